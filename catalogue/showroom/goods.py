@@ -1,0 +1,167 @@
+"""What a category, a product and a variant of the showroom are, and how their ids come about."""
+
+import uuid
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import product as every_combination
+from typing import Literal
+
+# Chosen once at random and never to be changed: every id of the showroom hangs on it, so that loading
+# the goods a second time meets the rows of the first.
+NAMESPACE = uuid.UUID("6f0c3c1e-7a43-4f0b-9c56-2d7f5b8e41aa")
+
+TaxClass = Literal["standard", "reduced"]
+
+
+def category_id(slug: str) -> uuid.UUID:
+    """This function will return the id that the category with this slug always has."""
+    return uuid.uuid5(NAMESPACE, f"category:{slug}")
+
+
+def product_id(key: str) -> uuid.UUID:
+    """This function will return the id that the product with this key always has."""
+    return uuid.uuid5(NAMESPACE, f"product:{key}")
+
+
+def variant_id(sku: str) -> uuid.UUID:
+    """This function will return the id that the variant with this SKU always has."""
+    return uuid.uuid5(NAMESPACE, f"variant:{sku}")
+
+
+@dataclass(frozen=True, slots=True)
+class Warehouse:
+    """A place that goods are sent from. `slug` is the key in a variant's stock."""
+
+    slug: str
+    name: str
+    city: str
+    country: str
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A shelf. Roots have no parent; products stand in the leaves only."""
+
+    slug: str
+    name: str
+    parent: str | None
+    description: str
+    picture: str
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One thing that can be put into a cart. Prices are EUR including tax."""
+
+    sku: str
+    options: dict[str, str]
+    price: Decimal
+    compare_at: Decimal | None
+    picture: str
+    weight_grams: int
+    stock: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """What one product page is about. `key` never changes, the slug and the name may."""
+
+    key: str
+    name: str
+    slug: str
+    brand: str
+    category: str
+    description: str
+    details: dict[str, str]
+    option_names: tuple[str, ...]
+    tax_class: TaxClass
+    variants: tuple[Variant, ...]
+    featured: bool = False
+    deal: bool = False
+    created_days_ago: int = 0
+    related: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One value of an option, such as the colour Oat or the size 45 × 45 cm.
+
+    `code` goes into the SKU; `hexes` colour the picture; `price`, `was` and `grams` replace the product's.
+    """
+
+    name: str
+    code: str
+    hexes: tuple[str, ...] = ()
+    price: str | None = None
+    was: str | None = None
+    grams: int | None = None
+    shape: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of a product in the order in which they are asked, each with its choices."""
+
+    choices: Mapping[str, Sequence[Choice]] = field(default_factory=dict)
+
+    def combinations(self) -> list[dict[str, Choice]]:
+        """This function will return every combination of choices; without options, the empty one."""
+        names = tuple(self.choices)
+        return [dict(zip(names, combo, strict=True)) for combo in every_combination(*self.choices.values())]
+
+
+def usual_stock(sku: str, price: Decimal) -> dict[str, int]:
+    """This function will return a plausible stock: more of what is cheap, more in Berlin, always the same."""
+    full = 96 if price < 20 else 60 if price < 60 else 30
+    noise = zlib.crc32(sku.encode())
+    berlin = full // 2 + noise % full
+    cork = full // 4 + (noise >> 12) % (full // 2)
+    return {"berlin": berlin, "cork": cork}
+
+
+def make(
+    sku: str,
+    *,
+    shape: str,
+    price: str,
+    grams: int,
+    was: str | None = None,
+    hexes: tuple[str, ...] = (),
+    options: Mapping[str, Sequence[Choice]] | None = None,
+    stock: Mapping[str, tuple[int, int]] | None = None,
+    without: frozenset[str] = frozenset(),
+) -> tuple[Variant, ...]:
+    """This function will return the variants of a product, one a combination of its options.
+
+    `price` and `was` are EUR including tax, as text. `stock` names (Berlin, Cork) for the SKUs that are not
+    plentiful, and `without` the SKUs that are not made. Raises KeyError for a SKU in `stock` that no
+    combination has.
+    """
+    exceptions = dict(stock or {})
+    made = []
+    for combination in Options(options or {}).combinations():
+        chosen = list(combination.values())
+        full_sku = "-".join([sku, *(choice.code for choice in chosen)])
+        if full_sku in without:
+            continue
+        exact = Decimal(next((c.price for c in chosen if c.price), price))
+        old = next((c.was for c in chosen if c.was), was)
+        colours = next((c.hexes for c in chosen if c.hexes), hexes)
+        drawn = next((c.shape for c in chosen if c.shape), shape)
+        rare = exceptions.pop(full_sku, None)
+        made.append(
+            Variant(
+                sku=full_sku,
+                options={name: choice.name for name, choice in combination.items()},
+                price=exact,
+                compare_at=Decimal(old) if old else None,
+                picture=f"{drawn}/{'-'.join(colours)}",
+                weight_grams=next((c.grams for c in chosen if c.grams), grams),
+                stock={"berlin": rare[0], "cork": rare[1]} if rare else usual_stock(full_sku, exact),
+            )
+        )
+    if exceptions:
+        raise KeyError(f"{sku} has no variant {', '.join(sorted(exceptions))}")
+    return tuple(made)
