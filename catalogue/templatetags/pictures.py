@@ -1,0 +1,50 @@
+"""Pictures of goods in a page."""
+
+from django import template
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+
+@register.simple_tag
+def picture(drawing: str, alt: str = "", size: str = "", *, eager: bool = False, first: bool = False) -> SafeString:
+    """This function will show a variant's drawing, whose room is kept before it arrives.
+
+    `drawing` is what a variant's row holds, "shape/hex-hex". `size` is a modifier of the CSS class: "", "thumb" or
+    "tiny". `alt` stays empty where the name stands beside it. `eager` is for the first row of a list, `first` for
+    the one picture that a page is waited for. Raises NoReverseMatch for a text that is no drawing.
+    """
+    shape, _, colours = drawing.partition("/")
+    return format_html(
+        '<img class="picture{}" src="{}" alt="{}" width="600" height="600" loading="{}" decoding="async"{}>',
+        f" picture--{size}" if size else "",
+        reverse("picture", args=(shape, colours)),
+        alt,
+        "eager" if eager or first else "lazy",
+        SafeString(' fetchpriority="high"' if first else ""),
+    )
+
+
+@register.simple_tag
+def swatches(colours: list[str], more: int = 0) -> SafeString:
+    """This function will draw up to five colours as dots, and tell how many more there are.
+
+    `colours` are hex digits, with or without "#"; anything else is refused by a ValueError.
+    """
+    shown = [colour.lstrip("#") for colour in colours[:5]]
+    dots = SafeString("").join(
+        format_html('<circle cx="{}" cy="8" r="7" fill="#{:06x}"/>', 8 + 20 * place, int(colour, 16))
+        for place, colour in enumerate(shown)
+    )
+    rest = max(len(colours) - len(shown), 0) + more
+    return format_html(
+        '<span class="swatches"><svg viewBox="0 0 {} 16" width="{}" height="14" aria-hidden="true" focusable="false">{}</svg>'
+        '{}<span class="vh">{} colours</span></span>',
+        20 * len(shown) - 4,
+        round((20 * len(shown) - 4) * 0.875),
+        dots,
+        f"+{rest} " if rest else "",
+        len(colours) + more,
+    )

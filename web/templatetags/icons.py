@@ -1,0 +1,41 @@
+"""Icons of the house, drawn by hand and kept in static/icons."""
+
+import re
+from functools import lru_cache
+
+from django import template
+from django.contrib.staticfiles import finders
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+register = template.Library()
+
+_DRAWING = re.compile(r"<svg[^>]*>(.*)</svg>", re.DOTALL)
+_NAME = re.compile(r"[a-z0-9-]+")
+
+
+@lru_cache(maxsize=128)
+def _drawing(name: str) -> SafeString:
+    path = finders.find(f"icons/{name}.svg") if _NAME.fullmatch(name) else None
+    if not isinstance(path, str):
+        raise template.TemplateSyntaxError(f"There is no icon named {name!r} in static/icons.")
+    with open(path, encoding="utf-8") as file:
+        found = _DRAWING.search(file.read())
+    if found is None:
+        raise template.TemplateSyntaxError(f"static/icons/{name}.svg is not one svg element.")
+    # Safe: the text is a file of this repository, its name is checked above, and no input reaches it.
+    return mark_safe(found.group(1))
+
+
+@register.simple_tag
+def icon(name: str, modifier: str = "") -> SafeString:
+    """This function will draw static/icons/<name>.svg inside the page, in the colour of the words around it.
+
+    The drawing says nothing to a screen reader: put the words beside it. Raises TemplateSyntaxError for an
+    unknown name, so that a slip of the pen fails in the first test that renders the page.
+    """
+    return format_html(
+        '<svg class="icon{}" viewBox="0 0 24 24" aria-hidden="true" focusable="false">{}</svg>',
+        f" icon--{modifier}" if modifier else "",
+        _drawing(name),
+    )
