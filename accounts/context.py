@@ -1,0 +1,10 @@
+"""What every template knows about who is looking."""
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+
+
+def user(request: HttpRequest) -> dict[str, AbstractBaseUser | AnonymousUser]:
+    """Return `user`, read when a template looks at it."""
+    return {"user": request.user}

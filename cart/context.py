@@ -1,0 +1,18 @@
+"""The cart in every page's header."""
+
+from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from cart import owner, queries
+
+
+def cart_badge(request: HttpRequest) -> dict[str, object]:
+    """Return `cart_badge` (name, item_count, subtotal), read when a template looks at it."""
+
+    def look() -> queries.Badge:
+        reading = getattr(request, "cart_reading", None)
+        if reading is None and (owner_id := owner.owner_of(request)):
+            reading = queries.badge_started(owner_id)
+        return queries.badge(reading) if reading else queries.Badge()
+
+    return {"cart_badge": SimpleLazyObject(look)}

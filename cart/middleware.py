@@ -1,0 +1,25 @@
+"""Starts reading the header's cart early, and gives a new guest the cookie."""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+
+from cart import owner, queries
+
+
+class OwnerMiddleware:
+    """Reads the header's cart beside whatever the page itself reads."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if guest_id := getattr(request, "new_guest_id", None):
+            owner.remember_guest(response, guest_id)
+        return response
+
+    def process_view(self, request: HttpRequest, view: Callable[..., HttpResponse], args: object, kwargs: object) -> None:
+        # A POST changes the cart: its header is read afterwards.
+        if request.method == "GET" and not getattr(view, "without_header", False) and (owner_id := owner.owner_of(request)):
+            request.cart_reading = queries.badge_started(owner_id)  # type: ignore[attr-defined]

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class CassandraDbConfig(AppConfig):
+    name = "cassandra_db"
+    verbose_name = "Cassandra"

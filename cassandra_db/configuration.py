@@ -1,0 +1,102 @@
+"""Which cluster the shop talks to, and how the driver behaves. Read by the settings, before Django is set up.
+
+The reasons for the policies: a conditional write must never be sent twice by the driver, which re-sends after a
+connection error whatever the statement is; all conditional writes of a partition should meet at one coordinator,
+so replicas are not shuffled; protocol 4, because version 5 reports an unknown conditional write by an error code
+that the driver does not know.
+"""
+
+from typing import Any
+
+import environ
+from cassandra import ConsistencyLevel
+from cassandra.cluster import EXEC_PROFILE_DEFAULT, ExecutionProfile
+from cassandra.policies import (
+    ConstantSpeculativeExecutionPolicy,
+    DCAwareRoundRobinPolicy,
+    ExponentialReconnectionPolicy,
+    FallthroughRetryPolicy,
+    LoadBalancingPolicy,
+    RetryPolicy,
+    TokenAwarePolicy,
+)
+
+from cassandra_db.node import recorded_endpoint
+from cassandra_db.rows import row_factory
+
+READ, WRITE, CONDITIONAL = "read", "write", "conditional"
+
+
+class OnceMore(RetryPolicy):  # type: ignore[misc]
+    """Retries an idempotent request once, on another node."""
+
+    def on_request_error(self, query: Any, consistency: int, error: Any, retry_num: int) -> tuple[int, int | None]:
+        return (self.RETRY_NEXT_HOST, consistency) if retry_num == 0 else (self.RETHROW, None)
+
+    def on_write_timeout(
+        self, query: Any, consistency: int, write_type: Any, required: int, received: int, retry_num: int
+    ) -> tuple[int, int | None]:
+        return (self.RETRY, consistency) if retry_num == 0 else (self.RETHROW, None)
+
+
+def database(env: environ.Env) -> dict[str, Any]:
+    """Return Django's DATABASES entry for the cluster that the environment names.
+
+    CASSANDRA_HOSTS (comma separated), _PORT, _USERNAME, _PASSWORD, _LOCAL_DC, _KEYSPACE, and _REPLICATION, which is
+    a factor ("3") or a factor by data centre ("dc1:3,dc2:3"). Without CASSANDRA_HOSTS it is the node that
+    `manage.py cassandra start` has recorded for this checkout.
+    """
+    hosts, port = recorded_endpoint() or (["127.0.0.1"], 9042)
+    if named := env.list("CASSANDRA_HOSTS", default=[]):
+        hosts, port = named, 9042
+    local_dc = env.str("CASSANDRA_LOCAL_DC", default="")
+    return {
+        "ENGINE": "django_cassandra_engine",
+        "NAME": env.str("CASSANDRA_KEYSPACE", default="stoa"),
+        "HOST": ",".join(hosts),
+        "USER": env.str("CASSANDRA_USERNAME", default=""),
+        "PASSWORD": env.str("CASSANDRA_PASSWORD", default=""),
+        "OPTIONS": {
+            "replication": _replication(env.str("CASSANDRA_REPLICATION", default="1")),
+            "connection": {
+                # Without both, a command or a worker that starts while the database is away stays broken for ever.
+                "lazy_connect": True,
+                "retry_connect": True,
+                "port": env.int("CASSANDRA_PORT", default=port),
+                "protocol_version": 4,
+                "connect_timeout": 5,
+                "control_connection_timeout": 5,
+                "reconnection_policy": ExponentialReconnectionPolicy(0.5, 5.0),
+                "execution_profiles": _profiles(local_dc),
+            },
+        },
+    }
+
+
+def _replication(value: str) -> dict[str, Any]:
+    if ":" not in value:
+        return {"strategy_class": "SimpleStrategy", "replication_factor": int(value)}
+    by_centre = (part.split(":") for part in value.split(","))
+    return {"strategy_class": "NetworkTopologyStrategy"} | {name.strip(): int(factor) for name, factor in by_centre}
+
+
+def _profiles(local_dc: str) -> dict[Any, ExecutionProfile]:
+    def nearest() -> LoadBalancingPolicy:
+        return TokenAwarePolicy(DCAwareRoundRobinPolicy(local_dc=local_dc), shuffle_replicas=False)
+
+    return {
+        # The engine's own: sync_cassandra and schema reads.
+        EXEC_PROFILE_DEFAULT: ExecutionProfile(
+            nearest(), consistency_level=ConsistencyLevel.LOCAL_QUORUM, request_timeout=60
+        ),
+        READ: ExecutionProfile(
+            nearest(),
+            OnceMore(),
+            row_factory=row_factory,
+            request_timeout=3,
+            speculative_execution_policy=ConstantSpeculativeExecutionPolicy(0.2, 1),
+        ),
+        WRITE: ExecutionProfile(nearest(), OnceMore(), row_factory=row_factory, request_timeout=4),
+        # Longer than the server's cas_contention_timeout plus its write timeout: let the server say it first.
+        CONDITIONAL: ExecutionProfile(nearest(), FallthroughRetryPolicy(), row_factory=row_factory, request_timeout=6),
+    }

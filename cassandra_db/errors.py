@@ -1,0 +1,17 @@
+"""What can go wrong between the shop and Cassandra."""
+
+
+class CassandraUnavailable(Exception):
+    """The cluster did not answer, or not with the consistency that was asked for."""
+
+
+class UnknownOutcome(CassandraUnavailable):
+    """A conditional write was sent, and whether it applied could not be found out."""
+
+
+class BadPageToken(ValueError):
+    """A page token was not signed by us, or was signed for another list."""
+
+
+class LeaseLost(Exception):
+    """Another worker has the job, or none ever got it."""

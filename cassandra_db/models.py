@@ -1,0 +1,32 @@
+"""Tables of the machinery itself."""
+
+from cassandra.cqlengine import columns
+from cassandra.cqlengine.models import Model
+
+
+class Lease(Model):
+    """Which worker runs a job now, and how far the job has come.
+
+    Bound: one row a job, about ten jobs.
+    Writer: cassandra_db.leases.
+    """
+
+    __table_name__ = "leases"
+    job = columns.Text(partition_key=True)
+    holder = columns.UUID()
+    held_until = columns.DateTime()
+    position = columns.Text()
+    last_run = columns.DateTime()
+
+
+class SchemaChange(Model):
+    """Which changes that `sync_cassandra` cannot make (a new key, a backfill) have been carried out.
+
+    Bound: one partition, a row a change; tens in a shop's life.
+    Writer: the backfill command of each change.
+    """
+
+    __table_name__ = "schema_changes"
+    shop = columns.Text(partition_key=True)
+    name = columns.Text(primary_key=True)
+    applied_at = columns.DateTime()

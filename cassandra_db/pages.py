@@ -1,0 +1,60 @@
+"""Signed tokens for the next page of a list.
+
+A token is the clustering key of the last row shown, signed together with the list it belongs to, so that it can
+neither be made up nor carried over to somebody else's list.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.core import signing
+
+from cassandra_db.errors import BadPageToken
+
+_SALT = "cassandra_db.pages"
+
+
+def page_token(key: Sequence[bytes | UUID | datetime | int | str], of: str) -> str:
+    """Return a token for the page after `key` in the list `of` (question, partition, order)."""
+    return signing.dumps([of, [_pack(part) for part in key]], salt=_SALT)
+
+
+def page_key(token: str, of: str) -> list[Any]:
+    """Return the clustering key inside a token. Raises BadPageToken if it was not made for the list `of`."""
+    try:
+        made_for, parts = signing.loads(token, salt=_SALT)
+    except signing.BadSignature as error:
+        raise BadPageToken("not one of our page tokens") from error
+    if made_for != of:
+        raise BadPageToken("a page token of another list")
+    return [_unpack(*part) for part in parts]
+
+
+def _pack(part: Any) -> tuple[str, Any]:
+    match part:
+        case bytes():
+            return "b", part.hex()
+        case UUID():
+            return "u", part.hex
+        case datetime():
+            # Cassandra's timestamps have milliseconds.
+            aware = part if part.tzinfo else part.replace(tzinfo=UTC)
+            return "t", round(aware.timestamp() * 1000)
+        case int() | str():
+            return "p", part
+        case _:
+            raise TypeError(f"a page key cannot hold {type(part)}")
+
+
+def _unpack(kind: str, value: Any) -> Any:
+    match kind:
+        case "b":
+            return bytes.fromhex(value)
+        case "u":
+            return UUID(hex=value)
+        case "t":
+            return datetime.fromtimestamp(value / 1000, UTC)
+        case _:
+            return value

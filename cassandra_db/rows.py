@@ -1,0 +1,36 @@
+"""Rows as named tuples, with one class for each set of columns."""
+
+from collections import namedtuple
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+Row = Any  # a named tuple with the columns of its SELECT
+
+
+@lru_cache(maxsize=2048)
+def _row_class(columns: tuple[str, ...]) -> type[Any]:
+    # Cassandra calls a conditional write's verdict "[applied]".
+    return namedtuple("Row", [name.strip("[]").replace("(", "_").rstrip(")") for name in columns], rename=True)  # type: ignore[misc] # noqa: PYI024
+
+
+def row_factory(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Row]:
+    """Return the rows as named tuples (the driver's own factory makes a new class for each result)."""
+    make = _row_class(tuple(columns))._make  # type: ignore[attr-defined]
+    return [make(row) for row in rows]
+
+
+def in_utc(rows: Sequence[Row], stamps: Sequence[int]) -> list[Row]:
+    """Return the rows with the timestamps in the columns `stamps` marked as UTC (the driver leaves them naive)."""
+    return [
+        row._replace(**{row._fields[i]: row[i].replace(tzinfo=UTC) for i in stamps if row[i] is not None})
+        for row in rows
+    ]
+
+
+def all_in_utc(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with all timestamps marked as UTC. For answers whose columns are not known beforehand."""
+    return [
+        row._make(value.replace(tzinfo=UTC) if isinstance(value, datetime) else value for value in row) for row in rows
+    ]

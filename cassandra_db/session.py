@@ -1,0 +1,69 @@
+"""The process's one driver session, opened under a lock at first use and never across a fork."""
+
+import logging
+import threading
+
+from cassandra.cluster import NoHostAvailable, Session
+from cassandra.cqlengine import connection as cqlengine
+
+from cassandra_db.errors import CassandraUnavailable
+
+ALIAS = "default"
+_lock = threading.Lock()
+_session: Session | None = None
+log = logging.getLogger(__name__)
+
+
+def session() -> Session:
+    """Return the open session, opening it if need be.
+
+    Raises CassandraUnavailable when no node answers; the next call tries again.
+    """
+    global _session
+    if _session is not None:
+        return _session
+    with _lock:
+        if _session is None:
+            _session = _open()
+        return _session
+
+
+def _open() -> Session:
+    from django.conf import settings
+
+    registered = cqlengine._connections[ALIAS]  # registered by the engine when Django is set up
+    try:
+        opened = cqlengine.get_session(ALIAS)
+        keyspace = settings.DATABASES[ALIAS]["NAME"]
+        if keyspace in opened.cluster.metadata.keyspaces:
+            opened.set_keyspace(keyspace)
+    except Exception as error:
+        # cqlengine clears its flag before it connects: any failure but NoHostAvailable would leave the process
+        # without a session for ever.
+        registered.lazy_connect = True
+        if registered.cluster is not None:
+            registered.cluster.shutdown()
+            registered.cluster = registered.session = None
+        level = logging.WARNING if isinstance(error, NoHostAvailable) else logging.ERROR
+        log.log(level, "cannot open a session: %s", error)
+        raise CassandraUnavailable("no Cassandra node answers") from error
+    return opened
+
+
+def close() -> None:
+    """Close the session, if one is open. The next use opens another."""
+    global _session
+    with _lock:
+        if _session is not None:
+            registered = cqlengine._connections[ALIAS]
+            registered.cluster.shutdown()
+            registered.cluster = registered.session = None
+            registered.lazy_connect = True
+            _session = None
+
+
+def keyspace() -> str:
+    """Return the name of the keyspace that the settings name."""
+    from django.conf import settings
+
+    return str(settings.DATABASES[ALIAS]["NAME"])

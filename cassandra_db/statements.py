@@ -1,0 +1,399 @@
+"""Statements declared beside the function that runs them.
+
+    PRODUCT = read("Q1", "SELECT name, price FROM products WHERE product_id = :product_id")
+
+    def product(product_id: UUID) -> list[Row]:
+        return PRODUCT.all(product_id=product_id)
+
+A declaration says what the driver must know: the consistency level, whether the statement may be sent twice, how long
+it may take, and whether it is a request (its whole partition key is bound) or a scan (`token(key) > :start AND
+token(key) <= :end`, for commands and jobs). All declarations stand in REGISTRY, where a test prepares and judges them.
+Statements are prepared at first use in each process.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from time import monotonic, sleep
+from typing import Any
+
+from cassandra import (
+    ConsistencyLevel,
+    DriverException,
+    InvalidRequest,
+    OperationTimedOut,
+    RequestExecutionException,
+    Unavailable,
+    WriteTimeout,
+)
+from cassandra.cluster import NoHostAvailable, ResponseFuture
+from cassandra.connection import ConnectionException
+from cassandra.cqltypes import DateType
+from cassandra.protocol import ErrorMessage
+from cassandra.query import BatchStatement, BatchType, BoundStatement, PreparedStatement
+
+from cassandra_db.configuration import CONDITIONAL, READ, WRITE
+from cassandra_db.errors import CassandraUnavailable, UnknownOutcome
+from cassandra_db.rows import Row, all_in_utc, in_utc
+from cassandra_db.session import keyspace, session
+
+LOCAL_ONE = ConsistencyLevel.LOCAL_ONE
+LOCAL_QUORUM = ConsistencyLevel.LOCAL_QUORUM
+QUORUM = ConsistencyLevel.QUORUM
+LOCAL_SERIAL = ConsistencyLevel.LOCAL_SERIAL
+
+REGISTRY: list[Statement] = []
+log = logging.getLogger(__name__)
+
+# Java's smallest long is no token of the Murmur3 partitioner, so the half-open ranges miss nothing.
+_RING_START, _RING_END = -(2**63), 2**63 - 1
+
+
+@dataclass
+class Meter:
+    """Counts what a page asked of Cassandra: statements, and rounds, which are the longest chain of reads."""
+
+    statements: int = 0
+    rounds: int = 0
+    waited: int = field(default=0, repr=False)
+
+
+_meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
+
+
+@contextmanager
+def metered() -> Iterator[Meter]:
+    """Count the statements that this thread starts within the block."""
+    meter = Meter()
+    token = _meter.set(meter)
+    try:
+        yield meter
+    finally:
+        _meter.reset(token)
+
+
+class Statement:
+    """One CQL statement with named parameters. Make one by `read`, `scan`, `write` or `conditional`."""
+
+    def __init__(
+        self,
+        question: str,
+        cql: str,
+        *,
+        profile: str,
+        consistency: int,
+        idempotent: bool,
+        scans: bool = False,
+        timeout: float | None = None,
+        page_size: int | None = None,
+    ) -> None:
+        self.question = question
+        self.cql = " ".join(cql.split())
+        self.profile = profile
+        self.consistency = consistency
+        self.idempotent = idempotent
+        self.scans = scans
+        self.timeout = timeout
+        self.page_size = page_size
+        self.stamps: tuple[int, ...] = ()
+        self._prepared: tuple[Any, PreparedStatement, frozenset[str]] | None = None
+        REGISTRY.append(self)
+
+    def __repr__(self) -> str:
+        return f"<{self.question}: {self.cql}>"
+
+    def prepared(self) -> PreparedStatement:
+        """Return the statement as this process's session has prepared it. Raises CassandraUnavailable."""
+        return self._ready()[1]
+
+    def _ready(self) -> tuple[Any, PreparedStatement, frozenset[str]]:
+        current = session()
+        if self._prepared is not None and self._prepared[0] is current:
+            return self._prepared
+        with _answering(self):
+            if current.keyspace != keyspace():
+                current.set_keyspace(keyspace())
+            made = current.prepare(self.cql)
+        made.consistency_level = self.consistency
+        made.is_idempotent = self.idempotent
+        if self.page_size:
+            made.fetch_size = self.page_size
+        if self.profile == CONDITIONAL:
+            made.serial_consistency_level = LOCAL_SERIAL
+        self.stamps = tuple(i for i, column in enumerate(made.result_metadata or ()) if issubclass(column[3], DateType))
+        self._prepared = (current, made, frozenset(column.name for column in made.column_metadata))
+        return self._prepared
+
+    def bind(self, **params: Any) -> BoundStatement:
+        """Return the statement bound to values, for a batch. Raises TypeError when a parameter is missing or too many."""
+        _, made, names = self._ready()
+        # The driver would leave a missing value unset, silently.
+        if params.keys() != names:
+            raise TypeError(f"{self.question} takes {sorted(names)}, got {sorted(params)}")
+        return made.bind(params)
+
+    def start(self, **params: Any) -> Pending:
+        """Send the statement without waiting."""
+        return Pending(self, params, _meter.get())
+
+    def all(self, **params: Any) -> list[Row]:
+        """Return all rows. Raises CassandraUnavailable."""
+        return self.start(**params).rows()
+
+    def one(self, **params: Any) -> Row | None:
+        """Return the first row, or None. Raises CassandraUnavailable."""
+        rows = self.all(**params)
+        return rows[0] if rows else None
+
+    def run(self, **params: Any) -> None:
+        """Run a plain write. Raises CassandraUnavailable."""
+        self.start(**params).rows()
+
+    def apply(self, *, mine: Callable[[Row], bool] | None = None, **params: Any) -> Outcome:
+        """Run a conditional write. See `conditional_batch` for `mine` and what is raised."""
+        return _settled([self.bind(**params)], self.bind(**params), mine)
+
+    def over_ring(self, splits: int = 16, **params: Any) -> Iterator[Row]:
+        """Yield the rows of a whole table, range by range and page by page. For commands and jobs."""
+        if not self.scans:
+            raise TypeError(f"{self!r} is no scan")
+        step = (_RING_END - _RING_START) // splits
+        for part in range(splits):
+            start = _RING_START + part * step
+            end = _RING_END if part == splits - 1 else start + step
+            with _answering(self):
+                found = session().execute(
+                    self.bind(start=start, end=end, **params),
+                    execution_profile=self.profile,
+                    timeout=self.timeout or 30,
+                )
+                for row in found:
+                    yield in_utc([row], self.stamps)[0] if self.stamps else row
+
+
+def read(question: str, cql: str, *, consistency: int = LOCAL_QUORUM, timeout: float | None = None) -> Statement:
+    """Declare a read of one partition."""
+    return Statement(question, cql, profile=READ, consistency=consistency, idempotent=True, timeout=timeout)
+
+
+def scan(question: str, cql: str, *, consistency: int = LOCAL_ONE, page_size: int = 1000) -> Statement:
+    """Declare a read over all partitions: `token(key) > :start AND token(key) <= :end`."""
+    return Statement(
+        question, cql, profile=READ, consistency=consistency, idempotent=True, scans=True, page_size=page_size
+    )
+
+
+def write(question: str, cql: str, *, consistency: int = LOCAL_QUORUM) -> Statement:
+    """Declare a plain upsert or delete: sent twice, it does the same once."""
+    return Statement(question, cql, profile=WRITE, consistency=consistency, idempotent=True)
+
+
+def conditional(question: str, cql: str, *, consistency: int = LOCAL_QUORUM) -> Statement:
+    """Declare a conditional write (or a statement that belongs into a conditional batch). Never retried blindly."""
+    return Statement(question, cql, profile=CONDITIONAL, consistency=consistency, idempotent=False)
+
+
+class Pending:
+    """A statement on its way."""
+
+    def __init__(
+        self, statement: Statement, params: Mapping[str, Any], meter: Meter | None, depth: int | None = None
+    ) -> None:
+        self.statement = statement
+        self._meter = meter
+        self.depth = depth if depth is not None else (meter.waited + 1 if meter else 1)
+        if meter:
+            meter.statements += 1
+            meter.rounds = max(meter.rounds, self.depth)
+        bound = statement.bind(**params)
+        self._started = monotonic()
+        self._took: float | None = None
+        with _answering(statement):
+            self._future: ResponseFuture = session().execute_async(
+                bound,
+                execution_profile=statement.profile,
+                **({"timeout": statement.timeout} if statement.timeout else {}),
+            )
+        self._future.add_callbacks(self._done, self._done)
+
+    def _done(self, _: Any) -> None:
+        if self._took is None:
+            self._took = monotonic() - self._started
+            _tell_if_slow(self.statement.question, self.statement.cql, self._took)
+
+    def rows(self) -> list[Row]:
+        """Wait for the rows. Raises CassandraUnavailable."""
+        with _answering(self.statement):
+            result = self._future.result()
+            rows = list(result) if result.has_more_pages else (result.current_rows or [])
+        if self._meter:
+            self._meter.waited = max(self._meter.waited, self.depth)
+        return in_utc(rows, self.statement.stamps) if self.statement.stamps else rows
+
+    def one(self) -> Row | None:
+        """Wait for the first row, or None. Raises CassandraUnavailable."""
+        rows = self.rows()
+        return rows[0] if rows else None
+
+    def then(self, following: Statement, params: Callable[[list[Row]], Mapping[str, Any] | None]) -> Chain:
+        """Send `following` as soon as these rows are here, with what `params` makes of them (None: do not send)."""
+        following.prepared()  # preparing would block the driver's event loop, where the callback runs
+        return Chain(self, following, params)
+
+
+class Chain:
+    """Two reads, the second of which needs the first's answer, that nobody waits for in between."""
+
+    def __init__(
+        self, first: Pending, following: Statement, params: Callable[[list[Row]], Mapping[str, Any] | None]
+    ) -> None:
+        self._first = first
+        self._second: Pending | None = None
+        self._failed: Exception | None = None
+        self._sent = threading.Event()
+
+        def follow(rows: list[Row]) -> None:
+            try:
+                bound = params(in_utc(rows or [], first.statement.stamps))
+                if bound is not None:
+                    self._second = Pending(following, bound, first._meter, first.depth + 1)
+            except Exception as error:  # raised again by result(), in the thread that asks
+                self._failed = error
+            finally:
+                self._sent.set()
+
+        first._future.add_callbacks(follow, lambda _: self._sent.set())
+
+    def result(self) -> tuple[list[Row], list[Row]]:
+        """Wait for both answers; the second is empty when it was not sent. Raises CassandraUnavailable."""
+        rows = self._first.rows()
+        self._sent.wait()
+        if self._failed:
+            raise self._failed
+        return rows, self._second.rows() if self._second else []
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a conditional write answered: applied, or the rows that stood in its way."""
+
+    applied: bool
+    rows: list[Row]
+
+    def __bool__(self) -> bool:
+        return self.applied
+
+    @property
+    def current(self) -> Row | None:
+        """The first row that was in the way; None when the partition is empty."""
+        return self.rows[0] if self.rows and len(self.rows[0]) > 1 else None
+
+
+def conditional_batch(*bound: BoundStatement, mine: Callable[[Row], bool] | None = None) -> Outcome:
+    """Apply all of the statements or none. They stand in one partition of one table, and at least one has a condition.
+
+    `mine` recognises, among the rows that a refused batch returns, the one that only this very write can have made (by
+    an id of its own). With it a write whose answer was lost is settled: the same batch is sent again, and if it meets
+    its own row it had applied. Raises UnknownOutcome when that could not be found out, CassandraUnavailable when
+    nothing was written.
+    """
+    batch = BatchStatement(BatchType.LOGGED, consistency_level=LOCAL_QUORUM, serial_consistency_level=LOCAL_SERIAL)
+    for statement in bound:
+        batch.add(statement)
+    return _settled(bound, batch, mine)
+
+
+def _settled(bound: Any, statement: BatchStatement | BoundStatement, mine: Callable[[Row], bool] | None) -> Outcome:
+    cql = bound[0].prepared_statement.query_string
+    if meter := _meter.get():
+        meter.statements += 1
+    unknown: Exception | None = None
+    for attempt in range(3):
+        started = monotonic()
+        try:
+            rows = all_in_utc(list(session().execute(statement, execution_profile=CONDITIONAL)))
+        except (Unavailable, NoHostAvailable) as error:
+            if unknown is None and not (isinstance(error, NoHostAvailable) and _was_sent(error)):
+                raise CassandraUnavailable(str(error)) from error
+            unknown = error
+        except (WriteTimeout, OperationTimedOut, ConnectionException, ErrorMessage, RequestExecutionException) as error:
+            if isinstance(error, InvalidRequest):
+                raise
+            unknown = error
+        else:
+            _tell_if_slow("conditional", cql, monotonic() - started)
+            applied = bool(rows[0].applied)
+            won_before = (
+                unknown is not None
+                and not applied
+                and mine is not None
+                and any(mine(row) for row in rows if len(row) > 1)
+            )
+            return Outcome(applied or won_before, rows)
+        if mine is None:
+            break
+        sleep(0.05 * 4**attempt)
+    raise UnknownOutcome(f"no answer to a conditional write: {unknown}") from unknown
+
+
+def _was_sent(error: NoHostAvailable) -> bool:
+    """Tell whether one of the nodes may have got the request before it failed."""
+    return any(
+        isinstance(reason, ConnectionException | OperationTimedOut | ErrorMessage) for reason in error.errors.values()
+    )
+
+
+def logged_batch(*bound: BoundStatement, consistency: int = LOCAL_QUORUM) -> None:
+    """Write small copies to several partitions: all of them, in the end. Raises CassandraUnavailable.
+
+    Cassandra refuses more than 50 KiB across partitions.
+    """
+    batch = BatchStatement(BatchType.LOGGED, consistency_level=consistency)
+    for statement in bound:
+        batch.add(statement)
+    batch.is_idempotent = True
+    if meter := _meter.get():
+        meter.statements += 1
+    with _answering(bound[0].prepared_statement.query_string):
+        session().execute(batch, execution_profile=WRITE)
+
+
+def write_together(statements: list[BoundStatement]) -> None:
+    """Write to one partition in one go: all of them or none, at once. Raises CassandraUnavailable."""
+    batch = BatchStatement(BatchType.UNLOGGED, consistency_level=LOCAL_QUORUM)
+    for statement in statements:
+        batch.add(statement)
+    batch.is_idempotent = True
+    with _answering(statements[0].prepared_statement.query_string):
+        session().execute(batch, execution_profile=WRITE)
+
+
+@contextmanager
+def _answering(what: object) -> Iterator[None]:
+    """Turn what the driver raises when nodes are away into CassandraUnavailable."""
+    try:
+        yield
+    except InvalidRequest as error:
+        if "Keyspace" in str(error) and "does not exist" in str(error):
+            raise CassandraUnavailable(f"{error}: run `manage.py sync_cassandra`") from error
+        raise
+    except (
+        NoHostAvailable,
+        OperationTimedOut,
+        RequestExecutionException,
+        ConnectionException,
+        DriverException,
+    ) as error:
+        raise CassandraUnavailable(f"{what}: {error}") from error
+
+
+def _tell_if_slow(question: str, cql: str, took: float) -> None:
+    from django.conf import settings
+
+    if took > settings.SLOW_STATEMENT_SECONDS:
+        log.warning("slow statement %s took %.0f ms: %s", question, took * 1000, cql)

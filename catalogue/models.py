@@ -1,0 +1,202 @@
+"""The catalogue's tables: products, the lists they stand in, and what finds them."""
+
+from cassandra.cqlengine import columns
+from cassandra.cqlengine.models import Model
+
+# Read often, written seldom: levelled compaction keeps a read to one or two files.
+READ_MOSTLY = {"compaction": {"class": "UnifiedCompactionStrategy", "scaling_parameters": "L4"}}
+
+
+class Card(Model):
+    """The columns that a product's card shows, wherever it stands. Written by catalogue.operations alone."""
+
+    __abstract__ = True
+    name = columns.Text()
+    slug = columns.Text()
+    brand = columns.Text()
+    picture = columns.Text()
+    swatches = columns.List(columns.Text)
+    variant_count = columns.Integer()
+    price = columns.BigInt()
+    price_varies = columns.Boolean()
+    compare_at = columns.BigInt()
+    currency = columns.Text()
+    rating = columns.Float()
+    rating_count = columns.Integer()
+    stock_word = columns.Text()
+    created_at = columns.DateTime()
+
+
+class Product(Model):
+    """Q1: a product with its variants. The product's columns are static, a row is a variant.
+
+    Bound: 200 variants a product (catalogue.operations.MAX_VARIANTS).
+    Writer: catalogue.operations.product_saved.
+    """
+
+    __table_name__ = "products"
+    __options__ = READ_MOSTLY
+    product_id = columns.UUID(partition_key=True)
+    variant_id = columns.UUID(primary_key=True)
+    name = columns.Text(static=True)
+    slug = columns.Text(static=True)
+    brand = columns.Text(static=True)
+    description = columns.Text(static=True)
+    details = columns.Text(static=True)  # JSON: label -> text, in the order to show
+    category_id = columns.UUID(static=True)
+    option_names = columns.List(columns.Text, static=True)
+    tax_class = columns.Text(static=True)
+    currency = columns.Text(static=True)
+    status = columns.Text(static=True)  # active, archived
+    featured = columns.Boolean(static=True)
+    created_at = columns.DateTime(static=True)
+    updated_at = columns.DateTime(static=True)
+    sku = columns.Text()
+    position = columns.Integer()
+    options = columns.Map(columns.Text, columns.Text)
+    price = columns.BigInt()
+    compare_at = columns.BigInt()
+    picture = columns.Text()
+    weight_grams = columns.Integer()
+    sold = columns.Boolean()  # False: no longer sold, kept for carts and orders that name it
+
+
+class ProductIdBySlug(Model):
+    """Q1: which product an address belongs to. Old slugs stay and lead to the new one by 301.
+
+    Bound: one row a partition.
+    Writer: catalogue.operations.product_saved, claimed by IF NOT EXISTS.
+    """
+
+    __table_name__ = "product_ids_by_slug"
+    __options__ = READ_MOSTLY
+    slug = columns.Text(partition_key=True)
+    product_id = columns.UUID()
+
+
+class VariantBySku(Model):
+    """Q1: which variant a SKU names.
+
+    Bound: one row a partition.
+    Writer: catalogue.operations.product_saved, claimed by IF NOT EXISTS.
+    """
+
+    __table_name__ = "variants_by_sku"
+    __options__ = READ_MOSTLY
+    sku = columns.Text(partition_key=True)
+    product_id = columns.UUID()
+    variant_id = columns.UUID()
+
+
+class Category(Model):
+    """Q2: the tree of categories, three levels deep.
+
+    Bound: one partition a tree, 2,000 categories (catalogue.operations.MAX_CATEGORIES).
+    Writer: catalogue.operations.category_saved.
+    """
+
+    __table_name__ = "categories"
+    __options__ = READ_MOSTLY
+    tree = columns.Text(partition_key=True)
+    category_id = columns.UUID(primary_key=True)
+    slug = columns.Text()
+    name = columns.Text()
+    parent_id = columns.UUID()
+    position = columns.Integer()
+    description = columns.Text()
+    picture = columns.Text()
+
+
+class ProductByCategory(Card):
+    """Q2: a category's products in one order; a product stands in its category and in every ancestor.
+
+    The sort is in the partition key; the sort key keeps its order as bytes, and descending is the reverse read.
+    Bound: 400,000 products stay under 100 MB a partition.
+    Writer: catalogue.operations.product_saved and stock_word_changed.
+    """
+
+    __table_name__ = "products_by_category"
+    __options__ = READ_MOSTLY
+    category_id = columns.UUID(partition_key=True)
+    sort = columns.Text(partition_key=True)  # created, price, name
+    sort_key = columns.Blob(primary_key=True)
+    product_id = columns.UUID(primary_key=True)
+
+
+class CardPlace(Model):
+    """Where a product's cards stand, so that old ones are deleted by keys that were read, not computed again.
+
+    Bound: a row a category, sort and product: about 12.
+    Writer: catalogue.operations.product_saved.
+    """
+
+    __table_name__ = "card_places"
+    product_id = columns.UUID(partition_key=True)
+    category_id = columns.UUID(primary_key=True)
+    sort = columns.Text(primary_key=True)
+    sort_key = columns.Blob()
+
+
+class FeaturedProduct(Card):
+    """Q4: the front page's rows: featured, deals, new_arrivals.
+
+    Bound: 24 cards a row (catalogue.operations.FEATURED_LENGTH).
+    Writer: catalogue.operations.featured_rebuilt.
+    """
+
+    __table_name__ = "featured_products"
+    __options__ = READ_MOSTLY
+    feature_type = columns.Text(partition_key=True)
+    position = columns.Integer(primary_key=True)
+    product_id = columns.UUID()
+
+
+class RelatedProduct(Card):
+    """Q5: products bought together with this one, filled up from its category; pinned ones first.
+
+    Bound: 12 cards a product (catalogue.operations.RELATED_LENGTH).
+    Writer: catalogue.operations.related_rebuilt.
+    """
+
+    __table_name__ = "related_products"
+    __options__ = READ_MOSTLY
+    product_id = columns.UUID(partition_key=True)
+    rank = columns.Integer(primary_key=True)
+    related_id = columns.UUID()
+    pinned = columns.Boolean()
+
+
+class ProductByNamePrefix(Model):
+    """Q3: suggestions for a prefix of 2 to 8 letters of any word of a name, the best first.
+
+    Bound: 50 products a prefix (catalogue.operations.PREFIX_LENGTH).
+    Writer: catalogue.operations.prefixes_rebuilt.
+    """
+
+    __table_name__ = "products_by_name_prefix"
+    __options__ = READ_MOSTLY
+    prefix = columns.Text(partition_key=True)
+    rank = columns.Integer(primary_key=True)
+    product_id = columns.UUID(primary_key=True)
+    name = columns.Text()
+    slug = columns.Text()
+    picture = columns.Text()
+    price = columns.BigInt()
+    price_varies = columns.Boolean()
+    currency = columns.Text()
+    category_name = columns.Text()
+
+
+class ProductChange(Model):
+    """Q3: which products have changed, for what is derived from them: cards, prefixes, the search index.
+
+    Bound: a day of changes over 8 shards; rows vanish after a week.
+    Writer: catalogue.operations.product_changed.
+    """
+
+    __table_name__ = "product_changes"
+    __options__ = {"default_time_to_live": 7 * 24 * 3600}
+    day = columns.Date(partition_key=True)
+    shard = columns.Integer(partition_key=True)
+    changed = columns.TimeUUID(primary_key=True)
+    product_id = columns.UUID()

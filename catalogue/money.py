@@ -1,0 +1,19 @@
+"""Money: whole minor units in Cassandra, `Money` (a Decimal and an ISO 4217 currency) in Python."""
+
+from decimal import Decimal
+
+from moneyed import Money, get_currency
+
+
+def money(minor_units: int, currency: str) -> Money:
+    """Return the amount as Money; `minor_units` are cents where the currency has them."""
+    unit = get_currency(currency)
+    return Money(Decimal(minor_units) / unit.sub_unit, unit)
+
+
+def minor(amount: Money) -> int:
+    """Return the amount in minor units. Raises ValueError if it has a fraction of one."""
+    units = amount.amount * amount.currency.sub_unit
+    if units != units.to_integral_value():
+        raise ValueError(f"{amount} has a fraction of a minor unit")
+    return int(units)

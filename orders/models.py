@@ -1,0 +1,182 @@
+"""Orders, what was ordered, and the lists in which an order is found."""
+
+from cassandra.cqlengine import columns
+from cassandra.cqlengine.models import Model
+
+
+class Order(Model):
+    """Q12, Q14: an order and its history. The header is static, a row is an event, newest first.
+
+    state: pending_payment, confirmed, on_hold, closed, cancelled, expired; payment and fulfilment follow from events.
+    Bound: the events of one order, tens.
+    Writer: orders.operations.order_placed and order_moved, by conditional batches alone.
+    """
+
+    __table_name__ = "orders"
+    order_id = columns.UUID(partition_key=True)
+    event_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    number = columns.Text(static=True)
+    owner_id = columns.UUID(static=True)  # whose cart it was, a member's or a guest's
+    user_id = columns.UUID(static=True)  # null for a guest
+    email = columns.Text(static=True)
+    name = columns.Text(static=True)
+    state = columns.Text(static=True)
+    payment = columns.Text(static=True)
+    fulfilment = columns.Text(static=True)
+    version = columns.Integer(static=True)
+    placed_at = columns.DateTime(static=True)
+    pay_until = columns.DateTime(static=True)
+    currency = columns.Text(static=True)
+    subtotal = columns.BigInt(static=True)
+    delivery = columns.BigInt(static=True)
+    discount = columns.BigInt(static=True)
+    total = columns.BigInt(static=True)
+    tax = columns.BigInt(static=True)  # included in the total
+    taxes = columns.Text(static=True)  # JSON: a list of {rate, net, tax} in minor units
+    item_count = columns.Integer(static=True)
+    country = columns.Text(static=True)
+    delivery_address = columns.Map(columns.Text, columns.Text, static=True)
+    billing_address = columns.Map(columns.Text, columns.Text, static=True)
+    delivery_method = columns.Text(static=True)
+    first_item_name = columns.Text(static=True)
+    first_item_picture = columns.Text(static=True)
+    cart_id = columns.UUID(static=True)
+    fingerprint = columns.Text(static=True)  # of what was submitted: the same checkout with another body is refused
+    payment_id = columns.UUID(static=True)  # the attempt that paid it
+    kind = (
+        columns.Text()
+    )  # placed, payment_failed, paid, packed, shipped, delivered, held, resumed, cancelled, expired, closed, note
+    actor = columns.Text()  # shopper, system, or a member of staff by name
+    note = columns.Text()
+    public = columns.Boolean()  # shown to the shopper
+    state_after = columns.Text()
+    board_after = columns.Text()
+
+
+class OrderItem(Model):
+    """Q13: an order's lines; never changed after placing.
+
+    Bound: 1,000 lines.
+    Writer: orders.operations.order_placed.
+    """
+
+    __table_name__ = "order_items"
+    order_id = columns.UUID(partition_key=True)
+    line_number = columns.Integer(primary_key=True)
+    product_id = columns.UUID()
+    variant_id = columns.UUID()
+    sku = columns.Text()
+    name = columns.Text()
+    slug = columns.Text()
+    options = columns.Map(columns.Text, columns.Text)
+    picture = columns.Text()
+    unit_price = columns.BigInt()
+    quantity = columns.Integer()
+    line_total = columns.BigInt()
+    tax_class = columns.Text()
+    allocations = columns.Map(columns.Text, columns.Integer)  # warehouse -> units
+
+
+class OrderByUser(Model):
+    """Q11: a person's orders, the newest first, by year; a copy of the order.
+
+    Bound: the orders of a person in a year.
+    Writer: orders.operations.copies_written.
+    """
+
+    __table_name__ = "orders_by_user"
+    user_id = columns.UUID(partition_key=True)
+    year = columns.Integer(partition_key=True)
+    placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
+    order_id = columns.UUID(primary_key=True, clustering_order="DESC")
+    number = columns.Text()
+    word = columns.Text()  # the status in one word for the shopper
+    total = columns.BigInt()
+    currency = columns.Text()
+    item_count = columns.Integer()
+    first_item_name = columns.Text()
+    first_item_picture = columns.Text()
+
+
+class OrderByStatus(Model):
+    """Q15: orders by their place on the staff's board and the day they were placed; a copy of the order.
+
+    No TTL (fault 5): an open order of any age stays on the board.
+    Bound: the orders of a day in one column.
+    Writer: orders.operations.copies_written, with the timestamp "placed + version" so that late writes lose.
+    """
+
+    __table_name__ = "orders_by_status"
+    status = columns.Text(
+        partition_key=True
+    )  # to_pay, payment_problem, to_pack, partly_shipped, shipped, on_hold, done, cancelled
+    order_date = columns.Date(partition_key=True)
+    placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
+    order_id = columns.UUID(primary_key=True, clustering_order="DESC")
+    number = columns.Text()
+    name = columns.Text()
+    email = columns.Text()
+    country = columns.Text()
+    total = columns.BigInt()
+    currency = columns.Text()
+    item_count = columns.Integer()
+    payment = columns.Text()
+    fulfilment = columns.Text()
+    version = columns.Integer()
+
+
+class OrderDayByStatus(Model):
+    """Q15: on which days a column of the board has orders.
+
+    Bound: a row a day.
+    Writer: orders.operations.copies_written; emptied days are removed by its sweeper an hour behind real time.
+    """
+
+    __table_name__ = "order_days_by_status"
+    status = columns.Text(partition_key=True)
+    order_date = columns.Date(primary_key=True)
+
+
+class OrderIdByNumber(Model):
+    """Q12: which order a number names; claimed by IF NOT EXISTS.
+
+    Bound: one row a partition.
+    Writer: orders.operations.number_claimed.
+    """
+
+    __table_name__ = "order_ids_by_number"
+    number = columns.Text(partition_key=True)
+    order_id = columns.UUID()
+
+
+class Payment(Model):
+    """The attempts to pay an order.
+
+    Bound: the attempts of one order, 20 (orders.operations.MAX_ATTEMPTS).
+    Writer: orders.operations.payment_started and payment_settled, by conditional writes alone.
+    """
+
+    __table_name__ = "payments"
+    order_id = columns.UUID(partition_key=True)
+    payment_id = columns.UUID(primary_key=True)
+    gateway = columns.Text()
+    reference = columns.Text()
+    amount = columns.BigInt()
+    currency = columns.Text()
+    state = columns.Text()  # started, paid, declined, failed, refunded
+    started_at = columns.DateTime()
+    settled_at = columns.DateTime()
+
+
+class OrderToSettle(Model):
+    """Which orders may owe something (copies, stock, mail) after an event, by the minute from which on to look.
+
+    Written before the event, removed once all that follows from it is done: a crash leaves a hint too many.
+    Bound: the orders of one minute.
+    Writer: orders.operations.
+    """
+
+    __table_name__ = "orders_to_settle"
+    __options__ = {"gc_grace_seconds": 24 * 3600}
+    minute = columns.DateTime(partition_key=True)
+    order_id = columns.UUID(primary_key=True)

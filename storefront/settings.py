@@ -1,0 +1,199 @@
+"""Settings of the shop. Everything that differs between two machines comes from the environment or an ignored `.env`."""
+
+from pathlib import Path
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+from cassandra_db.configuration import database
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+environ.Env.read_env(str(BASE_DIR / ".env"))
+
+DEBUG = env.bool("DEBUG", default=False)
+# A showroom shows the demo logins and lets its visitors read the mail; a shop does neither.
+SHOWROOM = env.bool("STOA_SHOWROOM", default=False)
+HTTPS = env.bool("STOA_HTTPS", default=not (DEBUG or SHOWROOM))
+
+SECRET_KEY = env.str("SECRET_KEY", default="")
+if not SECRET_KEY:
+    if not DEBUG:
+        raise ImproperlyConfigured("SECRET_KEY is not set. `make run` writes one into .env; a server sets its own.")
+    SECRET_KEY = "only-for-debug-" + "0" * 50
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
+# Mailed links are built from this, never from a request's Host header.
+PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
+
+INSTALLED_APPS = [
+    "django_cassandra_engine",
+    "cassandra_db",
+    "web",
+    "catalogue",
+    "inventory",
+    "mail",
+    "cart",
+    "accounts",
+    "orders",
+    "orders.gateways.testbank",
+    "storefront",
+    "adminpanel",
+    # For AnonymousUser, login() and logout(). Their own models have no table: nothing here asks for them.
+    "django.contrib.contenttypes",
+    "django.contrib.auth",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "template_partials",
+    "csp",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "web.middleware.CountStatements",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "accounts.middleware.UserMiddleware",
+    "cart.middleware.OwnerMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "web.middleware.Redirects",
+    "web.middleware.Unavailable",
+]
+
+ROOT_URLCONF = "storefront.urls"
+WSGI_APPLICATION = "storefront.wsgi.application"
+APPEND_SLASH = True
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.csrf",
+                "django.contrib.messages.context_processors.messages",
+                "accounts.context.user",
+                "cart.context.cart_badge",
+                "storefront.context.shop",
+            ],
+            "loaders": [
+                (
+                    "template_partials.loader.Loader",
+                    [
+                        (
+                            "django.template.loaders.cached.Loader",
+                            [
+                                "django.template.loaders.filesystem.Loader",
+                                "django.template.loaders.app_directories.Loader",
+                            ],
+                        )
+                    ],
+                )
+            ],
+        },
+    }
+]
+FORM_RENDERER = "web.forms.Renderer"
+
+DATABASES = {"default": database(env)}
+# The engine's read-only key: cqlengine models need no autoincrement field.
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+SLOW_STATEMENT_SECONDS = env.float("SLOW_STATEMENT_SECONDS", default=0.25)
+# Tells in a response header how many statements and rounds of reads a page took.
+COUNT_STATEMENTS = env.bool("COUNT_STATEMENTS", default=DEBUG)
+
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["accounts.backends.EmailBackend"]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 8}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "accounts:login"
+LOGIN_REDIRECT_URL = "accounts:profile"
+LOGOUT_REDIRECT_URL = "home"
+
+_host_prefix = "__Host-" if HTTPS else ""
+SESSION_ENGINE = "accounts.sessions"
+SESSION_COOKIE_NAME = f"{_host_prefix}stoa_session"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_NAME = f"{_host_prefix}stoa_csrf"
+# users_by_email keeps addresses unique: a claim by IF NOT EXISTS, which this check cannot see.
+SILENCED_SYSTEM_CHECKS = ["auth.W004"]
+CSRF_FAILURE_VIEW = "storefront.views.csrf_failure"
+CART_COOKIE_NAME = f"{_host_prefix}stoa_cart"
+ORDER_COOKIE_NAME = f"{_host_prefix}stoa_orders"
+MESSAGE_STORAGE = "django.contrib.messages.storage.cookie.CookieStorage"
+
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_HSTS_SECONDS = 2 * 365 * 24 * 3600 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("BEHIND_PROXY", default=False) else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "manifest-src": ["'self'"],
+        "base-uri": ["'none'"],
+        "object-src": ["'none'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
+
+LANGUAGE_CODE = "en-ie"
+TIME_ZONE = env.str("SHOP_TIME_ZONE", default="Europe/Dublin")
+USE_TZ = True
+USE_I18N = True
+CURRENCY = "EUR"
+
+STATIC_URL = "/static/"
+STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(BASE_DIR / ".run" / "static")))
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+# The derived search index; every web host builds its own from Cassandra.
+SEARCH_INDEX_DIR = Path(env.str("SEARCH_INDEX_DIR", default=str(BASE_DIR / ".run" / "search")))
+
+vars().update(env.email_url("EMAIL_URL", default="smtp://127.0.0.1:8025"))
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("SHOP_EMAIL", default="Stoa <shop@stoa.example>")
+EMAIL_TIMEOUT = 10
+# Where the showroom's mail catcher keeps what it caught.
+MAILDIR = Path(env.str("MAILDIR", default=str(BASE_DIR / ".run" / "mail")))
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "loggers": {"cassandra": {"level": "ERROR"}, "django.request": {"level": "ERROR"}},
+}

@@ -1,0 +1,80 @@
+"""The driver's wrapping, on a real node."""
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+
+from cassandra_db import BadPageToken, conditional, conditional_batch, metered, page_key, page_token, read, scan, write
+
+PUT = write("test", "INSERT INTO leases (job, position, last_run) VALUES (:job, :position, :at)")
+GET = read("test", "SELECT job, position, last_run FROM leases WHERE job = :job")
+CLAIM = conditional("test", "INSERT INTO leases (job, holder) VALUES (:job, :holder) IF NOT EXISTS")
+MOVE = conditional("test", "UPDATE leases SET position = :next WHERE job = :job IF position = :was")
+ALL = scan("test", "SELECT job FROM leases WHERE token(job) > :start AND token(job) <= :end")
+
+
+def test_it_reads_what_was_written_with_times_in_utc() -> None:
+    job, now = f"test-{uuid4()}", datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
+    PUT.run(job=job, position="7", at=now)
+    row = GET.one(job=job)
+    assert (row.job, row.position, row.last_run) == (job, "7", now)
+
+
+def test_it_refuses_a_missing_and_a_surplus_parameter() -> None:
+    with pytest.raises(TypeError, match="takes"):
+        GET.one()
+    with pytest.raises(TypeError, match="takes"):
+        GET.one(job="x", other=1)
+
+
+def test_a_conditional_write_answers_with_what_was_in_the_way() -> None:
+    job, mine, other = f"test-{uuid4()}", uuid4(), uuid4()
+    assert CLAIM.apply(job=job, holder=mine)
+    refused = CLAIM.apply(job=job, holder=other)
+    assert not refused
+    assert refused.current.holder == mine
+
+
+def test_a_conditional_batch_applies_all_or_nothing() -> None:
+    job = f"test-{uuid4()}"
+    PUT.run(job=job, position="1", at=datetime.now(UTC))
+    refused = conditional_batch(MOVE.bind(job=job, was="0", next="9"))
+    assert not refused
+    assert refused.current.position == "1"
+    assert conditional_batch(MOVE.bind(job=job, was="1", next="9"))
+    assert GET.one(job=job).position == "9"
+
+
+def test_a_chain_counts_two_rounds_and_parallel_reads_one() -> None:
+    job = f"test-{uuid4()}"
+    PUT.run(job=job, position=job, at=datetime.now(UTC))
+    with metered() as meter:
+        chain = GET.start(job=job).then(GET, lambda rows: {"job": rows[0].position})
+        beside = GET.start(job=job)
+        beside.rows()
+        first, second = chain.result()
+    assert first == second
+    assert (meter.statements, meter.rounds) == (3, 2)
+
+
+def test_a_chain_stops_when_the_first_answer_leads_nowhere() -> None:
+    rows, following = GET.start(job=f"test-{uuid4()}").then(GET, lambda rows: None).result()
+    assert (rows, following) == ([], [])
+
+
+def test_a_scan_finds_every_partition_once() -> None:
+    jobs = {f"scan-{uuid4()}" for _ in range(50)}
+    for job in jobs:
+        PUT.run(job=job, position="", at=datetime.now(UTC))
+    found = [row.job for row in ALL.over_ring(splits=7) if row.job in jobs]
+    assert sorted(found) == sorted(jobs)
+
+
+def test_a_page_token_holds_its_key_and_only_for_its_list() -> None:
+    key = [b"\x80\x00", uuid4(), datetime(2026, 1, 2, tzinfo=UTC), 7, "x"]
+    token = page_token(key, of="Q2:all")
+    assert page_key(token, of="Q2:all") == key
+    for wrong, of in ((token, "Q2:other"), (token[:-1], "Q2:all"), ("", "Q2:all"), ("\x00", "Q2:all")):
+        with pytest.raises(BadPageToken):
+            page_key(wrong, of=of)

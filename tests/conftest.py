@@ -1,0 +1,28 @@
+"""One keyspace for the whole run, on a real node; tests keep apart by fresh ids."""
+
+import io
+from collections.abc import Iterator
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.test.utils import override_settings
+
+from cassandra_db.session import close, session
+from tests.environment import KEYSPACE
+
+
+@pytest.fixture(scope="session", autouse=True)
+def keyspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Make the tables once, in a keyspace of this run, and drop it at the end."""
+    call_command("sync_cassandra", stdout=io.StringIO())
+    close()
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    with override_settings(
+        STORAGES=settings.STORAGES | {"staticfiles": plain},
+        SEARCH_INDEX_DIR=tmp_path_factory.mktemp("search"),
+        MAILDIR=tmp_path_factory.mktemp("mail") / "caught",
+    ):
+        yield KEYSPACE
+    session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=60)
+    close()

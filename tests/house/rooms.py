@@ -1,0 +1,43 @@
+"""The rooms of the house, and which may call which."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# A room may import itself and the rooms named here. `storefront` and `adminpanel` put the others together.
+MAY_IMPORT = {
+    "cassandra_db": set[str](),
+    "web": {"cassandra_db"},
+    "catalogue": {"web", "cassandra_db"},
+    "mail": {"web", "cassandra_db"},
+    "inventory": {"catalogue", "web", "cassandra_db"},
+    "cart": {"catalogue", "inventory", "web", "cassandra_db"},
+    "accounts": {"cart", "mail", "catalogue", "web", "cassandra_db"},
+    "orders": {"accounts", "cart", "inventory", "catalogue", "mail", "web", "cassandra_db"},
+    "adminpanel": {"orders", "accounts", "cart", "inventory", "catalogue", "mail", "web", "cassandra_db"},
+    "storefront": {"orders", "accounts", "cart", "inventory", "catalogue", "mail", "web", "cassandra_db"},
+}
+ROOMS = sorted(MAY_IMPORT)
+
+# Lower files know nothing of higher ones: urls -> views -> queries | operations -> models.
+LAYERS = {
+    "models": 0,
+    "errors": 0,
+    "queries": 1,
+    "operations": 2,
+    "forms": 2,
+    "jobs": 3,
+    "views": 3,
+    "urls": 4,
+}
+
+
+def modules_of(room: str) -> list[str]:
+    """Return the dotted names of a room's modules, without its management commands."""
+    found = []
+    for path in sorted((ROOT / room).rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if "management" in parts or parts[-1] in {"settings", "wsgi"}:
+            continue
+        found.append(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+    return found

@@ -1,0 +1,84 @@
+"""Tables: the models are the schema, and each says what it answers, what bounds it and who writes it."""
+
+import importlib
+import re
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from cassandra_db.session import keyspace, session
+
+MODELS = [model for models in connections["default"].introspection.cql_models.values() for model in models]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.__table_name__)
+def test_the_model_equals_the_live_table(model: Any) -> None:
+    table = session().cluster.metadata.keyspaces[keyspace()].tables[model.__table_name__]
+    live = {name: (column.cql_type, column.is_static) for name, column in table.columns.items()}
+    declared = {column.db_field_name: (column.db_type, column.static) for column in model._columns.values()}
+    assert declared == live
+    assert [column.name for column in table.partition_key] == [c.db_field_name for c in model._partition_keys.values()]
+    clustering = [(column.name, column.is_reversed) for column in table.clustering_key]
+    assert clustering == [(c.db_field_name, c.clustering_order == "DESC") for c in model._clustering_keys.values()]
+    for option, value in (getattr(model, "__options__", None) or {}).items():
+        if isinstance(value, dict):
+            assert {key: table.options[option].get(key) for key in value if key != "class"} == {
+                k: v for k, v in value.items() if k != "class"
+            }
+        else:
+            assert table.options[option] == value
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.__table_name__)
+def test_the_docstring_names_the_bound_and_the_writer(model: Any) -> None:
+    text = model.__doc__ or ""
+    assert re.search(r"^(?:[QKU]\d+(?:, [QKU]\d+)*: )?\S.*\.", text), "the first line is the question it answers"
+    assert re.search(r"Bound: \S", text)
+    writer = re.search(r"Writer: ([a-z_.]+[a-z_])", text)
+    assert writer, "say who writes it"
+    parts = writer[1].rstrip(".").split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:length]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[length:]:
+            assert hasattr(found, name), f"{writer[1]} is not there"
+            found = getattr(found, name)
+        return
+    pytest.fail(f"{writer[1]} is not there")
+
+
+def test_no_table_is_made_that_no_model_declares() -> None:
+    live = set(session().cluster.metadata.keyspaces[keyspace()].tables)
+    assert live == {model.__table_name__ for model in MODELS}
+
+
+def test_the_questions_of_this_shop_each_have_a_table() -> None:
+    told = " ".join(model.__doc__.split("\n")[0] for model in MODELS)
+    for question in (
+        "Q1",
+        "Q2",
+        "Q3",
+        "Q4",
+        "Q5",
+        "Q6",
+        "Q7",
+        "Q8",
+        "Q9",
+        "Q10",
+        "Q11",
+        "Q12",
+        "Q13",
+        "Q14",
+        "Q15",
+        "Q16",
+        "Q17",
+        "K1",
+        "K4",
+        "K5",
+        "U1",
+        "U2",
+    ):
+        assert re.search(rf"\b{question}\b", told), f"{question} has no table"

@@ -1,0 +1,50 @@
+"""The one place that knows about htmx: a page, or the part of it that a request asked for."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.utils.cache import patch_vary_headers
+
+P = ParamSpec("P")
+
+
+def page(
+    request: HttpRequest, template: str, context: Mapping[str, Any], *, part: str = "", status: int = 200
+) -> HttpResponse:
+    """Return the whole page, or, to an htmx request, only its part `part`, with the header's badge and the status message beside it."""
+    htmx = getattr(request, "htmx", None)
+    if part and htmx and not htmx.history_restore_request:
+        text = render_to_string(f"{template}#{part}", dict(context), request)
+        if request.method == "POST":
+            text += render_to_string("_oob.html", {}, request)
+    else:
+        text = render_to_string(template, dict(context), request)
+    response = HttpResponse(text, status=status)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def done(
+    request: HttpRequest,
+    to: str,
+    template: str,
+    context: Mapping[str, Any] | Callable[[], Mapping[str, Any]],
+    *,
+    part: str,
+) -> HttpResponse:
+    """Return the answer to a POST that succeeded: the page's changed part to htmx, a redirect to everybody else.
+
+    `context` may be a function, which is called only when the part is drawn.
+    """
+    if getattr(request, "htmx", None):
+        return page(request, template, context() if callable(context) else context, part=part)
+    return redirect(to)
+
+
+def without_header(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
+    """Mark a view whose answer has no header, so that nothing is read for one."""
+    view.without_header = True  # type: ignore[attr-defined]
+    return view
