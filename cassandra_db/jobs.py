@@ -1,0 +1,39 @@
+"""What the worker runs: each app's `jobs.py` has a list `JOBS` of these."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from importlib import import_module
+
+from django.apps import apps
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.module_loading import module_has_submodule
+
+
+@dataclass(frozen=True)
+class Job:
+    """Work that is done again and again, by one worker at a time.
+
+    `run` gets the current time (UTC) and returns one line about what it did, or '' for nothing. It must bear being
+    cut off at any point and being run once more than needed: a worker that stalls for longer than its lease goes on
+    beside the one that replaced it.
+    """
+
+    name: str
+    every: timedelta
+    run: Callable[[datetime], str]
+
+
+def jobs() -> list[Job]:
+    """Return the jobs of all installed apps. Raises ImproperlyConfigured when two have one name."""
+    found: dict[str, Job] = {}
+    for app in apps.get_app_configs():
+        if app.module is None or not module_has_submodule(app.module, "jobs") or app.name == "cassandra_db":
+            continue
+        for job in import_module(f"{app.name}.jobs").JOBS:
+            if job.name in found:
+                raise ImproperlyConfigured(
+                    f"{app.name}.jobs: there is a job {job.name!r} already; a lease has one job's name"
+                )
+            found[job.name] = job
+    return list(found.values())

@@ -1,0 +1,110 @@
+"""Leases on a real node."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from cassandra_db import leases
+from cassandra_db.errors import LeaseLost
+from cassandra_db.leases import CLOCKS_DIFFER, HOLD, claimed, lease, moved, position, standing
+
+
+def job() -> str:
+    return f"test-{uuid4()}"
+
+
+def test_a_job_is_held_by_one() -> None:
+    name = job()
+    with lease(name) as held:
+        assert standing(name).holder == held.holder
+        with pytest.raises(LeaseLost):
+            lease(name)
+    assert standing(name).holder is None
+    with lease(name):
+        pass
+
+
+def test_of_many_who_claim_at_once_one_gets_it() -> None:
+    name, now = job(), datetime.now(UTC)
+    seen, got, start = standing(name), [], threading.Barrier(8)
+
+    def claim() -> None:
+        start.wait()
+        got.append(claimed(seen, now))
+
+    threads = [threading.Thread(target=claim) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(one is not None for one in got) == 1
+
+
+def test_a_holder_that_fell_silent_is_replaced_within_a_minute_and_not_before_its_time() -> None:
+    name, now = job(), datetime.now(UTC)
+    dead = claimed(standing(name), now)
+    assert dead
+    assert claimed(standing(name), now + HOLD + CLOCKS_DIFFER - timedelta(seconds=1)) is None
+    assert timedelta(minutes=1) > HOLD + CLOCKS_DIFFER
+    heir = claimed(standing(name), now + HOLD + CLOCKS_DIFFER + timedelta(seconds=1))
+    assert heir
+    assert standing(name).holder == heir.holder
+
+
+def test_a_renewal_in_between_makes_a_takeover_fail() -> None:
+    name, now = job(), datetime.now(UTC)
+    held = claimed(standing(name), now)
+    assert held
+    seen = standing(name)
+    assert leases.RENEW.apply(job=name, me=held.holder, until=now + 2 * HOLD)
+    assert claimed(seen, now + timedelta(hours=1)) is None
+    assert standing(name).holder == held.holder
+
+
+def test_a_run_by_somebody_else_in_between_makes_a_claim_fail() -> None:
+    name, now = job(), datetime.now(UTC)
+    seen = standing(name)
+    with lease(name) as other:
+        other.last_run = now
+    assert claimed(seen, now + timedelta(minutes=1)) is None
+    assert standing(name).last_run == now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+
+def test_it_renews_while_the_job_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leases, "RENEW_EVERY", timedelta(milliseconds=50))
+    name = job()
+    with lease(name):
+        first = standing(name).held_until
+        threading.Event().wait(0.5)
+        renewed = standing(name).held_until
+    assert first
+    assert renewed
+    assert renewed > first
+
+
+def test_a_rest_keeps_the_job_shut_for_everybody() -> None:
+    name, now = job(), datetime.now(UTC)
+    with lease(name) as held:
+        held.rest = timedelta(minutes=5)
+    with pytest.raises(LeaseLost):
+        lease(name)
+    assert claimed(standing(name), now + timedelta(minutes=6))
+
+
+def test_only_the_holder_moves_the_position() -> None:
+    name = job()
+    assert position(name) == ""
+    with lease(name) as held:
+        moved(name, "2026-01-02")
+        assert position(name) == "2026-01-02"
+        heir = claimed(standing(name), datetime.now(UTC) + timedelta(hours=1))
+        assert heir
+        with pytest.raises(LeaseLost):
+            moved(name, "2026-01-03")
+    assert held.lost
+    with pytest.raises(LeaseLost):
+        moved(name, "2026-01-03")
+    assert position(name) == "2026-01-02"
+    assert standing(name).holder == heir.holder
