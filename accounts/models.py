@@ -9,7 +9,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django_cassandra_engine.models import DjangoCassandraModel
 
 
-class User(DjangoCassandraModel):  # type: ignore[misc]
+class User(DjangoCassandraModel):
     """Q6, Q8: a person's profile and addresses. Django's user model; read by accounts.queries, never by `.objects`.
 
     Bound: one row, at most 20 addresses (accounts.operations.MAX_ADDRESSES).
@@ -40,7 +40,7 @@ class User(DjangoCassandraModel):  # type: ignore[misc]
     # Sessions are bound to the password's hash, as everywhere in Django: a new password ends them.
     get_session_auth_hash = AbstractBaseUser.get_session_auth_hash
     get_session_auth_fallback_hash = AbstractBaseUser.get_session_auth_fallback_hash
-    _get_session_auth_hash = AbstractBaseUser._get_session_auth_hash
+    _get_session_auth_hash = AbstractBaseUser._get_session_auth_hash  # type: ignore[attr-defined]
 
     @property
     def pk(self) -> UUID:

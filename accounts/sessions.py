@@ -48,7 +48,7 @@ class SessionStore(SessionBase):
     def create(self) -> None:
         """Give the session a new key and a row."""
         while True:
-            self._session_key = self._get_new_session_key()
+            self._session_key = self._get_new_session_key()  # type: ignore[attr-defined]
             try:
                 self.save(must_create=True)
             except CreateError:
@@ -60,7 +60,7 @@ class SessionStore(SessionBase):
         """Write the session. Raises CreateError if the key is taken, UpdateError if the session has ended meanwhile."""
         if self.session_key is None:
             return self.create()
-        data = self._get_session(no_load=must_create)
+        data = self._get_session(no_load=must_create)  # type: ignore[attr-defined]
         user = data.get(SESSION_KEY)
         user_id = UUID(user) if user else None
         ttl = self.get_expiry_age()

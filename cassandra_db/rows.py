@@ -12,12 +12,12 @@ Row = Any  # a named tuple with the columns of its SELECT
 @lru_cache(maxsize=2048)
 def _row_class(columns: tuple[str, ...]) -> type[Any]:
     # Cassandra calls a conditional write's verdict "[applied]".
-    return namedtuple("Row", [name.strip("[]").replace("(", "_").rstrip(")") for name in columns], rename=True)  # type: ignore[misc] # noqa: PYI024
+    return namedtuple("Row", [name.strip("[]").replace("(", "_").rstrip(")") for name in columns], rename=True)
 
 
 def row_factory(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Row]:
     """Return the rows as named tuples (the driver's own factory makes a new class for each result)."""
-    make = _row_class(tuple(columns))._make  # type: ignore[attr-defined]
+    make = _row_class(tuple(columns))._make
     return [make(row) for row in rows]
 
 

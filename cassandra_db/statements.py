@@ -262,7 +262,7 @@ class Chain:
                 bound = params(in_utc(rows or [], first.statement.stamps))
                 if bound is not None:
                     self._second = Pending(following, bound, first._meter, first.depth + 1)
-            except Exception as error:  # raised again by result(), in the thread that asks
+            except Exception as error:  # noqa: BLE001 raised again by result(), in the thread that asks
                 self._failed = error
             finally:
                 self._sent.set()

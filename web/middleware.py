@@ -64,7 +64,7 @@ class Unavailable:
 def unavailable(request: HttpRequest) -> HttpResponse:
     """Return the styled 503, which needs no database. To be called while the exception is being handled."""
     log.warning("%s %s: %s", request.method, request.path, sys.exc_info()[1] or "Cassandra is away")
-    response = render(None, "errors/503.html", status=503)  # type: ignore[arg-type]
+    response = render(None, "errors/503.html", status=503)
     response["Retry-After"] = "10"
     response["Cache-Control"] = "no-store"
     return response
@@ -74,4 +74,4 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Return the page for an error nobody caught: 503 if a middleware met an absent Cassandra, else 500."""
     if isinstance(sys.exc_info()[1], CassandraUnavailable):
         return unavailable(request)
-    return render(None, "errors/500.html", status=500)  # type: ignore[arg-type]
+    return render(None, "errors/500.html", status=500)

@@ -9,7 +9,8 @@ from django.db import connections
 
 from cassandra_db.session import keyspace, session
 
-MODELS = [model for models in connections["default"].introspection.cql_models.values() for model in models]
+introspection: Any = connections["default"].introspection  # the engine's own
+MODELS = [model for models in introspection.cql_models.values() for model in models]
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: m.__table_name__)
