@@ -173,7 +173,6 @@ def command(plan: NodePlan, java: Path, jars: Sequence[Path]) -> list[str]:
     jamm = [f"-javaagent:{jar}" for jar in jars if jar.name.startswith("jamm-")]
     properties = {
         "cassandra.config": (conf / "cassandra.yaml").as_uri(),
-        "cassandra.storagedir": plan.folder / "data",
         "cassandra.logdir": plan.folder / "logs",
         "logback.configurationFile": conf / "logback.xml",
         "cassandra.jmx.local.port": plan.jmx_port,
@@ -210,6 +209,7 @@ def command(plan: NodePlan, java: Path, jars: Sequence[Path]) -> list[str]:
         *jamm,
         *_module_flags("--add-exports", _EXPORTS),
         *_module_flags("--add-opens", _OPENS),
+        storage_property(plan.folder),
         *(f"-D{name}={value}" for name, value in properties.items()),
         "-cp",
         os.pathsep.join(str(jar) for jar in jars),
@@ -217,9 +217,10 @@ def command(plan: NodePlan, java: Path, jars: Sequence[Path]) -> list[str]:
     ]
 
 
+def storage_property(folder: Path) -> str:
+    """This function will return the argument that tells a node's process from all others: where its data lies."""
+    return f"-Dcassandra.storagedir={folder / 'data'}"
+
+
 def _module_flags(flag: str, modules: dict[str, tuple[str, ...]]) -> list[str]:
-    return [
-        f"{flag}={module}/{package}=ALL-UNNAMED"
-        for module, packages in modules.items()
-        for package in packages
-    ]
+    return [f"{flag}={module}/{package}=ALL-UNNAMED" for module, packages in modules.items() for package in packages]

@@ -42,17 +42,12 @@ class NodeStatus:
 
 
 def start(
-    nodes: int = 1,
-    *,
-    home: Path | None = None,
-    say: Say = print,
-    by_run: bool = False,
-    heap_mb: int | None = None,
+    nodes: int = 1, *, home: Path | None = None, say: Say = print, keep: bool = True, heap_mb: int | None = None
 ) -> Cluster:
     """This function will return a running cluster of one or three local nodes, starting what is not running yet.
 
-    Ports that are taken are replaced by the next free ones and recorded. `by_run` marks the nodes as belonging to
-    `make run`, which stops them when its last run ends. Raises NodeError with what mends it.
+    Ports that are taken are replaced by the next free ones and recorded. With `keep` the nodes run until they
+    are stopped; without, until the last of those who borrowed them has gone. Raises NodeError with what mends it.
     """
     home = home or state.default_home()
     _refuse_impossible(nodes)
@@ -66,9 +61,9 @@ def start(
             )
         if recorded and len(alive) == nodes:
             say(f"Cassandra already runs on {address_of(recorded)}")
-            cluster = replace(recorded, started_by_run=recorded.started_by_run and by_run)
+            cluster = replace(recorded, kept=recorded.kept or keep)
         else:
-            cluster = _start_missing(nodes, home, recorded, alive, say, by_run, heap_mb)
+            cluster = _start_missing(nodes, home, recorded, alive, say, keep, heap_mb)
         state.save(home, cluster)
         return cluster
 
@@ -82,6 +77,29 @@ def stop(*, home: Path | None = None, say: Say = print) -> bool:
             say(f"Stopping {len(alive)} Cassandra node{'s' if len(alive) > 1 else ''}")
             _end(alive, home, say)
         return bool(alive)
+
+
+@contextlib.contextmanager
+def borrowed(*, home: Path | None = None, say: Say = print) -> Iterator[Cluster]:
+    """This function will lend out a running cluster, starting one node if none runs.
+
+    Several processes may borrow at once. Whoever gives it back last stops it, unless `start` was asked to keep it.
+    """
+    home = home or state.default_home()
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "borrowers").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        recorded = state.load(home)
+        size = len(recorded.nodes) if recorded and running(recorded, home) else 1
+        cluster = start(size, home=home, say=say, keep=False)
+        try:
+            yield cluster
+        finally:
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                last = state.load(home)
+                if last and not last.kept:
+                    stop(home=home, say=say)
 
 
 def wipe(*, home: Path | None = None, say: Say = print) -> None:
@@ -103,11 +121,11 @@ def status(*, home: Path | None = None) -> list[NodeStatus]:
     alive = running(cluster, home)
     report = []
     for node in cluster.nodes:
-        if node not in alive:
-            condition = "down"
-        else:
+        if node in alive:
             condition = "up" if answers_cql(node.address, cluster.cql_port) else "starting"
-        report.append(NodeStatus(node, condition, machine.memory_of_mb(node.pid) if node in alive else None))
+            report.append(NodeStatus(node, condition, machine.memory_of_mb(node.pid)))
+        else:
+            report.append(NodeStatus(node, "down", None))
     return report
 
 
@@ -120,7 +138,7 @@ def running(cluster: Cluster | None, home: Path) -> list[Node]:
         node
         for node in cluster.nodes
         # The process id alone proves nothing: it may have been given to somebody else since.
-        if f"cassandra.storagedir={folder_of(home, size, node.name)}/" in machine.command_line(node.pid)
+        if configuration.storage_property(folder_of(home, size, node.name)) in machine.command_line(node.pid)
     ]
 
 
@@ -168,7 +186,7 @@ def _start_missing(
     recorded: Cluster | None,
     alive: Sequence[Node],
     say: Say,
-    by_run: bool,
+    keep: bool,
     heap_mb: int | None,
 ) -> Cluster:
     java = find_java()
@@ -182,7 +200,7 @@ def _start_missing(
         plans = _plan(nodes, home, known, alive, avoid, heap, say)
         say(f"Starting Cassandra {jars.VERSION}, {nodes} node{'s' if nodes > 1 else ''}, heap {heap} MiB")
         try:
-            return _launch(plans, alive, java.path, class_path, home, by_run, say)
+            return _launch(plans, alive, java.path, class_path, home, keep, say)
         except NodeDied as death:
             # Between looking at a port and taking it somebody else may have been quicker.
             if attempt == 2 or alive or not any(clash in death.log for clash in _PORT_CLASHES):
@@ -197,7 +215,7 @@ def _heap_mb(nodes: int, say: Say) -> int:
         return int(chosen)
     free = machine.available_memory_mb()
     comfortable = 1024 if nodes == 1 else 512
-    if free is None or free >= nodes * (comfortable + _BESIDE_HEAP_MB):
+    if free >= nodes * (comfortable + _BESIDE_HEAP_MB):
         return comfortable
     heap = 768 if free >= nodes * (768 + _BESIDE_HEAP_MB) and nodes == 1 else 512
     if free < nodes * (heap + _BESIDE_HEAP_MB):
@@ -252,7 +270,7 @@ def _launch(
     java: Path,
     class_path: Sequence[Path],
     home: Path,
-    by_run: bool,
+    keep: bool,
     say: Say,
 ) -> Cluster:
     processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -261,14 +279,12 @@ def _launch(
     def record() -> Cluster:
         cluster = Cluster(
             nodes=tuple(
-                Node(plan.name, plan.address, plan.jmx_port, pids[plan.name])
-                for plan in plans
-                if plan.name in pids
+                Node(plan.name, plan.address, plan.jmx_port, pids[plan.name]) for plan in plans if plan.name in pids
             ),
             cql_port=plans[0].cql_port,
             storage_port=plans[0].storage_port,
             heap_mb=plans[0].heap_mb,
-            started_by_run=by_run,
+            kept=keep,
         )
         state.save(home, cluster)
         return cluster
@@ -350,9 +366,7 @@ def _end(nodes: Sequence[Node], home: Path, say: Say) -> None:
     while still := _left(nodes, home):
         if time.monotonic() > deadline:
             for node in still:
-                say(
-                    f"{node.name} did not end within {STOP_SECONDS:.0f} s and is killed; its commit log will be replayed"
-                )
+                say(f"{node.name} did not end within {STOP_SECONDS:.0f} s and is killed; it will replay its log")
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(node.pid, signal.SIGKILL)
             return

@@ -172,9 +172,7 @@ def write_lock(store: Path, path: Path = LOCK, say: Say = print) -> int:
         needed = [it for it in (*wanted, *transitive) if it.scope != "test" and not it.optional]
         for done, dependency in enumerate(needed, start=1):
             artifact = dependency.artifact
-            jar = ":".join(
-                filter(None, [artifact.groupId, artifact.artifactId, artifact.version, artifact.classifier])
-            )
+            jar = ":".join(filter(None, [artifact.groupId, artifact.artifactId, artifact.version, artifact.classifier]))
             lines.append(f"{jar} sha256:{checksum(artifact.resolve())}\n")
             if done % 25 == 0:
                 say(f"  {done} of {len(needed)}")

@@ -3,41 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
-import subprocess
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+import psutil
 
 from cassandra_db.node.errors import NodeError
 
 MEBIBYTE = 1024 * 1024
 
 
-def available_memory_mb() -> int | None:
-    """This function will return the mebibytes that can still be taken here, or None where nobody tells.
+def available_memory_mb() -> int:
+    """This function will return the mebibytes that can still be taken here.
 
     Inside a container its limit counts, not the machine's memory.
     """
-    figures = [figure for figure in (_system_memory_mb(), _cgroup_memory_mb()) if figure is not None]
-    return min(figures, default=None)
-
-
-def _system_memory_mb() -> int | None:
-    if sys.platform == "darwin":
-        # macOS gives away cached memory on demand, so half of what is built in is a fair guess of what is free.
-        with contextlib.suppress(OSError, subprocess.SubprocessError, ValueError):
-            answer = subprocess.run(
-                ["sysctl", "-n", "hw.memsize"], capture_output=True, text=True, timeout=10, check=True
-            )
-            return int(answer.stdout) // MEBIBYTE // 2
-        return None
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) // 1024
-    return None
+    system = psutil.virtual_memory().available // MEBIBYTE
+    container = _cgroup_memory_mb()
+    return system if container is None else min(system, container)
 
 
 def _cgroup_memory_mb() -> int | None:
@@ -78,24 +62,17 @@ def free_port(wanted: int, addresses: Sequence[str], avoid: Iterable[int] = (), 
     raise NodeError(f"No free port between {wanted} and {wanted + tries - 1} on {', '.join(addresses)}.")
 
 
-def command_line(pid: int) -> str:
-    """This function will return how a process was started, or "" when there is no such process (any more)."""
+def command_line(pid: int) -> list[str]:
+    """This function will return how a process was started; an empty list when there is no such process (any more)."""
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except FileNotFoundError:
-        if Path("/proc/self").exists():
-            return ""
-    except OSError:
-        return ""
-    answer = subprocess.run(
-        ["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
-    return answer.stdout
+        return psutil.Process(pid).cmdline()
+    except psutil.Error:
+        return []
 
 
 def memory_of_mb(pid: int) -> int | None:
-    """This function will return the mebibytes of memory a process holds, or None where nobody tells."""
-    with contextlib.suppress(OSError, IndexError, ValueError):
-        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") // MEBIBYTE
-    return None
+    """This function will return the mebibytes of memory a process holds, or None when it is gone."""
+    try:
+        return psutil.Process(pid).memory_info().rss // MEBIBYTE
+    except psutil.Error:
+        return None

@@ -32,7 +32,8 @@ class Cluster:
     cql_port: int
     storage_port: int
     heap_mb: int
-    started_by_run: bool
+    # True once somebody said `cassandra start`; else the last one who borrows the nodes stops them.
+    kept: bool
 
     @property
     def hosts(self) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
-from typing import Any, ClassVar
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -13,13 +13,11 @@ from cassandra_db.node import NodeError, control, jars, state
 
 class Command(BaseCommand):
     help = "Start, stop, look at or wipe this checkout's own Cassandra."
-    requires_system_checks: ClassVar[list[str]] = []
+    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("action", choices=["start", "stop", "status", "wipe", "fetch", "lock"])
-        parser.add_argument(
-            "--nodes", type=int, default=1, choices=[1, 3], help="size of the cluster (start)"
-        )
+        parser.add_argument("--nodes", type=int, default=1, choices=[1, 3], help="size of the cluster (start)")
         parser.add_argument("--no-input", action="store_true", help="wipe without asking")
 
     def handle(self, *args: Any, action: str, nodes: int, no_input: bool, **options: Any) -> None:
@@ -28,9 +26,7 @@ class Command(BaseCommand):
                 case "start":
                     control.start(nodes, say=self.say)
                 case "stop":
-                    self.say(
-                        "Stopped." if control.stop(say=self.say) else "No Cassandra of this checkout runs."
-                    )
+                    self.say("Stopped." if control.stop(say=self.say) else "No Cassandra of this checkout runs.")
                 case "status":
                     self.status()
                 case "wipe":
@@ -39,9 +35,7 @@ class Command(BaseCommand):
                     paths = jars.fetch(jars.read_lock(), jars.default_store(), self.say)
                     self.say(f"All {len(paths)} jars are in {jars.default_store()}, checksums right.")
                 case "lock":
-                    self.say(
-                        f"{jars.write_lock(jars.default_store(), say=self.say)} jars locked in {jars.LOCK}"
-                    )
+                    self.say(f"{jars.write_lock(jars.default_store(), say=self.say)} jars locked in {jars.LOCK}")
         except NodeError as error:
             raise CommandError(str(error)) from error
 
@@ -69,9 +63,7 @@ class Command(BaseCommand):
     def wipe(self, no_input: bool) -> None:
         if not no_input:
             if not sys.stdin.isatty():
-                raise CommandError(
-                    "This deletes all data of this checkout's Cassandra; say --no-input to do it."
-                )
+                raise CommandError("This deletes all data of this checkout's Cassandra; say --no-input to do it.")
             if input("Delete all data of this checkout's Cassandra? Type yes: ").strip() != "yes":
                 raise CommandError("Nothing was deleted.")
         control.wipe(say=self.say)

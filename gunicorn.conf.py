@@ -1,0 +1,67 @@
+"""How gunicorn serves the shop. WEB_CONCURRENCY and WEB_THREADS size it; `--bind` says where it listens."""
+
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+from cassandra_db.errors import CassandraUnavailable
+
+bind = os.environ.get("BIND", "127.0.0.1:8000")
+
+# Threads, because a page mostly waits for the database; processes, because the driver decodes rows under the GIL.
+worker_class = "gthread"
+workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
+threads = int(os.environ.get("WEB_THREADS", "8"))
+# A driver session must not live across a fork.
+preload_app = False
+
+# Longer than the slowest conditional write with its second try, so that a restart cuts none off.
+graceful_timeout = 20
+timeout = 30
+keepalive = 5
+max_requests = 50_000
+max_requests_jitter = 5_000
+
+# What a shop's own pages need, with room to spare; the rest is somebody trying.
+limit_request_line = 4094
+limit_request_fields = 60
+limit_request_field_size = 8190
+
+# Whose X-Forwarded-* headers are believed: the proxy in front, named by its address.
+forwarded_allow_ips = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
+
+# The heartbeat file belongs in memory; a slow disk would look like a hanging worker.
+worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 -- not a place for secrets
+
+errorlog = "-"
+loglevel = os.environ.get("LOG_LEVEL", "info").lower()
+
+log = logging.getLogger("storefront.gunicorn")
+
+
+def on_starting(server: Any) -> None:
+    """Refuse to start without what every answer needs, instead of failing at the first visitor."""
+    import django
+    from django.conf import settings
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.settings")
+    django.setup()
+    assert settings.SECRET_KEY  # Django raises ImproperlyConfigured when it is empty
+
+
+def post_worker_init(worker: Any) -> None:
+    """Open the process's session before the first visitor waits for it; without a database the worker serves 503."""
+    from cassandra_db.session import session
+
+    try:
+        session()
+    except CassandraUnavailable as error:
+        log.warning("starting without a database: %s", error)
+
+
+def worker_exit(server: Any, worker: Any) -> None:
+    """Leave the cluster in good order."""
+    from cassandra_db.session import close
+
+    close()

@@ -1,0 +1,37 @@
+"""`manage.py mailcatcher`: a mail server of the showroom's own, which keeps every message and sends none on."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.handlers import Mailbox
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+
+class Command(BaseCommand):
+    help = "Catch the mail that the shop sends on this machine and keep it in a Maildir."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=8025)
+        parser.add_argument("--maildir", type=Path, default=settings.MAILDIR)
+
+    def handle(self, *args: Any, port: int, maildir: Path, **options: Any) -> None:
+        maildir.parent.mkdir(parents=True, exist_ok=True)
+        controller = Controller(Mailbox(str(maildir)), hostname="127.0.0.1", port=port)
+        stopped = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stopped.set())
+        try:
+            controller.start()
+        except OSError as error:
+            raise CommandError(f"Port {port} on 127.0.0.1 cannot be used: {error}") from error
+        self.stdout.write(f"Catching mail on 127.0.0.1:{port}, keeping it in {maildir}")
+        stopped.wait()
+        controller.stop()

@@ -1,0 +1,35 @@
+"""`manage.py serve`: the whole shop on this machine, until Ctrl-C. What `make run` and `make dev` call."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from cassandra_db.node import NodeError
+from storefront import running
+
+
+class Command(BaseCommand):
+    help = "Run the shop with its worker, its mail catcher and its Cassandra until Ctrl-C."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=int(os.environ.get("PORT") or 8000))
+        parser.add_argument("--dev", action="store_true", help="the autoreloading server, with DEBUG on")
+        parser.add_argument("--stop", action="store_true", help="end every run of this checkout instead")
+
+    def handle(self, *args: Any, port: int, dev: bool, stop: bool, **options: Any) -> None:
+        if stop:
+            self.say(f"{running.stop(self.say)} stopped.")
+            return
+        try:
+            running.serve(port=port, development=dev, logins=(), say=self.say)
+        except (NodeError, running.RunError) as error:
+            raise CommandError(str(error)) from error
+
+    def say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()

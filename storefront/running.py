@@ -1,0 +1,254 @@
+"""One run of the whole shop on this machine: web server, worker and mail catcher, and the node they need.
+
+Each part is a process of its own, in a session of its own, so that Ctrl-C reaches only this one, which then ends
+what it started, and nothing else. What a run started is recorded below `.run/`, for `make stop`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+from django.conf import settings
+
+from cassandra_db.node import control, machine
+
+ROOT: Path = settings.BASE_DIR
+RUN = ROOT / ".run"
+OPEN_SECONDS = 60.0
+CLOSE_SECONDS = 25.0
+_LOG_LINES = 20
+
+Say = Callable[[str], None]
+
+
+class RunError(Exception):
+    """A part of the shop could not be started or ended by itself; the message holds its last lines."""
+
+
+@dataclass
+class Run:
+    """The parts of one run and what they are told by their environment."""
+
+    port: int
+    development: bool
+    say: Say
+    environment: dict[str, str]
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    def log_path(self, name: str) -> Path:
+        return RUN / "logs" / f"{name}-{self.port}.log"
+
+    def step(self, title: str, *arguments: str, quiet: bool = True) -> None:
+        """Run a command of manage.py to its end. Raises RunError with what it printed if it fails."""
+        self.say(title)
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL, capture_output=quiet, check=False
+        )
+        if done.returncode:
+            printed = (done.stdout + done.stderr).decode(errors="replace") if quiet else ""
+            raise RunError(f"`manage.py {' '.join(arguments)}` failed.\n{_tail(printed)}")
+
+    def launch(self, name: str, command: Sequence[str], keep_open: tuple[int, ...] = ()) -> None:
+        """Start one part beside this process; its output goes to its log, or to the screen in development."""
+        path = self.log_path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as log:
+            self.processes[name] = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=None if self.development else log,
+                stderr=None if self.development else subprocess.STDOUT,
+                pass_fds=keep_open,
+                start_new_session=True,
+            )
+        self.record()
+
+    def record(self) -> None:
+        """Write down which processes belong to this run."""
+        pids = {name: process.pid for name, process in self.processes.items()}
+        _record_path(os.getpid()).write_text(json.dumps({"port": self.port, "parts": pids}) + "\n", encoding="utf-8")
+
+    def wait_until_open(self) -> None:
+        """Return once the shop answers. Raises RunError if a part ends first or nothing answers in time."""
+        deadline = time.monotonic() + OPEN_SECONDS
+        while not _answers(f"{self.address}healthz"):
+            self.check()
+            if time.monotonic() > deadline:
+                raise RunError(f"{self.address} does not answer after {OPEN_SECONDS:.0f} s.\n{self.tail('web')}")
+            time.sleep(0.2)
+        self.check()
+
+    def check(self) -> None:
+        """Raise RunError if a part has ended by itself."""
+        for name, process in self.processes.items():
+            if process.poll() is not None:
+                raise RunError(f"The {name} process ended (exit code {process.returncode}).\n{self.tail(name)}")
+
+    def tail(self, name: str) -> str:
+        """Return the last lines of a part's log."""
+        with contextlib.suppress(FileNotFoundError):
+            return _tail(self.log_path(name).read_text(encoding="utf-8", errors="replace"))
+        return ""
+
+    def close(self) -> None:
+        """End the parts, the web server first, so that nothing new comes in while the rest finishes."""
+        for process in self.processes.values():
+            if process.poll() is None:
+                process.terminate()
+        deadline = time.monotonic() + CLOSE_SECONDS
+        for process in self.processes.values():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=max(0.1, deadline - time.monotonic()))
+            # What the part itself started shares its group: a reloader's child, a worker that hangs.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        _record_path(os.getpid()).unlink(missing_ok=True)
+
+
+def serve(*, port: int, development: bool, logins: Sequence[tuple[str, str, str]], say: Say) -> None:
+    """This function will run the shop until it is told to stop by SIGINT, SIGTERM or SIGHUP.
+
+    `logins` are (who, e-mail, password), shown once the shop is open. Raises RunError or NodeError when a part does
+    not start or ends by itself; what was started is ended then, too.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    (RUN / "runs").mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as stack:
+        # Entered first and so left last: from here on a second Ctrl-C must not cut the tidying short.
+        listener, run = _open_door(stack, port, development, say)
+        if not os.environ.get("CASSANDRA_HOSTS"):
+            stack.enter_context(control.borrowed(say=say))
+        stack.callback(run.close)
+        stack.callback(_deaf_to_signals, say)
+        _prepare(run)
+        _launch_all(run, listener)
+        run.wait_until_open()
+        say(_welcome(run, logins))
+        while True:
+            time.sleep(0.5)
+            run.check()
+
+
+def stop(say: Say) -> int:
+    """This function will end every run of this checkout, with what it started, and return how many there were."""
+    count = 0
+    for path in sorted((RUN / "runs").glob("*.json")):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        pids = [int(path.stem), *record["parts"].values()]
+        # The run itself ends its parts; what a killed run has left behind is ended here.
+        found = [process for process in map(_of_this_checkout, pids) if process is not None]
+        for process in found:
+            say(f"Stopping {' '.join(process.cmdline()[1:4])} (process {process.pid})")
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.terminate()
+        _, left = psutil.wait_procs(found, timeout=CLOSE_SECONDS + control.STOP_SECONDS)
+        for process in left:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        path.unlink(missing_ok=True)
+        count += bool(found)
+    return count
+
+
+def _of_this_checkout(pid: int) -> psutil.Process | None:
+    try:
+        process = psutil.Process(pid)
+        return process if process.cwd() == str(ROOT) and "python" in process.name().lower() else None
+    except psutil.Error:
+        return None
+
+
+def _open_door(stack: contextlib.ExitStack, port: int, development: bool, say: Say) -> tuple[socket.socket, Run]:
+    """Take the port at once and keep it: a second run that looks for one must find it taken."""
+    free = machine.free_port(port, ["127.0.0.1"])
+    if free != port:
+        say(f"Port {port} is taken; this run serves on {free}")
+    listener = stack.enter_context(socket.create_server(("127.0.0.1", free), backlog=512))
+    return listener, Run(free, development, say, _environment(free, development))
+
+
+def _environment(port: int, development: bool) -> dict[str, str]:
+    environment = os.environ | {"DEBUG": str(development).lower(), "PYTHONUNBUFFERED": "1"}
+    environment.setdefault("STOA_SHOWROOM", "true")
+    environment.setdefault("PUBLIC_URL", f"http://127.0.0.1:{port}")
+    if "EMAIL_URL" not in os.environ:
+        environment["EMAIL_URL"] = f"smtp://127.0.0.1:{machine.free_port(port + 25, ['127.0.0.1'])}"
+    return environment
+
+
+def _prepare(run: Run) -> None:
+    run.step("Bringing the tables up to date", "sync_cassandra")
+    run.step("Filling the showroom", "load_showroom", quiet=False)
+    if not run.development:
+        run.step("Collecting the static files", "collectstatic", "--no-input", "--verbosity", "0")
+
+
+def _launch_all(run: Run, listener: socket.socket) -> None:
+    python = sys.executable
+    if "EMAIL_URL" not in os.environ:
+        mail_port = run.environment["EMAIL_URL"].rsplit(":", 1)[1]
+        run.launch("mail", [python, "manage.py", "mailcatcher", "--port", mail_port])
+    run.launch("worker", [python, "manage.py", "worker"])
+    if run.development:
+        # The autoreloading server opens its port itself, again and again.
+        listener.close()
+        run.launch("web", [python, "manage.py", "runserver", f"127.0.0.1:{run.port}"])
+    else:
+        door = listener.fileno()
+        command = [python, "-m", "gunicorn", "-c", "gunicorn.conf.py", "-b", f"fd://{door}", "storefront.wsgi"]
+        run.launch("web", command, keep_open=(door,))
+
+
+def _welcome(run: Run, logins: Sequence[tuple[str, str, str]]) -> str:
+    rows = [("Shop", run.address), ("Staff", f"{run.address}staff/"), ("Mail", f"{run.address}demo/mail/")]
+    lines = ["", "Stoa is open.", ""]
+    lines += [f"  {name:<8} {value}" for name, value in rows]
+    lines += ["", "Demo logins:"] if logins else []
+    lines += [f"  {who:<8} {email}   password  {password}" for who, email, password in logins]
+    if not run.development:
+        lines += ["", f"Logs are in {RUN.relative_to(ROOT)}/logs."]
+    return "\n".join([*lines, "Ctrl-C closes the shop.", ""])
+
+
+def _deaf_to_signals(say: Say) -> None:
+    say("\nClosing the shop")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _record_path(pid: int) -> Path:
+    return RUN / "runs" / f"{pid}.json"
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 -- our own address
+            return bool(answer.status == 200)
+    except (OSError, urllib.error.HTTPError):
+        return False
+
+
+def _tail(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines()[-_LOG_LINES:])
