@@ -48,6 +48,7 @@ QUORUM = ConsistencyLevel.QUORUM
 LOCAL_SERIAL = ConsistencyLevel.LOCAL_SERIAL
 
 REGISTRY: list[Statement] = []
+_questions: dict[str, str] = {}
 log = logging.getLogger(__name__)
 
 # Java's smallest long is no token of the Murmur3 partitioner, so the half-open ranges miss nothing.
@@ -103,6 +104,7 @@ class Statement:
         self.stamps: tuple[int, ...] = ()
         self._prepared: tuple[Any, PreparedStatement, frozenset[str]] | None = None
         REGISTRY.append(self)
+        _questions[self.cql] = question
 
     def __repr__(self) -> str:
         return f"<{self.question}: {self.cql}>"
@@ -156,7 +158,8 @@ class Statement:
 
     def apply(self, *, mine: Callable[[Row], bool] | None = None, **params: Any) -> Outcome:
         """Run a conditional write. See `conditional_batch` for `mine` and what is raised."""
-        return _settled([self.bind(**params)], self.bind(**params), mine)
+        bound = self.bind(**params)
+        return _settled(bound, bound, mine)
 
     def over_ring(self, splits: int = 16, **params: Any) -> Iterator[Row]:
         """Yield the rows of a whole table, range by range and page by page. For commands and jobs."""
@@ -305,11 +308,13 @@ def conditional_batch(*bound: BoundStatement, mine: Callable[[Row], bool] | None
     batch = BatchStatement(BatchType.LOGGED, consistency_level=LOCAL_QUORUM, serial_consistency_level=LOCAL_SERIAL)
     for statement in bound:
         batch.add(statement)
-    return _settled(bound, batch, mine)
+    return _settled(bound[0], batch, mine)
 
 
-def _settled(bound: Any, statement: BatchStatement | BoundStatement, mine: Callable[[Row], bool] | None) -> Outcome:
-    cql = bound[0].prepared_statement.query_string
+def _settled(
+    first: BoundStatement, statement: BatchStatement | BoundStatement, mine: Callable[[Row], bool] | None
+) -> Outcome:
+    cql = first.prepared_statement.query_string
     if meter := _meter.get():
         meter.statements += 1
     unknown: Exception | None = None
@@ -326,7 +331,7 @@ def _settled(bound: Any, statement: BatchStatement | BoundStatement, mine: Calla
                 raise
             unknown = error
         else:
-            _tell_if_slow("conditional", cql, monotonic() - started)
+            _tell_if_slow(_questions[cql], cql, monotonic() - started)
             applied = bool(rows[0].applied)
             won_before = (
                 unknown is not None
