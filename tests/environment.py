@@ -3,26 +3,23 @@
 Without CASSANDRA_HOSTS the suite starts this checkout's own node.
 """
 
+import atexit
+import contextlib
 import os
 import secrets
-import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 KEYSPACE = f"stoa_test_{secrets.token_hex(4)}"
-# Started first, so that the settings find the node that was recorded. Starting it twice is harmless.
+# Borrowed first, so that the settings find the node that was recorded. If nobody else uses it, it ends with the suite.
 if not os.environ.get("CASSANDRA_HOSTS"):
     sys.path.insert(0, str(ROOT))
-    from cassandra_db.node import recorded_endpoint
+    from cassandra_db.node import control
 
-    if recorded_endpoint() is None:
-        subprocess.run(
-            [sys.executable, "manage.py", "cassandra", "start"],
-            cwd=ROOT,
-            check=True,
-            env=os.environ | {"DEBUG": "1"},
-        )
+    _borrowed = contextlib.ExitStack()
+    _borrowed.enter_context(control.borrowed())
+    atexit.register(_borrowed.close)
 
 os.environ |= {
     "CASSANDRA_KEYSPACE": KEYSPACE,

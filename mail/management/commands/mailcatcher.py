@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from argparse import ArgumentParser
@@ -23,6 +24,8 @@ class Command(BaseCommand):
         parser.add_argument("--maildir", type=Path, default=settings.MAILDIR)
 
     def handle(self, *args: Any, port: int, maildir: Path, **options: Any) -> None:
+        # The server's log tells who writes to whom, which belongs in no log.
+        logging.getLogger("mail.log").setLevel(logging.WARNING)
         maildir.parent.mkdir(parents=True, exist_ok=True)
         controller = Controller(Mailbox(str(maildir)), hostname="127.0.0.1", port=port)
         stopped = threading.Event()
