@@ -1,0 +1,119 @@
+"""The worker's loop: looks which jobs are due, claims one after the other, runs them."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from time import monotonic, sleep
+from types import FrameType
+
+from cassandra_db.errors import CassandraUnavailable
+from cassandra_db.jobs import Job
+from cassandra_db.leases import Lease, claimed, standing
+
+# A held job is looked at again after this time, so that a dead worker's jobs do not wait for long.
+LOOK_AGAIN = timedelta(seconds=5)
+# After a failure a job rests, for all workers, so that it does not spin.
+REST_AFTER_FAILURE = timedelta(minutes=1)
+LONGEST_BACKOFF = 30.0
+_NAP = 0.5
+
+log = logging.getLogger("worker")
+
+
+@dataclass
+class Tally:
+    """What a worker has done so far."""
+
+    ran: int = 0
+    failed: int = 0
+
+
+@dataclass
+class Worker:
+    """Runs jobs whenever they are due. Several may run, on several hosts: a lease for each job keeps them apart."""
+
+    jobs: Sequence[Job]
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    tally: Tally = field(default_factory=Tally)
+    _stopping: bool = False
+    _look_at: dict[str, datetime] = field(default_factory=dict)
+
+    def stop_on_signals(self) -> None:
+        """Finish the job at hand and then stop, on SIGTERM and SIGINT; a second signal stops at once."""
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            self._stopping = True
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            log.info("stopping after the job at hand")
+
+        signal.signal(signal.SIGTERM, stop)
+        signal.signal(signal.SIGINT, stop)
+
+    def run(self) -> None:
+        """Run until told to stop. While Cassandra is away, try again after 1, 2, 4 … 30 seconds."""
+        log.info("working on %s", ", ".join(job.name for job in self.jobs) or "nothing: no app has jobs")
+        backoff = 1.0
+        while not self._stopping:
+            try:
+                self.run_due()
+                backoff = 1.0
+                self._sleep(self._idle_seconds())
+            except CassandraUnavailable as error:
+                log.warning("Cassandra is away, trying again in %.0f s: %s", backoff, error)
+                self._sleep(backoff)
+                backoff = min(backoff * 2, LONGEST_BACKOFF)
+        log.info("stopped: %d runs, %d failed", self.tally.ran, self.tally.failed)
+
+    def run_due(self) -> None:
+        """Run each job that is due and free, once. Raises CassandraUnavailable when the leases cannot be read."""
+        for job in self.jobs:
+            if self._stopping:
+                return
+            if self._look_at.get(job.name, self.clock()) <= self.clock():
+                self._run_if_due(job)
+
+    def _run_if_due(self, job: Job) -> None:
+        now = self.clock()
+        seen = standing(job.name)
+        due = seen.last_run + job.every if seen.last_run else now
+        if due > now:
+            # Somebody may run it in between; then it is due later still.
+            self._look_at[job.name] = due
+            return
+        held = claimed(seen, now)
+        if held is None:
+            self._look_at[job.name] = now + LOOK_AGAIN
+            return
+        with held:
+            self._run_held(job, held, now, late=now - due)
+        self._look_at[job.name] = self.clock() + (held.rest or job.every - min(job.every, self.clock() - now))
+
+    def _run_held(self, job: Job, held: Lease, now: datetime, late: timedelta) -> None:
+        started = monotonic()
+        self.tally.ran += 1
+        try:
+            did = job.run(now)
+        except Exception as error:  # noqa: BLE001 - one job's failure must not stop the others
+            self.tally.failed += 1
+            held.rest = min(job.every, REST_AFTER_FAILURE)
+            away = isinstance(error, CassandraUnavailable)
+            log.error("%s failed after %.2f s: %s", job.name, monotonic() - started, error, exc_info=None if away else error)
+            return
+        held.last_run = now
+        level = logging.INFO if did else logging.DEBUG
+        log.log(level, "%s: %s (took %.2f s, %.1f s late)", job.name, did or "nothing to do", monotonic() - started, late.total_seconds())
+
+    def _idle_seconds(self) -> float:
+        now = self.clock()
+        return min((max((at - now).total_seconds(), 0.0) for at in self._look_at.values()), default=LOOK_AGAIN.total_seconds())
+
+    def _sleep(self, seconds: float) -> None:
+        # In naps: a signal handler that only sets a flag does not cut a sleep short.
+        until = monotonic() + seconds
+        while not self._stopping and (left := until - monotonic()) > 0:
+            sleep(min(left, _NAP))

@@ -1,0 +1,201 @@
+"""The worker on a real node, in this process and as a process of its own."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from time import monotonic, sleep
+from uuid import uuid4
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from cassandra_db import CassandraUnavailable, worker
+from cassandra_db.jobs import Job, jobs
+from cassandra_db.leases import claimed, lease, standing
+from cassandra_db.worker import Worker
+from tests.environment import ROOT
+
+
+class Clock:
+    """A clock that a test moves; leases are compared with real time, so it only ever stands near it or ahead."""
+
+    def __init__(self) -> None:
+        self.now = datetime.now(UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def pass_by(self, **time: float) -> None:
+        self.now += timedelta(**time)
+
+
+def counting(every: timedelta = timedelta(hours=1), did: str = "1 done") -> tuple[Job, list[datetime]]:
+    runs: list[datetime] = []
+
+    def run(now: datetime) -> str:
+        runs.append(now)
+        return did
+
+    return Job(f"test-{uuid4()}", every, run), runs
+
+
+def test_it_runs_a_job_when_it_is_due_and_not_before() -> None:
+    clock = Clock()
+    job, runs = counting()
+    worker = Worker([job], clock)
+    worker.run_due()
+    worker.run_due()
+    assert len(runs) == 1
+    clock.pass_by(minutes=59)
+    worker.run_due()
+    assert len(runs) == 1
+    clock.pass_by(minutes=2)
+    worker.run_due()
+    assert runs[1] == clock.now
+
+
+def test_a_second_worker_sees_what_the_first_has_run() -> None:
+    job, runs = counting()
+    Worker([job]).run_due()
+    Worker([job]).run_due()
+    assert len(runs) == 1
+
+
+def test_two_workers_at_once_run_a_job_once() -> None:
+    running, runs = threading.Semaphore(0), []
+
+    def run(now: datetime) -> str:
+        runs.append(now)
+        running.release()
+        sleep(0.3)
+        return ""
+
+    job = Job(f"test-{uuid4()}", timedelta(hours=1), run)
+    workers = [threading.Thread(target=Worker([job]).run_due) for _ in range(4)]
+    for each in workers:
+        each.start()
+    for each in workers:
+        each.join()
+    assert len(runs) == 1
+
+
+def test_a_failing_job_is_logged_with_its_traceback_and_does_not_stop_the_others(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(now: datetime) -> str:
+        raise RuntimeError("the roof leaks")
+
+    failing = Job(f"test-{uuid4()}", timedelta(seconds=10), fail)
+    job, runs = counting()
+    worker = Worker([failing, job])
+    worker.run_due()
+    assert len(runs) == 1
+    assert (worker.tally.ran, worker.tally.failed) == (2, 1)
+    record = next(record for record in caplog.records if failing.name in record.getMessage())
+    assert record.exc_info
+    assert "the roof leaks" in caplog.text
+    # It did not run, so it stays due; but nobody tries again at once.
+    assert standing(failing.name).last_run is None
+    assert not standing(failing.name).free(datetime.now(UTC))
+    assert standing(failing.name).free(datetime.now(UTC) + timedelta(seconds=11))
+
+
+def test_a_dead_workers_job_is_taken_over_within_a_minute() -> None:
+    clock = Clock()
+    job, runs = counting()
+    assert claimed(standing(job.name), clock.now)  # and never given back
+    worker = Worker([job], clock)
+    worker.run_due()
+    assert runs == []
+    clock.pass_by(seconds=55)
+    worker.run_due()
+    assert len(runs) == 1
+
+
+def test_it_logs_what_a_run_did_and_how_late_it_was(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "worker")
+    clock = Clock()
+    job, _ = counting(timedelta(minutes=1), did="3 mails sent")
+    worker = Worker([job], clock)
+    worker.run_due()
+    clock.pass_by(seconds=75)
+    worker.run_due()
+    lines = [record.getMessage() for record in caplog.records if job.name in record.getMessage()]
+    assert "3 mails sent" in lines[0]
+    assert " 15." in lines[1]
+    assert "late" in lines[1]
+
+
+def test_it_survives_cassandra_being_away(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """The leases fail twice, as they do when no node answers; the worker waits, tries again and runs the job."""
+    job, runs = counting()
+    tries = 0
+
+    def away_at_first(name: str) -> object:
+        nonlocal tries
+        tries += 1
+        if tries < 3:
+            raise CassandraUnavailable("no Cassandra node answers")
+        return standing(name)
+
+    slept: list[float] = []
+    monkeypatch.setattr(worker, "standing", away_at_first)
+    running = Worker([job])
+
+    def instead_of_sleeping(seconds: float) -> None:
+        slept.append(seconds)
+        running._stopping = bool(runs)
+
+    monkeypatch.setattr(running, "_sleep", instead_of_sleeping)
+    running.run()
+    assert len(runs) == 1
+    assert slept[:2] == [1.0, 2.0]
+    assert "Cassandra is away" in caplog.text
+
+
+def test_every_apps_jobs_are_collected_and_named_once() -> None:
+    found = jobs()
+    assert len({job.name for job in found}) == len(found)
+    assert all(job.every > timedelta(0) and callable(job.run) for job in found)
+
+
+def test_the_command_refuses_an_unknown_job() -> None:
+    with pytest.raises(CommandError, match="No such job: sweep-the-yard"):
+        call_command("worker", "--once", "--job", "sweep-the-yard")
+
+
+def test_the_command_lists_its_jobs() -> None:
+    out = StringIO()
+    call_command("worker", "--list", stdout=out)
+    assert [line.split()[0] for line in out.getvalue().splitlines()] == [job.name for job in jobs()]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_stops_cleanly_on_a_signal(number: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "worker"],
+        cwd=ROOT,
+        env=os.environ | {"LOG_LEVEL": "INFO"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr
+    for line in process.stderr:
+        if "working on" in line:
+            break
+    process.send_signal(number)
+    started = monotonic()
+    _, rest = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "stopped:" in rest
+    assert monotonic() - started < 60
+
+
+def test_a_job_held_elsewhere_is_left_alone() -> None:
+    job, runs = counting()
+    with lease(job.name):
+        Worker([job]).run_due()
+    assert runs == []
