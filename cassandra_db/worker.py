@@ -98,7 +98,7 @@ class Worker:
         self.tally.ran += 1
         try:
             did = job.run(now)
-        except Exception as error:  # noqa: BLE001 - one job's failure must not stop the others
+        except Exception as error:  # one job must not stop the others
             self.tally.failed += 1
             held.rest = min(job.every, REST_AFTER_FAILURE)
             away = isinstance(error, CassandraUnavailable)
