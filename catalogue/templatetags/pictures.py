@@ -2,7 +2,7 @@
 
 from django import template
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 register = template.Library()
@@ -18,12 +18,12 @@ def picture(drawing: str, alt: str = "", size: str = "", *, eager: bool = False,
     """
     shape, _, colours = drawing.partition("/")
     return format_html(
-        '<img class="picture{}" src="{}" alt="{}" width="600" height="600" loading="{}" decoding="async"{}>',
+        '<img class="picture{}" src="{}" alt="{}" width="600" height="600" loading="{}" fetchpriority="{}" decoding="async">',
         f" picture--{size}" if size else "",
         reverse("picture", args=(shape, colours)),
         alt,
         "eager" if eager or first else "lazy",
-        SafeString(' fetchpriority="high"' if first else ""),
+        "high" if first else "auto",
     )
 
 
@@ -34,9 +34,10 @@ def swatches(colours: list[str], more: int = 0) -> SafeString:
     `colours` are hex digits, with or without "#"; anything else is refused by a ValueError.
     """
     shown = [colour.lstrip("#") for colour in colours[:5]]
-    dots = SafeString("").join(
-        format_html('<circle cx="{}" cy="8" r="7" fill="#{:06x}"/>', 8 + 20 * place, int(colour, 16))
-        for place, colour in enumerate(shown)
+    dots = format_html_join(
+        "",
+        '<circle cx="{}" cy="8" r="7" fill="#{}"/>',
+        ((8 + 20 * place, f"{int(colour, 16):06x}") for place, colour in enumerate(shown)),
     )
     rest = max(len(colours) - len(shown), 0) + more
     return format_html(

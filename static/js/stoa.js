@@ -1,0 +1,239 @@
+/* What the pages gain where scripts run. Nothing here is needed: every link and form works without it.
+   The attributes are listed in docs/style-guide.md. */
+(() => {
+  "use strict";
+  const find = (selector, root = document) => root.querySelector(selector);
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const on = (names, listener) => names.split(" ").forEach((name) => document.addEventListener(name, listener));
+  const byId = (id) => (id ? document.getElementById(id) : null);
+  const make = (tag, className, text = "") => Object.assign(document.createElement(tag), { className, textContent: text });
+
+  /* Words. The region is in the page from the start, so that a screen reader hears what is put into it. */
+  const tell = (text, label, action) => {
+    const notice = make("div", "notice notice--bad");
+    const button = make("button", "button button--quiet", label);
+    const close = make("button", "button button--link", "Dismiss");
+    button.type = close.type = "button";
+    button.addEventListener("click", () => { clear(); action(); });
+    close.dataset.dismiss = "";
+    notice.append(make("p", "notice__text", text), button, close);
+    const frame = make("div", "notices notices--float");
+    frame.append(notice);
+    find("#status").replaceChildren(frame);
+  };
+  const hear = (text) => {
+    find("#status > .vh")?.remove();
+    find("#status").append(make("p", "vh", text));
+  };
+  const clear = () => find("#status").replaceChildren();
+  let leaving;
+  const leaveLater = () => {
+    clearTimeout(leaving);
+    leaving = setTimeout(() => {
+      const floating = find("#status .notices--float");
+      if (!floating || find(".notice--bad, .notice--warn", floating)) return;
+      if (floating.matches(":hover, :focus-within")) leaveLater();
+      else floating.remove();
+    }, 10000);
+  };
+
+  /* Focus after a swap */
+  const focus = (element) => {
+    if (!element || element.disabled) return false;
+    if (element.tabIndex < 0 && !element.hasAttribute("tabindex")) element.tabIndex = -1;
+    element.focus();
+    return document.activeElement === element;
+  };
+  const lost = () => !document.activeElement || document.activeElement === document.body;
+  const restore = ({ id, rows = [], had }, root) => {
+    if (!had || !lost()) return;
+    [id, ...rows].some((each) => focus(byId(each))) || (root && focus(find("h1, h2, h3, h4", root))) || focus(find("main h1"));
+  };
+  const retitle = () => {
+    const wrong = find("[data-error-summary]:not([hidden])");
+    document.title = (wrong ? "Error: " : "") + document.title.replace(/^Error: /, "");
+    return wrong;
+  };
+  const paused = new Set();
+  const showPaused = () => all("[data-pause]").forEach((button) => {
+    const word = find("[data-word]", button) || button;
+    button.dataset.running ||= word.textContent;
+    word.textContent = paused.has(button.dataset.pause) ? button.dataset.resume || "Resume" : button.dataset.running;
+  });
+
+  on("htmx:beforeRequest", (event) => {
+    const { elt, target, xhr, requestConfig } = event.detail;
+    const cause = requestConfig.triggeringEvent;
+    if (!cause && (paused.has(elt.id) || document.hidden)) return event.preventDefault();
+    const active = document.activeElement;
+    const row = active.closest("[data-row]");
+    xhr.stoa = {
+      id: active.id,
+      had: !lost() || (cause && /submit|click|change/.test(cause.type)),
+      user: Boolean(cause),
+      rows: row ? [row.id, row.nextElementSibling?.id, row.previousElementSibling?.id] : [],
+    };
+    target?.setAttribute("aria-busy", "true");
+  });
+  on("htmx:afterRequest", ({ detail: { target, xhr } }) => {
+    target?.removeAttribute("aria-busy");
+    setTimeout(() => xhr.stoa && restore(xhr.stoa), 40);
+  });
+  on("htmx:afterSettle", ({ detail: { target, xhr } }) => {
+    const state = xhr?.stoa;
+    if (!state || state.settled) return;
+    state.settled = true;
+    showPaused();
+    leaveLater();
+    if (target?.id === "suggestions") return suggest();
+    const root = target?.isConnected ? target : byId(target?.id) || find("main");
+    const summary = retitle();
+    if (!state.user) return restore(state, root);
+    if (summary && root.contains(summary)) focus(summary);
+    else focus(find("[data-focus]", root)) || restore(state, root);
+  });
+  /* The server draws the page of an older address: whole, with its place, as after any other Back. */
+  on("htmx:historyCacheMiss", (event) => { event.preventDefault(); location.reload(); });
+
+  /* Requests that fail */
+  const failed = (event, text, label = "Try again") => {
+    const { elt, target, requestConfig: { triggeringEvent: cause, verb, path } } = event.detail;
+    if (cause && /refresh|input/.test(cause.type)) return;
+    tell(text, label, () => {
+      if (label !== "Try again" || !elt.isConnected) location.reload();
+      else if (elt.matches("form")) elt.requestSubmit(cause?.submitter?.isConnected ? cause.submitter : null);
+      else htmx.ajax(verb, path, { source: elt, target, swap: elt.getAttribute("hx-swap") || "innerHTML" });
+    });
+  };
+  on("htmx:timeout", (event) => failed(event, "The shop took too long to answer."));
+  on("htmx:sendError", (event) => failed(event, navigator.onLine ? "The shop could not be reached." : "You seem to be offline."));
+  on("htmx:responseError", (event) => {
+    const { status } = event.detail.xhr;
+    if (status === 403) failed(event, "This page has been open for too long, or you have signed out.", "Reload the page");
+    else if (status === 404 || status === 410) failed(event, "That is no longer there.", "Reload the page");
+    else failed(event, status === 503 ? "The shop is away for a moment." : "Something went wrong on our side.");
+  });
+
+  /* A second press while the first is under way counts once; htmx forms have hx-disabled-elt. */
+  on("submit", (event) => {
+    const { target: form, submitter } = event;
+    if (event.defaultPrevented || form.method !== "post") return;
+    if (form.dataset.sent) return event.preventDefault();
+    form.dataset.sent = "yes";
+    submitter?.setAttribute("aria-busy", "true");
+    setTimeout(() => rest(form), 10000);
+  });
+  const rest = (form) => {
+    delete form.dataset.sent;
+    all("[aria-busy]", form).forEach((button) => button.removeAttribute("aria-busy"));
+  };
+
+  /* After a failed submit a message goes as soon as its field is right. */
+  on("input change", ({ target: field }) => {
+    const group = field.closest(".field--bad");
+    const right = /radio|checkbox/.test(field.type) ? field.checked : field.value.trim() && field.validity.valid;
+    if (!group || !right) return;
+    group.classList.remove("field--bad");
+    all("[aria-invalid]", group).forEach((each) => each.removeAttribute("aria-invalid"));
+    all(".field__error", group).forEach((each) => { each.hidden = true; });
+    const summary = find("[data-error-summary]");
+    all("a", summary || group).forEach((link) => {
+      if (group.contains(byId(link.hash?.slice(1)))) link.closest("li")?.remove();
+    });
+    if (summary && !find("li", summary)) summary.hidden = true;
+    retitle();
+  });
+
+  /* Forms that submit themselves after a change */
+  const timers = new WeakMap();
+  on("change", ({ target }) => {
+    const form = target.form;
+    if (!form?.matches("[data-auto]")) return;
+    clearTimeout(timers.get(form));
+    timers.set(form, setTimeout(() => form.isConnected && form.requestSubmit(), target.type === "radio" ? 0 : 350));
+  });
+
+  on("click", (event) => {
+    const step = event.target.closest("[data-step]");
+    if (step) {
+      const field = find("input", step.parentElement);
+      field.value = Math.min(999, Math.max(1, (parseInt(field.value, 10) || 0) + Number(step.dataset.step)));
+      ["input", "change"].forEach((name) => field.dispatchEvent(new Event(name, { bubbles: true })));
+      hear(field.value);
+    }
+    if (event.target.closest("[data-print]")) print();
+    if (event.target.closest("[data-dismiss]")) { clear(); find("main").focus({ preventScroll: true }); }
+    const pause = event.target.closest("[data-pause]");
+    if (pause) {
+      const { pause: id } = pause.dataset;
+      paused.delete(id) || paused.add(id);
+      showPaused();
+    }
+    all("details[data-popover][open]").forEach((menu) => { menu.open = menu.contains(event.target); });
+    if (!event.target.closest(".search")) open(false);
+  });
+  on("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    all("details[data-popover][open]").forEach((menu) => {
+      menu.open = false;
+      if (menu.contains(document.activeElement)) focus(find("summary", menu));
+    });
+  });
+
+  /* Suggestions: the combobox pattern; Enter without a choice sends the words as they are. */
+  const box = byId("q"), list = byId("suggestions");
+  const options = () => (list ? all("[role=option]", list) : []);
+  let place = -1;
+  const choose = (next) => {
+    place = next;
+    options().forEach((option, i) => {
+      option.setAttribute("aria-selected", String(i === place));
+      if (i === place) { box.setAttribute("aria-activedescendant", option.id); option.scrollIntoView({ block: "nearest" }); }
+    });
+    if (place < 0) box.removeAttribute("aria-activedescendant");
+  };
+  const open = (yes) => {
+    if (!list) return;
+    list.hidden = !yes;
+    box.setAttribute("aria-expanded", String(yes));
+    choose(-1);
+  };
+  const suggest = () => {
+    const { length } = options();
+    open(length > 0 && document.activeElement === box && box.value.trim() !== "");
+    if (!list.hidden) hear(`${length} suggestion${length === 1 ? "" : "s"}`);
+  };
+  box?.addEventListener("keydown", (event) => {
+    const { length } = options();
+    if (/^Arrow(Down|Up)$/.test(event.key) && length) {
+      event.preventDefault();
+      const next = list.hidden ? -1 : place;
+      if (list.hidden) open(true);
+      const step = event.key === "ArrowDown" ? 1 : -1;
+      choose(((next + 1 + step + length + 1) % (length + 1)) - 1);
+    } else if (event.key === "Escape" && !list.hidden) {
+      event.preventDefault();
+      open(false);
+    } else if (event.key === "Enter" && place >= 0 && !list.hidden) {
+      event.preventDefault();
+      location.assign(options()[place].dataset.href);
+    }
+  });
+  box?.addEventListener("blur", () => open(false));
+  list?.addEventListener("mousedown", (event) => event.preventDefault());
+  list?.addEventListener("click", (event) => {
+    const { href } = event.target.closest("[role=option]")?.dataset || {};
+    if (href) location.assign(href);
+  });
+
+  /* The cart may have changed in another tab, or since the page was kept for Back. */
+  const refresh = () => window.htmx && htmx.trigger("#cart-link", "refresh");
+  on("visibilitychange", () => document.hidden || refresh());
+  addEventListener("pageshow", (event) => {
+    all("form[data-sent]").forEach(rest);
+    if (event.persisted || performance.getEntriesByType("navigation")[0]?.type === "back_forward") refresh();
+  });
+
+  focus(find("[data-error-summary]"));
+  showPaused();
+})();
