@@ -25,7 +25,7 @@ stop: .venv/runs .env  ## stop every run of this checkout, and its Cassandra
 	@$(BIN)/python manage.py cassandra stop
 
 doctor: .venv/runs .env  ## say what is missing or wrong on this machine, and what mends it
-	@$(BIN)/python manage.py doctor
+	@STOA_SHOWROOM=$${STOA_SHOWROOM:-true} $(BIN)/python manage.py doctor
 
 clean:  ## stop, then delete the data, the logs and the virtual environment (.env stays)
 	@if [ -e .venv/runs ]; then $(MAKE) --no-print-directory stop; fi

@@ -65,7 +65,7 @@ def free_port(wanted: int, addresses: Sequence[str], avoid: Iterable[int] = (), 
 def command_line(pid: int) -> list[str]:
     """This function will return how a process was started; an empty list when there is no such process (any more)."""
     try:
-        return psutil.Process(pid).cmdline()
+        return list(psutil.Process(pid).cmdline())
     except psutil.Error:
         return []
 
@@ -73,6 +73,6 @@ def command_line(pid: int) -> list[str]:
 def memory_of_mb(pid: int) -> int | None:
     """This function will return the mebibytes of memory a process holds, or None when it is gone."""
     try:
-        return psutil.Process(pid).memory_info().rss // MEBIBYTE
+        return int(psutil.Process(pid).memory_info().rss) // MEBIBYTE
     except psutil.Error:
         return None

@@ -27,7 +27,7 @@ class Command(BaseCommand):
         # The server's log tells who writes to whom, which belongs in no log.
         logging.getLogger("mail.log").setLevel(logging.WARNING)
         maildir.parent.mkdir(parents=True, exist_ok=True)
-        controller = Controller(Mailbox(str(maildir)), hostname="127.0.0.1", port=port)
+        controller = Controller(Mailbox(maildir), hostname="127.0.0.1", port=port)
         stopped = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stopped.set())

@@ -1,0 +1,32 @@
+"""`manage.py doctor`: what is missing or wrong here, each with the line that mends it."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from cassandra_db.doctor import ADVICE, GOOD, WRONG, examine
+from cassandra_db.session import close
+
+
+class Command(BaseCommand):
+    help = "Name what is missing or wrong on this machine and in this configuration. Exits 1 if something needed is."
+    requires_system_checks = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        # What goes wrong is told as a finding; a traceback beside it would only hide it.
+        logging.disable(logging.CRITICAL)
+        signs = {GOOD: self.style.SUCCESS("ok"), ADVICE: self.style.WARNING("--"), WRONG: self.style.ERROR("!!")}
+        counts = dict.fromkeys(signs, 0)
+        for finding in examine():
+            counts[finding.level] += 1
+            self.stdout.write(f"{signs[finding.level]}  {finding.text}")
+            if finding.mend:
+                self.stdout.write(f"      {finding.mend}")
+            self.stdout.flush()
+        close()
+        self.stdout.write(f"\n{counts[WRONG]} wrong, {counts[ADVICE]} worth a look, {counts[GOOD]} in order.")
+        sys.exit(1 if counts[WRONG] else 0)
