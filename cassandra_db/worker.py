@@ -102,15 +102,26 @@ class Worker:
             self.tally.failed += 1
             held.rest = min(job.every, REST_AFTER_FAILURE)
             away = isinstance(error, CassandraUnavailable)
-            log.error("%s failed after %.2f s: %s", job.name, monotonic() - started, error, exc_info=None if away else error)
+            log.error(
+                "%s failed after %.2f s: %s", job.name, monotonic() - started, error, exc_info=None if away else error
+            )
             return
         held.last_run = now
         level = logging.INFO if did else logging.DEBUG
-        log.log(level, "%s: %s (took %.2f s, %.1f s late)", job.name, did or "nothing to do", monotonic() - started, late.total_seconds())
+        log.log(
+            level,
+            "%s: %s (took %.2f s, %.1f s late)",
+            job.name,
+            did or "nothing to do",
+            monotonic() - started,
+            late.total_seconds(),
+        )
 
     def _idle_seconds(self) -> float:
         now = self.clock()
-        return min((max((at - now).total_seconds(), 0.0) for at in self._look_at.values()), default=LOOK_AGAIN.total_seconds())
+        return min(
+            (max((at - now).total_seconds(), 0.0) for at in self._look_at.values()), default=LOOK_AGAIN.total_seconds()
+        )
 
     def _sleep(self, seconds: float) -> None:
         # In naps: a signal handler that only sets a flag does not cut a sleep short.

@@ -84,7 +84,9 @@ def test_two_workers_at_once_run_a_job_once() -> None:
     assert len(runs) == 1
 
 
-def test_a_failing_job_is_logged_with_its_traceback_and_does_not_stop_the_others(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_job_is_logged_with_its_traceback_and_does_not_stop_the_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     def fail(now: datetime) -> str:
         raise RuntimeError("the roof leaks")
 

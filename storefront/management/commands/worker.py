@@ -14,7 +14,9 @@ class Command(BaseCommand):
     help = "Run the apps' jobs whenever they are due. Several workers may run: a lease for each job keeps them apart."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--once", action="store_true", help="run each job that is due once, then end; status 1 if one failed")
+        parser.add_argument(
+            "--once", action="store_true", help="run each job that is due once, then end; status 1 if one failed"
+        )
         parser.add_argument("--job", action="append", metavar="NAME", help="only this job (may be given several times)")
         parser.add_argument("--list", action="store_true", help="name the jobs and how often they run")
 

@@ -1,0 +1,156 @@
+"""docs/data-model.md, made from the models, so that the page cannot say anything else than the code."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.apps import apps
+from django.db import connections
+
+INTRODUCTION = """\
+# Data model
+
+<!-- Made by `manage.py datamodel --write` from the models' docstrings. Change those, not this page. -->
+
+The questions come first, then a table for each: a page asks for partitions by their whole key and gets rows in the
+order in which it shows them. Copies are written by the one function that is named as a table's writer.
+
+How to read a key: what stands in the inner brackets is the partition key, the rest orders the rows within it.
+A static column (*static*) has one value for the whole partition. Money is a whole number of minor units (cents) beside
+its ISO 4217 currency; times are UTC. Question numbers: Q the shop, K and U the named carts.
+"""
+
+_QUESTIONS = re.compile(r"^((?:[QKU]\d+)(?:, [QKU]\d+)*): (.*)", re.DOTALL)
+_COLUMN = re.compile(r"^\s+([a-z_]+) = columns\..*?\)\s*#\s*(.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a model tells about its table."""
+
+    app: str
+    name: str
+    questions: tuple[str, ...]
+    purpose: str
+    more: str
+    bound: str
+    writer: str
+    key: str
+    columns: tuple[tuple[str, str, str, str], ...]  # name, type, static or not, remark
+    options: str
+
+
+def tables() -> list[Table]:
+    """Return all tables, by app in the settings' order, then as the models stand in their file."""
+    introspection: Any = connections["default"].introspection  # the engine's own
+    order = [config.name for config in apps.get_app_configs()]
+    found = [
+        _table(module.removesuffix(".models"), model)
+        for module, models in introspection.cql_models.items()
+        for model in sorted(models, key=lambda model: inspect.getsourcelines(model)[1])
+    ]
+    return sorted(found, key=lambda table: order.index(table.app))
+
+
+def data_model() -> str:
+    """Return the text of docs/data-model.md."""
+    every = tables()
+    return "\n".join([INTRODUCTION, *_by_question(every), *(line for table in _with_headings(every) for line in table)])
+
+
+def _by_question(every: list[Table]) -> Iterator[str]:
+    yield "## Question to table\n"
+    yield "| questions | table |"
+    yield "|---|---|"
+    answering = [table for table in every if table.questions]
+    for table in sorted(answering, key=lambda table: _rank(table.questions[0])):
+        sentence = re.split(r"(?<=[.;]) ", table.purpose)[0].rstrip(".;")
+        yield f"| {', '.join(table.questions)} | [{table.name}](#{table.name}): {sentence} |"
+    yield ""
+
+
+def _rank(question: str) -> tuple[int, int]:
+    return "QKU".index(question[0]), int(question[1:])
+
+
+def _with_headings(every: list[Table]) -> Iterator[list[str]]:
+    app = ""
+    for table in every:
+        lines = [] if table.app == app else [f"## {table.app}\n"]
+        app = table.app
+        yield lines + _described(table)
+
+
+def _described(table: Table) -> list[str]:
+    answers = f"{', '.join(table.questions)}: " if table.questions else ""
+    lines = [f"### {table.name}\n", f"{answers}{table.purpose}{' ' + table.more if table.more else ''}\n"]
+    lines.append(f"- Key: `{table.key}`")
+    lines.append(f"- Bound: {table.bound}")
+    lines.append(f"- Writer: {table.writer}")
+    if table.options:
+        lines.append(f"- Options: {table.options}")
+    lines += ["", "| column | type | |", "|---|---|---|"]
+    for name, kind, static, remark in table.columns:
+        lines.append(f"| {name} | {kind} | {'; '.join(filter(None, (static, remark)))} |")
+    return [*lines, ""]
+
+
+def _table(app: str, model: Any) -> Table:
+    text = inspect.cleandoc(model.__doc__ or "")
+    facts = {name: _fact(text, name) for name in ("Bound", "Writer")}
+    words = re.split(r"^(?:Bound|Writer): ", text, maxsplit=1, flags=re.MULTILINE)[0]
+    matched = _QUESTIONS.match(words)
+    questions = tuple(matched[1].split(", ")) if matched else ()
+    purpose, _, more = (matched[2] if matched else words).partition("\n")
+    remarks = {name: remark for each in reversed(model.__mro__) for name, remark in _remarks(each)}
+    return Table(
+        app=app,
+        name=model.__table_name__,
+        questions=questions,
+        purpose=_one_line(purpose),
+        more=_one_line(more),
+        bound=facts["Bound"],
+        writer=facts["Writer"],
+        key=_key(model),
+        columns=tuple(
+            (name, str(column.db_type), "*static*" if column.static else "", remarks.get(name, ""))
+            for name, column in model._columns.items()
+        ),
+        options=_options(getattr(model, "__options__", None) or {}),
+    )
+
+
+def _fact(text: str, name: str) -> str:
+    found = re.search(rf"^{name}: (.*?)(?=^(?:Bound|Writer): |\Z)", text, re.DOTALL | re.MULTILINE)
+    return _one_line(found[1]) if found else ""
+
+
+def _key(model: Any) -> str:
+    partition = f"({', '.join(model._partition_keys)})"
+    clustering = [
+        f"{name} DESC" if column.clustering_order == "DESC" else name for name, column in model._clustering_keys.items()
+    ]
+    return f"({', '.join([partition, *clustering])})"
+
+
+def _options(options: dict[str, Any]) -> str:
+    shown = (f"{name} {_option(value)}" for name, value in options.items())
+    return ", ".join(shown)
+
+
+def _option(value: Any) -> str:
+    return " ".join(str(each) for each in value.values()) if isinstance(value, dict) else str(value)
+
+
+def _remarks(model: type) -> Iterator[tuple[str, str]]:
+    # What is said beside a column in the code belongs on the page, too.
+    if "columns" in getattr(inspect.getmodule(model), "__dict__", {}):
+        yield from _COLUMN.findall(inspect.getsource(model))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

@@ -1,0 +1,28 @@
+"""docs/data-model.md says what the models say."""
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from cassandra_db.tables import data_model, tables
+from tests.environment import ROOT
+
+
+def test_the_page_is_what_the_models_say() -> None:
+    """Run `manage.py datamodel --write` after a change of a model."""
+    assert (ROOT / "docs" / "data-model.md").read_text(encoding="utf-8") == data_model()
+    call_command("datamodel", "--check")
+
+
+def test_check_fails_when_the_page_is_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cassandra_db.management.commands.datamodel.data_model", lambda: "another house")
+    with pytest.raises(CommandError, match="datamodel --write"):
+        call_command("datamodel", "--check")
+
+
+def test_it_tells_key_bound_writer_and_remarks() -> None:
+    found = {table.name: table for table in tables()}
+    orders = found["orders"]
+    assert orders.key == "((order_id), event_id DESC)"
+    assert orders.questions == ("Q12", "Q14")
+    assert ("user_id", "uuid", "*static*", "null for a guest") in orders.columns
+    assert all(table.bound and table.writer and table.purpose for table in found.values())
