@@ -8,8 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from cassandra_db.doctor import ADVICE, GOOD, WRONG, examine
-from cassandra_db.session import close
+from cassandra_db.doctor import ADVICE, GOOD, WRONG, Finding, examine
 
 
 class Command(BaseCommand):
@@ -17,16 +16,21 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        # What goes wrong is told as a finding; a traceback beside it would only hide it.
-        logging.disable(logging.CRITICAL)
         signs = {GOOD: self.style.SUCCESS("ok"), ADVICE: self.style.WARNING("--"), WRONG: self.style.ERROR("!!")}
         counts = dict.fromkeys(signs, 0)
-        for finding in examine():
-            counts[finding.level] += 1
-            self.stdout.write(f"{signs[finding.level]}  {finding.text}")
-            if finding.mend:
-                self.stdout.write(f"      {finding.mend}")
-            self.stdout.flush()
-        close()
+        # What goes wrong is told as a finding; a traceback beside it would only hide it.
+        logging.disable(logging.CRITICAL)
+        try:
+            for finding in examine():
+                counts[finding.level] += 1
+                self.tell(signs[finding.level], finding)
+        finally:
+            logging.disable(logging.NOTSET)
         self.stdout.write(f"\n{counts[WRONG]} wrong, {counts[ADVICE]} worth a look, {counts[GOOD]} in order.")
         sys.exit(1 if counts[WRONG] else 0)
+
+    def tell(self, sign: str, finding: Finding) -> None:
+        self.stdout.write(f"{sign}  {finding.text}")
+        if finding.mend:
+            self.stdout.write(f"      {finding.mend}")
+        self.stdout.flush()

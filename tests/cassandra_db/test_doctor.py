@@ -1,0 +1,75 @@
+"""The doctor finds what is wrong and says what mends it, on the node the suite runs on."""
+
+import io
+import socket
+
+import pytest
+from django.core.management import call_command
+from django.test import override_settings
+
+from cassandra_db import doctor
+from cassandra_db.doctor import ADVICE, WRONG, Finding
+
+
+def findings(*, level: str, about: str) -> list[Finding]:
+    return [one for one in doctor.examine() if one.level == level and about in one.text]
+
+
+def test_every_finding_that_is_not_good_names_what_mends_it() -> None:
+    for finding in doctor.examine():
+        assert finding.mend or finding.level == doctor.GOOD or "next free one" in finding.text, finding
+
+
+def test_the_suite_s_own_cluster_and_tables_are_in_order() -> None:
+    assert not findings(level=WRONG, about="table")
+    assert not findings(level=WRONG, about="Cassandra")
+    assert not findings(level=ADVICE, about="Paxos")
+
+
+@override_settings(SECRET_KEY="")
+def test_a_missing_key_is_wrong() -> None:
+    (found,) = findings(level=WRONG, about="SECRET_KEY")
+    assert "token_urlsafe" in found.mend
+
+
+@override_settings(DEBUG=True, SHOWROOM=True, PUBLIC_URL="https://shop.example", ALLOWED_HOSTS=["localhost"])
+def test_a_public_shop_must_not_run_in_debug_nor_as_a_showroom() -> None:
+    assert findings(level=WRONG, about="DEBUG")
+    assert findings(level=WRONG, about="demo logins")
+    (refused,) = findings(level=WRONG, about="ALLOWED_HOSTS")
+    assert refused.mend == "ALLOWED_HOSTS=shop.example"
+
+
+@override_settings(HTTPS=True, PUBLIC_URL="http://127.0.0.1:8000")
+def test_a_shop_behind_https_must_mail_https_links() -> None:
+    assert findings(level=WRONG, about="mailed links")
+
+
+def test_a_mail_server_that_does_not_answer_is_named() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+        with override_settings(
+            EMAIL_BACKEND="django.core.mail.backends.smtp.EmailBackend", EMAIL_HOST="127.0.0.1", EMAIL_PORT=port
+        ):
+            assert findings(level=ADVICE, about=f"No mail server at 127.0.0.1:{port}")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "factors"),
+    [
+        ("{'class': 'SimpleStrategy', 'replication_factor': '1'}", {"east": 1, "west": 1}),
+        ("{'class': 'NetworkTopologyStrategy', 'east': '3', 'west': '2'}", {"east": 3, "west": 2}),
+    ],
+)
+def test_replication_is_read_by_data_centre(strategy: str, factors: dict[str, int]) -> None:
+    assert doctor._factors(strategy, {"east": 3, "west": 3}) == factors
+
+
+@override_settings(SECRET_KEY="")
+def test_the_command_ends_with_1_when_something_needed_is_wrong() -> None:
+    out = io.StringIO()
+    with pytest.raises(SystemExit) as ended:
+        call_command("doctor", stdout=out)
+    assert ended.value.code == 1
+    assert "SECRET_KEY is not set" in out.getvalue()
