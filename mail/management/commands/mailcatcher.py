@@ -20,21 +20,22 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8025)
         parser.add_argument("--maildir", type=Path, default=settings.MAILDIR)
 
-    def handle(self, *args: Any, port: int, maildir: Path, **options: Any) -> None:
+    def handle(self, *args: Any, host: str, port: int, maildir: Path, **options: Any) -> None:
         # The server's log tells who writes to whom, which belongs in no log.
         logging.getLogger("mail.log").setLevel(logging.WARNING)
         maildir.parent.mkdir(parents=True, exist_ok=True)
-        controller = Controller(Mailbox(maildir), hostname="127.0.0.1", port=port)
+        controller = Controller(Mailbox(maildir), hostname=host, port=port)
         stopped = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stopped.set())
         try:
             controller.start()
         except OSError as error:
-            raise CommandError(f"Port {port} on 127.0.0.1 cannot be used: {error}") from error
-        self.stdout.write(f"Catching mail on 127.0.0.1:{port}, keeping it in {maildir}")
+            raise CommandError(f"Port {port} on {host} cannot be used: {error}") from error
+        self.stdout.write(f"Catching mail on {host}:{port}, keeping it in {maildir}")
         stopped.wait()
         controller.stop()
