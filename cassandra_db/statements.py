@@ -33,7 +33,7 @@ from cassandra import (
 )
 from cassandra.cluster import NoHostAvailable, ResponseFuture
 from cassandra.connection import ConnectionException
-from cassandra.cqltypes import DateType
+from cassandra.cqltypes import DateType, TimeUUIDType
 from cassandra.protocol import ErrorMessage
 from cassandra.query import BatchStatement, BatchType, BoundStatement, PreparedStatement
 
@@ -127,7 +127,11 @@ class Statement:
             made.fetch_size = self.page_size
         if self.profile == CONDITIONAL:
             made.serial_consistency_level = LOCAL_SERIAL
-        self.stamps = tuple(i for i, column in enumerate(made.result_metadata or ()) if issubclass(column[3], DateType))
+        self.stamps = tuple(
+            i
+            for i, column in enumerate(made.result_metadata or ())
+            if issubclass(column[3], DateType) and not issubclass(column[3], TimeUUIDType)
+        )
         self._prepared = (current, made, frozenset(column.name for column in made.column_metadata))
         return self._prepared
 

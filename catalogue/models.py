@@ -49,6 +49,7 @@ class Product(Model):
     currency = columns.Text(static=True)
     status = columns.Text(static=True)  # active, archived
     featured = columns.Boolean(static=True)
+    stock_word = columns.Text(static=True)  # in, few, out: what the cards say
     created_at = columns.DateTime(static=True)
     updated_at = columns.DateTime(static=True)
     sku = columns.Text()
@@ -112,7 +113,7 @@ class ProductByCategory(Card):
 
     The sort is in the partition key; the sort key keeps its order as bytes, and descending is the reverse read.
     Bound: 400,000 products stay under 100 MB a partition.
-    Writer: catalogue.operations.product_saved and stock_word_changed.
+    Writer: catalogue.operations.cards_written.
     """
 
     __table_name__ = "products_by_category"
@@ -126,15 +127,17 @@ class ProductByCategory(Card):
 class CardPlace(Model):
     """Where a product's cards stand, so that old ones are deleted by keys that were read, not computed again.
 
-    Bound: a row a category, sort and product: about 12.
-    Writer: catalogue.operations.product_saved.
+    A place is written before its card and removed after it: every card that stands anywhere has its place here, also
+    after a crash and when two people save at once.
+    Bound: a row a category and sort: about 12, and for a moment twice that.
+    Writer: catalogue.operations.cards_written.
     """
 
     __table_name__ = "card_places"
     product_id = columns.UUID(partition_key=True)
     category_id = columns.UUID(primary_key=True)
     sort = columns.Text(primary_key=True)
-    sort_key = columns.Blob()
+    sort_key = columns.Blob(primary_key=True)
 
 
 class FeaturedProduct(Card):

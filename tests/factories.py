@@ -1,1 +1,85 @@
 """Makers of what tests need: fresh ids each time, written through the shop's own operations."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import product as combinations
+from uuid import UUID, uuid4
+
+from moneyed import EUR, Money
+
+from catalogue import operations as catalogue
+from catalogue.queries import CategoryNode, Product, Variant
+from inventory.operations import stock_copied, stock_received
+
+
+def make_category(name: str = "Shelf", *, parent: CategoryNode | None = None, position: int = 0) -> CategoryNode:
+    """A category with an address of its own."""
+    category_id = uuid4()
+    return catalogue.category_saved(
+        category_id=category_id,
+        slug=f"{name.lower().replace(' ', '-')}-{category_id.hex[:10]}",
+        name=name,
+        parent_id=parent.category_id if parent else None,
+        position=position,
+        picture="mug/c8724c-efeae0",
+    )
+
+
+def make_product(
+    name: str = "Mug",
+    *,
+    price: str = "12.00",
+    was: str | None = None,
+    options: Mapping[str, Sequence[str]] | None = None,
+    category: CategoryNode | None = None,
+    brand: str = "Kilnbrook",
+    description: str = "A thing for every day.",
+    stock_word: str = "in",
+    now: datetime | None = None,
+    product_id: UUID | None = None,
+    tax_class: str = "standard",
+    featured: bool = False,
+) -> Product:
+    """A saved product, by default with one variant and without a choice; `options` gives one variant a value.
+
+    With several options there is a variant for each combination. It has no stock: see make_stock.
+    """
+    product_id = product_id or uuid4()
+    made = Product(
+        product_id=product_id,
+        slug=f"{name.lower().replace(' ', '-')}-{product_id.hex[:10]}",
+        name=name,
+        brand=brand,
+        description=description,
+        details={"Material": "Stoneware"},
+        category_id=(category or make_category()).category_id,
+        option_names=tuple(options or ()),
+        tax_class=tax_class,
+        variants=tuple(
+            Variant(
+                variant_id=uuid4(),
+                sku=f"T-{product_id.hex[:10].upper()}-{place}",
+                options=dict(zip(options or (), chosen, strict=True)),
+                price=Money(price, EUR),
+                compare_at=Money(was, EUR) if was else None,
+                picture=f"mug/{(place * 2654435761) % 0xFFFFFF:06x}-efeae0",
+                weight_grams=350,
+            )
+            for place, chosen in enumerate(combinations(*(options or {}).values()))
+        ),
+        featured=featured,
+    )
+    saved = catalogue.product_saved(made, now or datetime.now(UTC))
+    if stock_word != saved.stock_word:
+        catalogue.stock_word_changed(product_id, stock_word)
+    return saved
+
+
+def make_stock(berlin: int, *, cork: int = 0, product_id: UUID | None = None, variant_id: UUID | None = None) -> UUID:
+    """Put units of a variant on the shelves; return the variant's id."""
+    product_id, variant_id = product_id or uuid4(), variant_id or uuid4()
+    for place, units in (("berlin", berlin), ("cork", cork)):
+        if units:
+            stock_received(product_id, variant_id, place, units, 3, uuid4(), datetime.now(UTC))
+    stock_copied(product_id)
+    return variant_id

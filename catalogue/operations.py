@@ -1,0 +1,638 @@
+"""What happens to the catalogue. Every write to its tables is here."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from time import time_ns
+from typing import Any
+from uuid import UUID
+
+from cassandra.query import BoundStatement
+from cassandra.util import uuid_from_time
+
+from cassandra_db import Pending, Row, conditional, logged_batch, read, scan, write, write_together
+from catalogue import queries
+from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
+from catalogue.money import minor
+from catalogue.queries import CHANGE_SHARDS, SHOP_TREE, Card, CategoryNode, Product, Variant, card_of
+from catalogue.words import folded, prefixes
+
+MAX_VARIANTS = 200
+MAX_CATEGORIES = 2000
+MAX_DEPTH = 3
+FEATURED_LENGTH = 24
+RELATED_LENGTH = 12
+PREFIX_LENGTH = 50
+FEATURE_TYPES = ("featured", "deals", "new_arrivals")
+STOCK_WORDS = ("in", "few", "out")
+
+_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_SKU = re.compile(r"[A-Z0-9]+(?:[-._][A-Z0-9]+)*")
+
+# ---- Categories
+
+CATEGORY_SAVED = write(
+    "Q2",
+    """INSERT INTO categories (tree, category_id, slug, name, parent_id, position, description, picture)
+       VALUES (:tree, :category_id, :slug, :name, :parent_id, :position, :description, :picture)""",
+)
+
+
+def category_saved(
+    *,
+    category_id: UUID,
+    slug: str,
+    name: str,
+    parent_id: UUID | None = None,
+    position: int = 0,
+    description: str = "",
+    picture: str = "",
+) -> CategoryNode:
+    """This function will add a category to the tree, or change one; other processes see it within 30 seconds.
+
+    Raises CategoryRefused for a bad or taken slug, an unknown parent, a fourth level or too many categories.
+    """
+    queries.categories_forgotten()
+    tree = queries.categories()
+    if not _SLUG.fullmatch(slug) or not name.strip():
+        raise CategoryRefused(f"{slug!r} is no address, or the name is missing")
+    if (other := tree.by_slug.get(slug)) and other.category_id != category_id:
+        raise CategoryRefused(f"the address {slug!r} belongs to {other.name}")
+    parent = tree.by_id.get(parent_id) if parent_id else None
+    if parent_id and parent is None:
+        raise CategoryRefused(f"{name}: there is no parent {parent_id}")
+    if parent and (parent.depth >= MAX_DEPTH or any(each.category_id == category_id for each in _line(parent))):
+        raise CategoryRefused(f"{name}: the tree has {MAX_DEPTH} levels, and no circles")
+    if category_id not in tree.by_id and len(tree.by_id) >= MAX_CATEGORIES:
+        raise CategoryRefused(f"there are {MAX_CATEGORIES} categories already")
+    CATEGORY_SAVED.run(
+        tree=SHOP_TREE,
+        category_id=category_id,
+        slug=slug,
+        name=name,
+        parent_id=parent_id,
+        position=position,
+        description=description,
+        picture=picture,
+    )
+    queries.categories_forgotten()
+    return queries.categories().by_id[category_id]
+
+
+def _line(node: CategoryNode) -> list[CategoryNode]:
+    """A category and all above it."""
+    return [*node.ancestors, node]
+
+
+# ---- Products
+
+SLUG_CLAIMED = conditional(
+    "Q1", "INSERT INTO product_ids_by_slug (slug, product_id) VALUES (:slug, :product_id) IF NOT EXISTS"
+)
+SKU_CLAIMED = conditional(
+    "Q1",
+    """INSERT INTO variants_by_sku (sku, product_id, variant_id) VALUES (:sku, :product_id, :variant_id)
+       IF NOT EXISTS""",
+)
+PRODUCT_SAVED = write(
+    "Q1",
+    """INSERT INTO products (product_id, name, slug, brand, description, details, category_id, option_names, tax_class,
+       currency, status, featured, created_at, updated_at)
+       VALUES (:product_id, :name, :slug, :brand, :description, :details, :category_id, :option_names, :tax_class,
+       :currency, :status, :featured, :created_at, :updated_at)""",
+)
+VARIANT_SAVED = write(
+    "Q1",
+    """INSERT INTO products (product_id, variant_id, sku, position, options, price, compare_at, picture, weight_grams,
+       sold) VALUES (:product_id, :variant_id, :sku, :position, :options, :price, :compare_at, :picture,
+       :weight_grams, :sold)""",
+)
+STOCK_WORD_SAVED = write("Q1", "UPDATE products SET stock_word = :word WHERE product_id = :product_id")
+CHANGE_NOTED = write(
+    "Q3",
+    "INSERT INTO product_changes (day, shard, changed, product_id) VALUES (:day, :shard, :changed, :product_id)",
+)
+
+
+def product_saved(product: Product, now: datetime) -> Product:
+    """This function will add a product or change it, with its claims and its cards in every list.
+
+    A variant that was there before and is not in `product.variants` is kept as no longer sold. The first save sets
+    `created_at` to `now` (UTC) unless it is given. A former address keeps leading here. Raises ProductRefused,
+    SlugTaken, SkuTaken, CassandraUnavailable; done again after a failure, it finishes what was begun.
+    """
+    _check(product)
+    before = queries.product_now(product.product_id)
+    _claim(product)
+    left_out = _left_out(product, before)
+    saved = replace(
+        product,
+        variants=(*(replace(variant, position=i) for i, variant in enumerate(product.variants)), *left_out),
+        created_at=product.created_at or (before.created_at if before else now),
+        updated_at=now,
+        stock_word=before.stock_word if before else "out",
+    )
+    # First, so that a crash on the way leaves a hint; last, so that what is derived sees what was written.
+    product_changed(product.product_id, datetime.now(UTC))
+    write_together(product_rows(saved))
+    cards_written(product.product_id)
+    product_changed(product.product_id, datetime.now(UTC))
+    return saved
+
+
+def _check(product: Product) -> None:
+    variants = product.variants
+    if not 1 <= len(variants) <= MAX_VARIANTS:
+        raise ProductRefused(f"{product.name} has {len(variants)} variants; 1 to {MAX_VARIANTS} are possible")
+    if not _SLUG.fullmatch(product.slug) or not product.name.strip():
+        raise ProductRefused(f"{product.slug!r} is no address, or the name is missing")
+    if product.category_id not in queries.categories().by_id:
+        raise ProductRefused(f"{product.name}: there is no category {product.category_id}")
+    if len({variant.sku for variant in variants}) < len(variants) or len(
+        {variant.variant_id for variant in variants}
+    ) < len(variants):
+        raise ProductRefused(f"{product.name} names a variant twice")
+    if len({variant.price.currency for variant in variants}) > 1:
+        raise ProductRefused(f"{product.name} mixes currencies")
+    for variant in variants:
+        if not _SKU.fullmatch(variant.sku):
+            raise ProductRefused(f"{variant.sku!r} is no SKU: capitals, digits and single dashes are")
+        if variant.price.amount <= 0 or (variant.compare_at and variant.compare_at <= variant.price):
+            raise ProductRefused(f"{variant.sku}: a price is above 0, and what is crossed out is above the price")
+        if set(variant.options) != set(product.option_names):
+            raise ProductRefused(f"{variant.sku} must choose {', '.join(product.option_names) or 'nothing'}")
+
+
+def _claim(product: Product) -> None:
+    """Take the address and the SKUs, those that this product does not have yet."""
+    skus = {variant.sku: (variant, queries.sku_started(variant.sku)) for variant in product.variants}
+    if queries.product_id_by_slug(product.slug) != product.product_id:
+        _claim_slug(product)
+    for variant, reading in skus.values():
+        standing = reading.one()
+        if standing is None or standing.variant_id != variant.variant_id:
+            _claim_sku(product, variant)
+
+
+def _claim_slug(product: Product) -> None:
+    def mine(row: Row) -> bool:
+        return bool(row.product_id == product.product_id)
+
+    outcome = SLUG_CLAIMED.apply(mine=mine, slug=product.slug, product_id=product.product_id)
+    if not outcome and not (outcome.current and mine(outcome.current)):
+        raise SlugTaken(f"the address {product.slug!r} belongs to another product")
+
+
+def _claim_sku(product: Product, variant: Variant) -> None:
+    def mine(row: Row) -> bool:
+        return bool(row.variant_id == variant.variant_id and row.product_id == product.product_id)
+
+    outcome = SKU_CLAIMED.apply(
+        mine=mine, sku=variant.sku, product_id=product.product_id, variant_id=variant.variant_id
+    )
+    if not outcome and not (outcome.current and mine(outcome.current)):
+        raise SkuTaken(f"the SKU {variant.sku} belongs to another variant")
+
+
+def _left_out(product: Product, before: Product | None) -> Iterator[Variant]:
+    kept = {variant.variant_id for variant in product.variants}
+    for place, variant in enumerate(before.variants if before else (), start=len(product.variants)):
+        if variant.variant_id not in kept:
+            yield replace(variant, sold=False, position=place)
+
+
+def product_rows(product: Product) -> list[BoundStatement]:
+    """This function will return the writes that make up a product's partition; its stock word is not among them."""
+    currency = product.variants[0].price.currency.code
+    head = PRODUCT_SAVED.bind(
+        product_id=product.product_id,
+        name=product.name,
+        slug=product.slug,
+        brand=product.brand,
+        description=product.description,
+        details=json.dumps(product.details, ensure_ascii=False),
+        category_id=product.category_id,
+        option_names=list(product.option_names),
+        tax_class=product.tax_class,
+        currency=currency,
+        status=product.status,
+        featured=product.featured,
+        created_at=product.created_at,
+        updated_at=product.updated_at,
+    )
+    rows = (
+        VARIANT_SAVED.bind(
+            product_id=product.product_id,
+            variant_id=variant.variant_id,
+            sku=variant.sku,
+            position=variant.position,
+            options=variant.options,
+            price=minor(variant.price),
+            compare_at=minor(variant.compare_at) if variant.compare_at else None,
+            picture=variant.picture,
+            weight_grams=variant.weight_grams,
+            sold=variant.sold,
+        )
+        for variant in product.variants
+    )
+    return [head, *rows]
+
+
+def product_changed(product_id: UUID, now: datetime) -> None:
+    """This function will note that something about a product has changed, for the index and the lists made by jobs."""
+    CHANGE_NOTED.run(
+        day=now.astimezone(UTC).date(),
+        shard=product_id.int % CHANGE_SHARDS,
+        changed=uuid_from_time(now),
+        product_id=product_id,
+    )
+
+
+def stock_word_changed(product_id: UUID, word: str) -> None:
+    """This function will say on every card of a product that it is `in` stock, that `few` are left, or that it is `out`.
+
+    Raises ValueError for another word, CassandraUnavailable.
+    """
+    if word not in STOCK_WORDS:
+        raise ValueError(f"{word!r} is none of {STOCK_WORDS}")
+    product_changed(product_id, datetime.now(UTC))
+    STOCK_WORD_SAVED.run(product_id=product_id, word=word)
+    cards_written(product_id)
+    product_changed(product_id, datetime.now(UTC))
+
+
+# ---- Cards
+
+PLACES = read("Q2", "SELECT category_id, sort, sort_key FROM card_places WHERE product_id = :product_id")
+PLACE_TAKEN = write(
+    "Q2",
+    """INSERT INTO card_places (product_id, category_id, sort, sort_key)
+       VALUES (:product_id, :category_id, :sort, :sort_key)""",
+)
+PLACE_LEFT = write(
+    "Q2",
+    """DELETE FROM card_places WHERE product_id = :product_id AND category_id = :category_id AND sort = :sort
+       AND sort_key = :sort_key""",
+)
+CARD_PUT = write(
+    "Q2",
+    """INSERT INTO products_by_category (category_id, sort, sort_key, product_id, name, slug, brand, picture, swatches,
+       variant_count, price, price_varies, compare_at, currency, rating, rating_count, stock_word, created_at)
+       VALUES (:category_id, :sort, :sort_key, :product_id, :name, :slug, :brand, :picture, :swatches, :variant_count,
+       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :stock_word, :created_at)""",
+)
+CARD_TAKEN_AWAY = write(
+    "Q2",
+    """DELETE FROM products_by_category WHERE category_id = :category_id AND sort = :sort AND sort_key = :sort_key
+       AND product_id = :product_id""",
+)
+
+Place = tuple[UUID, str, bytes]
+
+
+def sort_keys(card: Card) -> dict[str, bytes]:
+    """This function will return a card's keys by sort: bytes that sort as what they stand for."""
+    return {
+        "created": _sortable(round(card.created_at.timestamp() * 1000)),
+        "price": _sortable(minor(card.price)),
+        "name": folded(card.name).encode(),
+    }
+
+
+def _sortable(number: int) -> bytes:
+    # Bytes compare unsigned: with the sign bit flipped, a signed number sorts as it should.
+    return (number + (1 << 63)).to_bytes(8, "big")
+
+
+def card_values(card: Card) -> dict[str, Any]:
+    """This function will return the columns that every table of cards has."""
+    return {
+        "name": card.name,
+        "slug": card.slug,
+        "brand": card.brand,
+        "picture": card.picture,
+        "swatches": list(card.swatches),
+        "variant_count": card.variant_count,
+        "price": minor(card.price),
+        "price_varies": card.price_varies,
+        "compare_at": minor(card.compare_at) if card.compare_at else None,
+        "currency": card.price.currency.code,
+        "rating": card.rating,
+        "rating_count": card.rating_count,
+        "stock_word": card.stock_word,
+        "created_at": card.created_at,
+    }
+
+
+def places_of(product: Product, tree: queries.Tree) -> set[Place]:
+    """This function will return where a product's cards belong: its category and all above it, in every sort."""
+    node = tree.by_id.get(product.category_id)
+    if node is None or not product.active:
+        return set()
+    keys = sort_keys(card_of(product))
+    return {(each.category_id, sort, key) for each in _line(node) for sort, key in keys.items()}
+
+
+def cards_written(product_id: UUID) -> None:
+    """This function will make a product's cards what its row says, and take away those that stand elsewhere.
+
+    Everything is derived from the row and from the places read, so it may be done again at any time: after a crash,
+    and beside another save. It ends only when the row has not changed meanwhile. Raises CassandraUnavailable.
+    """
+    seen = None
+    while (product := queries.product_now(product_id)) is not None and product != seen:
+        _write_cards(product)
+        seen = product
+
+
+def _write_cards(product: Product) -> None:
+    standing = PLACES.start(product_id=product.product_id)
+    belongs = places_of(product, queries.categories())
+    found = {(row.category_id, row.sort, row.sort_key) for row in standing.rows()}
+    values = card_values(card_of(product)) if belongs else {}
+    _all_done(
+        [
+            PLACE_TAKEN.start(product_id=product.product_id, category_id=category_id, sort=sort, sort_key=key)
+            for category_id, sort, key in belongs - found
+        ]
+    )
+    _all_done(
+        [
+            CARD_PUT.start(product_id=product.product_id, category_id=category_id, sort=sort, sort_key=key, **values)
+            for category_id, sort, key in belongs
+        ]
+    )
+    for category_id, sort, key in found - belongs:
+        place = {"product_id": product.product_id, "category_id": category_id, "sort": sort, "sort_key": key}
+        logged_batch(CARD_TAKEN_AWAY.bind(**place), PLACE_LEFT.bind(**place))
+
+
+def _all_done(under_way: Iterable[Pending]) -> None:
+    for pending in under_way:
+        pending.rows()
+
+
+# ---- The front page's rows
+
+FEATURED_PUT = write(
+    "Q4",
+    """INSERT INTO featured_products (feature_type, position, product_id, name, slug, brand, picture, swatches,
+       variant_count, price, price_varies, compare_at, currency, rating, rating_count, stock_word, created_at)
+       VALUES (:feature_type, :position, :product_id, :name, :slug, :brand, :picture, :swatches, :variant_count,
+       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :stock_word, :created_at)""",
+)
+FEATURED_CUT = write("Q4", "DELETE FROM featured_products WHERE feature_type = :feature_type AND position >= :position")
+
+
+def featured_rebuilt(candidates: Iterable[Product]) -> int:
+    """This function will choose the front page's rows among the products given, and return how many cards stand there.
+
+    Deals are the largest discounts, the others the newest first; what is sold out does not take a place there.
+    """
+    shown = [product for product in candidates if product.active and product.stock_word != "out"]
+    newest = sorted(shown, key=lambda each: each.created_at or datetime.now(UTC), reverse=True)
+    cards = [card_of(product) for product in newest]
+    flagged = {product.product_id for product in newest if product.featured}
+    rows = {
+        "featured": [card for card in cards if card.product_id in flagged],
+        "deals": sorted((card for card in cards if card.compare_at), key=_discount, reverse=True),
+        "new_arrivals": cards,
+    }
+    for feature_type, chosen in rows.items():
+        best = chosen[:FEATURED_LENGTH]
+        puts = [
+            FEATURED_PUT.bind(
+                feature_type=feature_type, position=position, product_id=card.product_id, **card_values(card)
+            )
+            for position, card in enumerate(best)
+        ]
+        write_together([*puts, FEATURED_CUT.bind(feature_type=feature_type, position=len(best))])
+    return sum(min(len(chosen), FEATURED_LENGTH) for chosen in rows.values())
+
+
+def _discount(card: Card) -> float:
+    return 1 - float(card.price.amount / card.compare_at.amount) if card.compare_at else 0.0
+
+
+# ---- Related products
+
+RELATED_PUT = write(
+    "Q5",
+    """INSERT INTO related_products (product_id, rank, related_id, pinned, name, slug, brand, picture, swatches,
+       variant_count, price, price_varies, compare_at, currency, rating, rating_count, stock_word, created_at)
+       VALUES (:product_id, :rank, :related_id, :pinned, :name, :slug, :brand, :picture, :swatches, :variant_count,
+       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :stock_word, :created_at)""",
+)
+RELATED_CUT = write("Q5", "DELETE FROM related_products WHERE product_id = :product_id AND rank >= :rank")
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A card that stands with another product, and whether the staff put it there."""
+
+    card: Card
+    pinned: bool
+
+
+def related_pinned(product_id: UUID, pinned: Sequence[UUID]) -> None:
+    """This function will put products of the staff's choice first among what goes with a product."""
+    found = queries.products([product_id, *pinned])
+    chosen = [found[each] for each in pinned if each in found and each != product_id]
+    others = [each for each in related_rows(product_id) if not each.pinned]
+    _write_related(product_id, [*(Related(card_of(each), pinned=True) for each in chosen if each.active), *others])
+
+
+def related_rows(product_id: UUID) -> list[Related]:
+    """This function will return what stands with a product now."""
+    return [Related(queries.card_in(row), bool(row.pinned)) for row in queries.related_started(product_id).rows()]
+
+
+def related_rebuilt(products: Iterable[Product], together: Mapping[UUID, Sequence[UUID]]) -> int:
+    """This function will choose anew what goes with each of the products, and return for how many it did.
+
+    First what the staff pinned, then what was bought together with it (`together`: product -> others, the most often
+    first), then its neighbours on the shelf. `products` is gone through once, their cards are held in memory.
+    """
+    shelves: dict[UUID, list[Card]] = {}
+    for product in products:
+        if product.active:
+            shelves.setdefault(product.category_id, []).append(card_of(product))
+    known = {card.product_id: card for shelf in shelves.values() for card in shelf}
+    for shelf in shelves.values():
+        for start in range(0, len(shelf), RELATED_AT_ONCE):
+            part = shelf[start : start + RELATED_AT_ONCE]
+            reading = [queries.related_started(card.product_id) for card in part]
+            for place, pending in enumerate(reading, start):
+                pinned = [row.product_id for row in pending.rows() if row.pinned]
+                card = shelf[place]
+                wanted = dict.fromkeys(
+                    [*pinned, *together.get(card.product_id, ()), *_neighbours(shelf, place)], False
+                ) | dict.fromkeys(pinned, True)
+                wanted.pop(card.product_id, None)
+                chosen = [Related(known[each], is_pinned) for each, is_pinned in wanted.items() if each in known]
+                _write_related(card.product_id, chosen)
+    return len(known)
+
+
+def _neighbours(shelf: Sequence[Card], place: int) -> Iterator[UUID]:
+    """The next on the shelf, and behind its end the first."""
+    for step in range(1, min(RELATED_LENGTH + 1, len(shelf))):
+        yield shelf[(place + step) % len(shelf)].product_id
+
+
+RELATED_AT_ONCE = 32
+
+
+def _write_related(product_id: UUID, chosen: Sequence[Related]) -> None:
+    best = chosen[:RELATED_LENGTH]
+    write_together([*related_puts(product_id, best), RELATED_CUT.bind(product_id=product_id, rank=len(best))])
+
+
+def related_puts(product_id: UUID, chosen: Sequence[Related]) -> list[BoundStatement]:
+    """This function will return the writes that put cards beside a product, in this order."""
+    return [
+        RELATED_PUT.bind(
+            product_id=product_id,
+            rank=rank,
+            related_id=each.card.product_id,
+            pinned=each.pinned,
+            **card_values(each.card),
+        )
+        for rank, each in enumerate(chosen)
+    ]
+
+
+def related_refreshed(product: Product) -> None:
+    """This function will bring a changed product's card up to date where it stands beside the products on its own list.
+
+    What goes together mostly goes both ways; the rest follows when all are rebuilt.
+    """
+    card = card_of(product) if product.active else None
+    for beside in related_rows(product.product_id):
+        standing = related_rows(beside.card.product_id)
+        fresh = [
+            Related(card, each.pinned) if card and each.card.product_id == product.product_id else each
+            for each in standing
+            if card or each.card.product_id != product.product_id
+        ]
+        if fresh != standing:
+            _write_related(beside.card.product_id, fresh)
+
+
+# ---- Suggestions
+
+PREFIX_PUT = write(
+    "Q3",
+    """INSERT INTO products_by_name_prefix (prefix, rank, product_id, name, slug, picture, price, price_varies, currency,
+       category_name) VALUES (:prefix, :rank, :product_id, :name, :slug, :picture, :price, :price_varies, :currency,
+       :category_name) USING TIMESTAMP :at""",
+)
+PREFIX_EMPTIED = write("Q3", "DELETE FROM products_by_name_prefix USING TIMESTAMP :at WHERE prefix = :prefix")
+PREFIX_ROW_GONE = write(
+    "Q3",
+    "DELETE FROM products_by_name_prefix WHERE prefix = :prefix AND rank = :rank AND product_id = :product_id",
+)
+PREFIXES = scan(
+    "Q3",
+    """SELECT DISTINCT prefix FROM products_by_name_prefix WHERE token(prefix) > :start AND token(prefix) <= :end""",
+)
+_LAST_DAY = 100_000
+
+
+def prefix_rank(product: Product, place: int) -> int:
+    """This function will return where a product stands under a prefix: early words first, what is in stock, the newest."""
+    days = (product.created_at or datetime.now(UTC)).timestamp() // 86_400
+    return min(place, 9) * 1_000_000 + (500_000 if product.stock_word == "out" else 0) + _LAST_DAY - int(days)
+
+
+def prefix_values(product: Product, category_name: str) -> dict[str, Any]:
+    """This function will return what a suggestion of the product shows."""
+    card = card_of(product)
+    return {
+        "product_id": card.product_id,
+        "name": card.name,
+        "slug": card.slug,
+        "picture": card.picture,
+        "price": minor(card.price),
+        "price_varies": card.price_varies,
+        "currency": card.price.currency.code,
+        "category_name": category_name,
+    }
+
+
+def prefixes_rebuilt(products: Iterable[Product]) -> int:
+    """This function will write the suggestions anew, from all products of the shop, and return for how many prefixes.
+
+    The best 50 of each prefix are kept.
+    """
+    tree = queries.categories()
+    best: dict[str, list[tuple[int, UUID, dict[str, Any]]]] = {}
+    for product in products:
+        if not product.active:
+            continue
+        node = tree.by_id.get(product.category_id)
+        values = prefix_values(product, node.name if node else "")
+        for prefix, place in prefixes(product.name).items():
+            kept = best.setdefault(prefix, [])
+            kept.append((prefix_rank(product, place), product.product_id, values))
+            if len(kept) >= 8 * PREFIX_LENGTH:
+                kept[:] = _best(kept)
+    at = time_ns() // 1000
+    for row in PREFIXES.over_ring():
+        if row.prefix not in best:
+            PREFIX_EMPTIED.run(prefix=row.prefix, at=at - 1)
+    for prefix, kept in best.items():
+        puts = [PREFIX_PUT.bind(prefix=prefix, rank=rank, at=at, **values) for rank, _, values in _best(kept)]
+        # One microsecond before: in one batch a deletion of the same time would win over what is put in.
+        write_together([PREFIX_EMPTIED.bind(prefix=prefix, at=at - 1), *puts])
+    return len(best)
+
+
+def _best(kept: list[tuple[int, UUID, dict[str, Any]]]) -> list[tuple[int, UUID, dict[str, Any]]]:
+    return sorted(kept, key=lambda each: each[:2])[:PREFIX_LENGTH]
+
+
+def prefixes_refreshed(product: Product, former_names: Iterable[str] = ()) -> None:
+    """This function will bring one product's suggestions up to date.
+
+    `former_names` are names under which it may still be suggested. A prefix may hold a few more than 50 until all are
+    rebuilt.
+    """
+    node = queries.categories().by_id.get(product.category_id)
+    belongs = prefixes(product.name) if product.active else {}
+    looked_at = set(belongs).union(*(prefixes(name) for name in former_names), prefixes(product.name))
+    reading = {prefix: queries.BY_PREFIX.start(prefix=prefix) for prefix in sorted(looked_at)}
+    at = time_ns() // 1000
+    for prefix, pending in reading.items():
+        writes = [
+            PREFIX_ROW_GONE.bind(prefix=prefix, rank=row.rank, product_id=row.product_id)
+            for row in pending.rows()
+            if row.product_id == product.product_id
+            and (prefix not in belongs or row.rank != prefix_rank(product, belongs[prefix]))
+        ]
+        if prefix in belongs:
+            values = prefix_values(product, node.name if node else "")
+            rank = prefix_rank(product, belongs[prefix])
+            writes.append(PREFIX_PUT.bind(prefix=prefix, rank=rank, at=at, **values))
+        if writes:
+            write_together(writes)
+
+
+def changed_since(moment: datetime, until: datetime) -> dict[UUID, datetime]:
+    """This function will return which products have changed after `moment`, and when last. Both are UTC.
+
+    Changes are kept for a week. Raises CassandraUnavailable.
+    """
+    days = [(moment + timedelta(days=n)).date() for n in range((until.date() - moment.date()).days + 1)]
+    after = uuid_from_time(moment - timedelta(milliseconds=1))
+    reading = [
+        queries.CHANGES.start(day=day, shard=shard, after=after) for day in days for shard in range(CHANGE_SHARDS)
+    ]
+    found: dict[UUID, datetime] = {}
+    for pending in reading:
+        for row in pending.rows():
+            at = datetime.fromtimestamp((row.changed.time - 0x01B21DD213814000) / 1e7, UTC)
+            found[row.product_id] = max(at, found.get(row.product_id, at))
+    return found

@@ -1,0 +1,566 @@
+"""What the shop reads of its catalogue."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from time import monotonic
+from typing import Any
+from uuid import UUID
+
+from moneyed import Money
+
+from cassandra_db import LOCAL_ONE, Pending, Row, page_key, page_token, read, scan
+from cassandra_db.session import keyspace
+from catalogue.money import money
+from catalogue.words import PREFIX_LETTERS, words
+
+SHOP_TREE = "shop"
+NEW_FOR = timedelta(days=30)
+PAGE_LENGTH = 24
+# "Load more" ten times, and the page can still be opened as a whole.
+LONGEST_PAGE = 10 * PAGE_LENGTH
+MOST_SUGGESTIONS = 10
+# The names of the orders in addresses: which sort they read, and whether backwards.
+SORTS = {
+    "newest": ("created", True),
+    "price": ("price", False),
+    "price-down": ("price", True),
+    "name": ("name", False),
+}
+SORT_LABELS = (
+    ("newest", "Newest first"),
+    ("price", "Price, low to high"),
+    ("price-down", "Price, high to low"),
+    ("name", "Name"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One thing that can be put into a cart: a product in one size, one colour. Prices include tax."""
+
+    variant_id: UUID
+    sku: str
+    options: dict[str, str]
+    price: Money
+    compare_at: Money | None
+    picture: str
+    weight_grams: int
+    sold: bool = True  # False: no longer sold
+    position: int = 0
+
+    @property
+    def label(self) -> str:
+        """The choices in words: "Oat, 350 ml"; empty where there is nothing to choose."""
+        return ", ".join(self.options.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A product with all its variants, in the order in which they are shown."""
+
+    product_id: UUID
+    slug: str
+    name: str
+    brand: str
+    description: str
+    details: dict[str, str]
+    category_id: UUID
+    option_names: tuple[str, ...]
+    tax_class: str
+    variants: tuple[Variant, ...]
+    status: str = "active"  # active, archived
+    featured: bool = False
+    created_at: datetime | None = None  # None: not saved yet
+    updated_at: datetime | None = None
+    stock_word: str = "out"
+
+    @property
+    def active(self) -> bool:
+        return self.status == "active" and any(variant.sold for variant in self.variants)
+
+    def variant(self, variant_id: UUID) -> Variant | None:
+        """Return the variant with this id, sold or not."""
+        return next((each for each in self.variants if each.variant_id == variant_id), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a list shows of a product. Prices include tax; `compare_at` is the price that is crossed out."""
+
+    product_id: UUID
+    name: str
+    slug: str
+    brand: str
+    picture: str
+    swatches: tuple[str, ...]
+    variant_count: int
+    price: Money
+    price_varies: bool
+    compare_at: Money | None
+    rating: float | None
+    rating_count: int
+    stock_word: str
+    created_at: datetime
+
+    @property
+    def is_new(self) -> bool:
+        return self.created_at > datetime.now(UTC) - NEW_FOR
+
+
+@dataclass(eq=False, slots=True)
+class CategoryNode:
+    """A category in its tree."""
+
+    category_id: UUID
+    slug: str
+    name: str
+    description: str
+    picture: str
+    position: int
+    parent: "CategoryNode | None" = field(default=None, repr=False)
+    children: list["CategoryNode"] = field(default_factory=list, repr=False)
+
+    @property
+    def ancestors(self) -> list["CategoryNode"]:
+        """The way to this category, from the root down, without itself."""
+        return [*self.parent.ancestors, self.parent] if self.parent else []
+
+    @property
+    def depth(self) -> int:
+        return len(self.ancestors) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class CardPage:
+    """A part of a list. `last` is the token of its last card; `next` the same, if more follows."""
+
+    cards: tuple[Card, ...]
+    last: str
+    next: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A product that a typed beginning may mean."""
+
+    product_id: UUID
+    name: str
+    slug: str
+    picture: str
+    price: Money
+    price_varies: bool
+    category_name: str
+
+
+# Q1: a product with its variants.
+PRODUCT = read(
+    "Q1",
+    """SELECT product_id, variant_id, name, slug, brand, description, details, category_id, option_names, tax_class, currency,
+       status, featured, stock_word, created_at, updated_at, sku, position, options, price, compare_at, picture,
+       weight_grams, sold FROM products WHERE product_id = :product_id""",
+    consistency=LOCAL_ONE,
+)
+# The same, when what has just been written must be seen.
+PRODUCT_NOW = read(
+    "Q1",
+    """SELECT product_id, variant_id, name, slug, brand, description, details, category_id, option_names, tax_class, currency,
+       status, featured, stock_word, created_at, updated_at, sku, position, options, price, compare_at, picture,
+       weight_grams, sold FROM products WHERE product_id = :product_id""",
+)
+PRODUCTS = scan(
+    "Q1",
+    """SELECT product_id, variant_id, name, slug, brand, description, details, category_id, option_names, tax_class, currency,
+       status, featured, stock_word, created_at, updated_at, sku, position, options, price, compare_at, picture,
+       weight_grams, sold FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
+)
+PRODUCT_ID = read("Q1", "SELECT product_id FROM product_ids_by_slug WHERE slug = :slug", consistency=LOCAL_ONE)
+VARIANT = read("Q1", "SELECT product_id, variant_id FROM variants_by_sku WHERE sku = :sku", consistency=LOCAL_ONE)
+
+
+def product_started(product_id: UUID) -> Pending:
+    """Start reading a product, for `product_in`."""
+    return PRODUCT.start(product_id=product_id)
+
+
+def product_in(rows: Sequence[Row]) -> Product | None:
+    """Return the product that the rows of Q1 hold, or None."""
+    kept = [row for row in rows if row.variant_id is not None]
+    if not kept or kept[0].name is None:
+        return None
+    head = kept[0]
+    return Product(
+        product_id=head.product_id,
+        slug=head.slug,
+        name=head.name,
+        brand=head.brand or "",
+        description=head.description or "",
+        details=json.loads(head.details) if head.details else {},
+        category_id=head.category_id,
+        option_names=tuple(head.option_names or ()),
+        tax_class=head.tax_class,
+        variants=tuple(sorted((_variant(row) for row in kept), key=lambda each: each.position)),
+        status=head.status,
+        featured=bool(head.featured),
+        created_at=head.created_at,
+        updated_at=head.updated_at,
+        stock_word=head.stock_word or "out",
+    )
+
+
+def _variant(row: Row) -> Variant:
+    return Variant(
+        variant_id=row.variant_id,
+        sku=row.sku,
+        options=dict(row.options or {}),
+        price=money(row.price, row.currency),
+        compare_at=money(row.compare_at, row.currency) if row.compare_at is not None else None,
+        picture=row.picture,
+        weight_grams=row.weight_grams or 0,
+        sold=bool(row.sold),
+        position=row.position or 0,
+    )
+
+
+def product(product_id: UUID) -> Product | None:
+    """Return the product, archived or not, or None. Raises CassandraUnavailable."""
+    return product_in(product_started(product_id).rows())
+
+
+def product_now(product_id: UUID) -> Product | None:
+    """Return the product as a quorum knows it: whatever was acknowledged is in it. Raises CassandraUnavailable."""
+    return product_in(PRODUCT_NOW.all(product_id=product_id))
+
+
+def products(product_ids: Iterable[UUID]) -> dict[UUID, Product]:
+    """Return those of the products that exist, read side by side. Raises CassandraUnavailable."""
+    reading = [product_started(product_id) for product_id in dict.fromkeys(product_ids)]
+    found = (product_in(pending.rows()) for pending in reading)
+    return {each.product_id: each for each in found if each}
+
+
+def scanned_products() -> Iterator[Product]:
+    """Yield every product of the shop. For commands and jobs. Raises CassandraUnavailable."""
+    for _, rows in groupby(PRODUCTS.over_ring(), key=lambda row: row.product_id):
+        if found := product_in(list(rows)):
+            yield found
+
+
+def product_id_by_slug(slug: str) -> UUID | None:
+    """Return which product an address belongs to, or once belonged to. Raises CassandraUnavailable."""
+    row = PRODUCT_ID.one(slug=slug)
+    return row.product_id if row else None
+
+
+def sku_started(sku: str) -> Pending:
+    """Start looking a SKU up; the row has product_id and variant_id."""
+    return VARIANT.start(sku=sku)
+
+
+def variant_by_sku(sku: str) -> Row | None:
+    """Return the row (product_id, variant_id) that a SKU names, or None. Raises CassandraUnavailable."""
+    return sku_started(sku).one()
+
+
+# Q2: the tree of categories.
+CATEGORIES = read(
+    "Q2",
+    "SELECT category_id, slug, name, parent_id, position, description, picture FROM categories WHERE tree = :tree",
+    consistency=LOCAL_ONE,
+)
+TREE_SECONDS = 30
+
+
+class Tree:
+    """All categories, by what they are asked by."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.by_id = {
+            row.category_id: CategoryNode(
+                row.category_id, row.slug, row.name, row.description or "", row.picture or "", row.position or 0
+            )
+            for row in rows
+        }
+        for row in rows:
+            node = self.by_id[row.category_id]
+            if node.slug and (parent := self.by_id.get(row.parent_id)):
+                node.parent = parent
+                parent.children.append(node)
+        for node in self.by_id.values():
+            node.children.sort(key=lambda child: (child.position, child.name))
+        self.by_slug = {node.slug: node for node in self.by_id.values()}
+        roots = (node for node in self.by_id.values() if node.parent is None)
+        self.roots = sorted(roots, key=lambda root: (root.position, root.name))
+
+
+class _TreeCopy:
+    """This process's copy of the tree, read again after 30 seconds. Two threads at once may read it twice, harmlessly."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[str, float, Tree] | None = None
+        self._reading: Pending | None = None
+
+    def _fresh(self) -> Tree | None:
+        if self._kept is None:
+            return None
+        of, read_at, tree = self._kept
+        return tree if of == keyspace() and monotonic() - read_at < TREE_SECONDS else None
+
+    def ahead(self) -> None:
+        if self._reading is None and self._fresh() is None:
+            self._reading = CATEGORIES.start(tree=SHOP_TREE)
+
+    def tree(self) -> Tree:
+        if fresh := self._fresh():
+            return fresh
+        reading, self._reading = self._reading or CATEGORIES.start(tree=SHOP_TREE), None
+        tree = Tree(reading.rows())
+        self._kept = keyspace(), monotonic(), tree
+        return tree
+
+    def forget(self) -> None:
+        self._kept = self._reading = None
+
+
+_copy = _TreeCopy()
+# A page that is about to wait for something else lets the tree be read beside it.
+categories_ahead = _copy.ahead
+categories_forgotten = _copy.forget
+
+
+def categories() -> Tree:
+    """Return the tree of categories, at most 30 seconds old. Raises CassandraUnavailable."""
+    return _copy.tree()
+
+
+def root_categories() -> list[CategoryNode]:
+    """Return the categories that the navigation starts with. Raises CassandraUnavailable."""
+    return categories().roots
+
+
+def category_by_slug(slug: str) -> CategoryNode | None:
+    """Return the category with this address, or None. Raises CassandraUnavailable."""
+    return categories().by_slug.get(slug)
+
+
+def answers() -> bool:
+    """Tell whether Cassandra answers a read of the shop's own. Raises CassandraUnavailable if it does not."""
+    CATEGORIES.all(tree=SHOP_TREE)
+    return True
+
+
+# Q2: a category's products, in one order, upwards or downwards.
+CARDS = read(
+    "Q2",
+    """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
+       currency, rating, rating_count, stock_word, created_at FROM products_by_category
+       WHERE category_id = :category_id AND sort = :sort LIMIT :most""",
+    consistency=LOCAL_ONE,
+)
+CARDS_AFTER = read(
+    "Q2",
+    """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
+       currency, rating, rating_count, stock_word, created_at FROM products_by_category
+       WHERE category_id = :category_id AND sort = :sort AND (sort_key, product_id) > (:sort_key, :product_id)
+       LIMIT :most""",
+    consistency=LOCAL_ONE,
+)
+CARDS_THROUGH = read(
+    "Q2",
+    """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
+       currency, rating, rating_count, stock_word, created_at FROM products_by_category
+       WHERE category_id = :category_id AND sort = :sort AND (sort_key, product_id) <= (:sort_key, :product_id)
+       LIMIT :most""",
+    consistency=LOCAL_ONE,
+)
+CARDS_DOWN = read(
+    "Q2",
+    """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
+       currency, rating, rating_count, stock_word, created_at FROM products_by_category
+       WHERE category_id = :category_id AND sort = :sort ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
+    consistency=LOCAL_ONE,
+)
+CARDS_DOWN_AFTER = read(
+    "Q2",
+    """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
+       currency, rating, rating_count, stock_word, created_at FROM products_by_category
+       WHERE category_id = :category_id AND sort = :sort AND (sort_key, product_id) < (:sort_key, :product_id)
+       ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
+    consistency=LOCAL_ONE,
+)
+CARDS_DOWN_THROUGH = read(
+    "Q2",
+    """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
+       currency, rating, rating_count, stock_word, created_at FROM products_by_category
+       WHERE category_id = :category_id AND sort = :sort AND (sort_key, product_id) >= (:sort_key, :product_id)
+       ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
+    consistency=LOCAL_ONE,
+)
+
+
+def card_in(row: Row) -> Card:
+    """Return the card in a row of any of the tables of cards."""
+    return Card(
+        product_id=row.product_id,
+        name=row.name,
+        slug=row.slug,
+        brand=row.brand or "",
+        picture=row.picture,
+        swatches=tuple(row.swatches or ()),
+        variant_count=row.variant_count,
+        price=money(row.price, row.currency),
+        price_varies=bool(row.price_varies),
+        compare_at=money(row.compare_at, row.currency) if row.compare_at is not None else None,
+        rating=row.rating,
+        rating_count=row.rating_count or 0,
+        stock_word=row.stock_word or "out",
+        created_at=row.created_at,
+    )
+
+
+def category_page(
+    category_id: UUID, sort: str = "newest", after: str = "", limit: int = PAGE_LENGTH, *, through: str = ""
+) -> CardPage:
+    """Return a part of a category's list, which holds the products of all categories below it too.
+
+    `sort` is one of SORTS. `after` is the token of the last card that was shown before; `through` asks for everything
+    from the beginning up to that card. Raises BadPageToken, CassandraUnavailable.
+    """
+    order, down = SORTS[sort]
+    of = f"Q2 {category_id.hex} {sort}"
+    place: dict[str, Any] = {"category_id": category_id, "sort": order}
+    beyond: Pending | None = None
+    if through or after:
+        sort_key, product_id = page_key(through or after, of)
+        place |= {"sort_key": sort_key, "product_id": product_id}
+    if through:
+        limit = LONGEST_PAGE
+        beyond = (CARDS_DOWN_AFTER if down else CARDS_AFTER).start(**place, most=1)
+        reading = (CARDS_DOWN_THROUGH if down else CARDS_THROUGH).start(**place, most=limit + 1)
+    elif after:
+        reading = (CARDS_DOWN_AFTER if down else CARDS_AFTER).start(**place, most=limit + 1)
+    else:
+        reading = (CARDS_DOWN if down else CARDS).start(**place, most=limit + 1)
+    rows = reading.rows()
+    more = len(rows) > limit or bool(beyond and beyond.rows())
+    shown = rows[:limit]
+    last = page_token([shown[-1].sort_key, shown[-1].product_id], of) if shown else ""
+    return CardPage(tuple(card_in(row) for row in shown), last, last if more else "")
+
+
+# Q4: the rows of the front page.
+FEATURED = read(
+    "Q4",
+    """SELECT product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at, currency,
+       rating, rating_count, stock_word, created_at FROM featured_products WHERE feature_type = :feature_type""",
+    consistency=LOCAL_ONE,
+)
+
+
+def featured_started(feature_type: str) -> Pending:
+    """Start reading a row of the front page: featured, deals or new_arrivals."""
+    return FEATURED.start(feature_type=feature_type)
+
+
+def featured(feature_type: str) -> list[Card]:
+    """Return a row of the front page. Raises CassandraUnavailable."""
+    return [card_in(row) for row in featured_started(feature_type).rows()]
+
+
+# Q5: related products.
+RELATED = read(
+    "Q5",
+    """SELECT rank, related_id AS product_id, pinned, name, slug, brand, picture, swatches, variant_count, price,
+       price_varies, compare_at, currency, rating, rating_count, stock_word, created_at FROM related_products
+       WHERE product_id = :product_id""",
+    consistency=LOCAL_ONE,
+)
+
+
+def related_started(product_id: UUID) -> Pending:
+    """Start reading what goes with a product."""
+    return RELATED.start(product_id=product_id)
+
+
+def related(product_id: UUID) -> list[Card]:
+    """Return what goes with a product, the best first. Raises CassandraUnavailable."""
+    return [card_in(row) for row in related_started(product_id).rows()]
+
+
+# Q3: suggestions for the beginning of a word.
+BY_PREFIX = read(
+    "Q3",
+    """SELECT rank, product_id, name, slug, picture, price, price_varies, currency, category_name
+       FROM products_by_name_prefix WHERE prefix = :prefix LIMIT 200""",
+    consistency=LOCAL_ONE,
+)
+
+
+def suggestions(typed: str, most: int = MOST_SUGGESTIONS) -> list[Suggestion]:
+    """Return the products one of whose words begins as each of the typed words does: every letter narrows.
+
+    One partition is read, that of the longest word; with fewer than two letters there are none. Raises
+    CassandraUnavailable.
+    """
+    parts = words(typed)
+    longest = max(parts, key=len, default="")
+    if len(longest) < PREFIX_LETTERS.start:
+        return []
+    rows = BY_PREFIX.all(prefix=longest[: PREFIX_LETTERS.stop - 1])
+    fitting = [row for row in rows if _begins(words(row.name), parts)]
+    return [
+        Suggestion(
+            row.product_id,
+            row.name,
+            row.slug,
+            row.picture,
+            money(row.price, row.currency),
+            bool(row.price_varies),
+            row.category_name or "",
+        )
+        for row in fitting[:most]
+    ]
+
+
+def _begins(name: list[str], typed: list[str]) -> bool:
+    return all(any(word.startswith(part) for word in name) for part in typed)
+
+
+def cards_by_prefix(typed: str) -> list[Card]:
+    """Return what suggestions find, as cards: what the search page falls back on. Raises CassandraUnavailable."""
+    found = products(each.product_id for each in suggestions(typed, PAGE_LENGTH))
+    return [card_of(each) for each in found.values() if each.active]
+
+
+def card_of(product: Product) -> Card:
+    """Return the card of a product that is sold in at least one variant: it shows the least price."""
+    sold = [variant for variant in product.variants if variant.sold]
+    cheapest = min(sold, key=lambda variant: variant.price)
+    pictures = list(dict.fromkeys(variant.picture for variant in sold))
+    colours = dict.fromkeys(picture.partition("/")[2].partition("-")[0] for picture in pictures)
+    return Card(
+        product_id=product.product_id,
+        name=product.name,
+        slug=product.slug,
+        brand=product.brand,
+        picture=pictures[0],
+        swatches=tuple(colours),
+        variant_count=len(sold),
+        price=cheapest.price,
+        price_varies=any(variant.price != cheapest.price for variant in sold),
+        compare_at=cheapest.compare_at,
+        rating=None,
+        rating_count=0,
+        stock_word=product.stock_word,
+        created_at=product.created_at or datetime.now(UTC),
+    )
+
+
+# Q3: what has changed, for what is derived from products.
+CHANGE_SHARDS = 8
+CHANGES = read(
+    "Q3",
+    "SELECT changed, product_id FROM product_changes WHERE day = :day AND shard = :shard AND changed > :after",
+)

@@ -1,0 +1,54 @@
+"""Words as the shop compares them: without case, accents, plural and the hyphens that people put or leave out."""
+
+import re
+import unicodedata
+from itertools import pairwise
+
+PREFIX_LETTERS = range(2, 9)
+_WORD = re.compile(r"[^\W_]+")
+
+
+def folded(text: str) -> str:
+    """This function will return the text without case and accents: "Café Größe" becomes "cafe grosse"."""
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(letter for letter in apart if not unicodedata.combining(letter)).casefold()
+
+
+def words(text: str) -> list[str]:
+    """This function will return the folded words of a text, in order: "T-Shirt, blue" gives t, shirt, blue."""
+    return _WORD.findall(folded(text).replace("'", "").replace("’", ""))
+
+
+def forms(word: str) -> set[str]:
+    """This function will return a folded word and what it may be the plural of."""
+    found = {word}
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return found
+    found.add(word[:-1])
+    if word.endswith("ies"):
+        found.add(word[:-3] + "y")
+    elif word.endswith("ves"):
+        found |= {word[:-3] + "f", word[:-3] + "fe"}
+    elif word.endswith(("ses", "xes", "zes", "ches", "shes", "oes")):
+        found.add(word[:-2])
+    return found
+
+
+def terms(text: str) -> list[str]:
+    """This function will return all forms of a text's words, and of each two neighbours as one word.
+
+    So "T-shirts" is found by "t shirt", "tshirt" and "t-shirt" alike.
+    """
+    found = words(text)
+    joined = [first + second for first, second in pairwise(found)]
+    return [form for word in (*found, *joined) for form in sorted(forms(word))]
+
+
+def prefixes(name: str) -> dict[str, int]:
+    """This function will return each beginning, of 2 to 8 letters, of a name's words, with the place of the first such word."""
+    found: dict[str, int] = {}
+    for place, word in enumerate(words(name)):
+        for length in PREFIX_LETTERS:
+            if length <= len(word):
+                found.setdefault(word[:length], place)
+    return found
