@@ -5,12 +5,13 @@ from cassandra.cqlengine.models import Model
 
 
 class Inventory(Model):
-    """Q16, Q17: a variant's stock in one warehouse. The numbers are static, a row is a hold.
+    """Q16, Q17: a variant's stock in one warehouse. The numbers are static, a row is a hold or a receipt.
 
     All numbers start at 0, never null: Cassandra's conditional arithmetic on null applies and writes nothing.
     received = available + held + committed + shipped, always (I1). The row with the nil id is a sentinel that sorts
-    first, so that the numbers are read quickly whatever lies behind it.
-    Bound: the holds of ten minutes and the committed units not yet shipped.
+    first, so that the numbers are read quickly whatever lies behind it. A receipt's row stays: it makes goods that
+    arrive count once, however often their arrival is told.
+    Bound: the holds of ten minutes, the committed units not yet shipped, and the receipts, some tens a year.
     Writer: inventory.operations, by conditional batches alone.
     """
 
@@ -27,7 +28,7 @@ class Inventory(Model):
     received = columns.Integer(static=True)
     threshold = columns.Integer(static=True)
     quantity = columns.Integer()
-    state = columns.Text()  # held, committed
+    state = columns.Text()  # held, committed; received for a receipt
     order_id = columns.UUID()
     held_at = columns.DateTime()
 
@@ -36,7 +37,7 @@ class StockByProduct(Model):
     """Q16: a product's stock for its pages; a copy of `inventory`, rewritten from a read.
 
     Bound: variants times warehouses, at most 2,000 rows.
-    Writer: inventory.operations.stock_copied.
+    Writer: inventory.operations.stock_copied, with the time of its read, so that a slower and older copy loses.
     """
 
     __table_name__ = "stock_by_product"
@@ -51,7 +52,7 @@ class HoldByMinute(Model):
     """Q17: which holds run out in a minute. Written before the hold, so that a crash leaves a hint too many, never one too few.
 
     Bound: the holds of one minute.
-    Writer: inventory.operations.held and swept.
+    Writer: inventory.operations.held, hold_kept and hint_removed.
     """
 
     __table_name__ = "holds_by_minute"

@@ -19,4 +19,5 @@ class BankPayment(Model):
     currency = columns.Text()
     description = columns.Text()
     return_url = columns.Text()
-    state = columns.Text()  # open, paid, declined
+    state = columns.Text()  # open, late, paid, declined, refunded
+    answers_at = columns.DateTime()  # when a late answer is there

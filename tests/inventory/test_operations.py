@@ -1,0 +1,245 @@
+"""Stock under fire: nothing is sold twice, and doing a thing twice does it once."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from threading import Barrier
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from cassandra import OperationTimedOut
+
+from cassandra_db import session as sessions
+from cassandra_db import statements
+from inventory import operations, queries
+from inventory.errors import OutOfStock
+from inventory.operations import Allocation, Want
+from inventory.queries import SENTINEL, WAREHOUSES, Numbers
+from tests.factories import make_stock
+
+NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
+
+
+def want(variant_id: UUID, quantity: int = 1, line: int = 1) -> Want:
+    return Want(line, uuid4(), variant_id, quantity)
+
+
+def numbers(variant_id: UUID, place: str = "berlin") -> Numbers:
+    found = queries.numbers(variant_id, place)
+    assert found.received == found.available + found.held + found.committed + found.shipped  # I1
+    assert min(found.available, found.held, found.committed, found.shipped) >= 0
+    return found
+
+
+def test_a_receipt_counts_once() -> None:
+    product_id, variant_id, receipt_id = uuid4(), uuid4(), uuid4()
+    booked = [
+        operations.stock_received(product_id, variant_id, "berlin", 7, 2, receipt_id, NOW + timedelta(days=n))
+        for n in range(3)
+    ]
+    assert booked == [True, False, False]
+    assert operations.stock_received(product_id, variant_id, "berlin", 5, 2, uuid4(), NOW)
+    assert numbers(variant_id).available == 12
+
+
+def test_a_receipt_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        operations.stock_received(uuid4(), uuid4(), "berlin", 0, 2, uuid4(), NOW)
+
+
+def test_forty_units_and_a_hundred_and_twenty_buyers() -> None:
+    variant_id = make_stock(40)
+    barrier = Barrier(24)
+
+    def buy(n: int) -> int:
+        if n < 24:
+            barrier.wait(30)
+        try:
+            return len(operations.held(uuid4(), [want(variant_id)], NOW))
+        except OutOfStock as short:
+            assert short.shortages == {variant_id: 0}
+            return 0
+
+    with ThreadPoolExecutor(24) as pool:
+        won = sum(pool.map(buy, range(120)))
+    assert won == 40
+    assert numbers(variant_id) == Numbers(received=40, available=0, held=40, committed=0, shipped=0)
+
+
+def test_buyers_of_several_things_get_all_or_nothing() -> None:
+    plenty, rare = make_stock(30), make_stock(6)
+
+    def buy(n: int) -> int:
+        wants = [want(plenty, 1, 1), want(rare, 1, 2)]
+        try:
+            return len(operations.held(uuid4(), wants if n % 2 else wants[::-1], NOW))
+        except OutOfStock:
+            return 0
+
+    with ThreadPoolExecutor(16) as pool:
+        assert sum(pool.map(buy, range(30))) == 12
+    assert numbers(plenty).held == numbers(rare).held == 6
+
+
+def test_holding_again_finds_the_same_holds() -> None:
+    variant_id, order_id = make_stock(5), uuid4()
+    wants = [want(variant_id, 3)]
+    first = operations.held(order_id, wants, NOW)
+    assert operations.held(order_id, wants, NOW) == first
+    assert numbers(variant_id).held == 3
+
+
+def test_a_changed_wish_gives_the_former_hold_back() -> None:
+    variant_id, order_id = make_stock(5), uuid4()
+    operations.held(order_id, [want(variant_id, 4)], NOW)
+    operations.held(order_id, [want(variant_id, 5)], NOW)
+    assert numbers(variant_id).held == 5
+
+
+def test_too_few_hold_nothing() -> None:
+    there, short = make_stock(9), make_stock(2)
+    with pytest.raises(OutOfStock) as refused:
+        operations.held(uuid4(), [want(there, 1, 1), want(short, 3, 2)], NOW)
+    assert refused.value.shortages == {short: 2}
+    assert numbers(there).held == numbers(short).held == 0
+
+
+def test_one_warehouse_sends_all_if_it_can() -> None:
+    first, second = make_stock(5, cork=5), make_stock(0, cork=5)
+    kept = operations.held(uuid4(), [want(first, 2, 1), want(second, 2, 2)], NOW)
+    assert {each.warehouse_id for each in kept} == {"cork"}
+
+
+def test_a_line_is_split_only_when_no_warehouse_has_it_all() -> None:
+    variant_id = make_stock(3, cork=2)
+    kept = operations.held(uuid4(), [want(variant_id, 5)], NOW)
+    assert sorted((each.warehouse_id, each.quantity) for each in kept) == [("berlin", 3), ("cork", 2)]
+
+
+def test_each_step_happens_once() -> None:
+    variant_id = make_stock(10)
+    kept = operations.held(uuid4(), [want(variant_id, 4)], NOW)
+    assert operations.committed(kept) == operations.committed(kept) == ()
+    assert numbers(variant_id) == Numbers(10, 6, 0, 4, 0)
+    operations.shipped(kept)
+    operations.shipped(kept)
+    assert numbers(variant_id) == Numbers(10, 6, 0, 0, 4)
+    operations.released(kept)
+    assert numbers(variant_id) == Numbers(10, 6, 0, 0, 4)
+    assert operations.committed(kept) == kept, "what is gone cannot be committed"
+
+
+def test_released_units_come_back_once_whether_held_or_committed() -> None:
+    variant_id = make_stock(10)
+    held = operations.held(uuid4(), [want(variant_id, 4)], NOW)
+    paid = operations.held(uuid4(), [want(variant_id, 3)], NOW)
+    operations.committed(paid)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(operations.released, [held, paid] * 4))
+    assert numbers(variant_id) == Numbers(10, 10, 0, 0, 0)
+
+
+def test_what_ships_before_it_was_committed_is_committed_on_the_way() -> None:
+    variant_id = make_stock(10)
+    operations.shipped(operations.held(uuid4(), [want(variant_id, 4)], NOW))
+    assert numbers(variant_id) == Numbers(10, 6, 0, 0, 4)
+
+
+class AnswerLost:
+    """The driver's session, which loses the answer to each first conditional batch after it was carried out."""
+
+    def __init__(self, real: Any) -> None:
+        self.real, self.lost, self.seen = real, 0, set()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+    def execute(self, statement: Any, **kwargs: Any) -> Any:
+        answer = self.real.execute(statement, **kwargs)
+        if kwargs.get("execution_profile") == statements.CONDITIONAL and id(statement) not in self.seen:
+            self.seen.add(id(statement))
+            self.kept = statement  # keeps its id from being used again
+            self.lost += 1
+            raise OperationTimedOut
+        return answer
+
+
+def steps() -> list[Callable[[tuple[Allocation, ...]], Any]]:
+    return [operations.committed, operations.shipped]
+
+
+def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    variant_id, back = make_stock(10), make_stock(10)
+    flaky = AnswerLost(sessions.session())
+    monkeypatch.setattr(statements, "session", lambda: flaky)
+    product_id, order_id = uuid4(), uuid4()
+    assert operations.stock_received(product_id, variant_id, "berlin", 5, 2, uuid4(), NOW)
+    kept = operations.held(order_id, [want(variant_id, 4)], NOW)
+    assert numbers(variant_id) == Numbers(15, 11, 4, 0, 0)
+    assert operations.committed(kept) == ()
+    operations.shipped(kept)
+    operations.released(operations.held(order_id, [want(back, 4)], NOW))
+    assert flaky.lost >= 6
+    assert numbers(variant_id) == Numbers(15, 11, 0, 0, 4)
+    assert numbers(back) == Numbers(10, 10, 0, 0, 0)
+
+
+def test_the_hint_stands_before_the_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    variant_id, order_id = make_stock(5), uuid4()
+
+    def crash(*_: Any, **__: Any) -> None:
+        raise RuntimeError("killed")
+
+    monkeypatch.setattr(operations, "conditional_batch", crash)
+    before = datetime.now(UTC)
+    with pytest.raises(RuntimeError):
+        operations.held(order_id, [want(variant_id)], before)
+    minutes = [operations.minute_of(before + operations.HOLD_FOR) + timedelta(minutes=n) for n in (0, 1)]
+    hints = [row for rows in queries.holds_due(minutes).values() for row in rows]
+    assert order_id in {row.order_id for row in hints}
+    assert numbers(variant_id).held == 0
+
+
+def test_a_past_date_does_not_hide_the_hint_from_the_sweeper() -> None:
+    variant_id, order_id = make_stock(5), uuid4()
+    start = datetime.now(UTC)
+    operations.held(order_id, [want(variant_id)], NOW - timedelta(days=90))
+    minutes = [operations.minute_of(start + operations.HOLD_FOR) + timedelta(minutes=n) for n in (0, 1)]
+    assert order_id in {row.order_id for rows in queries.holds_due(minutes).values() for row in rows}
+
+
+def test_pages_see_the_copy_and_its_word() -> None:
+    product_id, variant_id = uuid4(), make_stock(0)
+    operations.stock_received(product_id, variant_id, "berlin", 4, 3, uuid4(), NOW)
+    operations.stock_copied(product_id)
+    assert queries.stock_of(product_id)[variant_id].word == "in"
+    kept = operations.held(uuid4(), [Want(1, product_id, variant_id, 2)], NOW)
+    operations.stock_copied(product_id)
+    found = queries.stocks_of([product_id, uuid4()])[product_id][variant_id]
+    assert (found.available, found.word, found.by_warehouse) == (2, "few", {"berlin": 2})
+    operations.held(uuid4(), [Want(1, product_id, variant_id, 2)], NOW)
+    operations.stock_copied(product_id)
+    assert queries.stock_of(product_id)[variant_id].word == "out"
+    operations.released(kept)
+    operations.stock_copied(product_id)
+    assert queries.stock_of(product_id)[variant_id].word == "few"
+
+
+def test_an_older_copy_that_comes_late_loses(monkeypatch: pytest.MonkeyPatch) -> None:
+    product_id, variant_id = uuid4(), uuid4()
+    operations.stock_received(product_id, variant_id, "berlin", 9, 3, uuid4(), NOW)
+    operations.stock_copied(product_id)
+    stale = {"product_id": product_id, "variant_id": variant_id, "warehouse_id": "berlin", "threshold": 3}
+    operations.COPY.run(read_at=1, available=1, **stale)
+    assert queries.stock_of(product_id)[variant_id].available == 9
+
+
+def test_a_hundred_holds_do_not_hide_the_numbers() -> None:
+    variant_id = make_stock(120)
+    for _ in range(100):
+        operations.held(uuid4(), [want(variant_id)], NOW)
+    rows = queries.numbers_started(variant_id, "berlin").rows()
+    assert [row.hold_id for row in rows] == [SENTINEL]
+    assert numbers(variant_id).available == 20
+    assert WAREHOUSES == ("berlin", "cork")
