@@ -13,6 +13,10 @@ def cart_badge(request: HttpRequest) -> dict[str, object]:
         reading = getattr(request, "cart_reading", None)
         if reading is None and (owner_id := owner.owner_of(request)):
             reading = queries.badge_started(owner_id)
-        return queries.badge(reading) if reading else queries.Badge()
+        if reading is None:
+            return queries.Badge()
+        found = queries.badge(reading)
+        owner.saw_active_cart(request, found.cart_id)
+        return found
 
     return {"cart_badge": SimpleLazyObject(look)}

@@ -8,18 +8,23 @@ from cart import owner, queries
 
 
 class OwnerMiddleware:
-    """Reads the header's cart beside whatever the page itself reads."""
+    """Reads the header's cart beside whatever the page itself reads, and keeps the cookie."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if guest_id := getattr(request, "new_guest_id", None):
-            owner.remember_guest(response, guest_id)
+        owner.remember(request, response)
         return response
 
-    def process_view(self, request: HttpRequest, view: Callable[..., HttpResponse], args: object, kwargs: object) -> None:
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., HttpResponse], args: object, kwargs: object
+    ) -> None:
         # A POST changes the cart: its header is read afterwards.
-        if request.method == "GET" and not getattr(view, "without_header", False) and (owner_id := owner.owner_of(request)):
+        if (
+            request.method == "GET"
+            and not getattr(view, "without_header", False)
+            and (owner_id := owner.owner_of(request))
+        ):
             request.cart_reading = queries.badge_started(owner_id)  # type: ignore[attr-defined]

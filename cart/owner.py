@@ -1,4 +1,8 @@
-"""Whose carts a request is about: a member's, or those of a guest whom a signed cookie remembers."""
+"""Whose carts a request is about: a member's, or those of a guest whom a signed cookie remembers.
+
+The cookie also keeps which cart was active when it was last seen. That is only a hint: it lets the cart page read the
+lines beside the owner's list of carts instead of after it, and is worth nothing until that list has confirmed it.
+"""
 
 from uuid import UUID, uuid4
 
@@ -6,6 +10,7 @@ from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
+from django.utils.crypto import salted_hmac
 
 _SALT = "cart.owner"
 GUEST_SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie at most
@@ -25,35 +30,62 @@ def guest_of(request: HttpRequest) -> UUID | None:
     """Return the id in the guest's cookie, or None. A cookie that we have not signed counts as none."""
     if (made := getattr(request, "new_guest_id", None)) is not None:
         return made  # type: ignore[no-any-return]
-    cookie = request.COOKIES.get(settings.CART_COOKIE_NAME)
-    if not cookie:
-        return None
-    try:
-        return UUID(hex=signing.loads(cookie, salt=_SALT))
-    except (signing.BadSignature, ValueError):
-        return None
+    return _cookie(request)[0]
 
 
 def owner_for_writing(request: HttpRequest) -> UUID:
     """Return the owner's id; a new guest gets one, and a cookie with the answer."""
     owner_id = owner_of(request)
     if owner_id is None:
-        owner_id = request.new_guest_id = uuid4()  # type: ignore[attr-defined]
+        owner_id = request.new_guest_id = _new_guest(request)  # type: ignore[attr-defined]
     return owner_id
 
 
-def remember_guest(response: HttpResponse, guest_id: UUID) -> None:
-    """Set the cookie that leads a guest back to the carts."""
-    response.set_cookie(
-        settings.CART_COOKIE_NAME,
-        signing.dumps(guest_id.hex, salt=_SALT),
-        max_age=GUEST_SECONDS,
-        secure=settings.HTTPS,
-        httponly=True,
-        samesite="Lax",
-    )
+def active_cart_hint(request: HttpRequest) -> UUID | None:
+    """Return the cart that was active when this browser last saw one. To be confirmed by the owner's carts."""
+    return _cookie(request)[1]
+
+
+def saw_active_cart(request: HttpRequest, cart_id: UUID | None) -> None:
+    """Note which cart is active, for the next request's hint."""
+    request.active_cart_id = cart_id  # type: ignore[attr-defined]
+
+
+def remember(request: HttpRequest, response: HttpResponse) -> None:
+    """Set the cookie that leads a guest back to the carts, if there is something new to remember."""
+    if settings.CART_COOKIE_NAME in response.cookies:  # a login has just removed it
+        return
+    known = _cookie(request)
+    now = (guest_of(request), getattr(request, "active_cart_id", None) or known[1])
+    if now != known:
+        response.set_cookie(
+            settings.CART_COOKIE_NAME,
+            signing.dumps([part.hex if part else "" for part in now], salt=_SALT),
+            max_age=GUEST_SECONDS,
+            secure=settings.HTTPS,
+            httponly=True,
+            samesite="Lax",
+        )
 
 
 def forget_guest(response: HttpResponse) -> None:
     """Remove the guest's cookie, once the carts belong to a member."""
     response.delete_cookie(settings.CART_COOKIE_NAME, samesite="Lax")
+
+
+def _cookie(request: HttpRequest) -> tuple[UUID | None, UUID | None]:
+    cookie = request.COOKIES.get(settings.CART_COOKIE_NAME)
+    if not cookie:
+        return None, None
+    try:
+        guest, cart = (UUID(hex=part) if part else None for part in signing.loads(cookie, salt=_SALT))
+    except (signing.BadSignature, ValueError, TypeError, AttributeError):
+        return None, None
+    return guest, cart
+
+
+def _new_guest(request: HttpRequest) -> UUID:
+    # Two tabs that put in their first thing at once have no cart cookie yet, but share the CSRF cookie: an id made from
+    # it gives both the same cart. Otherwise one answer's cookie would win, and what the other tab added would be lost.
+    shared = request.COOKIES.get(settings.CSRF_COOKIE_NAME)
+    return UUID(bytes=salted_hmac(_SALT, shared, algorithm="sha256").digest()[:16], version=4) if shared else uuid4()

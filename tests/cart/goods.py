@@ -1,0 +1,41 @@
+"""Goods for carts, without the catalogue's tables: a cart's operations are handed what they write."""
+
+from dataclasses import replace
+from uuid import uuid4
+
+from catalogue.money import money
+from catalogue.queries import Product, Variant
+
+
+def mug(price: int = 1200, sizes: tuple[str, ...] = ("250 ml", "350 ml")) -> Product:
+    """Return a mug in several sizes, at a price in cents."""
+    variants = tuple(
+        Variant(
+            variant_id=uuid4(),
+            sku=f"MUG-{uuid4().hex[:8].upper()}",
+            options={"Colour": "Oat", "Size": size},
+            price=money(price, "EUR"),
+            compare_at=None,
+            picture="mug/4f6d7a-e8d9c5",
+            weight_grams=400,
+            position=place,
+        )
+        for place, size in enumerate(sizes)
+    )
+    return Product(
+        product_id=uuid4(),
+        slug=f"mug-{uuid4().hex[:8]}",
+        name="Mug",
+        brand="Kiln",
+        description="A mug.",
+        details={},
+        category_id=uuid4(),
+        option_names=("Colour", "Size"),
+        tax_class="standard",
+        variants=variants,
+    )
+
+
+def priced(variant: Variant, price: int) -> Variant:
+    """Return the variant at another price, in cents."""
+    return replace(variant, price=money(price, "EUR"))

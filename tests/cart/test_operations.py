@@ -1,0 +1,332 @@
+"""Carts: the sums equal the lines at any moment, nothing is lost, nothing counts twice."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from cassandra import OperationTimedOut
+from cassandra.cluster import Session
+from cassandra.query import BatchStatement
+
+from cart import operations, queries
+from cart.errors import CartFull, NoSuchCart, NoSuchLine, TooMany, TooManyCarts
+from cart.undo import removed
+from cassandra_db.session import session
+from catalogue.money import minor, money
+from catalogue.queries import Product
+from tests.cart.goods import mug, priced
+
+NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+
+
+def add(
+    owner: UUID, product: Product, place: int = 0, quantity: int = 1, operation: UUID | None = None, **kwargs: Any
+) -> operations.Added:
+    return operations.line_added(
+        owner, product, product.variants[place], quantity, operation or uuid4(), kwargs.get("now", NOW)
+    )
+
+
+def cart_of(owner: UUID) -> queries.Cart:
+    found = queries.cart_of(owner)
+    assert found is not None
+    assert found.line_count == len(found.lines)
+    assert found.item_count == sum(line.quantity for line in found.lines)
+    assert minor(found.subtotal) == sum(minor(line.total) for line in found.lines)
+    return found
+
+
+def full(owner: UUID) -> UUID:
+    """Give an owner as many carts as one can have."""
+    session().execute("UPDATE carts_by_user SET cart_count = %s WHERE owner_id = %s", (operations.MAX_CARTS, owner))
+    return owner
+
+
+def test_the_first_add_makes_my_cart() -> None:
+    owner, product = uuid4(), mug()
+    added = add(owner, product, quantity=2)
+    cart = cart_of(owner)
+    assert (added.cart_name, cart.name, cart.cart_id) == ("My cart", "My cart", added.cart_id)
+    (line,) = cart.lines
+    assert (line.quantity, line.price, line.total) == (2, money(1200, "EUR"), money(2400, "EUR"))
+    assert line.label == "Mug, oat, 250 ml"
+
+
+def test_x47_two_sizes_are_two_lines_the_newest_first() -> None:
+    owner, product = uuid4(), mug()
+    add(owner, product, 0)
+    add(owner, product, 1, now=NOW + timedelta(seconds=5))
+    assert [line.options["Size"] for line in cart_of(owner).lines] == ["350 ml", "250 ml"]
+
+
+def test_a_second_add_gives_more_units() -> None:
+    owner, product = uuid4(), mug()
+    add(owner, product, quantity=2)
+    assert add(owner, product, quantity=3).price_changed_from is None
+    assert cart_of(owner).item_count == 5
+
+
+def test_a_repeated_operation_counts_once() -> None:
+    owner, product, operation = uuid4(), mug(), uuid4()
+    assert not add(owner, product, operation=operation).repeated
+    assert add(owner, product, operation=operation).repeated
+    assert cart_of(owner).item_count == 1
+
+
+def test_a_second_add_takes_todays_price_for_the_whole_line_and_says_so() -> None:
+    owner, product = uuid4(), mug(4000)
+    add(owner, product, quantity=2)
+    variant = priced(product.variants[0], 3500)
+    added = operations.line_added(owner, product, variant, 1, uuid4(), NOW)
+    assert added.price_changed_from == money(4000, "EUR")
+    assert cart_of(owner).subtotal == money(3 * 3500, "EUR")
+
+
+def test_fifty_adds_from_eight_threads_all_count() -> None:
+    owner, product = uuid4(), mug()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda place: add(owner, product, place % 2), range(50)))
+    cart = cart_of(owner)
+    assert (cart.item_count, cart.line_count, cart.version) == (50, 2, 50)
+
+
+def test_adds_at_two_prices_at_once_keep_the_sums() -> None:
+    owner, product = uuid4(), mug()
+    cheap = priced(product.variants[0], 900)
+    add(owner, product)
+    with ThreadPoolExecutor(4) as pool:
+        for each in [
+            pool.submit(operations.line_added, owner, product, v, 1, uuid4(), NOW)
+            for v in (cheap, product.variants[0]) * 8
+        ]:
+            each.result()
+    assert cart_of(owner).item_count == 17
+
+
+def test_a_line_has_999_units_at_most() -> None:
+    owner, product = uuid4(), mug()
+    add(owner, product, quantity=998)
+    with pytest.raises(TooMany, match=r"You can have 999 of one thing at most\. There are 998"):
+        add(owner, product, quantity=2)
+    add(owner, product, quantity=1)
+    assert cart_of(owner).item_count == 999
+
+
+def test_a_cart_has_a_limit_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = uuid4()
+    add(owner, mug())
+    monkeypatch.setattr(operations, "MAX_LINES", 1)
+    with pytest.raises(CartFull, match="it can hold 1 lines"):
+        add(owner, mug())
+
+
+def test_an_owner_has_a_limit_of_carts(monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = full(uuid4())
+    with pytest.raises(TooManyCarts, match="You have 100 carts"):
+        add(owner, mug())
+
+
+def test_a_line_is_set_to_a_quantity_at_todays_price() -> None:
+    owner, product = uuid4(), mug()
+    cart_id = add(owner, product, quantity=5).cart_id
+    assert operations.line_changed(owner, cart_id, product.variants[0], 2, NOW).price_changed_from is None
+    assert cart_of(owner).subtotal == money(2400, "EUR")
+    changed = operations.line_changed(owner, cart_id, priced(product.variants[0], 1300), 2, NOW)
+    assert changed.price_changed_from == money(1200, "EUR")
+    assert cart_of(owner).subtotal == money(2600, "EUR")
+
+
+def test_two_tabs_add_and_change_and_remove_and_the_sums_still_equal_the_lines() -> None:
+    owner, product = uuid4(), mug()
+    cart_id = add(owner, product).cart_id
+    add(owner, product, 1)
+
+    def press(number: int) -> None:
+        variant = product.variants[number % 2]
+        try:
+            if number % 5 == 0:
+                operations.line_removed(owner, cart_id, str(variant.variant_id), NOW)
+            elif number % 3 == 0:
+                operations.line_changed(owner, cart_id, variant, number % 7 + 1, NOW)
+            else:
+                operations.line_added(owner, product, variant, 2, uuid4(), NOW)
+        except NoSuchLine:
+            pass
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(press, range(60)))
+    cart_of(owner)
+
+
+def test_a_removed_line_is_gone_and_comes_back_once_where_it_stood() -> None:
+    owner, product = uuid4(), mug()
+    cart_id = add(owner, product, quantity=3).cart_id
+    add(owner, product, 1, now=NOW + timedelta(minutes=1))
+    gone = operations.line_removed(owner, cart_id, str(product.variants[0].variant_id), NOW)
+    assert [line.quantity for line in cart_of(owner).lines] == [1]
+    assert removed(gone.token()) == gone
+    later = priced(product.variants[0], 1100)
+    for repeated in (False, True):
+        assert operations.line_restored(owner, gone, product, later, NOW).repeated is repeated
+    cart = cart_of(owner)
+    assert [line.quantity for line in cart.lines] == [1, 3]
+    assert cart.lines[1].price == money(1100, "EUR")
+
+
+def test_what_was_added_again_meanwhile_is_not_lost_by_undo() -> None:
+    owner, product = uuid4(), mug()
+    cart_id = add(owner, product, quantity=3).cart_id
+    gone = operations.line_removed(owner, cart_id, str(product.variants[0].variant_id), NOW)
+    add(owner, product, quantity=2)
+    operations.line_restored(owner, gone, product, product.variants[0], NOW)
+    assert cart_of(owner).item_count == 5
+
+
+def test_a_changed_undo_token_is_refused() -> None:
+    owner, product = uuid4(), mug()
+    gone = operations.line_removed(owner, add(owner, product).cart_id, str(product.variants[0].variant_id), NOW)
+    assert removed(gone.token()[:-2] + "xx") is None
+    assert removed("") is None
+
+
+@pytest.mark.parametrize("press", ["change", "remove", "restore"])
+def test_somebody_elses_cart_is_left_alone(press: str) -> None:
+    alice, charlie, product = uuid4(), uuid4(), mug()
+    variant = product.variants[0]
+    cart_id = add(alice, product).cart_id
+    add(alice, product, 1)
+    gone = operations.line_removed(alice, cart_id, str(product.variants[1].variant_id), NOW)
+    add(charlie, product)
+    presses: dict[str, Callable[[], Any]] = {
+        "change": lambda: operations.line_changed(charlie, cart_id, variant, 9, NOW),
+        "remove": lambda: operations.line_removed(charlie, cart_id, str(variant.variant_id), NOW),
+        "restore": lambda: operations.line_restored(charlie, gone, product, product.variants[1], NOW),
+    }
+    with pytest.raises(NoSuchCart):
+        presses[press]()
+    assert cart_of(alice).item_count == 1
+
+
+def test_a_line_that_is_not_there_is_no_longer_in_the_cart() -> None:
+    owner, product = uuid4(), mug()
+    cart_id = add(owner, product).cart_id
+    with pytest.raises(NoSuchLine, match="no longer in your cart"):
+        operations.line_changed(owner, cart_id, product.variants[1], 2, NOW)
+    with pytest.raises(NoSuchLine):
+        operations.line_removed(owner, cart_id, "nothing", NOW)
+
+
+def test_checkout_takes_what_was_bought_and_leaves_what_came_later() -> None:
+    owner, product, order_id = uuid4(), mug(sizes=("S", "M", "L")), uuid4()
+    small, middle, large = product.variants
+    cart_id = add(owner, product, 0, 2).cart_id
+    add(owner, product, 1, 2)
+    bought = {str(small.variant_id): 2, str(middle.variant_id): 2}
+    add(owner, product, 1, 1)  # another tab
+    add(owner, product, 2, 4)
+    operations.lines_bought(cart_id, bought, order_id, NOW)
+    left = {line.variant_id: line.quantity for line in cart_of(owner).lines}
+    assert left == {middle.variant_id: 1, large.variant_id: 4}
+    operations.lines_bought(cart_id, bought, order_id, NOW)
+    assert cart_of(owner).item_count == 5
+
+
+def test_checkout_of_everything_leaves_an_empty_cart_that_can_be_filled_again() -> None:
+    owner, product = uuid4(), mug()
+    cart_id = add(owner, product, 0, 2).cart_id
+    operations.lines_bought(cart_id, {str(product.variants[0].variant_id): 2}, uuid4(), NOW)
+    assert cart_of(owner).lines == ()
+    add(owner, product)
+    assert cart_of(owner).item_count == 1
+
+
+def test_a_lost_answer_is_settled_by_the_operations_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, product = uuid4(), mug()
+    add(owner, product)
+    real: Callable[..., Any] = Session.execute
+    lost: list[BatchStatement] = []
+
+    def execute(self: Session, statement: Any, *args: Any, **kwargs: Any) -> Any:
+        answer = real(self, statement, *args, **kwargs)
+        if not lost and isinstance(statement, BatchStatement) and answer.one().applied:
+            lost.append(statement)
+            raise OperationTimedOut("the answer was lost")
+        return answer
+
+    monkeypatch.setattr(Session, "execute", execute)
+    add(owner, product)
+    assert lost
+    assert cart_of(owner).item_count == 2
+
+
+def test_two_first_adds_at_once_make_one_cart() -> None:
+    owner, product = uuid4(), mug()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda place: add(owner, product, place % 2), range(8)))
+    assert cart_of(owner).item_count == 8
+    assert len(queries.CARTS.all(owner_id=owner)) == 1
+
+
+def test_x44_a_guests_cart_arrives_at_login_as_a_cart_of_its_own() -> None:
+    guest, member, product = uuid4(), uuid4(), mug()
+    add(member, product, 0, 1)
+    theirs = add(guest, product, 1, 2).cart_id
+    adopted = operations.carts_adopted(guest, member, NOW)
+    assert (adopted.names, adopted.left) == (("From this device, 21 November",), 0)
+    rows = queries.CARTS.all(owner_id=member)
+    assert {row.cart_name for row in rows} == {"My cart", "From this device, 21 November"}
+    assert rows[0].cart_count == 2
+    assert cart_of(member).item_count == 1  # the member's own stays active
+    assert queries.cart(theirs).item_count == 2
+    assert queries.cart_of(guest) is None
+
+
+def test_a_guests_cart_becomes_active_for_a_member_without_lines() -> None:
+    guest, member, product = uuid4(), uuid4(), mug()
+    add(guest, product, 1, 2)
+    assert operations.carts_adopted(guest, member, NOW).names == ("My cart",)
+    assert cart_of(member).item_count == 2
+
+
+def test_an_empty_guest_cart_is_not_carried_over() -> None:
+    guest, member, product = uuid4(), uuid4(), mug()
+    operations.line_removed(guest, add(guest, product).cart_id, str(product.variants[0].variant_id), NOW)
+    assert operations.carts_adopted(guest, member, NOW).names == ()
+    assert queries.cart_of(member) is None
+
+
+def test_adopting_goes_on_where_a_crash_stopped_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    guest, member, product = uuid4(), uuid4(), mug()
+    add(member, product)
+    cart_id = add(guest, product, 1).cart_id
+
+    def crash(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(operations, "_forget", crash)
+        with pytest.raises(KeyboardInterrupt):
+            operations.carts_adopted(guest, member, NOW)
+    assert queries.cart_of(guest) is not None
+    operations.carts_adopted(guest, member, NOW + timedelta(days=1))
+    operations.carts_adopted(guest, member, NOW)
+    assert [row.cart_id for row in queries.CARTS.all(owner_id=member)].count(cart_id) == 1
+    assert queries.cart_of(guest) is None
+
+
+def test_carts_beyond_the_limit_stay_with_the_guest() -> None:
+    guest, member, product = uuid4(), full(uuid4()), mug()
+    add(guest, product)
+    assert operations.carts_adopted(guest, member, NOW).left == 1
+    assert cart_of(guest).item_count == 1
+
+
+def test_a_guest_may_start_anew_after_the_carts_have_moved() -> None:
+    guest, member, product = uuid4(), uuid4(), mug()
+    add(guest, product)
+    operations.carts_adopted(guest, member, NOW)
+    add(guest, product, quantity=3)
+    assert cart_of(guest).item_count == 3
