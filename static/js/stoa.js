@@ -1,5 +1,4 @@
-/* What the pages gain where scripts run. Nothing here is needed: every link and form works without it.
-   The attributes are listed in docs/style-guide.md. */
+/* What pages gain where scripts run; all works without. docs/style-guide.md lists the attributes. */
 (() => {
   "use strict";
   const find = (selector, root = document) => root.querySelector(selector);
@@ -8,7 +7,6 @@
   const byId = (id) => (id ? document.getElementById(id) : null);
   const make = (tag, className, text = "") => Object.assign(document.createElement(tag), { className, textContent: text });
 
-  /* Words. The region is in the page from the start, so that a screen reader hears what is put into it. */
   const tell = (text, label, action) => {
     const notice = make("div", "notice notice--bad");
     const button = make("button", "button button--quiet", label);
@@ -61,6 +59,14 @@
     word.textContent = paused.has(button.dataset.pause) ? button.dataset.resume || "Resume" : button.dataset.running;
   });
 
+  /* Back and Reload find a list as long as it was */
+  const keep = (what) => history.replaceState({ ...history.state, ...what }, "");
+  let { more = 0, y = 0 } = history.state || {};
+  let missing = more;
+  const loadMore = () => (missing && byId("load-more")?.href ? byId("load-more").click() : scrollTo(0, y));
+  if (missing) addEventListener("DOMContentLoaded", loadMore);
+  addEventListener("pagehide", () => more && keep({ y: scrollY }));
+
   on("htmx:beforeRequest", (event) => {
     const { elt, target, xhr, requestConfig } = event.detail;
     const cause = requestConfig.triggeringEvent;
@@ -68,8 +74,9 @@
     const active = document.activeElement;
     const row = active.closest("[data-row]");
     xhr.stoa = {
+      by: elt.id,
       id: active.id,
-      had: !lost() || (cause && /submit|click|change/.test(cause.type)),
+      had: !lost() || (!missing && cause && /submit|click|change/.test(cause.type)),
       user: Boolean(cause),
       rows: row ? [row.id, row.nextElementSibling?.id, row.previousElementSibling?.id] : [],
     };
@@ -85,6 +92,11 @@
     state.settled = true;
     showPaused();
     leaveLater();
+    if (state.by === "load-more") {
+      if (missing) { missing -= 1; return loadMore(); }
+      more += 1;
+      keep({ more });
+    }
     if (target?.id === "suggestions") return suggest();
     const root = target?.isConnected ? target : byId(target?.id) || find("main");
     const summary = retitle();
@@ -92,7 +104,7 @@
     if (summary && root.contains(summary)) focus(summary);
     else focus(find("[data-focus]", root)) || restore(state, root);
   });
-  /* The server draws the page of an older address: whole, with its place, as after any other Back. */
+  /* Back to a pushed address: the whole page, at its place */
   on("htmx:historyCacheMiss", (event) => { event.preventDefault(); location.reload(); });
 
   /* Requests that fail */
@@ -109,12 +121,12 @@
   on("htmx:sendError", (event) => failed(event, navigator.onLine ? "The shop could not be reached." : "You seem to be offline."));
   on("htmx:responseError", (event) => {
     const { status } = event.detail.xhr;
-    if (status === 403) failed(event, "This page has been open for too long, or you have signed out.", "Reload the page");
+    if (status === 403) failed(event, "This page has been open for too long.", "Reload the page");
     else if (status === 404 || status === 410) failed(event, "That is no longer there.", "Reload the page");
     else failed(event, status === 503 ? "The shop is away for a moment." : "Something went wrong on our side.");
   });
 
-  /* A second press while the first is under way counts once; htmx forms have hx-disabled-elt. */
+  /* A second press counts once; htmx forms have hx-disabled-elt. */
   on("submit", (event) => {
     const { target: form, submitter } = event;
     if (event.defaultPrevented || form.method !== "post") return;
@@ -128,7 +140,7 @@
     all("[aria-busy]", form).forEach((button) => button.removeAttribute("aria-busy"));
   };
 
-  /* After a failed submit a message goes as soon as its field is right. */
+  /* A message goes as soon as its field is right. */
   on("input change", ({ target: field }) => {
     const group = field.closest(".field--bad");
     const right = /radio|checkbox/.test(field.type) ? field.checked : field.value.trim() && field.validity.valid;
@@ -144,7 +156,6 @@
     retitle();
   });
 
-  /* Forms that submit themselves after a change */
   const timers = new WeakMap();
   on("change", ({ target }) => {
     const form = target.form;
@@ -159,7 +170,6 @@
       const field = find("input", step.parentElement);
       field.value = Math.min(999, Math.max(1, (parseInt(field.value, 10) || 0) + Number(step.dataset.step)));
       ["input", "change"].forEach((name) => field.dispatchEvent(new Event(name, { bubbles: true })));
-      hear(field.value);
     }
     if (event.target.closest("[data-print]")) print();
     if (event.target.closest("[data-dismiss]")) { clear(); find("main").focus({ preventScroll: true }); }
@@ -180,7 +190,7 @@
     });
   });
 
-  /* Suggestions: the combobox pattern; Enter without a choice sends the words as they are. */
+  /* Suggestions: the combobox pattern */
   const box = byId("q"), list = byId("suggestions");
   const options = () => (list ? all("[role=option]", list) : []);
   let place = -1;
@@ -226,7 +236,7 @@
     if (href) location.assign(href);
   });
 
-  /* The cart may have changed in another tab, or since the page was kept for Back. */
+  /* The cart may have changed in another tab. */
   const refresh = () => window.htmx && htmx.trigger("#cart-link", "refresh");
   on("visibilitychange", () => document.hidden || refresh());
   addEventListener("pageshow", (event) => {
