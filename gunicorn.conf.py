@@ -34,6 +34,9 @@ forwarded_allow_ips = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
 # The heartbeat file belongs in memory; a slow disk would look like a hanging worker.
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 -- not a place for secrets
 
+# Nothing here uses it, and its usual path is one per user: two runs would fight over it.
+control_socket_disable = True
+
 errorlog = "-"
 loglevel = os.environ.get("LOG_LEVEL", "info").lower()
 

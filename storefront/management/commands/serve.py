@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from accounts import demo
 from cassandra_db.node import NodeError
 from storefront import running
 
@@ -26,7 +27,8 @@ class Command(BaseCommand):
             self.say(f"{running.stop(self.say)} stopped.")
             return
         try:
-            running.serve(port=port, development=dev, logins=(), say=self.say)
+            logins = [(login.label, login.email, login.password) for login in demo.LOGINS]
+            running.serve(port=port, development=dev, logins=logins, say=self.say)
         except (NodeError, running.RunError) as error:
             raise CommandError(str(error)) from error
 
