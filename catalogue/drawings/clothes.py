@@ -24,27 +24,37 @@ def _drape(sheet: Sheet, cloth: Tone) -> str:
 
 
 # Half outlines, x counted from the middle line: neck, shoulder, side, hem.
+# The armhole is cut into the side, so that the sleeve's seam is the edge of the trunk.
 _TRUNK_TEE = mirrored(
     X,
     (62, 118),
     ((100, 132), (132, 146)),
-    ((146, 152), (150, 168), (146, 212)),
-    ((140, 300), (140, 390), (144, 492)),
+    ((114, 172), (114, 218), (143, 258)),
+    ((139, 320), (140, 400), (144, 492)),
     ((80, 500), (0, 500)),
 )
 _TRUNK_KNIT = mirrored(
     X,
     (58, 120),
     ((96, 132), (136, 148)),
-    ((150, 156), (152, 176), (150, 220)),
-    ((148, 310), (148, 380), (146, 440)),
+    ((118, 176), (118, 224), (147, 264)),
+    ((146, 320), (147, 380), (146, 440)),
     ((80, 444), (0, 444)),
 )
+_TRUNK_SHIRT = mirrored(
+    X,
+    (52, 112),
+    ((96, 128), (134, 146)),
+    ((116, 174), (116, 222), (147, 264)),
+    ((145, 330), (148, 390), (152, 458)),
+    ((140, 506), (80, 500), (0, 512)),
+)
+_ARMHOLE = "M435 148C417 176 417 224 446 264M165 148C183 176 183 224 154 264"
 
 
-def _sleeve(points: str, side: int) -> str:
-    """This function will return the transform that lays a right sleeve on this side."""
-    return "" if side > 0 else f"translate({2 * X} 0) scale(-1 1)"
+def _laid(side: int) -> str | None:
+    """This function will return the transform that lays what is drawn for the right on this side."""
+    return None if side > 0 else f"translate({2 * X} 0) scale(-1 1)"
 
 
 def _both(sheet: Sheet, outline: str, cloth: Tone, *, darker: float = 0.0) -> None:
@@ -52,11 +62,11 @@ def _both(sheet: Sheet, outline: str, cloth: Tone, *, darker: float = 0.0) -> No
     for side in (1, -1):
         tone = cloth.down(darker + (0.035 if side > 0 else 0.0))
         paint = sheet.linear((0, tone.down(0.06)), (0.35, tone.up(0.02)), (1, tone.down(0.05)), along=ACROSS)
-        sheet.fill(outline, paint, transform=_sleeve(outline, side) or None)
+        sheet.fill(outline, paint, transform=_laid(side))
 
 
-_SHORT_SLEEVE = "M428 143C462 158 492 220 512 274Q516 284 506 288L442 312Q434 314 432 304L412 236Z"
-_LONG_SLEEVE = "M430 144C476 168 500 300 520 452L468 462C456 380 436 300 412 250Z"
+_SHORT_SLEEVE = "M426 141C462 156 492 220 512 274Q516 284 506 288L446 311Q438 313 436 304L404 236L404 160Z"
+_LONG_SLEEVE = "M430 144C476 168 500 300 520 452L468 462C458 380 446 310 424 262L404 236L404 160Z"
 
 
 def _mirror(outline: str) -> str:
@@ -79,36 +89,48 @@ def _silhouette(trunk: str, sleeve: str) -> str:
     return trunk + sleeve + _mirror(sleeve)
 
 
-def _neck(
-    sheet: Sheet, cloth: Tone, *, wide: float = 62, deep: float = 46, rib: float = 15, y: float = 118
-) -> None:
+def _neck(sheet: Sheet, cloth: Tone, *, wide: float = 62, deep: float = 46, rib: float = 15, y: float = 118) -> None:
     """This function will draw a round neckline: the inside of the back, and the ribbed edge in front."""
     hole = f"M{X - wide} {y}C{X - wide * 0.72} {y + deep} {X + wide * 0.72} {y + deep} {X + wide} {y}Q{X} {y + 14} {X - wide} {y}Z"
     back = f"M{X - wide} {y}Q{X} {y - 12} {X + wide} {y}L{X + wide} {y + 4}Q{X} {y + 20} {X - wide} {y + 4}Z"
     sheet.fill(hole, cloth.down(0.22))
     sheet.fill(back, cloth.down(0.12))
     front = f"M{X - wide + 2} {y}C{X - wide * 0.72} {y + deep + 4} {X + wide * 0.72} {y + deep + 4} {X + wide - 2} {y}"
-    sheet.line(front, cloth.down(0.09), rib)
-    sheet.line(front, cloth.up(0.035), rib - 5)
+    sheet.line(front, cloth.down(0.09), rib, stroke_linecap="butt")
+    sheet.line(front, cloth.up(0.035), rib - 5, stroke_linecap="butt")
 
 
-def _tee(sheet: Sheet, cloth: Tone, sleeve: str = _SHORT_SLEEVE) -> None:
+def _armholes(sheet: Sheet, cloth: Tone) -> None:
+    """This function will draw the seams where the sleeves are set in, with the shade beside them."""
+    sheet.line(_ARMHOLE, cloth.down(0.13), 3, opacity=0.8)
+    sheet.line("M424 152C406 182 406 226 434 264M176 152C194 182 194 226 166 264", cloth.down(0.13), 9, opacity=0.14)
+
+
+def _tee(sheet: Sheet, cloth: Tone, sleeve: str, stripe: Tone | None = None) -> None:
     sheet.cast(_silhouette(_TRUNK_TEE, sleeve), drop=13)
     _both(sheet, sleeve, cloth)
+    if stripe:
+        arm = "".join(f"M{390 + k * 7.6:.0f} {238 + k * 29}L{560 + k * 4} {214 + k * 29}" for k in range(8))
+        with sheet.within(sleeve + _mirror(sleeve)):
+            sheet.line(arm + _mirror(arm), stripe, 11, opacity=0.92)
     sheet.fill(_TRUNK_TEE, _drape(sheet, cloth))
-    creases = "M430 190C420 230 424 260 438 300M170 190C180 230 176 260 162 300M396 420C380 440 372 470 376 494M212 400C224 430 224 470 220 494M330 230C350 290 346 340 332 380"
     with sheet.within(_TRUNK_TEE):
+        if stripe:
+            body = "".join(f"M140 {y}Q300 {y + 12} 460 {y}" for y in range(218, 480, 29))
+            sheet.line(body, stripe, 11, opacity=0.92)
+        creases = "M396 420C380 440 372 470 376 494M212 400C224 430 224 470 220 494M330 230C350 290 346 340 332 380"
         sheet.line(creases, cloth.down(0.13), 8, opacity=0.28)
         sheet.line(
-            "M428 150C416 186 416 222 446 262M172 150C184 186 184 222 154 262",
-            cloth.down(0.14),
-            3,
-            opacity=0.6,
+            "M450 262C430 270 416 284 408 306M150 262C170 270 184 284 192 306",
+            cloth.down(0.13),
+            7,
+            opacity=0.25,
         )
+    _armholes(sheet, cloth)
 
 
 def t_shirt(sheet: Sheet, cloth: Tone) -> None:
-    _tee(sheet, cloth)
+    _tee(sheet, cloth, _SHORT_SLEEVE)
     _sewn(sheet, "M160 484Q230 490 300 490T440 484M499 273L437 296M101 273L163 296", cloth)
     _neck(sheet, cloth)
 
@@ -122,58 +144,22 @@ def pocket_tee(sheet: Sheet, cloth: Tone) -> None:
 
 
 def striped_tee(sheet: Sheet, cloth: Tone, stripe: Tone | None = None) -> None:
-    second = stripe or cloth.against(0.3)
-    _tee(sheet, cloth, _LONG_SLEEVE)
-    with sheet.within(_TRUNK_TEE):
-        body = "".join(f"M140 {y}Q300 {y + 12} 460 {y}" for y in range(218, 480, 29))
-        sheet.line(body, second, 11, opacity=0.92)
-        shade = sheet.linear(
-            (0, cloth.down(0.3), 0.16),
-            (0.3, cloth, 0),
-            (0.7, cloth, 0),
-            (1, cloth.down(0.3), 0.24),
-            along=ACROSS,
-        )
-        sheet.fill(box(130, 100, 340, 410), shade)
-    for side in (1, -1):
-        outline = _LONG_SLEEVE if side > 0 else _mirror(_LONG_SLEEVE)
-        with sheet.within(outline):
-            arm = "".join(
-                f"M{390 + k * 7.6:.0f} {238 + k * 29}L{560 + k * 4} {214 + k * 29}" for k in range(8)
-            )
-            sheet.line(arm if side > 0 else _mirror(arm), second, 11, opacity=0.92)
-    sheet.line(
-        "M428 150C416 186 416 222 446 262M172 150C184 186 184 222 154 262", cloth.down(0.2), 3, opacity=0.5
-    )
+    _tee(sheet, cloth, _LONG_SLEEVE, stripe or cloth.against(0.3))
     _neck(sheet, cloth, wide=78, deep=30, rib=11, y=121)
 
 
 def shirt(sheet: Sheet, cloth: Tone) -> None:
-    sleeve = "M430 144C478 170 502 300 520 440L466 452C456 380 436 300 412 250Z"
-    trunk = mirrored(
-        X,
-        (52, 112),
-        ((96, 128), (134, 146)),
-        ((150, 154), (152, 176), (150, 220)),
-        ((146, 310), (148, 380), (152, 458)),
-        ((140, 506), (80, 500), (0, 512)),
-    )
-    sheet.cast(_silhouette(trunk, sleeve), drop=13)
+    sleeve = "M428 143C478 168 502 300 520 440L466 452C456 380 446 310 424 262L404 236L404 160Z"
+    sheet.cast(_silhouette(_TRUNK_SHIRT, sleeve), drop=13)
     _both(sheet, sleeve, cloth)
     cuff = "M466 446L520 434L526 478Q527 484 521 486L478 494Q472 495 471 489Z"
     _both(sheet, cuff, cloth, darker=0.035)
     for side in (1, -1):
-        transform = _sleeve(cuff, side) or None
+        transform = _laid(side)
         sheet.line("M468 456L520 445", cloth.down(0.15), 2.5, transform=transform)
         sheet.dots([(498, 472)], PAPER, 8, transform=transform)
-    sheet.fill(trunk, _drape(sheet, cloth))
-    with sheet.within(trunk):
-        sheet.line(
-            "M428 146C414 190 416 226 448 270M172 146C186 190 184 226 152 270",
-            cloth.down(0.14),
-            3,
-            opacity=0.6,
-        )
+    sheet.fill(_TRUNK_SHIRT, _drape(sheet, cloth))
+    with sheet.within(_TRUNK_SHIRT):
         sheet.line(
             "M404 420C392 450 394 480 400 506M196 400C212 440 208 480 204 506M236 250C250 300 246 360 240 400",
             cloth.down(0.13),
@@ -182,6 +168,7 @@ def shirt(sheet: Sheet, cloth: Tone) -> None:
         )
         sheet.fill(box(284, 150, 36, 370), cloth.up(0.025))
         sheet.line("M284 150V516M320 150V516", cloth.down(0.13), 2.5, opacity=0.8)
+    _armholes(sheet, cloth)
     pocket = "M344 238H412V306L378 322L344 306Z"
     sheet.fill(pocket, cloth.down(0.1), opacity=0.6, transform="translate(2 4)")
     sheet.fill(pocket, sheet.flat(cloth.up(0.01)))
@@ -210,32 +197,25 @@ def _knit_base(sheet: Sheet, wool: Tone) -> None:
     _both(sheet, cuff, wool, darker=0.035)
     for side in (1, -1):
         ribs = "M478 452L484 504M488 450L494 503M498 448L505 501M508 446L515 500"
-        sheet.line(ribs, wool.down(0.15), 3, opacity=0.6, transform=_sleeve(ribs, side) or None)
+        sheet.line(ribs, wool.down(0.15), 3, opacity=0.6, transform=_laid(side))
     sheet.fill(_TRUNK_KNIT, _drape(sheet, wool))
+    _armholes(sheet, wool)
     hem = "M154 434Q300 446 446 434L440 486Q440 494 432 494Q300 502 168 494Q160 494 160 486Z"
     sheet.fill(hem, _drape(sheet, wool.down(0.03)))
-    ribs = "".join(f"M{x} 440L{300 + (x - 300) * 0.97:.0f} 496" for x in range(168, 440, 12))
-    sheet.line(ribs, wool.down(0.14), 3, opacity=0.6)
-
-
-def _armholes(sheet: Sheet, wool: Tone) -> None:
-    sheet.line(
-        "M430 148C414 190 416 226 450 272M170 148C186 190 184 226 150 272", wool.down(0.15), 4, opacity=0.65
-    )
+    with sheet.within(hem):
+        sheet.threads("M161 468H446", 58, wool.down(0.14), thick=3.5, apart=12, opacity=0.6)
 
 
 def jumper(sheet: Sheet, wool: Tone) -> None:
     _knit_base(sheet, wool)
     with sheet.within(_TRUNK_KNIT):
-        rows = "".join(f"M140 {y}Q300 {y + 8} 460 {y}" for y in range(150, 440, 8))
-        sheet.line(rows, wool.down(0.12), 1.6, opacity=0.26)
+        sheet.threads("M300 130V446", 320, wool.down(0.12), thick=1.6, apart=8, opacity=0.26)
         sheet.line(
             "M400 350C384 380 388 410 400 436M200 350C216 380 212 410 202 436M336 220C352 280 346 330 336 370",
             wool.down(0.14),
             9,
             opacity=0.24,
         )
-        _armholes(sheet, wool)
     _neck(sheet, wool, wide=58, deep=46, rib=21, y=120)
 
 
@@ -249,21 +229,16 @@ def cable_jumper(sheet: Sheet, wool: Tone) -> None:
         sheet.line(under, wool.up(0.035), 13)
         sheet.line(over, wool.down(0.1), 17)
         sheet.line(over, wool.up(0.06), 13)
-        sheet.line(
-            "".join(f"M{x - 27} 120V450M{x + 27} 120V450" for x in cables), wool.down(0.13), 3, opacity=0.65
-        )
+        sheet.line("".join(f"M{x - 27} 120V450M{x + 27} 120V450" for x in cables), wool.down(0.13), 3, opacity=0.65)
         moss = "".join(f"M{x} 172V440" for x in (168, 250, 262, 338, 350, 428))
         sheet.line(moss, wool.down(0.11), 5, stroke_dasharray="0 14", opacity=0.55)
-        _armholes(sheet, wool)
     _neck(sheet, wool, wide=60, deep=42, rib=26, y=118)
 
 
 def cardigan(sheet: Sheet, wool: Tone, button: Tone = LEATHER) -> None:
     _knit_base(sheet, wool)
     with sheet.within(_TRUNK_KNIT):
-        rows = "".join(f"M140 {y}Q300 {y + 8} 460 {y}" for y in range(150, 440, 8))
-        sheet.line(rows, wool.down(0.12), 1.6, opacity=0.22)
-        _armholes(sheet, wool)
+        sheet.threads("M300 130V446", 320, wool.down(0.12), thick=1.6, apart=8, opacity=0.24)
     sheet.fill("M238 116Q300 104 362 116L302 306Z", wool.down(0.24))
     sheet.fill("M238 114Q300 96 362 114L358 132Q300 116 242 132Z", wool.down(0.1))
     for side in (1, -1):
@@ -285,12 +260,10 @@ def cardigan(sheet: Sheet, wool: Tone, button: Tone = LEATHER) -> None:
 
 
 def hoodie(sheet: Sheet, cotton: Tone) -> None:
-    sheet.cast(_silhouette(_TRUNK_KNIT, _LONG_SLEEVE), drop=14)
     hood = "M214 150C196 96 230 48 300 46C370 48 404 96 386 150C360 186 240 186 214 150Z"
     sheet.cast(hood, drop=10)
     _knit_base(sheet, cotton)
     with sheet.within(_TRUNK_KNIT):
-        _armholes(sheet, cotton)
         sheet.line(
             "M220 210C232 260 228 300 216 330M388 210C372 250 376 300 388 330",
             cotton.down(0.13),
@@ -302,9 +275,7 @@ def hoodie(sheet: Sheet, cotton: Tone) -> None:
     sheet.fill(pocket, _drape(sheet, cotton.up(0.01)))
     _sewn(sheet, "M226 430L236 372Q240 350 258 348H342Q360 350 364 372L374 430", cotton, 2.5)
     sheet.fill(hood, sheet.linear((0, cotton.up(0.04)), (0.5, cotton), (1, cotton.down(0.1)), along=ASLANT))
-    sheet.fill(
-        "M242 158C226 112 252 82 300 80C348 82 374 112 358 158C344 190 256 190 242 158Z", cotton.down(0.24)
-    )
+    sheet.fill("M242 158C226 112 252 82 300 80C348 82 374 112 358 158C344 190 256 190 242 158Z", cotton.down(0.24))
     sheet.fill("M250 128C262 108 338 108 350 128C346 146 254 146 250 128Z", cotton.down(0.15))
     sheet.line(
         "M240 152C226 110 252 80 300 78C348 80 374 110 360 152C350 176 324 190 300 200C276 190 250 176 240 152Z",
@@ -330,8 +301,7 @@ def tote(sheet: Sheet, canvas: Tone, handle: Tone = LEATHER) -> None:
             11,
             opacity=0.25,
         )
-        weave = "".join(f"M120 {y}H484" for y in range(212, 520, 8))
-        sheet.line(weave, canvas.down(0.1), 1.4, opacity=0.22)
+        sheet.threads("M300 206V520", 370, canvas.down(0.1), thick=1.5, apart=8, opacity=0.24)
         sheet.fill(box(110, 478, 380, 50), canvas.down(0.06), opacity=0.7)
     _sewn(sheet, "M142 230H458M122 478H478", canvas)
     for x in (222, 378):
@@ -368,9 +338,7 @@ def backpack(sheet: Sheet, canvas: Tone, strap: Tone = LEATHER) -> None:
     roll = box(156, 88, 288, 88, 40)
     sheet.fill(roll, canvas.down(0.2), opacity=0.5, transform="translate(0 10)")
     sheet.fill(roll, sheet.linear((0, canvas.up(0.05)), (0.45, canvas.up(0.01)), (1, canvas.down(0.14))))
-    sheet.line(
-        "M178 114C240 122 360 122 422 114M174 138C240 146 360 146 426 138", canvas.down(0.13), 3, opacity=0.5
-    )
+    sheet.line("M178 114C240 122 360 122 422 114M174 138C240 146 360 146 426 138", canvas.down(0.13), 3, opacity=0.5)
     sheet.line("M196 104Q300 98 404 104", canvas.up(0.13), 5, opacity=0.35)
     pocket = "M196 326Q196 312 210 312H390Q404 312 404 326L410 456Q410 472 394 472H206Q190 472 190 456Z"
     sheet.fill(pocket, canvas.down(0.16), opacity=0.6, transform="translate(2 7)")
@@ -427,9 +395,7 @@ def scarf(sheet: Sheet, wool: Tone, shade: Tone | None = None) -> None:
         "M212 192C214 150 250 130 300 130C350 130 386 150 388 192C372 160 340 152 300 152C260 152 228 160 212 192Z",
         second.down(0.17),
     )
-    sheet.fill(
-        front, sheet.linear((0, wool.down(0.04)), (0.4, wool.up(0.03)), (1, wool.down(0.08)), along=ACROSS)
-    )
+    sheet.fill(front, sheet.linear((0, wool.down(0.04)), (0.4, wool.up(0.03)), (1, wool.down(0.08)), along=ACROSS))
     with sheet.within(front):
         sheet.line("M180 426L340 458M176 448L336 480M170 476L330 508", second.down(0.03), 8, opacity=0.9)
         sheet.line(
@@ -443,9 +409,7 @@ def scarf(sheet: Sheet, wool: Tone, shade: Tone | None = None) -> None:
     sheet.fill(wrap, wool.down(0.2), opacity=0.4, transform="translate(2 8)")
     sheet.fill(
         wrap,
-        sheet.linear(
-            (0, wool.down(0.03)), (0.3, wool.up(0.045)), (0.7, wool), (1, wool.down(0.09)), along=ACROSS
-        ),
+        sheet.linear((0, wool.down(0.03)), (0.3, wool.up(0.045)), (0.7, wool), (1, wool.down(0.09)), along=ACROSS),
     )
     with sheet.within(wrap):
         sheet.line(
@@ -459,9 +423,7 @@ def scarf(sheet: Sheet, wool: Tone, shade: Tone | None = None) -> None:
 def beanie(sheet: Sheet, wool: Tone) -> None:
     sheet.shadow(316, 476, 206, 34)
     crown = "M146 380C136 210 208 108 300 108C392 108 464 210 454 380Z"
-    sheet.fill(
-        crown, sheet.radial((0, wool.up(0.075)), (0.5, wool), (1, wool.down(0.13)), at=(0.38, 0.34, 0.75))
-    )
+    sheet.fill(crown, sheet.radial((0, wool.up(0.075)), (0.5, wool), (1, wool.down(0.13)), at=(0.38, 0.34, 0.75)))
     with sheet.within(crown):
         ribs = "".join(
             f"M{300 + k * 2.6:.0f} 106C{300 + k * 17} 150 {300 + k * (23.5 - abs(k) * 0.2):.0f} 250 {300 + k * 22.5:.0f} 386"
@@ -484,9 +446,9 @@ def beanie(sheet: Sheet, wool: Tone) -> None:
 
 def socks(sheet: Sheet, wool: Tone, toe: Tone | None = None) -> None:
     tip = toe or wool.against(0.15)
-    with sheet.group(transform="translate(92 -34)"):
+    with sheet.group(transform="translate(62 -34)"):
         _sock(sheet, wool.down(0.035), tip.down(0.03))
-    with sheet.group(transform="translate(-40 30)"):
+    with sheet.group(transform="translate(-76 30)"):
         _sock(sheet, wool, tip)
 
 
@@ -496,21 +458,15 @@ def _sock(sheet: Sheet, wool: Tone, tip: Tone) -> None:
         "C500 416 494 470 450 484C400 496 340 470 290 430C250 398 228 372 224 330C220 250 222 170 222 82Z"
     )
     sheet.cast(outline, drop=11)
-    sheet.fill(
-        outline, sheet.linear((0, wool.down(0.04)), (0.3, wool.up(0.045)), (1, wool.down(0.07)), along=ASLANT)
-    )
+    sheet.fill(outline, sheet.linear((0, wool.down(0.04)), (0.3, wool.up(0.045)), (1, wool.down(0.07)), along=ASLANT))
     with sheet.within(outline):
         sheet.fill("M440 352C410 400 400 440 420 500L520 500V340Z", sheet.flat(tip))
         sheet.fill("M214 300C260 310 290 350 284 436L210 430Z", sheet.flat(tip))
-        ribs = "".join(f"M{x} 66V166" for x in range(230, 352, 12))
-        sheet.line(ribs, wool.down(0.14), 4, opacity=0.6)
+        sheet.threads("M228 119H352", 100, wool.down(0.14), thick=4, apart=12, opacity=0.6)
         sheet.line("M216 92H356M216 108H356", tip, 8)
         sheet.line("M222 172Q286 180 352 172", wool.down(0.14), 3, opacity=0.5)
-        rows = "".join(f"M216 {y}Q290 {y + 8} 372 {y - 2}" for y in range(186, 310, 12))
-        sheet.line(rows, wool.down(0.13), 1.8, opacity=0.35)
-        sheet.line(
-            "M440 352C410 400 400 440 420 500M214 300C260 310 290 350 284 436", tip.down(0.14), 3, opacity=0.7
-        )
+        sheet.threads("M290 184V322", 170, wool.down(0.13), thick=1.8, apart=11, opacity=0.35)
+        sheet.line("M440 352C410 400 400 440 420 500M214 300C260 310 290 350 284 436", tip.down(0.14), 3, opacity=0.7)
         sheet.line("M352 290C330 300 318 320 322 346", wool.down(0.15), 7, opacity=0.35)
 
 
@@ -520,8 +476,7 @@ def pouch(sheet: Sheet, canvas: Tone) -> None:
         sheet.cast(outline, drop=14)
         sheet.fill(outline, sheet.flat(canvas))
         with sheet.within(outline):
-            weave = "".join(f"M112 {y}H488" for y in range(204, 440, 8))
-            sheet.line(weave, canvas.down(0.1), 1.4, opacity=0.25)
+            sheet.threads("M300 200V440", 380, canvas.down(0.1), thick=1.5, apart=8, opacity=0.25)
             sheet.line(
                 "M160 300C200 330 190 380 170 430M430 280C410 330 420 380 440 430",
                 canvas.down(0.14),

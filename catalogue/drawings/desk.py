@@ -20,21 +20,16 @@ def notebook(sheet: Sheet, cover: Tone, band: Tone | None = None) -> None:
             sheet.fill(box(144, 70, 34, 450), cover.down(0.06))
             sheet.line("M178 70V520", cover.down(0.15), 3)
             sheet.line("M182 70V520", cover.up(0.09), 2, opacity=0.6)
-            weave = "".join(f"M144 {y}H448" for y in range(76, 520, 7))
-            sheet.line(weave, cover.down(0.1), 1.2, opacity=0.25)
+            sheet.threads("M296 72V520", 304, cover.down(0.1), thick=1.4, apart=7, opacity=0.25)
         label = box(222, 150, 152, 90, 4)
         sheet.fill(label, PAPER)
         sheet.line("M230 158h136v74h-136Z", elastic.down(0.06), 2.5)
         sheet.line("M250 186H346M262 206H334", cover.mix(PAPER, 0.25), 5, opacity=0.8)
         sheet.fill(box(404, 70, 16, 450), cover.down(0.2), opacity=0.4, transform="translate(3 0)")
-        sheet.fill(
-            box(404, 70, 15, 450), sheet.linear((0, elastic.up(0.05)), (1, elastic.down(0.07)), along=ACROSS)
-        )
+        sheet.fill(box(404, 70, 15, 450), sheet.linear((0, elastic.up(0.05)), (1, elastic.down(0.07)), along=ACROSS))
 
 
-def pocket_notebooks(
-    sheet: Sheet, first: Tone, second: Tone | None = None, third: Tone | None = None
-) -> None:
+def pocket_notebooks(sheet: Sheet, first: Tone, second: Tone | None = None, third: Tone | None = None) -> None:
     covers = (third or first.up(0.2), second or first.up(0.1), first)
     for cover, turn, x, y in zip(covers, (16, 3, -11), (60, 0, -62), (-6, -14, 12), strict=True):
         with sheet.group(transform=f"translate({x} {y}) rotate({turn} 300 320)"):
@@ -65,9 +60,7 @@ def sketchbook(sheet: Sheet, cover: Tone) -> None:
         sheet.line("M252 452H350", ink, 6, opacity=0.6)
         holes: list[tuple[float, float]] = [(x, 112) for x in range(160, 456, 20)]
         sheet.dots(holes, cover.down(0.25), 9)
-        rings = "".join(
-            f"M{x} 112C{x - 9} 104 {x - 9} 76 {x} 74C{x + 7} 76 {x + 6} 92 {x + 3} 98" for x, _ in holes
-        )
+        rings = "".join(f"M{x} 112C{x - 9} 104 {x - 9} 76 {x} 74C{x + 7} 76 {x + 6} 92 {x + 3} 98" for x, _ in holes)
         sheet.line(rings, STEEL.down(0.2), 5)
         sheet.line(rings, STEEL.up(0.14), 2.2, transform="translate(-1 -1)")
 
@@ -121,9 +114,7 @@ def envelopes(sheet: Sheet, paper: Tone, lining: Tone | None = None) -> None:
         outline = box(112, 290, 400, 236, 8)
         sheet.cast(outline, drop=14)
         sheet.fill(outline, sheet.flat(paper.down(0.02)))
-        sheet.fill(
-            "M112 298Q112 290 120 290L312 180Q318 178 324 182L504 290Q512 290 512 298Z", paper.down(0.04)
-        )
+        sheet.fill("M112 298Q112 290 120 290L312 180Q318 178 324 182L504 290Q512 290 512 298Z", paper.down(0.04))
         sheet.fill(
             "M130 292L312 194Q318 192 324 196L494 292Z",
             sheet.linear((0, inside.up(0.04)), (1, inside.down(0.05))),
@@ -166,9 +157,7 @@ def pen(sheet: Sheet, metal: Tone) -> None:
         sheet.cast(barrel, drop=13)
         sheet.fill(
             box(78, 287, 34, 26, 8),
-            sheet.linear(
-                (0, metal.up(0.08)), (0.3, metal.up(0.2)), (0.6, metal.down(0.06)), (1, metal.down(0.2))
-            ),
+            sheet.linear((0, metal.up(0.08)), (0.3, metal.up(0.2)), (0.6, metal.down(0.06)), (1, metal.down(0.2))),
         )
         shine = sheet.linear(
             (0, metal.down(0.06)),
@@ -181,8 +170,7 @@ def pen(sheet: Sheet, metal: Tone) -> None:
         sheet.fill("M516 297L540 299Q542 300 540 301L516 303Z", STEEL.down(0.2))
         sheet.fill(barrel, shine)
         sheet.line("M250 279V321M258 279V321M476 286V314M118 279V321", metal.down(0.22), 2.5, opacity=0.7)
-        knurl = "".join(f"M{x} 281V319" for x in range(390, 462, 8))
-        sheet.line(knurl, metal.down(0.16), 3, opacity=0.55)
+        sheet.threads("M390 300H462", 40, metal.down(0.16), thick=3, apart=8, opacity=0.5)
         clip = "M120 262Q112 262 112 270V282H126V274H232Q242 274 242 268Q242 262 232 262Z"
         sheet.fill(clip, metal.down(0.24), opacity=0.4, transform="translate(3 8)")
         sheet.fill(clip, sheet.linear((0, metal.up(0.17)), (1, metal.down(0.08))))
@@ -251,9 +239,7 @@ def organiser(sheet: Sheet, wood: Tone, accent: Tone | None = None) -> None:
     with sheet.within(front):
         grain = "M92 326C200 316 320 340 512 322M92 356C220 348 300 372 512 352M92 388C180 380 340 404 512 384M92 420C240 410 320 434 512 416M92 450C200 444 360 462 512 446"
         sheet.line(grain, wood.down(0.08), 3, opacity=0.6)
-        sheet.line(
-            "M150 384C170 372 190 372 206 386C190 398 168 396 150 384Z", wood.down(0.1), 3, opacity=0.6
-        )
+        sheet.line("M150 384C170 372 190 372 206 386C190 398 168 396 150 384Z", wood.down(0.1), 3, opacity=0.6)
     sheet.line("M98 302H506", wood.up(0.14), 4, opacity=0.7)
     sheet.fill(box(100, 474, 404, 7, 3), WOOD.down(0.24))
     sheet.fill("M238 306L258 282H262L244 308Z", wood.down(0.1), opacity=0.6)
@@ -269,9 +255,7 @@ def clock(sheet: Sheet, case: Tone, hand: Tone | None = None) -> None:
     sheet.oval(300, 298, 202, 202, sheet.flat(case))
     sheet.oval(300, 298, 176, 176, case.down(0.16))
     face = PAPER.up(0.01)
-    sheet.oval(
-        301, 300, 172, 172, sheet.linear((0, face.down(0.06)), (0.4, face), (1, face.up(0.02)), along=ASLANT)
-    )
+    sheet.oval(301, 300, 172, 172, sheet.linear((0, face.down(0.06)), (0.4, face), (1, face.up(0.02)), along=ASLANT))
     with sheet.group(transform="translate(300 300)"):
         for turn in range(0, 360, 30):
             long = 26 if turn % 90 == 0 else 14
@@ -290,9 +274,7 @@ def clock(sheet: Sheet, case: Tone, hand: Tone | None = None) -> None:
         sheet.line("M0 40L0 -118", second, 4, transform="rotate(150)")
         sheet.oval(0, 0, 14, 14, ink)
         sheet.oval(0, 0, 7, 7, second)
-    sheet.fill(
-        "M152 214A172 172 0 0 1 286 129C250 210 200 290 140 350A172 172 0 0 1 152 214Z", WHITE, opacity=0.28
-    )
+    sheet.fill("M152 214A172 172 0 0 1 286 129C250 210 200 290 140 350A172 172 0 0 1 152 214Z", WHITE, opacity=0.28)
     sheet.gleam("M122 246A186 186 0 0 1 214 134", 9, 0.4)
 
 

@@ -51,9 +51,7 @@ def pendant(sheet: Sheet, enamel: Tone) -> None:
     sheet.fill(beam, sheet.linear((0, GLOW, 0.75), (0.55, GLOW, 0.28), (1, GLOW, 0)))
     sheet.line("M300 0V110", Tone.of("4a4038"), 6)
     sheet.fill(vessel(x, (14, 106), ((22, 110), (24, 120), (24, 150))), sheet.round(BRASS, 1.4))
-    outline = vessel(
-        x, (30, 148), ((42, 152), (50, 160), (52, 186)), ((58, 214), (176, 228), (186, 336)), tilt=0.17
-    )
+    outline = vessel(x, (30, 148), ((42, 152), (50, 160), (52, 186)), ((58, 214), (176, 228), (186, 336)), tilt=0.17)
     sheet.fill(outline, sheet.round(enamel))
     sheet.line(hoop(x, 54, 192, tilt=0.17), enamel.down(0.13), 3, opacity=0.7)
     sheet.oval(x, 336, 186, 34, enamel.down(0.09))
@@ -87,16 +85,12 @@ def candle(sheet: Sheet, wax: Tone) -> None:
     glass = vessel(x, (116, 212), ((116, 464),), ((116, 478), (108, 482), (100, 483)))
     sheet.fill(
         glass,
-        sheet.linear(
-            (0, PAPER.down(0.06), 0.75), (0.2, WHITE, 0.55), (1, PAPER.down(0.14), 0.85), along=ACROSS
-        ),
+        sheet.linear((0, PAPER.down(0.06), 0.75), (0.2, WHITE, 0.55), (1, PAPER.down(0.14), 0.85), along=ACROSS),
     )
     pale = wax.mix(PAPER, 0.35)
     filling = vessel(x, (106, 262), ((106, 456),), ((106, 466), (100, 469), (94, 470)))
     sheet.fill(filling, sheet.round(pale))
-    sheet.oval(
-        x, 262, 106, 21, sheet.radial((0, GLOW.mix(pale, 0.3)), (0.6, pale.up(0.07)), (1, pale.up(0.02)))
-    )
+    sheet.oval(x, 262, 106, 21, sheet.radial((0, GLOW.mix(pale, 0.3)), (0.6, pale.up(0.07)), (1, pale.up(0.02))))
     sheet.line("M300 262V242", Tone.of("3d3530"), 5)
     _flame(sheet, x, 248)
     label = "M236 322Q300 338 364 322V420Q300 437 236 420Z"
@@ -320,9 +314,7 @@ def watering_can(sheet: Sheet, metal: Tone) -> None:
     sheet.gleam(path((242, 320), ((230, 360), (226, 400), (230, 430))), 11, 0.3)
     sheet.oval(x, 262, 92, 19, sheet.linear((0, metal.up(0.1)), (1, metal.down(0.02)), along=ACROSS))
     sheet.oval(x, 264, 83, 14.5, sheet.hollow(metal.down(0.06)))
-    sheet.fill(
-        "M334 243.500A92 19 0 0 1 422 262A92 19 0 0 1 334 281C352 268 352 256 334 243.500Z", metal.up(0.02)
-    )
+    sheet.fill("M334 243.500A92 19 0 0 1 422 262A92 19 0 0 1 334 281C352 268 352 256 334 243.500Z", metal.up(0.02))
 
 
 def seed_packet(sheet: Sheet, paper: Tone, bloom: Tone | None = None) -> None:

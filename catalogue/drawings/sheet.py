@@ -84,9 +84,7 @@ def vessel(middle: float, start: Point, *pieces: Piece, tilt: float = TILT) -> s
     last, way_back = backwards(start, pieces)
     foot = f"A{number(last[0])} {number(last[0] * tilt)} 0 0 1 {number(middle - last[0])} {number(last[1])}"
     left = path((0, 0), *(tuple((middle - x, y) for x, y in p) for p in way_back)).removeprefix("M0 0")
-    rim = (
-        f"A{number(start[0])} {number(start[0] * tilt)} 0 0 1 {number(middle + start[0])} {number(start[1])}"
-    )
+    rim = f"A{number(start[0])} {number(start[0] * tilt)} 0 0 1 {number(middle + start[0])} {number(start[1])}"
     return f"{right}{foot}{left}{rim}Z"
 
 
@@ -137,22 +135,22 @@ class Sheet:
         self.element("path", d=outline, fill=paint, **attributes)
 
     def line(self, outline: str, paint: Paint, width: float, **attributes: Paint | float | None) -> None:
-        """This function will add a stroke with round ends."""
-        settings = {"stroke_linecap": "round", "stroke_linejoin": "round", **attributes}
-        self.element("path", d=outline, fill="none", stroke=paint, stroke_width=width, **settings)
+        """This function will add a stroke; its ends are round, as the document says, unless told otherwise."""
+        self.element("path", d=outline, fill="none", stroke=paint, stroke_width=width, **attributes)
 
-    def oval(
-        self, x: float, y: float, rx: float, ry: float, paint: Paint, **attributes: Paint | float | None
-    ) -> None:
+    def oval(self, x: float, y: float, rx: float, ry: float, paint: Paint, **attributes: Paint | float | None) -> None:
         """This function will add a filled ellipse about its centre."""
         self.element("ellipse", cx=x, cy=y, rx=rx, ry=ry, fill=paint, **attributes)
 
-    def dots(
-        self, points: Sequence[Point], paint: Paint, size: float, **attributes: Paint | float | None
-    ) -> None:
+    def dots(self, points: Sequence[Point], paint: Paint, size: float, **attributes: Paint | float | None) -> None:
         """This function will add round dots, all in one element."""
-        outline = "".join(f"M{number(x)} {number(y)}h0" for x, y in points)
+        outline = "".join(f"M{x:.0f} {y:.0f}h0" for x, y in points)
         self.line(outline, paint, size, **attributes)
+
+    def threads(self, along: str, width: float, tone: Tone, *, thick: float, apart: float, opacity: float) -> None:
+        """This function will add ribs or rows of stitches: the dashes of one broad stroke, across its way."""
+        dashes = f"{number(thick)} {number(apart - thick)}"
+        self.line(along, tone, width, stroke_linecap="butt", stroke_dasharray=dashes, opacity=opacity)
 
     def linear(self, *stops: Stop, along: tuple[float, float, float, float] = DOWN) -> str:
         """This function will return the paint of a gradient across whatever it fills."""
@@ -191,18 +189,20 @@ class Sheet:
         soft = self.radial((0, dark, strength), (0.55, dark, strength * 0.55), (1, dark, 0))
         self.oval(x, y, rx, height, soft)
 
+    def leave_floor_out(self) -> None:
+        """This function will keep the ground flat, for a scene in which everything lies."""
+        self._has_floor = True
+
     def _lay_floor(self) -> None:
         """What stands needs a floor that the wall runs into; what lies flat does without."""
         dark = self.backdrop.down(0.14)
         self._has_floor = True
-        self.fill(
-            box(-SIDE, 300, 3 * SIDE, 900), self.linear((0, dark, 0), (0.16, dark, 0.2), (1, dark, 0.1))
-        )
+        self.fill(box(-SIDE, 300, 3 * SIDE, 900), self.linear((0, dark, 0), (0.16, dark, 0.2), (1, dark, 0.1)))
 
     def cast(self, outline: str, *, drop: float = 10, strength: float = 1.0) -> None:
         """This function will add the shadow of a thing lying on the ground, from its outline."""
         dark = self.backdrop.down(0.4)
-        for share, opacity in ((1.0, 0.09), (0.6, 0.1), (0.28, 0.13)):
+        for share, opacity in ((1.0, 0.12), (0.4, 0.17)):
             width = drop * share * 1.3
             self.element(
                 "path",
@@ -210,7 +210,6 @@ class Sheet:
                 fill=dark,
                 stroke=dark,
                 stroke_width=width,
-                stroke_linejoin="round",
                 opacity=opacity * strength,
                 transform=f"translate({number(drop * share * 0.7)} {number(drop * share)})",
             )
@@ -238,7 +237,7 @@ class Sheet:
         definitions = f"<defs>{''.join(self._definitions.values())}</defs>" if self._definitions else ""
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIDE} {SIDE}" width="{SIDE}" height="{SIDE}"'
-            f' role="img"><title>{title}</title>{definitions}{"".join(self._marks)}</svg>'
+            f' role="img" stroke-linecap="round" stroke-linejoin="round"><title>{title}</title>{definitions}{"".join(self._marks)}</svg>'
         )
 
     def _define(self, name: str, attributes: str, content: str) -> str:

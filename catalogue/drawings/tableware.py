@@ -13,6 +13,8 @@ from catalogue.drawings.sheet import (
 )
 from catalogue.drawings.tone import BRASS, PAPER, RAW_CLAY, STEEL, WHITE, WOOD, Tone
 
+COFFEE = Tone.of("6f4a34")
+
 
 def _handle(sheet: Sheet, outline: str, tone: Tone, width: float) -> None:
     """This function will draw a round handle: its shaded underside, its body and the light on it."""
@@ -42,7 +44,7 @@ def mug(sheet: Sheet, body: Tone, inside: Tone = PAPER) -> None:
     _opening(sheet, x, 206, 118, body, inside)
 
 
-def cup(sheet: Sheet, body: Tone, coffee: Tone = Tone.of("6f4a34")) -> None:
+def cup(sheet: Sheet, body: Tone, coffee: Tone = COFFEE) -> None:
     sheet.shadow(416, 402, 176, 38)
     with sheet.group(transform="translate(152 -14) scale(.86)"):
         _cup_on_saucer(sheet, body, coffee)
@@ -87,16 +89,11 @@ def teapot(sheet: Sheet, body: Tone, knob: Tone | None = None) -> None:
     x = 296
     sheet.shadow(x + 26, 462, 226, 42)
     _handle(sheet, path((400, 278), ((528, 226), (530, 420), (392, 398))), body, 28)
-    spout = (
-        "M210 330C162 330 158 276 118 252C112 246 96 250 92 258C90 264 96 268 100 272"
-        "C132 300 132 384 204 418Z"
-    )
+    spout = "M210 330C162 330 158 276 118 252C112 246 96 250 92 258C90 264 96 268 100 272C132 300 132 384 204 418Z"
     sheet.fill(spout, sheet.linear((0, body.up(0.07)), (0.5, body), (1, body.down(0.12))))
     sheet.fill("M92 258C96 250 112 246 118 252C112 260 104 266 98 268C94 266 91 263 92 258Z", body.down(0.28))
     outline = vessel(x, (74, 232), ((126, 244), (150, 292), (146, 344)), ((142, 402), (118, 450), (78, 456)))
-    sheet.fill(
-        outline, sheet.radial((0, body.up(0.1)), (0.45, body), (1, body.down(0.15)), at=(0.36, 0.3, 0.72))
-    )
+    sheet.fill(outline, sheet.radial((0, body.up(0.1)), (0.45, body), (1, body.down(0.15)), at=(0.36, 0.3, 0.72)))
     with sheet.within(outline):
         sheet.fill(band(x, (120, 444), (120, 500)), sheet.round(RAW_CLAY))
         sheet.dots(scattered(x, 350, 140, 88, 24), body.down(0.13), 3, opacity=0.45)
@@ -174,9 +171,7 @@ def kettle(sheet: Sheet, body: Tone, grip: Tone = WOOD) -> None:
     sheet.fill(spout, sheet.linear((0, body.up(0.06)), (1, body.down(0.16))))
     sheet.fill("M474 272C482 262 516 288 510 300C500 306 468 284 474 272Z", STEEL.down(0.2))
     outline = vessel(x, (74, 240), ((132, 252), (166, 320), (168, 410)), ((168, 444), (158, 458), (140, 462)))
-    sheet.fill(
-        outline, sheet.radial((0, body.up(0.1)), (0.5, body), (1, body.down(0.16)), at=(0.34, 0.3, 0.78))
-    )
+    sheet.fill(outline, sheet.radial((0, body.up(0.1)), (0.5, body), (1, body.down(0.16)), at=(0.34, 0.3, 0.78)))
     with sheet.within(outline):
         sheet.line(hoop(x, 168, 416), body.down(0.13), 4, opacity=0.6)
     sheet.gleam(path((166, 340), ((176, 304), (188, 284), (206, 268))), 12, 0.36)
@@ -210,9 +205,7 @@ def bowl(sheet: Sheet, body: Tone, inside: Tone = PAPER) -> None:
     sheet.oval(x, 264, 186, 186 * tilt, lip)
     sheet.oval(x, 265, 176, 49, sheet.hollow(inside))
     with sheet.within("M124 265A176 49 0 0 1 476 265A176 49 0 0 1 124 265Z"):
-        sheet.oval(
-            x + 20, 292, 140, 32, sheet.radial((0, inside.up(0.03)), (0.5, inside, 0.7), (1, inside, 0))
-        )
+        sheet.oval(x + 20, 292, 140, 32, sheet.radial((0, inside.up(0.03)), (0.5, inside, 0.7), (1, inside, 0)))
 
 
 def serving_bowl(sheet: Sheet, body: Tone, inside: Tone = PAPER) -> None:
@@ -225,9 +218,7 @@ def serving_bowl(sheet: Sheet, body: Tone, inside: Tone = PAPER) -> None:
     sheet.oval(x, 282, 236, 80, sheet.linear((0, body.up(0.1)), (1, body.down(0.03)), along=ACROSS))
     sheet.oval(x, 283, 223, 72, sheet.hollow(inside))
     with sheet.within("M77 283A223 72 0 0 1 523 283A223 72 0 0 1 77 283Z"):
-        sheet.oval(
-            x + 20, 312, 190, 50, sheet.radial((0, inside.up(0.03)), (0.5, inside, 0.7), (1, inside, 0))
-        )
+        sheet.oval(x + 20, 312, 190, 50, sheet.radial((0, inside.up(0.03)), (0.5, inside, 0.7), (1, inside, 0)))
         sheet.line("M128 296A172 50 0 0 0 472 296", body, 5, opacity=0.55)
         sheet.dots(scattered(x, 290, 208, 62, 46), body.mix(inside, 0.2).down(0.2), 3, opacity=0.35)
 
@@ -257,9 +248,10 @@ def jug(sheet: Sheet, body: Tone) -> None:
 
 
 def tumbler(sheet: Sheet, glass: Tone) -> None:
-    sheet.shadow(334, 474, 220, 36)
+    sheet.shadow(440, 424, 136, 24)
     with sheet.group(transform="translate(128 -24) scale(.97)"):
         _glass(sheet, glass)
+    sheet.shadow(234, 480, 136, 24)
     with sheet.group(transform="translate(-92 14)"):
         _glass(sheet, glass)
 
@@ -324,34 +316,26 @@ def casserole(sheet: Sheet, body: Tone, knob: Tone = BRASS) -> None:
         sheet.line(hoop(x, 186, 300, tilt=0.17), body.down(0.2), 12, opacity=0.55)
         sheet.line(hoop(x, 186, 428, tilt=0.17), body.down(0.1), 4, opacity=0.5)
     sheet.gleam(path((134, 352), ((136, 396), (140, 410), (146, 428))), 12, 0.28)
-    lid = vessel(
-        x, (30, 204), ((120, 210), (184, 238), (197, 276)), ((198, 284), (197, 290), (194, 294)), tilt=0.17
-    )
+    lid = vessel(x, (30, 204), ((120, 210), (184, 238), (197, 276)), ((198, 284), (197, 290), (194, 294)), tilt=0.17)
     paint = sheet.linear((0, body), (0.28, body.up(0.07)), (0.6, body), (1, body.down(0.12)), along=ACROSS)
     sheet.fill(lid, paint)
     sheet.line(hoop(x, 197, 280, tilt=0.17), body.up(0.09), 3, opacity=0.7)
     sheet.line(hoop(x, 112, 232, tilt=0.17), body.down(0.08), 3, opacity=0.5)
     sheet.gleam(path((146, 262), ((160, 242), (184, 230), (212, 222))), 10, 0.4)
     sheet.fill(vessel(x, (12, 184), ((14, 206),)), sheet.round(knob.down(0.08), 1.4))
-    sheet.oval(
-        x, 180, 34, 16, sheet.linear((0, knob.up(0.14)), (0.6, knob), (1, knob.down(0.14)), along=ASLANT)
-    )
+    sheet.oval(x, 180, 34, 16, sheet.linear((0, knob.up(0.14)), (0.6, knob), (1, knob.down(0.14)), along=ASLANT))
     sheet.oval(x - 6, 175, 18, 6, knob.up(0.17), opacity=0.7)
 
 
 def knife(sheet: Sheet, grip: Tone) -> None:
     blade = "M238 262L560 262Q566 262 562 268C520 320 440 338 300 338H238Z"
-    handle = (
-        "M238 260H92C66 258 44 268 38 282C32 298 42 316 58 318C74 318 82 304 104 304C140 304 180 312 238 312Z"
-    )
+    handle = "M238 260H92C66 258 44 268 38 282C32 298 42 316 58 318C74 318 82 304 104 304C140 304 180 312 238 312Z"
     with sheet.group(transform="rotate(-38 300 300) translate(0 4)"):
         sheet.cast(blade, drop=10)
         sheet.cast(handle, drop=12)
         sheet.fill(blade, sheet.linear((0, STEEL.up(0.05)), (0.45, STEEL.up(0.16)), (1, STEEL.down(0.02))))
         with sheet.within(blade):
-            sheet.fill(
-                "M238 338H300C440 338 520 320 562 268L566 262C520 306 440 322 300 322H238Z", STEEL.up(0.22)
-            )
+            sheet.fill("M238 338H300C440 338 520 320 562 268L566 262C520 306 440 322 300 322H238Z", STEEL.up(0.22))
             sheet.fill("M300 262H420L372 322H252Z", WHITE, opacity=0.28)
         sheet.fill(
             "M226 258H252V340H244C232 338 226 326 226 312Z",
@@ -378,12 +362,8 @@ def board(sheet: Sheet, wood: Tone) -> None:
                 "M322 60C330 240 314 420 328 530M352 180C360 300 340 400 354 530M382 180C390 300 374 420 384 530"
             )
             sheet.line(grain, wood.down(0.08), 3, opacity=0.6)
-            sheet.line(
-                "M300 150C292 260 306 330 300 350C290 400 300 470 298 530", wood.up(0.06), 5, opacity=0.6
-            )
-            sheet.line(
-                "M286 330C282 350 300 372 312 350C318 332 292 312 286 330Z", wood.down(0.12), 3, opacity=0.6
-            )
+            sheet.line("M300 150C292 260 306 330 300 350C290 400 300 470 298 530", wood.up(0.06), 5, opacity=0.6)
+            sheet.line("M286 330C282 350 300 372 312 350C318 332 292 312 286 330Z", wood.down(0.12), 3, opacity=0.6)
         sheet.oval(300, 108, 13, 13, sheet.backdrop.down(0.3))
         sheet.line("M289 102A13 13 0 0 1 311 102", wood.down(0.25), 4)
 
@@ -414,9 +394,7 @@ def apron(sheet: Sheet, cloth: Tone) -> None:
     sheet.fill(pocket, cloth.down(0.1), transform="translate(2 4)", opacity=0.6)
     sheet.fill(pocket, sheet.flat(cloth.up(0.015)))
     sheet.line("M216 350H384M300 350V446", cloth.down(0.13), 2.5, stroke_dasharray="7 5")
-    sheet.line(
-        "M224 344V434Q224 440 230 440H370Q376 440 376 434V344", cloth.down(0.1), 2, stroke_dasharray="7 5"
-    )
+    sheet.line("M224 344V434Q224 440 230 440H370Q376 440 376 434V344", cloth.down(0.1), 2, stroke_dasharray="7 5")
 
 
 def spoons(sheet: Sheet, wood: Tone) -> None:

@@ -39,7 +39,7 @@ def _stuffing(sheet: Sheet, outline: str, cloth: Tone) -> None:
         (1, cloth.down(0.12)),
         at=(0.42, 0.38, 0.72),
     )
-    sheet.line(outline, cloth.down(0.12), 9, stroke_linejoin="round")
+    sheet.line(outline, cloth.down(0.12), 9)
     sheet.fill(outline, plump)
 
 
@@ -56,9 +56,8 @@ def _cushion(sheet: Sheet, cloth: Tone, w: float, h: float) -> None:
     )
     sheet.line(creases, cloth.down(0.13), 5, opacity=0.5)
     sheet.line(creases, cloth.up(0.1), 4, opacity=0.4, transform="translate(5 3)")
-    weave = "".join(f"M{300 - w} {300 + h * k / 7:.0f}h{2 * w:.0f}" for k in range(-6, 7))
     with sheet.within(outline):
-        sheet.line(weave, cloth.down(0.1), 1.5, opacity=0.22)
+        sheet.threads(f"M300 {300 - h}v{2 * h}", 2 * w, cloth.down(0.1), thick=1.5, apart=9, opacity=0.2)
     sheet.line(_pillow(w - 7, h - 7), cloth.down(0.14), 2, opacity=0.55)
 
 
@@ -66,15 +65,11 @@ def corduroy_cushion(sheet: Sheet, cloth: Tone) -> None:
     sheet.shadow(312, 478, 214, 30)
     outline = _pillow(176, 176)
     _stuffing(sheet, outline, cloth)
-    ribs = "".join(
-        f"M{300 + k * 21:.0f} 118Q{300 + k * 18.6:.0f} 300 {300 + k * 21:.0f} 482" for k in range(-9, 10)
-    )
+    ribs = "".join(f"M{300 + k * 21:.0f} 118Q{300 + k * 18.6:.0f} 300 {300 + k * 21:.0f} 482" for k in range(-9, 10))
     with sheet.within(outline):
         sheet.line(ribs, cloth.down(0.13), 5, opacity=0.75)
         sheet.line(ribs, cloth.up(0.09), 5, opacity=0.45, transform="translate(-7 0)")
-        shade = sheet.linear(
-            (0, cloth.up(0.1), 0.25), (0.5, cloth, 0), (1, cloth.down(0.25), 0.5), along=ASLANT
-        )
+        shade = sheet.linear((0, cloth.up(0.1), 0.25), (0.5, cloth, 0), (1, cloth.down(0.25), 0.5), along=ASLANT)
         sheet.fill(box(110, 110, 380, 380), shade)
 
 
@@ -110,12 +105,9 @@ def blanket(sheet: Sheet, wool: Tone, stripe: Tone | None = None) -> None:
     with sheet.within(front):
         for y, width in ((386, 26), (422, 10), (440, 5), (350, 5)):
             sheet.line(f"M120 {y + 4}Q300 {y - 4} 460 {y}", second, width, opacity=0.85)
-        weave = "".join(f"M120 {y}Q300 {y - 6} 460 {y}" for y in range(100, 476, 9))
-        sheet.line(weave, wool.down(0.14), 1.4, opacity=0.3)
+        sheet.threads("M300 96V476", 330, wool.down(0.14), thick=1.5, apart=9, opacity=0.28)
         for x, side in ((222, 1), (338, -1)):
-            sheet.line(
-                f"M{x} 110C{x + 8 * side} 240 {x - 10 * side} 350 {x} 476", wool.down(0.16), 9, opacity=0.16
-            )
+            sheet.line(f"M{x} 110C{x + 8 * side} 240 {x - 10 * side} 350 {x} 476", wool.down(0.16), 9, opacity=0.16)
     top = sheet.linear((0, wool.up(0.1), 0.9), (1, wool.up(0.06), 0))
     sheet.fill("M142 116Q142 88 172 86H424Q448 88 450 116L450 136Q300 122 142 136Z", top)
 
@@ -140,9 +132,7 @@ def folded_blanket(sheet: Sheet, cotton: Tone) -> None:
         "M308 268C276 236 236 238 240 262C242 284 284 284 308 274C334 284 372 284 374 260C376 238 338 238 308 268Z",
         ribbon.down(0.02),
     )
-    sheet.line(
-        "M308 270C286 262 264 258 252 262M308 270C330 262 350 258 362 260", ribbon.down(0.14), 3, opacity=0.7
-    )
+    sheet.line("M308 270C286 262 264 258 252 262M308 270C330 262 350 258 362 260", ribbon.down(0.14), 3, opacity=0.7)
     sheet.fill(
         "M302 272L270 322L290 318L298 332L316 276ZM310 272L346 324L328 320L322 334L300 276Z",
         ribbon.down(0.05),
@@ -230,9 +220,7 @@ def rolled_mat(sheet: Sheet, cotton: Tone) -> None:
     body = "M170 206H462C504 206 530 250 530 324C530 398 504 442 462 442H170Z"
     sheet.fill(
         body,
-        sheet.linear(
-            (0, cotton.down(0.01)), (0.22, cotton.up(0.07)), (0.6, cotton.down(0.02)), (1, cotton.down(0.16))
-        ),
+        sheet.linear((0, cotton.down(0.01)), (0.22, cotton.up(0.07)), (0.6, cotton.down(0.02)), (1, cotton.down(0.16))),
     )
     with sheet.within(body):
         rows = "".join(f"M160 {y}H540" for y in (214, 228, 247, 270, 296, 324, 352, 378, 401, 420, 434))
@@ -252,10 +240,12 @@ def rolled_mat(sheet: Sheet, cotton: Tone) -> None:
 
 
 def soap(sheet: Sheet, bar: Tone) -> None:
-    sheet.shadow(316, 442, 226, 42)
+    sheet.shadow(318, 430, 236, 42)
     side = "M92 296C92 270 118 262 150 262H450C482 262 508 270 508 296V376C508 412 484 430 446 430H154C116 430 92 412 92 376Z"
     sheet.fill(side, sheet.linear((0, bar.down(0.02)), (0.5, bar.down(0.06)), (1, bar.down(0.16))))
-    top = "M92 294C92 252 138 208 186 200H414C462 208 508 252 508 294C508 328 480 336 446 336H154C120 336 92 328 92 294Z"
+    top = (
+        "M92 294C92 252 138 208 186 200H414C462 208 508 252 508 294C508 328 480 336 446 336H154C120 336 92 328 92 294Z"
+    )
     sheet.fill(top, sheet.linear((0, bar.down(0.01)), (0.6, bar.up(0.05)), (1, bar.up(0.1))))
     sheet.oval(300, 266, 96, 40, bar.down(0.08))
     sheet.oval(300, 270, 96, 39, bar.up(0.03))
@@ -267,9 +257,7 @@ def soap(sheet: Sheet, bar: Tone) -> None:
     band = "M404 199.500L446 210Q470 300 470 336V429Q440 432 420 430V336Q424 262 404 199.500Z"
     sheet.fill(
         band,
-        sheet.linear(
-            (0, PAPER.down(0.02)), (0.55, PAPER.up(0.02)), (0.62, PAPER.down(0.06)), (1, PAPER.down(0.12))
-        ),
+        sheet.linear((0, PAPER.down(0.02)), (0.55, PAPER.up(0.02)), (0.62, PAPER.down(0.06)), (1, PAPER.down(0.12))),
     )
     sheet.line("M458 360V410M444 360V410", bar.down(0.2), 3, opacity=0.6)
     sheet.gleam("M120 284C132 256 160 234 190 224", 9, 0.4)
@@ -282,9 +270,7 @@ def basket(sheet: Sheet, grass: Tone) -> None:
     sheet.shadow(x + 24, 488, 220, 40)
     sheet.line("M120 250C84 250 84 330 128 330M480 250C516 250 516 330 472 330", grass.down(0.2), 22)
     sheet.line("M120 248C86 250 86 326 128 328M480 248C514 250 514 326 472 328", grass.up(0.01), 13)
-    outline = vessel(
-        x, (180, 214), ((196, 300), (190, 390), (160, 452)), ((152, 466), (146, 470), (138, 472))
-    )
+    outline = vessel(x, (180, 214), ((196, 300), (190, 390), (160, 452)), ((152, 466), (146, 470), (138, 472)))
     sheet.fill(outline, sheet.round(grass))
     rows = (244, 276, 308, 340, 372, 403, 432, 458)
     radii = (186, 190, 191, 191, 188, 182, 173, 158)

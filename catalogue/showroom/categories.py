@@ -9,7 +9,7 @@ CATEGORIES: tuple[Category, ...] = (
         "Home",
         None,
         "Soft things, warm light and something green for every room.",
-        "lamp/c8724c-c79a63",
+        "home-scene/c8724c-9aae8c-3e7f80",
     ),
     Category(
         "textiles",
@@ -32,15 +32,13 @@ CATEGORIES: tuple[Category, ...] = (
         "Thick cotton towels, a waffle mat and honest soap.",
         "towel/97b8d1",
     ),
-    Category(
-        "living", "Living", "home", "Lamps, candles, vases and pots that make a room yours.", "vase/3e7f80"
-    ),
+    Category("living", "Living", "home", "Lamps, candles, vases and pots that make a room yours.", "vase/3e7f80"),
     Category(
         "lamps-and-candles",
         "Lamps & candles",
         "living",
         "Light to read by, light to eat by and light to carry into the garden.",
-        "lamp/3f6350-c9a24e",
+        "lamp/3f6350-f0e4cb",
     ),
     Category(
         "vases-and-plants",
@@ -55,7 +53,7 @@ CATEGORIES: tuple[Category, ...] = (
         "Kitchen",
         None,
         "Things for the table and the stove that are used every single day.",
-        "teapot/3e7f80-c79a63",
+        "kitchen-scene/3e7f80-d6a03f-dfcfb0",
     ),
     Category(
         "tableware",
@@ -78,9 +76,7 @@ CATEGORIES: tuple[Category, ...] = (
         "Reactive glazes, so that no two pieces are quite alike, and shapes that stack.",
         "bowl/62717f-efeae0",
     ),
-    Category(
-        "cooking", "Cooking", "kitchen", "Iron, steel and wood that get better with use.", "casserole/b2572f"
-    ),
+    Category("cooking", "Cooking", "kitchen", "Iron, steel and wood that get better with use.", "casserole/b2572f"),
     Category(
         "cookware-and-knives",
         "Cookware & knives",
@@ -94,7 +90,7 @@ CATEGORIES: tuple[Category, ...] = (
         "Clothing",
         None,
         "Plain, well-cut clothes in natural fibres, and the bags to go with them.",
-        "jumper/d6a03f",
+        "clothing-scene/d6a03f-3e7f80-dfcfb0",
     ),
     Category(
         "tops",
@@ -132,7 +128,7 @@ CATEGORIES: tuple[Category, ...] = (
         "tote/dfcfb0-62717f",
     ),
     # Desk
-    Category("desk", "Desk", None, "Paper, pens and a tidy place to use them.", "notebook/2f4160-d6a03f"),
+    Category("desk", "Desk", None, "Paper, pens and a tidy place to use them.", "desk-scene/2f4160-d6a03f-9c3f52"),
     Category(
         "stationery",
         "Stationery",

@@ -392,8 +392,7 @@ BAGS_HATS_AND_SOCKS = (
         brand="Fennmarch",
         category="bags-hats-and-socks",
         description=(
-            "A wide, soft scarf in brushed lambswool, long enough to go round twice. "
-            "The fringe is knotted by hand."
+            "A wide, soft scarf in brushed lambswool, long enough to go round twice. The fringe is knotted by hand."
         ),
         details={
             "Material": "100% lambswool",
