@@ -59,14 +59,6 @@
     word.textContent = paused.has(button.dataset.pause) ? button.dataset.resume || "Resume" : button.dataset.running;
   });
 
-  /* Back and Reload find a list as long as it was */
-  const keep = (what) => history.replaceState({ ...history.state, ...what }, "");
-  let { more = 0, y = 0 } = history.state || {};
-  let missing = more;
-  const loadMore = () => (missing && byId("load-more")?.href ? byId("load-more").click() : scrollTo(0, y));
-  if (missing) addEventListener("DOMContentLoaded", loadMore);
-  addEventListener("pagehide", () => more && keep({ y: scrollY }));
-
   on("htmx:beforeRequest", (event) => {
     const { elt, target, xhr, requestConfig } = event.detail;
     const cause = requestConfig.triggeringEvent;
@@ -74,9 +66,8 @@
     const active = document.activeElement;
     const row = active.closest("[data-row]");
     xhr.stoa = {
-      by: elt.id,
       id: active.id,
-      had: !lost() || (!missing && cause && /submit|click|change/.test(cause.type)),
+      had: !lost() || (cause && /submit|click|change/.test(cause.type)),
       user: Boolean(cause),
       rows: row ? [row.id, row.nextElementSibling?.id, row.previousElementSibling?.id] : [],
     };
@@ -92,11 +83,6 @@
     state.settled = true;
     showPaused();
     leaveLater();
-    if (state.by === "load-more") {
-      if (missing) { missing -= 1; return loadMore(); }
-      more += 1;
-      keep({ more });
-    }
     if (target?.id === "suggestions") return suggest();
     const root = target?.isConnected ? target : byId(target?.id) || find("main");
     const summary = retitle();
