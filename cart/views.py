@@ -15,7 +15,7 @@ from cart import operations, owner, queries
 from cart.errors import CartError, NoLongerSold, NoSuchCart, NoSuchLine, SoldOut
 from cart.forms import AddForm, ChangeForm, LineForm, RestoreForm, add_form
 from cart.undo import Removed, removed
-from catalogue.queries import Product, Variant, product, variant_by_sku
+from catalogue.queries import Product, Variant, categories_ahead, product, variant_by_sku
 from catalogue.templatetags.money import money as in_words
 from inventory.queries import stock_of
 from web.rendering import done, page
@@ -162,11 +162,14 @@ def _named_line(request: HttpRequest, form: LineForm) -> tuple[UUID, queries.Lin
 def _read_again(request: HttpRequest) -> queries.Badge:
     """Return the active cart's sums as they are now; the header of this answer shows the same."""
     request.cart_reading = reading = queries.badge_started(owner.owner_for_writing(request))  # type: ignore[attr-defined]
-    return queries.badge(reading)
+    badge = queries.badge(reading)
+    owner.saw_active_cart(request, badge.cart_id)
+    return badge
 
 
 def _cart(request: HttpRequest, *, undo: Removed | None = None) -> dict[str, Any]:
     """Return what the cart's page shows."""
+    categories_ahead()
     reading = getattr(request, "cart_reading", None)
     if reading is None and (owner_id := owner.owner_of(request)):
         request.cart_reading = reading = queries.badge_started(owner_id)  # type: ignore[attr-defined]

@@ -1,0 +1,398 @@
+"""The cart as a shopper meets it: with and without htmx, and with what should not have been sent."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.conf import settings
+from django.core import signing
+from django.test import Client
+from django.urls import reverse
+from moneyed import EUR, Money
+
+from accounts.operations import user_registered
+from cart import queries
+from catalogue.operations import product_saved
+from catalogue.queries import Product
+from tests.factories import make_product, make_stock
+
+HTMX = {"HTTP_HX_REQUEST": "true"}
+QUANTITY = re.compile(r'<input[^>]*name="quantity"[^>]*>')
+
+
+@pytest.fixture
+def mug() -> Product:
+    """A mug in two sizes, 20 of each in stock."""
+    product = make_product("Mug", options={"Size": ["Small", "Large"]})
+    for variant in product.variants:
+        make_stock(20, product_id=product.product_id, variant_id=variant.variant_id)
+    return product
+
+
+def owner(client: Client) -> UUID:
+    guest, _ = signing.loads(client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner")
+    return UUID(hex=guest)
+
+
+def cart_of(client: Client) -> queries.Cart:
+    found = queries.cart_of(owner(client))
+    assert found is not None
+    return found
+
+
+def press(client: Client, product: Product, place: int = 0, **fields: Any) -> Any:
+    headers = {name: fields.pop(name) for name in list(fields) if name.startswith("HTTP_")}
+    sent = {"variant": product.variants[place].sku, "quantity": "1", "operation": str(uuid4())} | fields
+    return client.post(reverse("cart:add"), sent, **headers)
+
+
+def line_fields(client: Client, place: int = 0, **fields: Any) -> dict[str, Any]:
+    cart = cart_of(client)
+    return {"cart": cart.cart_id, "line": cart.lines[place].key} | fields
+
+
+def shown(client: Client, query: str = "") -> str:
+    response = client.get(reverse("cart:show") + query)
+    assert response.status_code == 200
+    return " ".join(response.content.decode().split())
+
+
+def test_x16_an_empty_cart_offers_a_next_step(client: Client) -> None:
+    text = shown(client)
+    assert "Your cart is empty" in text
+    assert f'href="{reverse("home")}">Look around' in text
+    assert settings.CART_COOKIE_NAME not in client.cookies
+
+
+def test_x2_a_plain_add_redirects_by_303_and_a_reload_repeats_nothing(client: Client, mug: Product) -> None:
+    response = press(client, mug, quantity="2")
+    assert (response.status_code, response["Location"]) == (303, reverse("cart:show"))
+    for _ in range(2):
+        assert "2 items" in shown(client)
+    assert cart_of(client).item_count == 2
+
+
+def test_x8_the_next_page_says_what_was_added(client: Client, mug: Product) -> None:
+    press(client, mug, quantity="3")
+    assert "Mug, small is in your cart. My cart: 3 items, €36.00." in shown(client)
+
+
+def test_x37_htmx_gets_a_panel_with_the_carts_name_and_total_and_the_badge(client: Client, mug: Product) -> None:
+    response = press(client, mug, quantity="2", **HTMX)
+    text = " ".join(response.content.decode().split())
+    assert response.status_code == 200
+    assert "<html" not in text
+    assert "Mug, small is in <strong>My cart</strong>" in text
+    assert "2 items, €24.00" in text
+    assert 'id="cart-badge" class="cart-badge" hx-swap-oob="true"' in text
+    assert 'hx-swap-oob="innerHTML:#status"' in text
+    assert re.search(r'name="operation" id="operation" value="[0-9a-f-]{36}" hx-swap-oob', text)
+
+
+def test_x18_a_double_click_counts_once(client: Client, mug: Product) -> None:
+    operation = str(uuid4())
+    for _ in range(3):
+        press(client, mug, operation=operation)
+    assert cart_of(client).item_count == 1
+
+
+@pytest.mark.parametrize("operation", [None, "", "no-id"])
+def test_a_press_without_an_id_counts(client: Client, mug: Product, operation: str | None) -> None:
+    fields = {"variant": mug.variants[0].sku, "quantity": "1"} | ({} if operation is None else {"operation": operation})
+    client.post(reverse("cart:add"), fields)
+    assert cart_of(client).item_count == 1
+
+
+BAD = [
+    ("0", "Enter 1 or more."),
+    ("-1", "Enter a whole number from 1 to 999."),
+    ("1.5", "Enter a whole number from 1 to 999."),
+    ("1e9", "Enter a whole number from 1 to 999."),
+    ("٣", "Enter a whole number from 1 to 999."),
+    ("1000", "Enter a whole number from 1 to 999."),
+    ("99999999999999999999", "Enter a whole number from 1 to 999."),
+    ("two", "Enter a whole number from 1 to 999."),
+    ("", "Enter a quantity."),
+    (["2", "3"], "Enter one quantity."),
+    ("1\x00", "Null characters are not allowed."),
+]
+
+
+@pytest.mark.parametrize(("typed", "sentence"), BAD, ids=repr)
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
+def test_x43_a_quantity_that_is_none_gets_a_sentence_on_adding(
+    client: Client, mug: Product, typed: str | list[str], sentence: str, headers: dict[str, str]
+) -> None:
+    response = press(client, mug, quantity=typed, **headers)
+    text = response.content.decode()
+    assert response.status_code == 422
+    assert sentence in text
+    (field,) = QUANTITY.findall(text)
+    kept = typed[-1] if isinstance(typed, list) else typed
+    assert f'value="{kept}"' in field
+    assert 'aria-invalid="true" aria-describedby="quantity_error"' in field
+    assert 'id="quantity_error"' in text
+    if not headers:
+        assert "<title>Error: " in text
+        assert "There is a problem" in text
+    assert settings.CART_COOKIE_NAME not in client.cookies
+
+
+@pytest.mark.parametrize(("typed", "sentence"), BAD, ids=repr)
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
+def test_x43_a_quantity_that_is_none_gets_a_sentence_in_the_cart(
+    client: Client, mug: Product, typed: str | list[str], sentence: str, headers: dict[str, str]
+) -> None:
+    press(client, mug, quantity="2")
+    key = cart_of(client).lines[0].key
+    response = client.post(reverse("cart:change"), line_fields(client, quantity=typed), **headers)  # type: ignore[arg-type]
+    text = response.content.decode()
+    assert response.status_code == 422
+    assert sentence in text
+    (field,) = QUANTITY.findall(text)
+    kept = typed[-1] if isinstance(typed, list) else typed
+    assert f'value="{kept}"' in field
+    assert f'aria-describedby="quantity-{key}_error"' in field
+    assert f'href="#quantity-{key}"' in text
+    assert cart_of(client).item_count == 2
+
+
+def test_x60_what_was_typed_is_escaped(client: Client, mug: Product) -> None:
+    text = press(client, mug, quantity='"><b>').content.decode()
+    assert "<b>" not in text
+    assert "&quot;&gt;&lt;b&gt;" in text
+
+
+def test_prices_and_totals_sent_by_the_client_are_ignored(client: Client, mug: Product) -> None:
+    press(client, mug, price="1", total="1", subtotal="1", currency="XXX", compare_at="0")
+    client.post(reverse("cart:change"), line_fields(client, quantity="2", price="1", total="0"))
+    assert cart_of(client).subtotal == Money(24, EUR)
+
+
+@pytest.mark.parametrize("sku", ["", "NO-SUCH", "a\x00b", "x" * 5000])
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
+def test_an_unknown_variant_is_refused_in_words(
+    client: Client, mug: Product, sku: str, headers: dict[str, str]
+) -> None:
+    response = press(client, mug, variant=sku, **headers)
+    assert response.status_code == 422
+    assert "no longer sold" in response.content.decode()
+    assert settings.CART_COOKIE_NAME not in client.cookies
+
+
+def test_a_sold_out_variant_is_refused_in_words(client: Client) -> None:
+    lamp = make_product("Lamp")
+    response = press(client, lamp)
+    assert response.status_code == 422
+    assert "Lamp is sold out at the moment." in response.content.decode()
+
+
+def test_x46_the_quantity_has_a_button_for_those_without_a_script(client: Client, mug: Product) -> None:
+    press(client, mug)
+    text = shown(client)
+    assert re.search(r'<form[^>]*action="/cart/change/"[^>]*data-auto[^>]*hx-post="/cart/change/"', text)
+    assert re.search(r'<button class="button button--quiet no-js" id="update-[^"]+" type="submit">Update', text)
+    assert 'inputmode="numeric"' in text
+    response = client.post(reverse("cart:change"), line_fields(client, quantity="4"))
+    assert response.status_code == 303
+    assert "Mug, small: 4 now. My cart: 4 items, €48.00." in shown(client)
+
+
+def test_a_change_by_htmx_answers_with_the_cart_and_the_badge(client: Client, mug: Product) -> None:
+    press(client, mug)
+    response = client.post(reverse("cart:change"), line_fields(client, quantity="4"), **HTMX)  # type: ignore[arg-type]
+    text = response.content.decode()
+    assert response.status_code == 200
+    assert text.lstrip().startswith('<section class="stack" id="cart"')
+    assert "€48.00" in text
+    assert 'id="cart-badge"' in text
+
+
+def test_x47_a_line_shows_what_it_is_and_what_it_costs(client: Client, mug: Product) -> None:
+    press(client, mug, 0, quantity="2")
+    press(client, mug, 1)
+    text = shown(client)
+    assert text.count("data-row") == 2
+    for each in ("Small", "Large", "€12.00 each", "€24.00", "Remove", "€36.00", "/pictures/mug/"):
+        assert each in text
+    assert text.index(">Large<") < text.index(">Small<")
+
+
+def test_x47_a_removed_line_comes_back_by_undo_without_a_script(client: Client, mug: Product) -> None:
+    press(client, mug, quantity="3")
+    response = client.post(reverse("cart:remove"), line_fields(client))
+    assert response.status_code == 303
+    text = shown(client, "?" + response["Location"].partition("?")[2])
+    assert "Mug, small was taken out." in text
+    assert "Your cart is empty" in text
+    token = re.search(r'name="removed" value="([^"]+)"', text)
+    assert token
+    for _ in range(2):
+        assert client.post(reverse("cart:restore"), {"removed": token[1]}).status_code == 303
+    assert "Mug, small is back in your cart." in shown(client)
+    assert cart_of(client).item_count == 3
+
+
+def test_undo_by_htmx(client: Client, mug: Product) -> None:
+    press(client, mug, quantity="3")
+    text = client.post(reverse("cart:remove"), line_fields(client), **HTMX).content.decode()  # type: ignore[arg-type]
+    token = re.search(r'name="removed" value="([^"]+)"', text)
+    assert token
+    text = client.post(reverse("cart:restore"), {"removed": token[1]}, **HTMX).content.decode()  # type: ignore[arg-type]
+    assert "€36.00" in text
+    assert 'name="removed"' not in text
+
+
+def test_an_undo_that_is_not_ours_changes_nothing(client: Client, mug: Product) -> None:
+    press(client, mug)
+    response = client.post(reverse("cart:restore"), {"removed": "made-up"})
+    assert response.status_code == 422
+    assert "too long ago" in response.content.decode()
+
+
+@pytest.mark.parametrize("url", ["cart:change", "cart:remove"])
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
+def test_an_expired_or_foreign_cart_is_refused_in_words(
+    client: Client, mug: Product, url: str, headers: dict[str, str]
+) -> None:
+    charlie = Client()
+    press(charlie, mug, quantity="2")
+    press(client, mug, quantity="3")
+    foreign = line_fields(charlie, quantity="9")
+    expired = line_fields(client, quantity="9") | {"cart": uuid4()}
+    other = line_fields(client, quantity="9") | {"line": uuid4()}
+    broken = {"cart": "x", "line": "", "quantity": "9"}
+    for fields in (foreign, expired, other, broken):
+        response = client.post(reverse(url), fields, **headers)  # type: ignore[arg-type]
+        assert response.status_code == 422
+        assert "so nothing was changed" in response.content.decode()
+    assert (cart_of(charlie).item_count, cart_of(client).item_count) == (2, 3)
+
+
+def test_a_browser_without_a_cart_is_refused_in_words(mug: Product) -> None:
+    alice, stranger = Client(), Client()
+    press(alice, mug)
+    response = stranger.post(reverse("cart:change"), line_fields(alice, quantity="9"))
+    assert response.status_code == 422
+    assert cart_of(alice).item_count == 1
+
+
+def test_a_cookie_that_we_have_not_signed_counts_as_none(client: Client, mug: Product) -> None:
+    for cookie in ("x", signing.dumps(["nonsense"], salt="cart.owner"), signing.dumps(["zz", "zz"], salt="cart.owner")):
+        client.cookies[settings.CART_COOKIE_NAME] = cookie
+        assert "Your cart is empty" in shown(client)
+
+
+@pytest.mark.parametrize("url", ["cart:add", "cart:change", "cart:remove", "cart:restore", "cart:panel"])
+def test_x3_the_addresses_of_presses_lead_to_the_cart_when_opened(client: Client, url: str) -> None:
+    response = client.get(reverse(url))
+    assert (response.status_code, response["Location"]) == (302, reverse("cart:show"))
+
+
+def test_the_panel_refreshes_the_badge(client: Client, mug: Product) -> None:
+    press(client, mug, quantity="2")
+    text = client.get(reverse("cart:panel"), **HTMX).content.decode()  # type: ignore[arg-type]
+    assert 'id="cart-badge" class="cart-badge" hx-swap-oob="true"' in text
+    assert "My cart" in text
+
+
+def test_a_new_price_is_told_on_the_line_and_can_be_taken(client: Client, mug: Product) -> None:
+    press(client, mug, quantity="2")
+    save_at(mug, "10.00")
+    text = shown(client)
+    assert "it was €12.00, now €10.00" in text
+    assert "Take today’s price" in text
+    client.post(reverse("cart:change"), line_fields(client, quantity="2"))
+    assert "it was €12.00, now €10.00" in shown(client)  # told once more, by the message
+    assert cart_of(client).subtotal == Money(20, EUR)
+
+
+def test_a_second_add_at_a_new_price_says_so(client: Client, mug: Product) -> None:
+    press(client, mug)
+    save_at(mug, "10.00")
+    text = " ".join(press(client, mug, **HTMX).content.decode().split())
+    assert "it was €12.00, now €10.00" in text
+    assert cart_of(client).subtotal == Money(20, EUR)
+
+
+def test_a_gone_variant_stays_flagged_and_out_of_the_total(client: Client, mug: Product) -> None:
+    press(client, mug, 0)
+    press(client, mug, 1, quantity="2")
+    save_without(mug, 0)
+    text = shown(client)
+    assert "This is no longer sold. It does not count in the total" in text
+    assert '<dd class="sums__total">€24.00</dd>' in text
+    gone = next(i for i, line in enumerate(cart_of(client).lines) if line.options["Size"] == "Small")
+    response = client.post(reverse("cart:change"), line_fields(client, gone, quantity="5"))
+    assert response.status_code == 422
+    assert "Mug is no longer sold." in response.content.decode()
+    assert client.post(reverse("cart:remove"), line_fields(client, gone)).status_code == 303
+
+
+def test_a_line_tells_how_few_are_left(client: Client) -> None:
+    lamp = make_product("Lamp")
+    make_stock(3, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
+    press(client, lamp, quantity="2")
+    assert "Only 3 left" in shown(client)
+    client.post(reverse("cart:change"), line_fields(client, quantity="5"))
+    assert "Only 3 left. Lower the quantity to order them." in shown(client)
+
+
+def test_two_tabs_of_a_new_guest_share_one_cart(mug: Product) -> None:
+    first, second = Client(), Client()
+    first.get(reverse("cart:show"))
+    first.cookies[settings.CSRF_COOKIE_NAME] = second.cookies[settings.CSRF_COOKIE_NAME] = "c" * 32
+    press(first, mug, 0)
+    press(second, mug, 1)
+    assert owner(first) == owner(second)
+    assert cart_of(second).line_count == 2
+
+
+def test_the_cart_page_takes_a_guest_two_rounds(client: Client, mug: Product) -> None:
+    lamp = make_product("Lamp")
+    make_stock(3, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
+    for product in (mug, lamp):
+        press(client, product)
+    assert "rounds=2" in client.get(reverse("cart:show"))["X-Cassandra"]
+
+
+def test_the_cart_page_takes_a_member_three_rounds(client: Client, mug: Product) -> None:
+    member = user_registered(f"{uuid4().hex}@example.org", "Alice", None, datetime.now(UTC))
+    client.force_login(member)
+    press(client, mug)
+    assert queries.cart_of(member.user_id)
+    assert "rounds=3" in client.get(reverse("cart:show"))["X-Cassandra"]
+
+
+def test_a_stale_hint_shows_the_active_cart_all_the_same(client: Client, mug: Product) -> None:
+    press(client, mug)
+    other = Client()
+    press(other, mug, 1, quantity="7")
+    hinted = signing.dumps([owner(client).hex, cart_of(other).cart_id.hex], salt="cart.owner")
+    client.cookies[settings.CART_COOKIE_NAME] = hinted
+    text = shown(client)
+    assert "1 item" in text
+    assert 'value="7"' not in text
+    assert client.cookies[settings.CART_COOKIE_NAME].value != hinted
+    assert "rounds=2" in client.get(reverse("cart:show"))["X-Cassandra"]
+
+
+def test_the_cart_is_neither_cached_nor_indexed(client: Client) -> None:
+    response = client.get(reverse("cart:show"))
+    assert "no-store" in response["Cache-Control"]
+    assert '<meta name="robots" content="noindex">' in response.content.decode()
+
+
+def save_at(product: Product, price: str) -> None:
+    """Save the product at another price."""
+    variants = tuple(replace(variant, price=Money(price, EUR)) for variant in product.variants)
+    product_saved(replace(product, variants=variants), datetime.now(UTC))
+
+
+def save_without(product: Product, place: int) -> None:
+    """Save the product with one variant no longer sold."""
+    kept = tuple(variant for i, variant in enumerate(product.variants) if i != place)
+    product_saved(replace(product, variants=kept), datetime.now(UTC))
