@@ -36,25 +36,6 @@ def path(start: Point, *pieces: Piece, closed: bool = False) -> str:
     return "".join(words) + ("Z" if closed else "")
 
 
-def curve(points: Sequence[Point], *, closed: bool = False) -> str:
-    """This function will return the path data of a smooth line through the points (Catmull-Rom)."""
-    count = len(points)
-    steps = range(count if closed else count - 1)
-    pieces: list[Piece] = []
-    for i in steps:
-        before = points[i - 1] if closed or i else points[0]
-        here, there = points[i], points[(i + 1) % count]
-        after = points[(i + 2) % count] if closed or i + 2 < count else points[-1]
-        pieces.append(
-            (
-                (here[0] + (there[0] - before[0]) / 6, here[1] + (there[1] - before[1]) / 6),
-                (there[0] - (after[0] - here[0]) / 6, there[1] - (after[1] - here[1]) / 6),
-                there,
-            )
-        )
-    return path(points[0], *pieces, closed=closed)
-
-
 def backwards(start: Point, pieces: Sequence[Piece]) -> tuple[Point, list[Piece]]:
     """This function will return the same outline drawn from its end to its start."""
     stations = [start, *(piece[-1] for piece in pieces)]
@@ -123,7 +104,7 @@ class Sheet:
     def __init__(self, backdrop: Tone) -> None:
         self.backdrop = backdrop
         self._marks: list[str] = []
-        self._definitions: dict[str, str] = {}
+        self._definitions: dict[str, tuple[str, tuple[str, str, str]]] = {}
         self._has_floor = False
 
     def element(self, name: str, **attributes: Paint | float | None) -> None:
@@ -155,12 +136,12 @@ class Sheet:
     def linear(self, *stops: Stop, along: tuple[float, float, float, float] = DOWN) -> str:
         """This function will return the paint of a gradient across whatever it fills."""
         x1, y1, x2, y2 = (format(v, "g") for v in along)
-        return self._define("linearGradient", f'x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"', _stops(stops))
+        return self._define("linearGradient", f' x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"', _stops(stops))
 
     def radial(self, *stops: Stop, at: tuple[float, float, float] = (0.5, 0.5, 0.5)) -> str:
         """This function will return the paint of a gradient outwards from (x, y) as far as a radius."""
         x, y, r = (format(v, "g") for v in at)
-        return self._define("radialGradient", f'cx="{x}" cy="{y}" r="{r}"', _stops(stops))
+        return self._define("radialGradient", f' cx="{x}" cy="{y}" r="{r}"', _stops(stops))
 
     def round(self, tone: Tone, strength: float = 1.0) -> str:
         """This function will return the paint of a round body standing in the light from the left."""
@@ -234,19 +215,20 @@ class Sheet:
 
     def document(self, title: str) -> str:
         """This function will return the whole SVG document. `title` must need no escaping."""
-        definitions = f"<defs>{''.join(self._definitions.values())}</defs>" if self._definitions else ""
+        definitions = "".join(
+            f'<{name} id="{identity}"{attributes}>{content}</{name}>'
+            for identity, (name, attributes, content) in self._definitions.values()
+        )
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIDE} {SIDE}" width="{SIDE}" height="{SIDE}"'
-            f' role="img" stroke-linecap="round" stroke-linejoin="round"><title>{title}</title>{definitions}{"".join(self._marks)}</svg>'
+            f' role="img" stroke-linecap="round" stroke-linejoin="round"><title>{title}</title><defs>{definitions}</defs>{"".join(self._marks)}</svg>'
         )
 
     def _define(self, name: str, attributes: str, content: str) -> str:
-        key = f"{name} {attributes} {content}"
-        if key not in self._definitions:
-            identity = _identity(len(self._definitions))
-            gap = " " if attributes else ""
-            self._definitions[key] = f'<{name} id="{identity}"{gap}{attributes}>{content}</{name}>'
-        identity = _identity(list(self._definitions).index(key))
+        """This function will keep a gradient or a clip, once however often it is asked for, and refer to it."""
+        identity, _ = self._definitions.setdefault(
+            f"{name} {attributes} {content}", (f"g{len(self._definitions)}", (name, attributes, content))
+        )
         return f"url(#{identity})"
 
     @staticmethod
@@ -260,19 +242,15 @@ class Sheet:
         return "".join(words)
 
 
-def _identity(position: int) -> str:
-    return f"g{position}"
-
-
 def _stops(stops: Sequence[Stop]) -> str:
     written = []
     for stop in stops:
-        opacity = f' stop-opacity="{number_2(stop[2])}"' if len(stop) == 3 else ""
-        written.append(f'<stop offset="{number_2(stop[0])}" stop-color="{stop[1]}"{opacity}/>')
+        opacity = f' stop-opacity="{rounded(stop[2])}"' if len(stop) == 3 else ""
+        written.append(f'<stop offset="{rounded(stop[0])}" stop-color="{stop[1]}"{opacity}/>')
     return "".join(written)
 
 
-def number_2(value: float) -> str:
+def rounded(value: float) -> str:
     """This function will write a share (0 to 1) to two places."""
     return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
 

@@ -36,8 +36,3 @@ SEAGRASS = Choice("Seagrass", "SEA", ("c2a56b",))
 def with_accent(colour: Choice, *hexes: str) -> Choice:
     """This function will return the colour with further values for the second and third part of a picture."""
     return replace(colour, hexes=(colour.hexes[0], *hexes))
-
-
-def in_price(choice: Choice, price: str, was: str | None = None) -> Choice:
-    """This function will return the choice at a price of its own (EUR including tax)."""
-    return replace(choice, price=price, was=was)
