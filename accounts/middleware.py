@@ -1,13 +1,34 @@
-"""Sets request.user."""
+"""Sets request.session and request.user."""
 
 from collections.abc import Callable
 from uuid import UUID
 
 from django.contrib import auth
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions import middleware as sessions
+from django.contrib.sessions.exceptions import SessionInterrupted
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.functional import SimpleLazyObject
 
 from accounts import queries
+from accounts.sessions import SessionStore
+
+
+class SessionMiddleware(sessions.SessionMiddleware):
+    """Django's, with a page for whoever logged out in one window while another was still at work."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        """Save the session, or, if it has ended since the request came in, say so and drop its cookie."""
+        try:
+            return super().process_response(request, response)
+        except SessionInterrupted:
+            request.session = SessionStore()
+            request.user = AnonymousUser()
+            request.cart_reading = None  # type: ignore[attr-defined]
+            ended = render(request, "accounts/ended.html", status=403)
+            ended["Cache-Control"] = "no-store"
+            return super().process_response(request, ended)
 
 
 class UserMiddleware:
@@ -20,11 +41,17 @@ class UserMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        # A thread serves many requests: what an earlier one started and did not ask for is not this one's user.
+        queries.user_started(None)
         request.user = SimpleLazyObject(lambda: auth.get_user(request))  # type: ignore[assignment]
         return self.get_response(request)
 
-    def process_view(self, request: HttpRequest, view: Callable[..., HttpResponse], args: object, kwargs: object) -> None:
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., HttpResponse], args: object, kwargs: object
+    ) -> None:
         if getattr(view, "without_header", False):
             return
         if request.session.session_key and (user_id := request.session.get(auth.SESSION_KEY)):
             queries.user_started(UUID(user_id))
+            if isinstance(request.session, SessionStore):
+                request.session.renew()

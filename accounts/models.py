@@ -13,7 +13,7 @@ class User(DjangoCassandraModel):
     """Q6, Q8: a person's profile and addresses. Django's user model; read by accounts.queries, never by `.objects`.
 
     Bound: one row, at most 20 addresses (accounts.operations.MAX_ADDRESSES).
-    Writer: accounts.operations.
+    Writer: accounts.operations, by conditional writes alone.
     """
 
     __table_name__ = "users"
@@ -24,7 +24,7 @@ class User(DjangoCassandraModel):
     role = columns.Text()  # '' for shoppers; else support, warehouse, catalogue, analyst, admin
     active = columns.Boolean()
     demo = columns.Boolean()  # a showroom's login; refused anywhere else
-    addresses = columns.Map(columns.Text, columns.Map(columns.Text, columns.Text))  # label -> address
+    addresses = columns.Map(columns.Text, columns.Map(columns.Text, columns.Text))  # place, '1' to '20' -> address
     default_address = columns.Text()
     created_at = columns.DateTime()
 
@@ -68,7 +68,7 @@ class User(DjangoCassandraModel):
 
 
 class UserByEmail(Model):
-    """Q7: whose an e-mail address is; claimed by IF NOT EXISTS before the user is written (fault 6).
+    """Q7: whose an e-mail address is; claimed by IF NOT EXISTS, which alone decides (fault 6).
 
     Bound: one row a partition.
     Writer: accounts.operations.user_registered.

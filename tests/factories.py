@@ -5,8 +5,11 @@ from datetime import UTC, datetime
 from itertools import product as combinations
 from uuid import UUID, uuid4
 
+from django.utils.text import slugify
 from moneyed import EUR, Money
 
+from accounts.models import User
+from accounts.operations import user_registered
 from catalogue import operations as catalogue
 from catalogue.queries import CategoryNode, Product, Variant
 from inventory.operations import stock_copied, stock_received
@@ -17,7 +20,7 @@ def make_category(name: str = "Shelf", *, parent: CategoryNode | None = None, po
     category_id = uuid4()
     return catalogue.category_saved(
         category_id=category_id,
-        slug=f"{name.lower().replace(' ', '-')}-{category_id.hex[:10]}",
+        slug=f"{slugify(name)}-{category_id.hex[:10]}",
         name=name,
         parent_id=parent.category_id if parent else None,
         position=position,
@@ -47,7 +50,7 @@ def make_product(
     product_id = product_id or uuid4()
     made = Product(
         product_id=product_id,
-        slug=f"{name.lower().replace(' ', '-')}-{product_id.hex[:10]}",
+        slug=f"{slugify(name)}-{product_id.hex[:10]}",
         name=name,
         brand=brand,
         description=description,
@@ -83,3 +86,12 @@ def make_stock(berlin: int, *, cork: int = 0, product_id: UUID | None = None, va
             stock_received(product_id, variant_id, place, units, 3, uuid4(), datetime.now(UTC))
     stock_copied(product_id)
     return variant_id
+
+
+PASSWORD = "seven wet otters"
+
+
+def make_user(name: str = "Alice", *, email: str = "", password: str | None = PASSWORD, role: str = "", demo: bool = False) -> User:
+    """A member, by default a shopper; `role` makes one of the staff."""
+    email = email or f"{name.lower()}-{uuid4().hex}@example.com"
+    return user_registered(email, name, password, datetime.now(UTC), role, demo=demo)

@@ -23,4 +23,6 @@ class Form(forms.Form):
         kwargs.setdefault("label_suffix", "")
         super().__init__(*args, **kwargs)
         for name, field in self.fields.items():
-            field.error_messages.setdefault("required", f"Enter {str(field.label or name).lower()}")
+            # Django's own "This field is required." does not tell what to do; a form's own words stay.
+            if field.error_messages.get("required") == forms.Field.default_error_messages["required"]:
+                field.error_messages["required"] = f"Enter {str(field.label or name).lower()}"

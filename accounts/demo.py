@@ -1,0 +1,29 @@
+"""The showroom's logins. Everybody may know them: no other shop lets them in (accounts.backends.may_log_in)."""
+
+from dataclasses import dataclass
+from uuid import UUID, uuid5
+
+_OURS = UUID("a1f5c0de-52a8-4c4e-8f6b-0d5c9b7e2f10")
+
+
+@dataclass(frozen=True)
+class Login:
+    """Somebody to try the shop out as."""
+
+    label: str
+    email: str
+    name: str
+    password: str
+    role: str = ""
+
+    @property
+    def user_id(self) -> UUID:
+        """The same in each showroom, so that loading it again makes nobody twice."""
+        return uuid5(_OURS, self.email)
+
+
+LOGINS = (
+    Login("Shopper", "shopper@stoa.example", "Sam Shopper", "come on in"),
+    Login("Staff", "staff@stoa.example", "Toni Staff", "pack and send", role="warehouse"),
+    Login("Admin", "admin@stoa.example", "Ada Admin", "keys of the house", role="admin"),
+)

@@ -1,0 +1,89 @@
+"""`manage.py staff add|list|remove`: who works here."""
+
+import getpass
+import sys
+from argparse import ArgumentParser
+from datetime import UTC, datetime
+from typing import Any
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.core.validators import validate_email
+
+from accounts import operations, queries
+from accounts.access import ROLES
+from accounts.models import User
+
+
+class Command(BaseCommand):
+    help = "Make somebody a member of staff, list the staff, or make one of them a shopper again."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        add = actions.add_parser("add", help="give a role; an account is made if there is none for the address")
+        add.add_argument("email")
+        add.add_argument("--role", required=True, choices=ROLES)
+        add.add_argument(
+            "--name", default="", help="the name of a new account (default: the first part of the address)"
+        )
+        how = add.add_mutually_exclusive_group()
+        how.add_argument(
+            "--password-stdin", action="store_true", help="read a new account's password from the standard input"
+        )
+        how.add_argument(
+            "--link", action="store_true", help="print a link, good for 24 hours, to choose name and password"
+        )
+        actions.add_parser("list", help="list everybody with a role")
+        remove = actions.add_parser("remove", help="take the role away; the account stays")
+        remove.add_argument("email")
+
+    def handle(self, *args: Any, action: str, **options: Any) -> None:
+        {"add": self.add, "list": self.list, "remove": self.remove}[action](**options)
+
+    def add(self, *, email: str, role: str, name: str, password_stdin: bool, link: bool, **_: Any) -> None:
+        """Give the role to a member, or make a new account that has it."""
+        try:
+            validate_email(email)
+        except ValidationError as error:
+            raise CommandError(f"{email} is no e-mail address.") from error
+        if found := queries.user_by_email(email):
+            operations.role_given(found.pk, role)
+            self.stdout.write(f"{email} has the role {role} now and has to sign in again.")
+        elif link:
+            self.stdout.write(operations.registration_link(email, role))
+        else:
+            password = self.password(email, from_stdin=password_stdin)
+            operations.user_registered(email, name or email.partition("@")[0], password, datetime.now(UTC), role)
+            self.stdout.write(f"{email} is registered with the role {role}.")
+
+    def password(self, email: str, *, from_stdin: bool) -> str:
+        """Return a password that is good enough, from the standard input or typed twice."""
+        if from_stdin:
+            password = sys.stdin.readline().rstrip("\r\n")
+        elif sys.stdin.isatty():
+            password = getpass.getpass()
+            if getpass.getpass("The same again: ") != password:
+                raise CommandError("These were two different passwords.")
+        else:
+            raise CommandError("There is nobody to ask for a password: use --password-stdin or --link.")
+        try:
+            validate_password(password, User(email=email))
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        return password
+
+    def list(self, **_: Any) -> None:
+        """Print who has which role."""
+        everybody = sorted(queries.staff(), key=lambda row: (row.role, row.email))
+        for row in everybody:
+            self.stdout.write(f"{row.role:10} {row.email} ({row.name}){'' if row.active else ', may not sign in'}")
+        self.stdout.write(f"{len(everybody)} with a role.")
+
+    def remove(self, *, email: str, **_: Any) -> None:
+        """Take the role away and end the sessions."""
+        found = queries.user_by_email(email)
+        if found is None or not found.role:
+            raise CommandError(f"{email} has no role here. `manage.py staff list` lists who has.")
+        operations.role_given(found.pk, "")
+        self.stdout.write(f"{email} is a shopper now.")

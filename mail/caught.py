@@ -1,0 +1,78 @@
+"""Reads what the showroom's mail catcher has caught: a Maildir, no database."""
+
+import mailbox
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email import policy
+from email.message import EmailMessage
+from email.parser import BytesParser
+from email.utils import parsedate_to_datetime
+from typing import IO, Any, cast
+
+from django.conf import settings
+
+_KEY = re.compile(r"[\w.,=@-]{1,200}")
+NEWEST = 100
+
+
+@dataclass(frozen=True)
+class Caught:
+    """A mail as its reader sees it."""
+
+    key: str
+    to: str
+    sender: str
+    subject: str
+    sent_at: datetime | None
+    text: str
+
+
+def messages() -> list[Caught]:
+    """Return the newest hundred mails, the newest first; none if the catcher has not run yet."""
+    box = _box()
+    if box is None:
+        return []
+    newest = sorted(box.keys(), key=_arrival, reverse=True)[:NEWEST]
+    return [caught for key in newest if (caught := message(key))]
+
+
+def message(key: str) -> Caught | None:
+    """Return one mail, or None."""
+    box = _box()
+    found = box.get(key) if box is not None and _KEY.fullmatch(key) else None
+    return _as_caught(key, cast(EmailMessage, found)) if found is not None else None
+
+
+def _box() -> mailbox.Maildir | None:
+    if not (settings.MAILDIR / "new").is_dir():
+        return None
+
+    def parsed(stream: IO[Any]) -> EmailMessage:
+        return BytesParser(policy=policy.default).parse(stream)
+
+    return mailbox.Maildir(settings.MAILDIR, factory=parsed, create=False)  # type: ignore[arg-type]
+
+
+def _arrival(key: str) -> tuple[float, int]:
+    # A Maildir's names begin with the second, and go on with M and the microsecond.
+    match = re.match(r"(\d+)\.M(\d+)", key)
+    return (float(match[1]), int(match[2])) if match else (0.0, 0)
+
+
+def _as_caught(key: str, mail: EmailMessage) -> Caught:
+    part = mail.get_body(("plain",))
+    sent_at = None
+    if date := mail["Date"]:
+        try:
+            sent_at = parsedate_to_datetime(str(date)).astimezone(UTC)
+        except ValueError:
+            sent_at = None
+    return Caught(
+        key=key,
+        to=str(mail["To"] or mail["X-RcptTo"] or ""),
+        sender=str(mail["From"] or ""),
+        subject=str(mail["Subject"] or "(no subject)"),
+        sent_at=sent_at,
+        text=str(part.get_content()) if part else "",
+    )

@@ -1,0 +1,47 @@
+"""The showroom's mail reader: what the shop has sent, for whoever tries the shop out. Elsewhere it does not exist."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_safe
+
+from mail import caught
+from web.rendering import page
+
+P = ParamSpec("P")
+View = Callable[Concatenate[HttpRequest, P], HttpResponse]
+
+
+def showroom_only(view: View[P]) -> View[P]:
+    """Answer 404 in a real shop, where mails are nobody's but their readers'."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        if not settings.SHOWROOM:
+            raise Http404
+        return view(request, *args, **kwargs)
+
+    return checked
+
+
+@showroom_only
+@require_safe
+@cache_control(no_store=True)
+def messages(request: HttpRequest) -> HttpResponse:
+    """Show the list of caught mails."""
+    return page(request, "mail/messages.html", {"mails": caught.messages()})
+
+
+@showroom_only
+@require_safe
+@cache_control(no_store=True)
+def message(request: HttpRequest, key: str) -> HttpResponse:
+    """Show one mail's text, its links to be followed."""
+    found = caught.message(key)
+    if found is None:
+        raise Http404
+    return page(request, "mail/message.html", {"mail": found})

@@ -1,0 +1,255 @@
+"""Logging in and out, as in any Django project."""
+
+from unittest.mock import patch
+from uuid import uuid4
+
+import pytest
+from django.conf import settings
+from django.contrib.auth import authenticate, get_user, hashers
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, RequestFactory
+from django.urls import reverse
+from pytest_django import Settings
+
+from accounts import queries
+from accounts.access import personal
+from accounts.models import User
+from cart.operations import line_added
+from cart.owner import guest_of, owner_for_writing, remember
+from cart.queries import cart_of
+from cassandra_db import metered
+from tests.cart.goods import mug
+from tests.factories import PASSWORD, make_user
+
+LOGIN = "/account/login/"
+
+
+def logged_in(client: Client) -> bool:
+    return bool(get_user(_Request(client)).is_authenticated)  # type: ignore[arg-type]
+
+
+class _Request:
+    def __init__(self, client: Client) -> None:
+        self.session = client.session
+
+
+def test_the_test_clients_login_force_login_logout_and_session_work_as_in_any_django_project() -> None:
+    alice = make_user()
+    client = Client()
+    assert not client.login(username=alice.email, password="something else")
+    assert client.login(username=alice.email, password=PASSWORD)
+    assert get_user(_Request(client)) == alice  # type: ignore[arg-type]
+    session = client.session
+    session["note"] = "kept"
+    session.save()
+    assert client.session["note"] == "kept"
+    client.logout()
+    assert not logged_in(client)
+    client.force_login(alice)
+    assert logged_in(client)
+    assert client.login(email=alice.email.upper(), password=PASSWORD)
+
+
+def test_request_user_is_authenticated_and_a_personal_page_asks_for_login(rf: RequestFactory) -> None:
+    seen = []
+
+    @personal
+    def view(request: HttpRequest) -> HttpResponse:
+        seen.append(request.user)
+        return HttpResponse("yours")
+
+    request = rf.get("/account/?a=1")
+    request.user = make_user()
+    answer = view(request)
+    assert seen == [request.user]
+    assert "no-store" in answer["Cache-Control"]
+    guest = Client().get(reverse("accounts:addresses"))
+    assert guest.status_code == 302
+    assert guest["Location"] == f"{LOGIN}?next=/account/addresses/"
+
+
+def test_it_logs_in_and_goes_on_to_the_page_that_asked() -> None:
+    client, alice = Client(), make_user()
+    answer = client.post(LOGIN, {"email": f" {alice.email} ", "password": PASSWORD, "next": "/account/addresses/"})
+    assert answer.status_code == 303  # X2
+    assert answer["Location"] == "/account/addresses/"
+    assert logged_in(client)
+    assert client.get(LOGIN)["Location"] == reverse("accounts:profile")
+
+
+@pytest.mark.parametrize(
+    "evil",
+    [
+        "//evil.example",
+        "\\\\evil.example",
+        "https:evil.example",
+        "https://evil.example/",
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "/\\evil.example",
+        "http:///evil.example",
+        " //evil.example",
+        "///evil.example",
+    ],
+)
+def test_s32_next_leads_only_to_this_site(evil: str) -> None:
+    client, alice = Client(), make_user()
+    answer = client.post(LOGIN, {"email": alice.email, "password": PASSWORD, "next": evil})
+    assert answer["Location"] == reverse("accounts:profile")
+
+
+def test_s32_a_line_break_in_next_makes_no_header() -> None:
+    client, alice = Client(), make_user()
+    answer = client.post(LOGIN, {"email": alice.email, "password": PASSWORD, "next": "/a\r\nSet-Cookie: x=y"})
+    assert "x" not in answer.cookies
+    assert "\n" not in answer["Location"]
+
+
+def test_s8_one_message_for_both_errors_and_the_same_page() -> None:
+    alice = make_user()
+    pages = []
+    for email in (alice.email, f"nobody-{uuid4().hex}@example.com"):
+        answer = Client().post(LOGIN, {"email": email, "password": "wrong wrong wrong"})
+        assert answer.status_code == 422
+        pages.append(answer.content.decode().replace(email, "EMAIL"))
+    strip = [_without_tokens(page) for page in pages]
+    assert strip[0] == strip[1]
+    assert "do not belong together" in pages[0]
+
+
+def _without_tokens(page: str) -> str:
+    import re
+
+    return re.sub(r'(value=|x-csrftoken": )"[^"]{64}"', "TOKEN", page)
+
+
+@pytest.mark.parametrize("password", ["wrong wrong wrong", ""])
+def test_s8_known_and_unknown_addresses_cost_the_same_statements_and_one_hash(password: str) -> None:
+    alice, staff, nobody = make_user(), make_user(password=None), f"nobody-{uuid4().hex}@example.com"
+    costs = []
+    for email in (alice.email, staff.email, nobody):
+        with (
+            metered() as meter,
+            patch.object(
+                hashers.Argon2PasswordHasher, "encode", autospec=True, side_effect=hashers.Argon2PasswordHasher.encode
+            ) as made,
+            patch.object(
+                hashers.Argon2PasswordHasher, "verify", autospec=True, side_effect=hashers.Argon2PasswordHasher.verify
+            ) as verified,
+        ):
+            assert authenticate(username=email, password=password) is None
+        costs.append((meter.statements, meter.rounds, made.call_count + verified.call_count))
+    assert costs == [(2, 2, 1)] * 3
+
+
+def test_s11_a_password_over_4_kb_is_refused_before_any_hash() -> None:
+    alice = make_user()
+    with metered() as meter, patch.object(hashers.Argon2PasswordHasher, "verify") as verified:
+        assert authenticate(username=alice.email, password="x" * 5000) is None
+    assert meter.statements == 0
+    assert not verified.called
+
+
+def test_an_inactive_looking_row_or_a_demo_login_gets_in_nowhere_but_in_a_showroom(settings: Settings) -> None:
+    demo = make_user(demo=True)
+    client = Client()
+    assert client.login(username=demo.email, password=PASSWORD)
+    settings.SHOWROOM = False
+    assert not Client().login(username=demo.email, password=PASSWORD)
+    assert not logged_in(client)  # nor by a session from before
+    assert demo.email.encode() not in Client().get(LOGIN).content
+
+
+def test_the_showrooms_login_page_shows_its_logins_and_a_shops_does_not(settings: Settings) -> None:
+    assert b"shopper@stoa.example" in Client().get(LOGIN).content
+    settings.SHOWROOM = False
+    assert b"shopper@stoa.example" not in Client().get(LOGIN).content
+
+
+def test_logging_in_takes_a_press_and_logging_out_too() -> None:
+    client = Client()
+    client.force_login(make_user())
+    page = client.get(reverse("accounts:logout"))
+    assert page.status_code == 200
+    assert logged_in(client)
+    assert client.post(reverse("accounts:logout"))["Location"] == "/"
+    assert not logged_in(client)
+
+
+def test_s19_a_login_without_a_token_is_refused() -> None:
+    strict = Client(enforce_csrf_checks=True)
+    alice = make_user()
+    assert strict.post(LOGIN, {"email": alice.email, "password": PASSWORD}).status_code == 403
+    token = strict.get(LOGIN).cookies[settings.CSRF_COOKIE_NAME].value
+    answer = strict.post(LOGIN, {"email": alice.email, "password": PASSWORD, "csrfmiddlewaretoken": token})
+    assert answer.status_code == 303
+    assert answer.cookies[settings.CSRF_COOKIE_NAME].value != token
+
+
+def test_a_guests_carts_come_along(rf: RequestFactory) -> None:
+    from datetime import UTC, datetime
+
+    request = rf.post("/")
+    request.user = type("Guest", (), {"is_authenticated": False})()
+    guest_id, product = owner_for_writing(request), mug()
+    line_added(guest_id, product, product.variants[0], 2, uuid4(), datetime.now(UTC))
+    response = HttpResponse()
+    remember(request, response)
+    client, alice = Client(), make_user()
+    client.cookies[settings.CART_COOKIE_NAME] = response.cookies[settings.CART_COOKIE_NAME].value
+    answer = client.post(LOGIN, {"email": alice.email, "password": PASSWORD})
+    assert answer.cookies[settings.CART_COOKIE_NAME].value == ""
+    cart = cart_of(alice.pk)
+    assert cart is not None
+    assert cart.item_count == 2
+    assert guest_of(request) == guest_id
+
+
+def test_x68_the_form_helps_password_managers_and_takes_pasted_words() -> None:
+    page = Client().get(LOGIN).content.decode()
+    assert 'autocomplete="username"' in page
+    assert 'autocomplete="current-password"' in page
+    assert 'data-reveal=""' in page
+    assert "onpaste" not in page
+    assert "maxlength" not in page[page.index('name="password"') - 80 : page.index('name="password"') + 200]
+
+
+def test_x60_what_was_typed_is_kept_but_no_password_comes_back() -> None:
+    page = Client().post(LOGIN, {"email": "no address", "password": "my secret words"}).content.decode()
+    assert 'value="no address"' in page
+    assert "my secret words" not in page
+
+
+def test_x59_errors_stand_in_a_summary_and_at_their_field_and_the_title_says_so() -> None:
+    page = Client().post(LOGIN, {"email": "no address", "password": ""}).content.decode()
+    assert "<title>Error: Sign in" in page
+    assert "There is a problem" in page
+    assert 'href="#id_email"' in page
+    assert 'aria-invalid="true"' in page
+    assert page.count("Enter an e-mail address like name@example.com") == 2
+    assert page.count("Enter your password") == 2
+    assert "novalidate" in page
+
+
+def test_a_user_is_read_afresh_in_each_request(client: Client) -> None:
+    from accounts.operations import profile_saved
+
+    alice = make_user()
+    client.force_login(alice)
+    assert b"Alice" in client.get(reverse("accounts:profile")).content
+    profile_saved(alice.pk, "Alicia")
+    assert b"Alicia" in client.get(reverse("accounts:profile")).content
+    found = queries.user_by_email(alice.email)
+    assert isinstance(found, User)
+    assert found.name == "Alicia"
+
+
+def test_the_hash_is_renewed_at_login_when_the_hashers_settings_have_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hashers.Argon2PasswordHasher, "time_cost", 1)
+    alice = make_user()
+    monkeypatch.undo()
+    assert Client().login(username=alice.email, password=PASSWORD)
+    renewed = queries.user(alice.pk)
+    assert renewed is not None
+    assert renewed.password != alice.password
+    assert Client().login(username=alice.email, password=PASSWORD)
