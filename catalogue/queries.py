@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from time import monotonic
-from typing import Any
 from uuid import UUID
 
 from moneyed import Money
@@ -19,8 +18,6 @@ from catalogue.words import PREFIX_LETTERS, words
 SHOP_TREE = "shop"
 NEW_FOR = timedelta(days=30)
 PAGE_LENGTH = 24
-# "Load more" ten times, and the page can still be opened as a whole.
-LONGEST_PAGE = 10 * PAGE_LENGTH
 MOST_SUGGESTIONS = 10
 # The names of the orders in addresses: which sort they read, and whether backwards.
 SORTS = {
@@ -135,10 +132,9 @@ class CategoryNode:
 
 @dataclass(frozen=True, slots=True)
 class CardPage:
-    """A part of a list. `last` is the token of its last card; `next` the same, if more follows."""
+    """A part of a list, and the token of the next part; "" at the end."""
 
     cards: tuple[Card, ...]
-    last: str
     next: str
 
 
@@ -367,14 +363,6 @@ CARDS_AFTER = read(
        LIMIT :most""",
     consistency=LOCAL_ONE,
 )
-CARDS_THROUGH = read(
-    "Q2",
-    """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
-       currency, rating, rating_count, stock_word, created_at FROM products_by_category
-       WHERE category_id = :category_id AND sort = :sort AND (sort_key, product_id) <= (:sort_key, :product_id)
-       LIMIT :most""",
-    consistency=LOCAL_ONE,
-)
 CARDS_DOWN = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
@@ -387,14 +375,6 @@ CARDS_DOWN_AFTER = read(
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
        currency, rating, rating_count, stock_word, created_at FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort AND (sort_key, product_id) < (:sort_key, :product_id)
-       ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
-    consistency=LOCAL_ONE,
-)
-CARDS_DOWN_THROUGH = read(
-    "Q2",
-    """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
-       currency, rating, rating_count, stock_word, created_at FROM products_by_category
-       WHERE category_id = :category_id AND sort = :sort AND (sort_key, product_id) >= (:sort_key, :product_id)
        ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
     consistency=LOCAL_ONE,
 )
@@ -420,34 +400,22 @@ def card_in(row: Row) -> Card:
     )
 
 
-def category_page(
-    category_id: UUID, sort: str = "newest", after: str = "", limit: int = PAGE_LENGTH, *, through: str = ""
-) -> CardPage:
+def category_page(category_id: UUID, sort: str = "newest", after: str = "", limit: int = PAGE_LENGTH) -> CardPage:
     """Return a part of a category's list, which holds the products of all categories below it too.
 
-    `sort` is one of SORTS. `after` is the token of the last card that was shown before; `through` asks for everything
-    from the beginning up to that card. Raises BadPageToken, CassandraUnavailable.
+    `sort` is one of SORTS, `after` the token of the part before. Raises BadPageToken, CassandraUnavailable.
     """
     order, down = SORTS[sort]
     of = f"Q2 {category_id.hex} {sort}"
-    place: dict[str, Any] = {"category_id": category_id, "sort": order}
-    beyond: Pending | None = None
-    if through or after:
-        sort_key, product_id = page_key(through or after, of)
-        place |= {"sort_key": sort_key, "product_id": product_id}
-    if through:
-        limit = LONGEST_PAGE
-        beyond = (CARDS_DOWN_AFTER if down else CARDS_AFTER).start(**place, most=1)
-        reading = (CARDS_DOWN_THROUGH if down else CARDS_THROUGH).start(**place, most=limit + 1)
-    elif after:
-        reading = (CARDS_DOWN_AFTER if down else CARDS_AFTER).start(**place, most=limit + 1)
+    place = {"category_id": category_id, "sort": order, "most": limit + 1}
+    if after:
+        sort_key, product_id = page_key(after, of)
+        rows = (CARDS_DOWN_AFTER if down else CARDS_AFTER).all(**place, sort_key=sort_key, product_id=product_id)
     else:
-        reading = (CARDS_DOWN if down else CARDS).start(**place, most=limit + 1)
-    rows = reading.rows()
-    more = len(rows) > limit or bool(beyond and beyond.rows())
+        rows = (CARDS_DOWN if down else CARDS).all(**place)
     shown = rows[:limit]
-    last = page_token([shown[-1].sort_key, shown[-1].product_id], of) if shown else ""
-    return CardPage(tuple(card_in(row) for row in shown), last, last if more else "")
+    token = page_token([shown[-1].sort_key, shown[-1].product_id], of) if len(rows) > limit else ""
+    return CardPage(tuple(card_in(row) for row in shown), token)
 
 
 # Q4: the rows of the front page.

@@ -1,0 +1,379 @@
+"""Search by words (Q3): a tantivy index on each host, derived from Cassandra and never a truth of its own.
+
+    SEARCH_INDEX_DIR/<keyspace>/<version>/   an index, and `position`: until when changes are in it
+    SEARCH_INDEX_DIR/<keyspace>/current      the name of the version that is searched
+
+A new index is built beside the one in use and taken into use by replacing `current`. One process a host writes, which
+a lock sees to; those that serve pages open the index for reading and look at most once a second whether it has changed.
+Words are folded and taken apart by `catalogue.words` on both sides, so the index itself only splits at blanks.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
+from pathlib import Path
+from time import monotonic
+from typing import Any
+from uuid import UUID, uuid4
+
+import tantivy
+from django.conf import settings
+
+from cassandra_db.session import keyspace
+from catalogue import queries
+from catalogue.money import minor, money
+from catalogue.operations import card_values, changed_since
+from catalogue.queries import Card, Product, card_of
+from catalogue.words import forms, terms, words
+
+MOST_WORDS = 8
+DEEPEST = 1000
+LOOK_EVERY_SECONDS = 1.0
+# Clocks differ, and a change is noted a moment before others can see it: the last seconds are looked at again.
+OVERLAP = timedelta(seconds=15)
+_TYPO_FROM_LETTERS = 5
+_BOOSTS = {"name": 6.0, "kind": 3.0, "brand": 3.0, "sku": 4.0, "options": 2.0, "text": 1.0}
+SORTS = {
+    "best": ("", True),
+    "newest": ("created", True),
+    "price": ("price", False),
+    "price-down": ("price", True),
+}
+SORT_LABELS = (
+    ("best", "Best match"),
+    ("newest", "Newest first"),
+    ("price", "Price, low to high"),
+    ("price-down", "Price, high to low"),
+)
+
+
+class NoIndex(Exception):
+    """There is no index on this host yet."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A part of what a search found."""
+
+    cards: tuple[Card, ...]
+    total: int
+
+
+def _schema() -> Any:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_bytes_field("card", stored=True, indexed=False)
+    for name in _BOOSTS:
+        builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
+    builder.add_integer_field("price", fast=True)
+    builder.add_integer_field("created", fast=True)
+    return builder.build()
+
+
+# ---- Searching
+
+
+class _Reader:
+    """The index as this process has it open."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._looked_at = 0.0
+        self._path: Path | None = None
+        self._changed = 0
+        self._index: Any = None
+        self.vocabulary: tuple[str, ...] = ()
+
+    def searcher(self) -> tuple[Any, Any]:
+        """Return (schema, searcher) of the current index. Raises NoIndex."""
+        home = _home()
+        if monotonic() - self._looked_at >= LOOK_EVERY_SECONDS or self._path is None or self._path.parent != home:
+            with self._lock:
+                self._look(home)
+        if self._index is None:
+            raise NoIndex
+        return self._index.schema, self._index.searcher()
+
+    def _look(self, home: Path) -> None:
+        try:
+            path = home / (home / "current").read_text().strip()
+            changed = (path / "meta.json").stat().st_mtime_ns
+        except FileNotFoundError:
+            self._index = self._path = None
+            return
+        if path != self._path:
+            self._index = tantivy.Index.open(str(path))
+            self._path = path
+            self.vocabulary = tuple((path / "vocabulary").read_text().split())
+        elif changed != self._changed:
+            self._index.reload()
+        self._changed, self._looked_at = changed, monotonic()
+
+
+_reader = _Reader()
+
+
+def search(query: str, limit: int = queries.PAGE_LENGTH, offset: int = 0, sort: str = "best") -> Found:
+    """Return the cards of the products that have all words of the query, from `offset` on, in the order of SORTS.
+
+    Case, accents, plural and hyphens make no difference, the last word may be a beginning, and a word of five letters
+    or more may have one typo. Raises NoIndex.
+    """
+    schema, searcher = _reader.searcher()
+    asked = words(query)[:MOST_WORDS]
+    if not asked or offset + limit > DEEPEST:
+        return Found((), 0)
+    field, down = SORTS[sort]
+    order = {"order_by_field": field, "order": tantivy.Order.Desc if down else tantivy.Order.Asc} if field else {}
+    result = searcher.search(_query(schema, asked), limit=limit, offset=offset, count=True, **order)
+    found = (searcher.doc(address) for _, address in result.hits)
+    return Found(tuple(_card(document["card"][0]) for document in found), result.count)
+
+
+def _query(schema: Any, asked: list[str]) -> Any:
+    """All words, each in any of its forms and any field; or two neighbours written as one."""
+    must = tantivy.Occur.Must
+    all_words = tantivy.Query.boolean_query(
+        [(must, _word(schema, word, is_last=place == len(asked) - 1)) for place, word in enumerate(asked)]
+    )
+    together = [all_words]
+    for place in range(len(asked) - 1):
+        joined = [*asked[:place], asked[place] + asked[place + 1], *asked[place + 2 :]]
+        together.append(tantivy.Query.boolean_query([(must, _word(schema, word, is_last=False)) for word in joined]))
+    return _any(together)
+
+
+def _word(schema: Any, word: str, *, is_last: bool) -> Any:
+    found = []
+    for field, boost in _BOOSTS.items():
+        for form in sorted(forms(word)):
+            exact = tantivy.Query.term_query(schema, field, form)
+            found.append(tantivy.Query.boost_query(tantivy.Query.const_score_query(exact, 1.0), boost))
+            if len(form) >= _TYPO_FROM_LETTERS and field != "text":
+                near = tantivy.Query.fuzzy_term_query(schema, field, form, distance=1, transposition_cost_one=True)
+                found.append(tantivy.Query.boost_query(tantivy.Query.const_score_query(near, 1.0), boost / 4))
+        if is_last and len(word) > 1 and field != "text":
+            begins = tantivy.Query.regex_query(schema, field, f"{word}.*")
+            found.append(tantivy.Query.boost_query(tantivy.Query.const_score_query(begins, 1.0), boost / 3))
+    return _any(found)
+
+
+def _any(found: list[Any]) -> Any:
+    return tantivy.Query.boolean_query([(tantivy.Occur.Should, each) for each in found])
+
+
+def near_queries(query: str, most: int = 4) -> list[str]:
+    """Return queries that find something and are near to one that found nothing: other spellings, fewer words.
+
+    Raises NoIndex.
+    """
+    _reader.searcher()
+    asked = words(query)[:MOST_WORDS]
+    respelt = [" ".join(_spellings(word)[:1] or [word]) for word in asked]
+    tries = [" ".join(respelt)] if respelt != asked else []
+    if len(asked) > 1:
+        tries += [" ".join(asked[:place] + asked[place + 1 :]) for place in range(len(asked))]
+        tries += asked
+    tries += [near for word in asked for near in _spellings(word)]
+    candidates = [each for each in dict.fromkeys(tries) if each != " ".join(asked)][: 4 * most]
+    return [each for each in candidates if search(each, limit=1).total][:most]
+
+
+def _spellings(word: str) -> list[str]:
+    alike = [each for each in _reader.vocabulary if abs(len(each) - len(word)) < 3 and each[0] == word[0]]
+    return get_close_matches(word, alike, n=3, cutoff=0.65)
+
+
+# ---- Building
+
+
+def build_index(products: Iterable[Product] | None = None) -> int:
+    """This function will build the index anew from all products of the shop, take it into use, and return their number.
+
+    Raises CassandraUnavailable; the index in use stays as it is until the new one is whole.
+    """
+    began = datetime.now(UTC)
+    home = _home()
+    home.mkdir(parents=True, exist_ok=True)
+    with _writing(home):
+        path = home / f"{began:%Y%m%dT%H%M%S}-{uuid4().hex[:8]}"
+        path.mkdir()
+        try:
+            count = _fill(path, queries.scanned_products() if products is None else products)
+        except BaseException:
+            shutil.rmtree(path)
+            raise
+        _note(path / "position", began.isoformat())
+        former = _current(home)
+        _note(home / "current", path.name)
+        _remove_others(home, keep={path.name, former.name if former else ""})
+    return count
+
+
+def _fill(path: Path, products: Iterable[Product]) -> int:
+    index = tantivy.Index(_schema(), path=str(path))
+    writer = index.writer(heap_size=64_000_000, num_threads=1)
+    count, seen = 0, set[str]()
+    for product in products:
+        if product.active:
+            writer.add_document(_document(product))
+            seen.update(_vocabulary(product))
+            count += 1
+    writer.commit()
+    writer.wait_merging_threads()
+    _note(path / "vocabulary", " ".join(sorted(seen)))
+    return count
+
+
+def index_refreshed(now: datetime) -> int:
+    """This function will bring what has changed since the last time into the index, and return how many products.
+
+    Without an index on this host it builds one. Raises CassandraUnavailable.
+    """
+    home = _home()
+    path = _current(home)
+    # Changes are kept for a week.
+    if path is None or _position(path) < now - timedelta(days=6):
+        return build_index()
+    with _writing(home):
+        path = _current(home) or path
+        since = _position(path)
+        done = _Done.read(path)
+        changed = {
+            product_id: at for product_id, at in changed_since(since - OVERLAP, now).items() if done.at(product_id) < at
+        }
+        if changed:
+            _replace(path, list(changed))
+        done.note(path, changed, since=now - OVERLAP)
+        _note(path / "position", now.isoformat())
+    return len(changed)
+
+
+class _Done:
+    """Which changes of the last seconds are in the index already, so that looking again costs nothing."""
+
+    def __init__(self, done: dict[str, str]) -> None:
+        self._done = done
+
+    @classmethod
+    def read(cls, path: Path) -> _Done:
+        file = path / "done"
+        return cls(json.loads(file.read_text()) if file.exists() else {})
+
+    def at(self, product_id: UUID) -> datetime:
+        known = self._done.get(product_id.hex)
+        return datetime.fromisoformat(known) if known else datetime.min.replace(tzinfo=UTC)
+
+    def note(self, path: Path, changed: dict[UUID, datetime], since: datetime) -> None:
+        kept = {key: at for key, at in self._done.items() if datetime.fromisoformat(at) > since - OVERLAP}
+        _note(path / "done", json.dumps(kept | {key.hex: at.isoformat() for key, at in changed.items()}))
+
+
+def _replace(path: Path, product_ids: list[UUID]) -> None:
+    index = tantivy.Index.open(str(path))
+    writer = index.writer(heap_size=32_000_000, num_threads=1)
+    for start in range(0, len(product_ids), 100):
+        part = product_ids[start : start + 100]
+        found = queries.products(part)
+        for product_id in part:
+            writer.delete_documents_by_term("id", product_id.hex)
+            product = found.get(product_id)
+            if product and product.active:
+                writer.add_document(_document(product))
+    writer.commit()
+    writer.wait_merging_threads()
+
+
+def _document(product: Product) -> Any:
+    node = queries.categories().by_id.get(product.category_id)
+    line = [*node.ancestors, node] if node else []
+    card = card_of(product)
+    sold = [variant for variant in product.variants if variant.sold]
+    options = {value for variant in sold for value in variant.options.values()}
+    skus = {variant.sku for variant in sold}
+    return tantivy.Document(
+        id=product.product_id.hex,
+        card=_packed(card),
+        name=" ".join(terms(product.name)),
+        kind=" ".join(terms(" ".join(each.name for each in line))),
+        brand=" ".join(terms(product.brand)),
+        sku=" ".join({part for sku in skus for part in (*words(sku), "".join(words(sku)))}),
+        options=" ".join({term for value in options for term in terms(value)}),
+        text=" ".join(terms(" ".join([product.description, *product.details.values()]))),
+        price=minor(card.price),
+        created=round(card.created_at.timestamp() * 1000),
+    )
+
+
+def _vocabulary(product: Product) -> Iterator[str]:
+    for text in (product.name, product.brand, *product.option_names):
+        yield from (word for word in words(text) if len(word) > 2)
+
+
+def _packed(card: Card) -> bytes:
+    values = card_values(card) | {"product_id": card.product_id.hex, "created_at": card.created_at.isoformat()}
+    return json.dumps(values, ensure_ascii=False).encode()
+
+
+def _card(packed: bytes) -> Card:
+    values = json.loads(bytes(packed))
+    currency = values.pop("currency")
+    was = values.pop("compare_at")
+    return Card(
+        **values
+        | {
+            "product_id": UUID(hex=values["product_id"]),
+            "price": money(values["price"], currency),
+            "compare_at": money(was, currency) if was is not None else None,
+            "swatches": tuple(values["swatches"]),
+            "created_at": datetime.fromisoformat(values["created_at"]),
+        }
+    )
+
+
+# ---- Files
+
+
+def _home() -> Path:
+    return Path(settings.SEARCH_INDEX_DIR) / keyspace()
+
+
+def _current(home: Path) -> Path | None:
+    try:
+        return home / (home / "current").read_text().strip()
+    except FileNotFoundError:
+        return None
+
+
+def _position(path: Path) -> datetime:
+    return datetime.fromisoformat((path / "position").read_text())
+
+
+def _note(file: Path, text: str) -> None:
+    """Write a small file in one go: a reader sees the old text or the new one."""
+    beside = file.with_name(f"{file.name}.{uuid4().hex}")
+    beside.write_text(text)
+    beside.replace(file)
+
+
+@contextmanager
+def _writing(home: Path) -> Iterator[None]:
+    """Keep other processes of this host from writing meanwhile; a dead one's lock is gone with it."""
+    with (home / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _remove_others(home: Path, keep: set[str]) -> None:
+    # The former one stays: somebody may be about to open it.
+    for path in home.iterdir():
+        if path.is_dir() and path.name not in keep and (path / "meta.json").exists():
+            shutil.rmtree(path)

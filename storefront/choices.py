@@ -1,0 +1,137 @@
+"""Which variant of a product is looked at, and what else there is to choose."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.urls import reverse
+from moneyed import Money
+
+from catalogue.queries import Product, Variant
+from inventory.queries import Stock
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The variant that the page shows, and how many there are."""
+
+    variant: Variant
+    stock: Stock
+
+    @property
+    def sku(self) -> str:
+        return self.variant.sku
+
+    @property
+    def label(self) -> str:
+        return self.variant.label
+
+    @property
+    def picture(self) -> str:
+        return self.variant.picture
+
+    @property
+    def price(self) -> Money:
+        return self.variant.price
+
+    @property
+    def compare_at(self) -> Money | None:
+        return self.variant.compare_at
+
+    @property
+    def stock_word(self) -> str:
+        return self.stock.word
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One value of an option: a press on it shows `variant_sku`."""
+
+    name: str
+    value: str
+    variant_sku: str
+    picture: str
+    checked: bool
+    available: bool
+
+
+@dataclass(frozen=True)
+class Look:
+    """One picture of the product, and the variant that looks like it."""
+
+    picture: str
+    name: str
+    url: str
+    checked: bool
+
+
+def chosen(product: Product, stock: Mapping[UUID, Stock], sku: str) -> tuple[Chosen, bool]:
+    """Return the variant that the SKU names, and True; else the first that is in stock, or the first of all, and False.
+
+    The product must have a variant that is sold.
+    """
+    sold = [variant for variant in product.variants if variant.sold]
+    by_sku = next((variant for variant in sold if variant.sku == sku), None)
+    best = by_sku or next((each for each in sold if _left(each, stock)), sold[0])
+    return Chosen(best, stock.get(best.variant_id, Stock())), by_sku is not None
+
+
+def choices(product: Product, now: Variant, stock: Mapping[UUID, Stock]) -> list[list[Choice]]:
+    """Return for each option its values in order; each leads to the variant that differs least from the one shown."""
+    sold = [variant for variant in product.variants if variant.sold]
+    if len(sold) < 2:
+        return []
+    return [_values(name, sold, now, stock) for name in product.option_names]
+
+
+def _values(name: str, sold: Sequence[Variant], now: Variant, stock: Mapping[UUID, Stock]) -> list[Choice]:
+    made = []
+    values = dict.fromkeys(variant.options[name] for variant in sold)
+    looks = {variant.options[name]: variant.picture for variant in reversed(sold)}
+    shows_looks = len(set(looks.values())) > 1 and len({(v.options[name], v.picture) for v in sold}) == len(values)
+    for value in values:
+        target = _nearest([variant for variant in sold if variant.options[name] == value], now, stock)
+        made.append(
+            Choice(
+                name=name,
+                value=value,
+                variant_sku=target.sku,
+                picture=looks[value] if shows_looks else "",
+                checked=value == now.options[name],
+                available=_left(target, stock),
+            )
+        )
+    return made
+
+
+def _nearest(candidates: Sequence[Variant], now: Variant, stock: Mapping[UUID, Stock]) -> Variant:
+    """The one that keeps most of what is chosen; among equals, one that is there."""
+
+    def nearness(variant: Variant) -> tuple[int, bool]:
+        kept = sum(now.options[name] == value for name, value in variant.options.items())
+        return kept, _left(variant, stock)
+
+    return max(candidates, key=nearness)
+
+
+def _left(variant: Variant, stock: Mapping[UUID, Stock]) -> bool:
+    return variant.variant_id in stock and stock[variant.variant_id].available > 0
+
+
+def looks(product: Product, now: Variant) -> list[Look]:
+    """Return each different picture once, with the variant to show for it: the one chosen, if it looks like that."""
+    first: dict[str, Variant] = {}
+    for variant in product.variants:
+        if variant.sold:
+            first.setdefault(variant.picture, variant)
+    first[now.picture] = now
+    return [
+        Look(picture, variant.label or product.name, variant_url(product, variant), variant is now)
+        for picture, variant in first.items()
+    ]
+
+
+def variant_url(product: Product, variant: Variant) -> str:
+    """Return the address of the product's page with this variant chosen."""
+    return f"{reverse('product', args=(product.slug,))}?{urlencode({'variant': variant.sku})}"

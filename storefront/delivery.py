@@ -1,0 +1,30 @@
+"""What delivery costs and how long it takes, as the pages tell it."""
+
+from dataclasses import dataclass
+
+from moneyed import Money
+
+from orders.delivery import METHODS, Method
+
+COUNTRIES = {"DE": "Germany", "FR": "France", "IE": "Ireland"}
+
+
+@dataclass(frozen=True)
+class DeliveryRow:
+    """What the usual way to send to a country costs, tax included, and how many working days it takes."""
+
+    country: str
+    days: str
+    price: Money
+    free_from: Money | None
+
+
+def delivery_rows() -> list[DeliveryRow]:
+    """Return a row for each country that the shop sends to."""
+    return [_row(COUNTRIES[code], methods[0]) for code, methods in METHODS.items()]
+
+
+def _row(country: str, method: Method) -> DeliveryRow:
+    first, last = method.days
+    days = f"{first} working day{'s' if first > 1 else ''}" if first == last else f"{first} to {last} working days"
+    return DeliveryRow(country, days, method.price, method.free_from)

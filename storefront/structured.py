@@ -1,0 +1,69 @@
+"""What search engines read of a page: schema.org data as JSON-LD."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from catalogue.queries import CategoryNode, Product, Variant
+from inventory.queries import Stock
+from storefront.choices import variant_url
+
+# In a script element only these could end the data, or begin something else.
+_ESCAPES = {ord("<"): "\\u003C", ord(">"): "\\u003E", ord("&"): "\\u0026"}
+
+
+def script(*things: Mapping[str, Any]) -> SafeString:
+    """Return a script element that holds the things as data; nothing in them can leave it."""
+    text = json.dumps([{"@context": "https://schema.org"} | dict(thing) for thing in things], ensure_ascii=False)
+    return format_html('<script type="application/ld+json">{}</script>', SafeString(text.translate(_ESCAPES)))
+
+
+def product_data(product: Product, stock: Mapping[UUID, Stock]) -> dict[str, Any]:
+    """Return a product with an offer for each variant that is sold."""
+    sold = [variant for variant in product.variants if variant.sold]
+    pictures = dict.fromkeys(variant.picture for variant in sold)
+    return {
+        "@type": "Product",
+        "name": product.name,
+        "description": product.description,
+        "brand": {"@type": "Brand", "name": product.brand},
+        "image": [absolute(reverse("picture", args=picture.split("/", 1))) for picture in pictures],
+        "url": absolute(reverse("product", args=(product.slug,))),
+        "offers": [_offer(product, variant, stock.get(variant.variant_id, Stock())) for variant in sold],
+    }
+
+
+def _offer(product: Product, variant: Variant, stock: Stock) -> dict[str, Any]:
+    return {
+        "@type": "Offer",
+        "sku": variant.sku,
+        "name": f"{product.name}, {variant.label}" if variant.label else product.name,
+        "url": absolute(variant_url(product, variant)),
+        "price": str(variant.price.amount),
+        "priceCurrency": variant.price.currency.code,
+        "availability": f"https://schema.org/{'InStock' if stock.available > 0 else 'OutOfStock'}",
+        "itemCondition": "https://schema.org/NewCondition",
+    }
+
+
+def breadcrumb_data(trail: Sequence[CategoryNode], here: str, url: str) -> dict[str, Any]:
+    """Return the way from the front page to a page called `here`."""
+    steps = [("Home", reverse("home")), *((node.name, reverse("category", args=(node.slug,))) for node in trail)]
+    return {
+        "@type": "BreadcrumbList",
+        "itemListElement": [
+            {"@type": "ListItem", "position": place, "name": name, "item": absolute(address)}
+            for place, (name, address) in enumerate([*steps, (here, url)], start=1)
+        ],
+    }
+
+
+def absolute(address: str) -> str:
+    """Return an address of the shop with its public name; the request's Host header has no say."""
+    return f"{settings.PUBLIC_URL}{address}"

@@ -1,0 +1,34 @@
+"""The shop's addresses. Each app's own urls.py tells the rest."""
+
+from django.urls import include, path
+
+from storefront import views
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("c/<slug:slug>/", views.category, name="category"),
+    path("p/<slug:slug>/", views.product, name="product"),
+    path("search", views.search_page, name="search"),
+    path("search/suggest", views.suggest, name="suggest"),
+    path("pictures/<slug:shape>/<slug:colours>.svg", views.picture, name="picture"),
+    path("help/", views.help_page, name="help"),
+    path("help/delivery/", views.delivery, name="delivery"),
+    path("help/privacy/", views.privacy, name="privacy"),
+    path("help/imprint/", views.imprint, name="imprint"),
+    path("sitemap.xml", views.sitemap_xml, name="sitemap"),
+    path("sitemap-<int:number>.xml", views.sitemap_xml, name="sitemap_part"),
+    path("robots.txt", views.robots, name="robots"),
+    path("healthz", views.healthz, name="healthz"),
+    path("readyz", views.readyz, name="readyz"),
+    path("cart/", include("cart.urls")),
+    path("account/", include("accounts.urls")),
+    path("staff/", include("adminpanel.urls")),
+    path("demo/mail/", include("mail.urls")),
+    path("testbank/", include("orders.gateways.testbank.urls")),
+    path("", include("orders.urls")),
+]
+
+handler400 = "storefront.views.bad_request"
+handler403 = "storefront.views.forbidden"
+handler404 = "storefront.views.not_found"
+handler500 = "web.middleware.server_error"
