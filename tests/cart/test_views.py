@@ -19,7 +19,7 @@ from catalogue.operations import product_saved
 from catalogue.queries import Product
 from tests.factories import make_product, make_stock
 
-HTMX = {"HTTP_HX_REQUEST": "true"}
+HTMX = {"HX-Request": "true"}
 QUANTITY = re.compile(r'<input[^>]*name="quantity"[^>]*>')
 
 
@@ -43,10 +43,11 @@ def cart_of(client: Client) -> queries.Cart:
     return found
 
 
-def press(client: Client, product: Product, place: int = 0, **fields: Any) -> Any:
-    headers = {name: fields.pop(name) for name in list(fields) if name.startswith("HTTP_")}
+def press(
+    client: Client, product: Product, place: int = 0, *, headers: dict[str, str] | None = None, **fields: Any
+) -> Any:
     sent = {"variant": product.variants[place].sku, "quantity": "1", "operation": str(uuid4())} | fields
-    return client.post(reverse("cart:add"), sent, **headers)
+    return client.post(reverse("cart:add"), sent, headers=headers)
 
 
 def line_fields(client: Client, place: int = 0, **fields: Any) -> dict[str, Any]:
@@ -81,7 +82,7 @@ def test_x8_the_next_page_says_what_was_added(client: Client, mug: Product) -> N
 
 
 def test_x37_htmx_gets_a_panel_with_the_carts_name_and_total_and_the_badge(client: Client, mug: Product) -> None:
-    response = press(client, mug, quantity="2", **HTMX)
+    response = press(client, mug, quantity="2", headers=HTMX)
     text = " ".join(response.content.decode().split())
     assert response.status_code == 200
     assert "<html" not in text
@@ -126,7 +127,7 @@ BAD = [
 def test_x43_a_quantity_that_is_none_gets_a_sentence_on_adding(
     client: Client, mug: Product, typed: str | list[str], sentence: str, headers: dict[str, str]
 ) -> None:
-    response = press(client, mug, quantity=typed, **headers)
+    response = press(client, mug, quantity=typed, headers=headers)
     text = response.content.decode()
     assert response.status_code == 422
     assert sentence in text
@@ -148,7 +149,7 @@ def test_x43_a_quantity_that_is_none_gets_a_sentence_in_the_cart(
 ) -> None:
     press(client, mug, quantity="2")
     key = cart_of(client).lines[0].key
-    response = client.post(reverse("cart:change"), line_fields(client, quantity=typed), **headers)  # type: ignore[arg-type]
+    response = client.post(reverse("cart:change"), line_fields(client, quantity=typed), headers=headers)
     text = response.content.decode()
     assert response.status_code == 422
     assert sentence in text
@@ -177,7 +178,7 @@ def test_prices_and_totals_sent_by_the_client_are_ignored(client: Client, mug: P
 def test_an_unknown_variant_is_refused_in_words(
     client: Client, mug: Product, sku: str, headers: dict[str, str]
 ) -> None:
-    response = press(client, mug, variant=sku, **headers)
+    response = press(client, mug, variant=sku, headers=headers)
     assert response.status_code == 422
     assert "no longer sold" in response.content.decode()
     assert settings.CART_COOKIE_NAME not in client.cookies
@@ -203,7 +204,7 @@ def test_x46_the_quantity_has_a_button_for_those_without_a_script(client: Client
 
 def test_a_change_by_htmx_answers_with_the_cart_and_the_badge(client: Client, mug: Product) -> None:
     press(client, mug)
-    response = client.post(reverse("cart:change"), line_fields(client, quantity="4"), **HTMX)  # type: ignore[arg-type]
+    response = client.post(reverse("cart:change"), line_fields(client, quantity="4"), headers=HTMX)
     text = response.content.decode()
     assert response.status_code == 200
     assert text.lstrip().startswith('<section class="stack" id="cart"')
@@ -238,10 +239,10 @@ def test_x47_a_removed_line_comes_back_by_undo_without_a_script(client: Client, 
 
 def test_undo_by_htmx(client: Client, mug: Product) -> None:
     press(client, mug, quantity="3")
-    text = client.post(reverse("cart:remove"), line_fields(client), **HTMX).content.decode()  # type: ignore[arg-type]
+    text = client.post(reverse("cart:remove"), line_fields(client), headers=HTMX).content.decode()
     token = re.search(r'name="removed" value="([^"]+)"', text)
     assert token
-    text = client.post(reverse("cart:restore"), {"removed": token[1]}, **HTMX).content.decode()  # type: ignore[arg-type]
+    text = client.post(reverse("cart:restore"), {"removed": token[1]}, headers=HTMX).content.decode()
     assert "€36.00" in text
     assert 'name="removed"' not in text
 
@@ -266,7 +267,7 @@ def test_an_expired_or_foreign_cart_is_refused_in_words(
     other = line_fields(client, quantity="9") | {"line": uuid4()}
     broken = {"cart": "x", "line": "", "quantity": "9"}
     for fields in (foreign, expired, other, broken):
-        response = client.post(reverse(url), fields, **headers)  # type: ignore[arg-type]
+        response = client.post(reverse(url), fields, headers=headers)
         assert response.status_code == 422
         assert "so nothing was changed" in response.content.decode()
     assert (cart_of(charlie).item_count, cart_of(client).item_count) == (2, 3)
@@ -294,7 +295,7 @@ def test_x3_the_addresses_of_presses_lead_to_the_cart_when_opened(client: Client
 
 def test_the_panel_refreshes_the_badge(client: Client, mug: Product) -> None:
     press(client, mug, quantity="2")
-    text = client.get(reverse("cart:panel"), **HTMX).content.decode()  # type: ignore[arg-type]
+    text = client.get(reverse("cart:panel"), headers=HTMX).content.decode()
     assert 'id="cart-badge" class="cart-badge" hx-swap-oob="true"' in text
     assert "My cart" in text
 
@@ -313,7 +314,7 @@ def test_a_new_price_is_told_on_the_line_and_can_be_taken(client: Client, mug: P
 def test_a_second_add_at_a_new_price_says_so(client: Client, mug: Product) -> None:
     press(client, mug)
     save_at(mug, "10.00")
-    text = " ".join(press(client, mug, **HTMX).content.decode().split())
+    text = " ".join(press(client, mug, headers=HTMX).content.decode().split())
     assert "it was €12.00, now €10.00" in text
     assert cart_of(client).subtotal == Money(20, EUR)
 
