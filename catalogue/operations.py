@@ -138,6 +138,8 @@ def product_saved(product: Product, now: datetime) -> Product:
     product_changed(product.product_id, datetime.now(UTC))
     write_together(product_rows(saved))
     cards_written(product.product_id)
+    if before and before.name != saved.name:
+        prefixes_refreshed(saved, [before.name])
     product_changed(product.product_id, datetime.now(UTC))
     return saved
 
@@ -410,6 +412,21 @@ def featured_rebuilt(candidates: Iterable[Product]) -> int:
         ]
         write_together([*puts, FEATURED_CUT.bind(feature_type=feature_type, position=len(best))])
     return sum(min(len(chosen), FEATURED_LENGTH) for chosen in rows.values())
+
+
+def featured_refreshed(changed: Iterable[Product]) -> int:
+    """This function will choose the front page's rows anew among what stands there, what has changed and what is newest.
+
+    It reads no more than that; `featured_rebuilt` with all products also finds what was passed over earlier.
+    """
+    roots = queries.root_categories()
+    reading = [queries.featured_started(feature_type) for feature_type in FEATURE_TYPES]
+    newest = [queries.category_page(root.category_id, "newest", limit=FEATURED_LENGTH) for root in roots]
+    standing = [row.product_id for pending in reading for row in pending.rows()]
+    wanted = dict.fromkeys([*standing, *(card.product_id for part in newest for card in part.cards)])
+    fresh = {product.product_id: product for product in changed}
+    fresh |= queries.products(product_id for product_id in wanted if product_id not in fresh)
+    return featured_rebuilt(fresh.values())
 
 
 def _discount(card: Card) -> float:

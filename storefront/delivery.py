@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 from moneyed import Money
 
+from accounts.addresses import COUNTRIES
 from orders.delivery import METHODS, Method
-
-COUNTRIES = {"DE": "Germany", "FR": "France", "IE": "Ireland"}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,30 @@
+"""What is bought together, counted from all orders. For jobs and commands."""
+
+from collections import Counter, defaultdict
+from itertools import combinations, groupby
+from uuid import UUID
+
+from cassandra_db import scan
+
+# Two things among hundreds on one order say little about each other.
+MOST_PRODUCTS_OF_AN_ORDER = 30
+
+ORDERED_PRODUCTS = scan(
+    "Q5",
+    """SELECT order_id, product_id FROM order_items
+       WHERE token(order_id) > :start AND token(order_id) <= :end""",
+)
+
+
+def bought_together(most: int = 12) -> dict[UUID, list[UUID]]:
+    """Return for each product that was ordered with others those others, the most often first.
+
+    Raises CassandraUnavailable.
+    """
+    counted: dict[UUID, Counter[UUID]] = defaultdict(Counter)
+    for _, rows in groupby(ORDERED_PRODUCTS.over_ring(), key=lambda row: row.order_id):
+        products = sorted({row.product_id for row in rows})[:MOST_PRODUCTS_OF_AN_ORDER]
+        for one, other in combinations(products, 2):
+            counted[one][other] += 1
+            counted[other][one] += 1
+    return {product_id: [other for other, _ in others.most_common(most)] for product_id, others in counted.items()}

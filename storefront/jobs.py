@@ -1,0 +1,25 @@
+"""What the worker does with several rooms' data."""
+
+from datetime import datetime, timedelta
+
+from cassandra_db.jobs import Job
+from catalogue import operations, queries
+from catalogue.jobs import of_this_host
+from orders.together import bought_together
+from storefront.sitemap import sitemap_written
+
+
+def related_rebuilt(now: datetime) -> str:
+    """This function will choose anew, from all orders, what goes with each product."""
+    return f"{operations.related_rebuilt(queries.scanned_products(), bought_together())} products"
+
+
+def sitemap_rebuilt(now: datetime) -> str:
+    """This function will write this host's sitemap."""
+    return f"{sitemap_written(queries.scanned_products(), now)} addresses"
+
+
+JOBS = [
+    Job("related products", timedelta(days=1), related_rebuilt),
+    Job(of_this_host("sitemap"), timedelta(hours=1), sitemap_rebuilt),
+]
