@@ -1,0 +1,151 @@
+"""What is derived from products: the front page's rows, related products, suggestions."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from moneyed import EUR, Money
+
+from catalogue import jobs, operations, queries
+from catalogue.queries import Product
+from catalogue.words import forms, prefixes, terms, words
+from tests.factories import make_category, make_product
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def names(typed: str) -> list[str]:
+    return [suggestion.name for suggestion in queries.suggestions(typed, most=50)]
+
+
+@pytest.fixture
+def front_page_of_others() -> Iterator[None]:
+    """The rows of the front page belong to the whole shop: put back what other tests may look at."""
+    yield
+    operations.featured_rebuilt(queries.scanned_products())
+
+
+@pytest.mark.usefixtures("front_page_of_others")
+def test_q4_the_rows_of_the_front_page() -> None:
+    shelf = make_category()
+    start = now() - timedelta(days=3)
+    plain = make_product("Plain", category=shelf, now=start)
+    flagged = make_product("Flagged", category=shelf, featured=True, now=start + timedelta(hours=1))
+    small = make_product("Small deal", price="9.00", was="10.00", category=shelf, now=start + timedelta(hours=2))
+    large = make_product("Large deal", price="5.00", was="10.00", category=shelf, now=start + timedelta(hours=3))
+    gone = make_product("Sold out", was="50.00", featured=True, category=shelf, stock_word="out")
+    found = queries.products(each.product_id for each in (plain, flagged, small, large, gone))
+    operations.featured_rebuilt(found.values())
+    assert [card.name for card in queries.featured("featured")] == ["Flagged"]
+    assert [card.name for card in queries.featured("deals")] == ["Large deal", "Small deal"]
+    assert [card.name for card in queries.featured("new_arrivals")] == ["Large deal", "Small deal", "Flagged", "Plain"]
+
+
+@pytest.mark.usefixtures("front_page_of_others")
+def test_q4_a_row_that_grows_shorter_loses_its_end() -> None:
+    shelf = make_category()
+    both = [replace(make_product(category=shelf, featured=True), stock_word="in") for _ in range(2)]
+    operations.featured_rebuilt(both)
+    operations.featured_rebuilt(both[:1])
+    assert [card.product_id for card in queries.featured("featured")] == [both[0].product_id]
+
+
+def related_names(product: Product) -> list[str]:
+    return [card.name for card in queries.related(product.product_id)]
+
+
+def test_q5_pinned_first_then_bought_together_then_neighbours() -> None:
+    shelf, other = make_category(), make_category()
+    product, neighbour = (make_product(name, category=shelf) for name in ("This", "Neighbour"))
+    pinned, together = (make_product(name, category=other) for name in ("Pinned", "Together"))
+    operations.related_pinned(product.product_id, [pinned.product_id, product.product_id])
+    operations.related_rebuilt(
+        [product, neighbour, pinned, together], {product.product_id: [together.product_id, pinned.product_id]}
+    )
+    assert related_names(product) == ["Pinned", "Together", "Neighbour"]
+    assert related_names(neighbour) == ["This"]
+    operations.related_rebuilt([product, neighbour, pinned], {})
+    assert related_names(product) == ["Pinned", "Neighbour"]
+
+
+def test_q5_a_changed_product_is_renewed_where_it_stands() -> None:
+    shelf = make_category()
+    one, other = make_product("One", category=shelf), make_product("Other", category=shelf)
+    operations.related_rebuilt([one, other], {})
+    dearer = replace(one.variants[0], price=Money("99.00", EUR))
+    saved = operations.product_saved(replace(one, variants=(dearer,)), now())
+    operations.related_refreshed(saved)
+    assert [card.price for card in queries.related(other.product_id)] == [Money("99.00", EUR)]
+    operations.related_refreshed(operations.product_saved(replace(saved, status="archived"), now()))
+    assert queries.related(other.product_id) == []
+
+
+def test_x33_every_typed_letter_narrows() -> None:
+    shelf = make_category()
+    made = [make_product(name, category=shelf) for name in ("Qoppa lamp", "Qoppaling", "Old Qoppa", "Qop")]
+    operations.prefixes_rebuilt(made)
+    assert set(names("qo")) == {"Qoppa lamp", "Qoppaling", "Old Qoppa", "Qop"}
+    assert set(names("qopp")) == {"Qoppa lamp", "Qoppaling", "Old Qoppa"}
+    assert names("qoppali") == ["Qoppaling"]
+    assert names("qoppaling") == ["Qoppaling"]
+    assert names("qoppalingx") == []
+    assert names("QOPPA la") == ["Qoppa lamp"]
+    assert names("q") == names("") == names("\0") == []
+    # A first word counts more than a later one.
+    assert names("qoppa")[-1] == "Old Qoppa"
+
+
+def test_q3_a_prefix_keeps_its_best_fifty_and_what_is_gone_leaves() -> None:
+    shelf = make_category()
+    one = make_product("Xyzzy One", category=shelf)
+    crowd = [
+        replace(one, product_id=make_id(place), name=f"Xyzzy {place}", created_at=now() - timedelta(days=place))
+        for place in range(60)
+    ]
+    operations.prefixes_rebuilt(crowd)
+    kept = [row.name for row in queries.BY_PREFIX.all(prefix="xyzzy")]
+    assert kept == [f"Xyzzy {place}" for place in range(50)]
+    operations.prefixes_rebuilt([one])
+    assert names("xyz") == ["Xyzzy One"]
+    operations.prefixes_rebuilt([])
+    assert names("xyz") == []
+
+
+def make_id(place: int) -> "operations.UUID":
+    return operations.UUID(int=place + 1)
+
+
+def test_q3_one_products_suggestions_follow_it() -> None:
+    product = make_product("Wqwq lamp")
+    operations.prefixes_refreshed(product)
+    assert names("wqw") == ["Wqwq lamp"]
+    renamed = operations.product_saved(replace(product, name="Vqvq lamp"), now())
+    assert names("wqw") == []
+    assert names("vqv") == ["Vqvq lamp"]
+    operations.prefixes_refreshed(operations.product_saved(replace(renamed, status="archived"), now()))
+    assert names("vqv") == []
+
+
+def test_words_forms_and_terms() -> None:
+    assert words("Café-Crème, GRÖSSE 45 × 45") == ["cafe", "creme", "grosse", "45", "45"]
+    assert "mug" in forms("mugs")
+    assert "knife" in forms("knives")
+    assert "brush" in forms("brushes")
+    assert forms("glass") == {"glass"}
+    assert {"t", "shirt", "tshirt"} <= set(terms("T-Shirts"))
+    assert prefixes("Old Lamp") == {"ol": 0, "old": 0, "la": 1, "lam": 1, "lamp": 1}
+
+
+@pytest.mark.usefixtures("front_page_of_others")
+def test_the_job_follows_what_has_changed() -> None:
+    from cassandra_db.leases import lease
+
+    product = make_product("Kjkj jug")
+    with lease(jobs.LISTS):
+        jobs.lists_followed(now() + jobs.SETTLED_AFTER)
+        assert names("kjkj") == ["Kjkj jug"]
+        assert jobs.lists_followed(now() + jobs.SETTLED_AFTER) == ""
+    assert any(card.product_id == product.product_id for card in queries.featured("new_arrivals"))

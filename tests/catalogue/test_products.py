@@ -1,0 +1,308 @@
+"""Products: claims, cards in every list, and what happens when something stops half-way."""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from threading import Barrier, Thread
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from moneyed import EUR, Money
+
+from cassandra_db import BadPageToken, CassandraUnavailable
+from catalogue import operations, queries
+from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
+from catalogue.queries import Product
+from tests.factories import make_category, make_product
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def listed(category_id: Any, sort: str = "name") -> list[str]:
+    return [card.name for card in queries.category_page(category_id, sort).cards]
+
+
+def places(product: Product) -> set[tuple[Any, ...]]:
+    return {tuple(row) for row in operations.PLACES.all(product_id=product.product_id)}
+
+
+def test_a_product_comes_back_as_it_was_saved() -> None:
+    saved = make_product("Teapot", price="48.00", was="60.00", options={"Colour": ["Teal", "Oat"]})
+    found = queries.product(saved.product_id)
+    assert found is not None
+    assert replace(found, updated_at=None, created_at=None, stock_word="out") == replace(
+        saved, updated_at=None, created_at=None
+    )
+    assert [variant.label for variant in found.variants] == ["Teal", "Oat"]
+    assert found.variants[0].price == Money("48.00", EUR)
+    assert queries.product_id_by_slug(saved.slug) == saved.product_id
+    assert queries.variant_by_sku(found.variants[1].sku).variant_id == found.variants[1].variant_id
+
+
+def test_an_unknown_product_is_none() -> None:
+    assert queries.product(uuid4()) is None
+    assert queries.product_id_by_slug("no-such-slug") is None
+    assert queries.variant_by_sku("NO-SUCH-SKU") is None
+
+
+def test_q2_a_product_stands_in_its_category_and_in_all_above_it() -> None:
+    root = make_category("Root")
+    middle = make_category("Middle", parent=root)
+    leaf = make_category("Leaf", parent=middle)
+    make_product("Anvil", category=leaf)
+    for node in (root, middle, leaf):
+        assert listed(node.category_id) == ["Anvil"]
+    assert [node.name for node in leaf.ancestors] == ["Root", "Middle"]
+
+
+def test_q2_the_four_orders() -> None:
+    shelf = make_category()
+    start = now() - timedelta(days=10)
+    for place, (name, price) in enumerate([("Zebra", "5.00"), ("äpfel", "100.00"), ("Apfelbaum", "20.00")]):
+        make_product(name, price=price, category=shelf, now=start + timedelta(days=place))
+    assert listed(shelf.category_id, "newest") == ["Apfelbaum", "äpfel", "Zebra"]
+    assert listed(shelf.category_id, "price") == ["Zebra", "Apfelbaum", "äpfel"]
+    assert listed(shelf.category_id, "price-down") == ["äpfel", "Apfelbaum", "Zebra"]
+    assert listed(shelf.category_id, "name") == ["äpfel", "Apfelbaum", "Zebra"]
+
+
+@pytest.mark.parametrize("sort", sorted(queries.SORTS))
+def test_q2_the_parts_of_a_list_are_the_list(sort: str) -> None:
+    shelf = make_category()
+    for price in ("3.00", "1.00", "2.00", "2.00", "2.00"):
+        make_product("Same name", price=price, category=shelf)
+    whole = queries.category_page(shelf.category_id, sort)
+    assert whole.next == ""
+    parts, token = [], ""
+    while True:
+        part = queries.category_page(shelf.category_id, sort, token, limit=2)
+        parts += part.cards
+        token = part.next
+        if not token:
+            break
+    assert parts == list(whole.cards)
+    assert len(parts) == 5
+
+
+def test_a_page_token_fits_one_list_and_cannot_be_made_up() -> None:
+    shelf, other = make_category(), make_category()
+    for _ in range(2):
+        make_product(category=shelf)
+    token = queries.category_page(shelf.category_id, "price", limit=1).next
+    for category_id, sort, sent in (
+        (other.category_id, "price", token),
+        (shelf.category_id, "name", token),
+        (shelf.category_id, "price", token[:-1]),
+        (shelf.category_id, "price", "\0"),
+    ):
+        with pytest.raises(BadPageToken):
+            queries.category_page(category_id, sort, sent)
+
+
+def test_bytes_sort_as_the_numbers_they_stand_for() -> None:
+    numbers = [-(10**12), -1, 0, 1, 255, 256, 10**12]
+    assert sorted(numbers, key=operations._sortable) == numbers
+
+
+def test_a_changed_price_moves_the_card_and_leaves_none_behind() -> None:
+    shelf = make_category()
+    product = make_product(price="10.00", category=shelf)
+    dearer = replace(product.variants[0], price=Money("30.00", EUR))
+    operations.product_saved(replace(product, variants=(dearer,)), now())
+    cards = queries.category_page(shelf.category_id, "price").cards
+    assert [card.price for card in cards] == [Money("30.00", EUR)]
+    assert len(places(product)) == 3
+
+
+def test_another_category_takes_the_cards_along() -> None:
+    here, there = make_category(), make_category()
+    product = make_product(category=here)
+    operations.product_saved(replace(product, category_id=there.category_id), now())
+    assert listed(here.category_id) == []
+    assert listed(there.category_id) == [product.name]
+
+
+def test_an_archived_product_leaves_all_lists() -> None:
+    shelf = make_category()
+    product = make_product(category=shelf)
+    operations.product_saved(replace(product, status="archived"), now())
+    assert listed(shelf.category_id) == []
+    assert places(product) == set()
+
+
+def test_a_variant_that_is_left_out_is_kept_as_no_longer_sold() -> None:
+    product = make_product(options={"Size": ["S", "L"]})
+    small, large = product.variants
+    operations.product_saved(replace(product, variants=(large,)), now())
+    found = queries.product(product.product_id)
+    assert found is not None
+    gone = found.variant(small.variant_id)
+    assert gone is not None
+    assert not gone.sold
+    card = queries.card_of(found)
+    assert card.variant_count == 1
+
+
+def test_a_slug_and_a_sku_belong_to_one() -> None:
+    first, second = make_product(), make_product()
+    with pytest.raises(SlugTaken):
+        operations.product_saved(replace(second, slug=first.slug), now())
+    stolen = replace(second.variants[0], sku=first.variants[0].sku)
+    with pytest.raises(SkuTaken):
+        operations.product_saved(replace(second, variants=(stolen,)), now())
+    assert queries.product(second.product_id) is not None
+
+
+def test_of_two_who_claim_a_slug_at_once_one_wins() -> None:
+    shelf = make_category()
+    slug, barrier, won = f"race-{uuid4().hex}", Barrier(6), []
+    drafts = [replace(make_product(category=shelf), product_id=uuid4(), slug=slug) for _ in range(6)]
+    drafts = [
+        replace(draft, variants=(replace(draft.variants[0], variant_id=uuid4(), sku=f"R-{uuid4().hex.upper()}"),))
+        for draft in drafts
+    ]
+
+    def save(draft: Product) -> None:
+        barrier.wait()
+        with contextlib.suppress(SlugTaken):
+            won.append(operations.product_saved(draft, now()).product_id)
+
+    threads = [Thread(target=save, args=(draft,)) for draft in drafts]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert won == [queries.product_id_by_slug(slug)]
+
+
+def test_the_former_address_still_leads_to_the_product() -> None:
+    product = make_product()
+    renamed = operations.product_saved(replace(product, slug=f"{product.slug}-new"), now())
+    assert queries.product_id_by_slug(product.slug) == product.product_id
+    assert queries.product_id_by_slug(renamed.slug) == product.product_id
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda product: replace(product, variants=()),
+        lambda product: replace(product, variants=product.variants * 201),
+        lambda product: replace(product, slug="No Slug"),
+        lambda product: replace(product, name=" "),
+        lambda product: replace(product, category_id=uuid4()),
+        lambda product: replace(product, variants=(replace(product.variants[0], sku="low er"),)),
+        lambda product: replace(product, variants=(replace(product.variants[0], price=Money(0, EUR)),)),
+        lambda product: replace(product, variants=(replace(product.variants[0], compare_at=Money(1, EUR)),)),
+        lambda product: replace(product, variants=(replace(product.variants[0], options={"Size": "L"}),)),
+    ],
+)
+def test_a_product_that_breaks_a_rule_is_refused(spoil: Callable[[Product], Product]) -> None:
+    product = make_product()
+    with pytest.raises(ProductRefused):
+        operations.product_saved(spoil(product), now())
+    assert queries.product(product.product_id) == product or queries.product(product.product_id) is not None
+
+
+def test_a_fraction_of_a_cent_is_refused() -> None:
+    product = make_product()
+    odd = replace(product.variants[0], price=Money(Decimal("1.005"), EUR))
+    with pytest.raises(ValueError, match="fraction"):
+        operations.product_saved(replace(product, variants=(odd,)), now())
+
+
+@pytest.mark.parametrize("stops_at", range(8))
+def test_a_save_that_is_cut_off_is_finished_from_what_it_left(stops_at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = make_category()
+    product = make_product(price="10.00", category=shelf)
+    began = now()
+    count = 0
+
+    def cut(real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            nonlocal count
+            count += 1
+            if count > stops_at:
+                raise CassandraUnavailable("pulled out")
+            return real(*args, **kwargs)
+
+        return call
+
+    cheaper = replace(product, variants=(replace(product.variants[0], price=Money("4.00", EUR)),))
+    with monkeypatch.context() as patch:
+        for statement in (operations.PLACE_TAKEN, operations.CARD_PUT):
+            patch.setattr(statement, "start", cut(statement.start))
+        patch.setattr(operations, "logged_batch", cut(operations.logged_batch))
+        patch.setattr(operations, "write_together", cut(operations.write_together))
+        with contextlib.suppress(CassandraUnavailable):
+            operations.product_saved(cheaper, now())
+    # What the job does with every change that was noted.
+    assert product.product_id in operations.changed_since(began - timedelta(seconds=1), now())
+    operations.cards_written(product.product_id)
+    found = queries.product(product.product_id)
+    assert found is not None
+    prices = [card.price for card in queries.category_page(shelf.category_id, "price").cards]
+    assert prices == [found.variants[0].price]
+    assert len(places(product)) == 3
+
+
+def test_two_who_save_at_once_leave_one_card() -> None:
+    shelf = make_category()
+    product = make_product(price="10.00", category=shelf)
+    for _ in range(5):
+        barrier = Barrier(4)
+
+        def save(price: int, barrier: Barrier = barrier) -> None:
+            changed = replace(product.variants[0], price=Money(price, EUR))
+            barrier.wait()
+            operations.product_saved(replace(product, variants=(changed,)), now())
+
+        threads = [Thread(target=save, args=(price,)) for price in (11, 12, 13, 14)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        found = queries.product_now(product.product_id)
+        assert found is not None
+        cards = queries.category_page(shelf.category_id, "price").cards
+        assert [card.price for card in cards] == [found.variants[0].price]
+        assert len(places(product)) == 3
+
+
+def test_x29_a_stock_word_reaches_every_card_and_survives_a_save() -> None:
+    shelf = make_category()
+    product = make_product(category=shelf, stock_word="in")
+    operations.stock_word_changed(product.product_id, "few")
+    for sort in queries.SORTS:
+        assert [card.stock_word for card in queries.category_page(shelf.category_id, sort).cards] == ["few"]
+    operations.product_saved(replace(product, name="Renamed"), now())
+    assert queries.category_page(shelf.category_id).cards[0].stock_word == "few"
+    with pytest.raises(ValueError, match="none of"):
+        operations.stock_word_changed(product.product_id, "plenty")
+
+
+def test_a_stock_word_for_nobody_makes_no_product() -> None:
+    product_id = uuid4()
+    operations.stock_word_changed(product_id, "in")
+    assert queries.product(product_id) is None
+
+
+def test_the_tree_refuses_a_fourth_level_a_circle_and_a_taken_address() -> None:
+    root = make_category("Root")
+    leaf = make_category("Leaf", parent=make_category("Middle", parent=root))
+    with pytest.raises(CategoryRefused):
+        make_category("Too deep", parent=leaf)
+    with pytest.raises(CategoryRefused):
+        operations.category_saved(
+            category_id=root.category_id, slug=root.slug, name="Root", parent_id=leaf.ancestors[1].category_id
+        )
+    with pytest.raises(CategoryRefused):
+        operations.category_saved(category_id=uuid4(), slug=root.slug, name="Twin")
+
+
+def test_changes_are_found_by_the_time_they_were_noted() -> None:
+    began = now()
+    product = make_product()
+    changed = operations.changed_since(began, now())
+    assert began <= changed[product.product_id] <= now()
+    assert product.product_id not in operations.changed_since(now(), now() + timedelta(days=1))

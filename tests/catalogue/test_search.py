@@ -1,0 +1,179 @@
+"""Search by words: what people type, and an index that follows the products."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from django.test import override_settings
+
+from catalogue import operations, search
+from catalogue.queries import Product
+from tests.factories import make_category, make_product
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+@pytest.fixture(scope="module")
+def goods(keyspace: str) -> dict[str, Product]:
+    clothing = make_category("Clothing")
+    shirts = make_category("Tops & shirts", parent=clothing)
+    kitchen = make_category("Kitchen")
+    made = [
+        make_product("Everyday T-Shirt", category=shirts, brand="Nordlicht", options={"Colour": ["Rust", "Sky"]}),
+        make_product("Linen Tshirt Dress", category=clothing, brand="Hald"),
+        make_product("Café Crème Bowl", category=kitchen, price="30.00", description="For the first coffee."),
+        make_product("Bread Knife", category=kitchen, price="20.00", now=now() - timedelta(days=40)),
+        make_product("Enamel Kettle", category=kitchen, price="40.00"),
+    ]
+    return {product.name: product for product in made}
+
+
+@pytest.fixture(autouse=True)
+def index(goods: dict[str, Product], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """An index of these products alone."""
+    folder = tmp_path_factory.mktemp("index")
+    with override_settings(SEARCH_INDEX_DIR=folder):
+        search.build_index(goods.values())
+        yield folder
+
+
+def found(query: str, **how: str) -> list[str]:
+    search._reader._looked_at = 0.0
+    return [card.name for card in search.search(query, **how).cards]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("KETTLE", "Enamel Kettle"),
+        ("cafe creme", "Café Crème Bowl"),
+        ("CAFÉ", "Café Crème Bowl"),
+        ("bowls", "Café Crème Bowl"),
+        ("kettles", "Enamel Kettle"),
+        ("knives", "Bread Knife"),
+        ("knife", "Bread Knife"),
+        ("t shirt", "Everyday T-Shirt"),
+        ("t-shirt", "Everyday T-Shirt"),
+        ("tshirt", "Everyday T-Shirt"),
+        ("T-Shirts", "Everyday T-Shirt"),
+        ("t shirt", "Linen Tshirt Dress"),
+        ("ketle", "Enamel Kettle"),
+        ("kettel", "Enamel Kettle"),
+        ("evryday", "Everyday T-Shirt"),
+        ("everyday shir", "Everyday T-Shirt"),
+        ("shirt everyday", "Everyday T-Shirt"),
+    ],
+)
+def test_x33_what_people_type_finds_it(query: str, name: str) -> None:
+    assert name in found(query)
+
+
+@pytest.mark.parametrize("query", ["bred", "zzzz", "bread kettle", "", "   ", "\0", "%", ".*", "(", "a" * 5000])
+def test_x33_what_is_not_meant_finds_nothing(query: str) -> None:
+    assert found(query) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("clothing", "Everyday T-Shirt"),
+        ("tops", "Everyday T-Shirt"),
+        ("nordlicht", "Everyday T-Shirt"),
+        ("rust", "Everyday T-Shirt"),
+        ("coffee", "Café Crème Bowl"),
+        ("kitchen knife", "Bread Knife"),
+    ],
+)
+def test_x34_category_brand_colour_and_description_find_it(query: str, name: str) -> None:
+    assert name in found(query)
+
+
+def test_x34_a_sku_finds_it(goods: dict[str, Product]) -> None:
+    sku = goods["Bread Knife"].variants[0].sku
+    assert found(sku.lower()) == ["Bread Knife"]
+    assert found(sku.replace("-", " ")) == ["Bread Knife"]
+    assert found(sku.replace("-", "")) == ["Bread Knife"]
+
+
+def test_the_name_counts_more_than_the_description(goods: dict[str, Product]) -> None:
+    named = make_product("Coffee Mill")
+    search.build_index([*goods.values(), named])
+    assert found("coffee") == ["Coffee Mill", "Café Crème Bowl"]
+
+
+def test_the_orders_of_a_search() -> None:
+    assert found("kitchen", sort="price") == ["Bread Knife", "Café Crème Bowl", "Enamel Kettle"]
+    assert found("kitchen", sort="price-down") == ["Enamel Kettle", "Café Crème Bowl", "Bread Knife"]
+    assert found("kitchen", sort="newest")[-1] == "Bread Knife"
+
+
+def test_the_parts_of_what_was_found_are_the_whole() -> None:
+    whole = search.search("kitchen", sort="price")
+    parts = [search.search("kitchen", limit=1, offset=place, sort="price").cards[0] for place in range(3)]
+    assert (parts, whole.total) == (list(whole.cards), 3)
+
+
+def test_x35_near_queries_find_something() -> None:
+    assert search.near_queries("nordlict kettel zzzzzz")
+    assert "kettle" in search.near_queries("kattlle")
+    for query in search.near_queries("bread kettle"):
+        assert found(query)
+
+
+def test_the_index_follows_a_change(goods: dict[str, Product]) -> None:
+    came = make_product("Paper Boat")
+    assert search.index_refreshed(now()) >= 1
+    assert found("paper boat") == ["Paper Boat"]
+    operations.product_saved(replace(came, name="Paper Ship"), now())
+    search.index_refreshed(now())
+    assert found("paper") == ["Paper Ship"]
+    operations.product_saved(replace(came, status="archived"), now())
+    search.index_refreshed(now())
+    assert found("paper") == []
+    assert search.index_refreshed(now()) == 0
+
+
+def test_a_stock_word_and_a_price_are_those_of_the_product() -> None:
+    product = make_product("Glass Jug", price="18.00", was="25.00", stock_word="few")
+    search.index_refreshed(now())
+    search._reader._looked_at = 0.0
+    (card,) = search.search("glass jug").cards
+    assert (card.stock_word, card.price, card.compare_at) == (
+        "few",
+        product.variants[0].price,
+        product.variants[0].compare_at,
+    )
+
+
+def test_without_an_index_it_says_so(tmp_path: Path) -> None:
+    with override_settings(SEARCH_INDEX_DIR=tmp_path), pytest.raises(search.NoIndex):
+        search.search("kettle")
+
+
+def test_a_build_that_fails_leaves_the_index_in_use() -> None:
+    def broken() -> Iterator[Product]:
+        yield replace(make_product("Half"), name="Half")
+        raise RuntimeError("stopped")
+
+    with pytest.raises(RuntimeError, match="stopped"):
+        search.build_index(broken())
+    assert found("kettle") == ["Enamel Kettle"]
+    assert found("half") == []
+
+
+def test_old_versions_are_removed(index: Path, goods: dict[str, Product]) -> None:
+    for _ in range(3):
+        search.build_index(goods.values())
+    versions = [path for path in search._home().iterdir() if path.is_dir()]
+    assert len(versions) == 2
+    assert found("kettle")
+
+
+def test_an_unknown_product_in_the_changes_is_no_harm() -> None:
+    operations.product_changed(uuid4(), now())
+    assert search.index_refreshed(now()) >= 1
