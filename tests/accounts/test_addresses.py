@@ -1,0 +1,219 @@
+"""The address book and what each country asks of an address."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts import operations, queries
+from accounts.addresses import Address, phone, postcode
+from accounts.errors import AddressBookFull, NoSuchAddress
+from accounts.forms import AddressFields
+from accounts.models import User
+from tests.factories import make_user
+
+BERLIN = {"name": "Alice Arbour", "street": "Lindenallee 5", "postal_code": "10115", "city": "Berlin", "country": "DE"}
+HOME = Address("Alice", "Lindenallee 5", "10115", "Berlin", "DE")
+
+
+def member() -> tuple[Client, User]:
+    client, alice = Client(), make_user()
+    client.force_login(alice)
+    return client, alice
+
+
+def book(alice: User) -> list[Address]:
+    found = queries.user(alice.pk)
+    assert found is not None
+    return queries.addresses_of(found)
+
+
+@pytest.mark.parametrize(
+    ("country", "typed", "kept"),
+    [
+        ("DE", " 10 115", "10115"),
+        ("DE", "D-10115", "10115"),
+        ("FR", "75 011", "75011"),
+        ("FR", "f-75011", "75011"),
+        ("IE", "d02x285", "D02 X285"),
+        ("IE", "D02-X285", "D02 X285"),
+        ("IE", "", ""),
+    ],
+)
+def test_x57_spaces_dashes_and_case_in_a_postcode_are_ignored(country: str, typed: str, kept: str) -> None:
+    assert postcode(typed, country) == kept
+
+
+@pytest.mark.parametrize(
+    ("country", "typed"),
+    [("DE", "1011"), ("DE", "1011A"), ("FR", "750111"), ("IE", "D02"), ("DE", "١٠١١٥"), ("FR", "")],
+)
+def test_a_postcode_that_the_country_does_not_have_is_refused(country: str, typed: str) -> None:
+    with pytest.raises(ValueError, match="Enter a"):
+        postcode(typed, country)
+
+
+def test_x57_a_telephone_number_may_be_written_in_any_way() -> None:
+    assert phone("+353 (1) 234-5678") == "+35312345678"
+    assert phone("030/123 45 67") == "0301234567"
+    assert phone("") == ""
+    for wrong in ("12", "call me", "+", "1" * 20, "٣٣٣٣٣٣٣"):
+        with pytest.raises(ValueError, match="telephone"):
+            phone(wrong)
+
+
+def test_ireland_needs_no_eircode_and_germany_a_postcode() -> None:
+    dublin = BERLIN | {"country": "IE", "city": "Dublin", "postal_code": ""}
+    assert AddressFields(dublin).is_valid()
+    missing = AddressFields(BERLIN | {"postal_code": ""})
+    assert missing.errors == {"postal_code": ["Enter the postcode"]}
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "words"),
+    [
+        ({"name": "  "}, "name", "Enter the name"),
+        ({"street": ""}, "street", "Enter street"),
+        ({"city": ""}, "city", "Enter the town"),
+        ({"country": "US"}, "country", "We deliver to Germany, France and Ireland"),
+        ({"postal_code": "1"}, "postal_code", "five digits"),
+        ({"phone": "nonsense"}, "phone", "telephone number"),
+        ({"name": "x" * 101}, "name", "at most 100"),
+    ],
+)
+def test_x59_each_mistake_is_told_at_its_field(change: dict[str, str], field: str, words: str) -> None:
+    form = AddressFields(BERLIN | change)
+    assert not form.is_valid()
+    assert words in form.errors[field][0]
+
+
+def test_control_characters_and_line_breaks_do_not_get_into_an_address() -> None:
+    form = AddressFields(BERLIN | {"name": "Alice\r\nBcc: all@example.com", "street": "A\tB  C\u2028D"})
+    assert form.is_valid()
+    assert form.address().name == "Alice Bcc: all@example.com"
+    assert form.address().street == "A B C D"
+
+
+def test_x55_x56_x58_each_field_has_a_visible_label_its_need_and_its_token() -> None:
+    client, _ = member()
+    page = client.get(reverse("accounts:address_add")).content.decode()
+    for token in ("name", "address-line1", "address-line2", "postal-code", "address-level2", "country", "tel"):
+        assert f'autocomplete="{token}"' in page
+    for label in ("Full name", "Street and number", "Postcode", "Town or city", "Country", "Telephone"):
+        assert label in page
+    assert page.count("required</span>") >= 5
+    assert page.count("optional</span>") >= 2
+    assert "Only for the carrier" in page
+    assert "placeholder" not in page[page.index("<h1>") : page.index("Save the address")]
+    assert 'type="tel"' in page
+    shipping = str(AddressFields(section="shipping")["street"])
+    assert 'autocomplete="shipping address-line1"' in shipping
+
+
+def test_an_address_is_added_changed_and_removed() -> None:
+    client, alice = member()
+    assert b"No address yet" in client.get(reverse("accounts:addresses")).content  # X16
+    assert client.post(reverse("accounts:address_add"), BERLIN | {"postal_code": "D-10115"}).status_code == 303  # X2
+    (home,) = book(alice)
+    assert (home.key, home.postal_code, home.default) == ("1", "10115", True)
+    edit = reverse("accounts:address_edit", args=[1])
+    assert b'value="Lindenallee 5"' in client.get(edit).content
+    client.post(edit, BERLIN | {"street": "Ahornweg 7"})
+    assert book(alice)[0].street == "Ahornweg 7"
+    assert b"Ahornweg 7" in client.get(reverse("accounts:addresses")).content
+    for _ in range(2):
+        assert client.post(reverse("accounts:address_remove", args=[1])).status_code == 303
+    assert book(alice) == []
+    assert client.get(edit).status_code == 404
+    assert client.post(edit, BERLIN).status_code == 404
+
+
+def test_x60_a_wrong_address_is_shown_again_as_typed_and_nothing_is_saved() -> None:
+    client, alice = member()
+    answer = client.post(reverse("accounts:address_add"), BERLIN | {"postal_code": "abc 12", "street2": "Back house"})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert 'value="abc 12"' in page
+    assert '<details class="fold" open>' in page
+    assert page.count("Enter a German postcode, five digits like 10115") == 2
+    assert book(alice) == []
+
+
+def test_one_address_is_the_default_and_another_takes_its_place() -> None:
+    _, alice = member()
+    first = operations.address_saved(alice.pk, HOME)
+    second = operations.address_saved(alice.pk, HOME, default=True)
+    assert [(each.key, each.default) for each in book(alice)] == [(second, True), (first, False)]
+    operations.address_removed(alice.pk, second)
+    assert [(each.key, each.default) for each in book(alice)] == [(first, True)]
+
+
+def test_an_address_that_is_gone_cannot_be_changed_back_into_the_book() -> None:
+    _, alice = member()
+    key = operations.address_saved(alice.pk, HOME)
+    operations.address_removed(alice.pk, key)
+    with pytest.raises(NoSuchAddress):
+        operations.address_saved(alice.pk, Address(**(HOME.fields() | {"key": key})))  # type: ignore[arg-type]
+    with pytest.raises(NoSuchAddress):
+        operations.address_removed(alice.pk, key)
+
+
+def test_the_book_holds_20_addresses_whoever_races() -> None:
+    client, alice = member()
+    for _ in range(14):
+        operations.address_saved(alice.pk, HOME)
+
+    def add(number: int) -> bool:
+        try:
+            operations.address_saved(alice.pk, Address(f"Racer {number}", "Street 1", "10115", "Berlin", "DE"))
+        except AddressBookFull:
+            return False
+        return True
+
+    with ThreadPoolExecutor(10) as pool:
+        added = list(pool.map(add, range(10)))
+    assert added.count(True) == 6
+    kept = book(alice)
+    assert len(kept) == 20
+    assert {each.name for each in kept if each.name != "Alice"} == {f"Racer {n}" for n, yes in enumerate(added) if yes}
+    assert b"Your address book is full" in client.get(reverse("accounts:addresses")).content
+    full = client.post(reverse("accounts:address_add"), BERLIN)
+    assert full.status_code == 422
+    assert b"Remove one first" in full.content
+
+
+def test_s22_another_members_address_is_not_there() -> None:
+    alice, (client, _) = make_user(), member()
+    operations.address_saved(alice.pk, HOME)
+    assert client.get(reverse("accounts:address_edit", args=[1])).status_code == 404
+    assert client.post(reverse("accounts:address_remove", args=[1])).status_code == 303
+    assert len(book(alice)) == 1
+
+
+def test_s27_what_is_typed_is_shown_as_text() -> None:
+    client, alice = member()
+    evil = '<script>alert(1)</script><b hx-get="/x">'
+    client.post(reverse("accounts:profile"), {"name": evil})
+    client.post(reverse("accounts:address_add"), BERLIN | {"name": evil, "street": evil})
+    for address in ("accounts:profile", "accounts:addresses"):
+        page = client.get(reverse(address)).content.decode()
+        assert "<script>alert" not in page
+        assert "&lt;script&gt;alert" in page
+        assert '<b hx-get="/x">' not in page
+    assert book(alice)[0].name == evil
+
+
+def test_the_name_is_changed_and_an_empty_one_refused() -> None:
+    client, alice = member()
+    assert client.post(reverse("accounts:profile"), {"name": " Alice  B. "}).status_code == 303
+    found = queries.user(alice.pk)
+    assert found is not None
+    assert found.name == "Alice B."
+    assert client.post(reverse("accounts:profile"), {"name": " "}).status_code == 422
+
+
+def test_s56_personal_pages_are_kept_by_no_cache() -> None:
+    client, _ = member()
+    for name in ("accounts:profile", "accounts:addresses", "accounts:address_add"):
+        assert "no-store" in client.get(reverse(name))["Cache-Control"]

@@ -1,0 +1,269 @@
+"""Becoming a member: a mail in every case, one account for an address, a link that works once."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+import time_machine
+from django.conf import settings
+from django.contrib.auth import get_user
+from django.contrib.auth.hashers import check_password
+from django.test import Client
+from django.urls import reverse
+
+from accounts import operations, queries
+from accounts.errors import EmailTaken
+from accounts.forms import FinishForm
+from cassandra_db import Row, conditional, metered, scan
+from mail.operations import minute_of
+from mail.queries import HINTS, mail
+from tests.factories import PASSWORD, make_user
+
+REGISTER = "/account/register/"
+USERS = scan("test", "SELECT user_id, email FROM users WHERE token(user_id) > :start AND token(user_id) <= :end")
+ERASED = conditional("test", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
+
+
+def fresh_email(name: str = "alice") -> str:
+    return f"{name}-{uuid4().hex}@example.com"
+
+
+def mails_to(email: str, *, since: datetime) -> list[Row]:
+    now, hints = datetime.now(UTC), []
+    minute = minute_of(since)
+    while minute <= now:
+        hints += HINTS.all(minute=minute)
+        minute += timedelta(minutes=1)
+    found = (mail(hint.mail_id) for hint in hints)
+    return [row for row in found if row and row.recipient == email]
+
+
+def link_in(text: str) -> str:
+    match = re.search(rf"{re.escape(settings.PUBLIC_URL)}(/account/register/\S+)", text)
+    assert match
+    return match[1]
+
+
+def test_it_mails_a_link_that_finishes_the_registration_and_logs_in() -> None:
+    client, email, began = Client(), fresh_email(), datetime.now(UTC)
+    answer = client.post(REGISTER, {"email": email})
+    assert (answer.status_code, answer["Location"]) == (303, reverse("accounts:sent"))
+    assert b"Check your mail" in client.get(answer["Location"]).content
+    assert queries.user_by_email(email) is None
+    (sent,) = mails_to(email, since=began)
+    assert sent.subject == "Finish creating your account at Stoa"
+    link = link_in(sent.text)
+    assert link in sent.html
+    page = client.get(link)
+    assert email.encode() in page.content
+    assert b'autocomplete="new-password"' in page.content
+    answer = client.post(link, {"name": " Alice  Arbour ", "password": PASSWORD})
+    assert (answer.status_code, answer["Location"]) == (303, reverse("accounts:profile"))
+    user = queries.user_by_email(email.upper())
+    assert user is not None
+    assert (user.name, user.email, user.role, user.demo) == ("Alice Arbour", email, "", False)
+    assert user.password.startswith("argon2")
+    assert b"Alice Arbour" in client.get(reverse("accounts:profile")).content
+
+
+def test_s9_the_answer_is_the_same_for_a_known_address_and_costs_the_same_statements() -> None:
+    alice = make_user()
+    answers, costs = [], []
+    for email in (alice.email, fresh_email()):
+        answer = Client().post(REGISTER, {"email": email})
+        answers.append((answer.status_code, answer["Location"], answer.content))
+        with metered() as meter:
+            operations.registration_asked(email, datetime.now(UTC))
+        costs.append((meter.statements, meter.rounds))
+    assert answers[0] == answers[1]
+    assert costs[0] == costs[1]
+
+
+def test_an_address_with_an_account_gets_another_mail() -> None:
+    alice, began = make_user(), datetime.now(UTC)
+    Client().post(REGISTER, {"email": alice.email})
+    (sent,) = mails_to(alice.email, since=began)
+    assert sent.subject == "You have an account at Stoa"
+    assert f"{settings.PUBLIC_URL}/account/login/" in sent.text
+    assert "/account/register/" not in sent.text
+
+
+def test_pressing_the_button_again_at_once_sends_no_second_mail() -> None:
+    email, now = fresh_email(), datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+    before = datetime.now(UTC)
+    for seconds in (0, 1, 60):
+        operations.registration_asked(email, now + timedelta(seconds=seconds))
+    operations.registration_asked(email, now + timedelta(minutes=5))
+    hints = {h.mail_id for m in range(6) for h in HINTS.all(minute=now + timedelta(minutes=m))}
+    assert len([row for row in map(mail, hints) if row and row.recipient == email]) == 2
+    assert mails_to(email, since=before) == []
+
+
+def test_s16_the_link_is_built_from_the_settings_and_never_from_the_host_header() -> None:
+    email, began = fresh_email(), datetime.now(UTC)
+    assert Client().post(REGISTER, {"email": email}, headers={"host": "evil.example"}).status_code == 400
+    Client().post(REGISTER, {"email": email}, headers={"host": "localhost", "x-forwarded-host": "evil.example"})
+    (sent,) = mails_to(email, since=began)
+    assert "evil" not in sent.text + sent.html
+    assert link_in(sent.text)
+
+
+def test_a_link_works_for_24_hours_and_only_as_it_was_made() -> None:
+    link = operations.registration_link(fresh_email()).removeprefix(settings.PUBLIC_URL)
+    assert Client().get(link).status_code == 200
+    spoiled = link[:-3] + ("xx/" if not link.endswith("xx/") else "yy/")
+    over = Client().get(spoiled)
+    assert over.status_code == 410
+    assert b"no longer works" in over.content
+    with time_machine.travel(datetime.now(UTC) + timedelta(hours=24, minutes=1)):
+        assert Client().get(link).status_code == 410
+        assert Client().post(link, {"name": "A", "password": PASSWORD}).status_code == 410
+
+
+def test_a_link_used_again_leads_to_the_login() -> None:
+    email = fresh_email()
+    link = operations.registration_link(email).removeprefix(settings.PUBLIC_URL)
+    assert Client().post(link, {"name": "Alice", "password": PASSWORD}).status_code == 303
+    for again in (Client().get(link), Client().post(link, {"name": "Mallory", "password": "another one of mine"})):
+        assert again.status_code == 200
+        assert b"Your account is ready" in again.content
+        assert b'href="/account/login/"' in again.content
+    user = queries.user_by_email(email)
+    assert user is not None
+    assert check_password(PASSWORD, user.password)
+
+
+def test_following_the_link_alone_makes_nothing() -> None:
+    email = fresh_email()
+    link = operations.registration_link(email).removeprefix(settings.PUBLIC_URL)
+    client = Client()
+    client.get(link)
+    assert queries.user_by_email(email) is None
+
+
+def test_s40_what_a_form_adds_by_itself_changes_nothing() -> None:
+    email = fresh_email()
+    link = operations.registration_link(email).removeprefix(settings.PUBLIC_URL)
+    Client().post(
+        link,
+        {"name": "Eve", "password": PASSWORD, "role": "admin", "email": "x@example.com", "demo": "1", "active": "0"},
+    )
+    user = queries.user_by_email(email)
+    assert user is not None
+    assert (user.role, user.demo, user.active) == ("", False, True)
+    assert queries.user_by_email("x@example.com") is None
+
+
+def test_s10_of_twenty_who_register_one_address_at_once_one_wins_and_nothing_is_left_of_the_others() -> None:
+    email, now = fresh_email("race"), datetime.now(UTC)
+    written = [email, email.upper(), f" {email}", email.title()]
+
+    def register(number: int) -> bool:
+        try:
+            operations.user_registered(written[number % 4], f"Racer {number}", None, now)
+        except EmailTaken:
+            return False
+        return True
+
+    with ThreadPoolExecutor(20) as pool:
+        won = list(pool.map(register, range(20)))
+    assert won.count(True) == 1
+    winner = queries.user_by_email(email)
+    assert winner is not None
+    assert winner.name == f"Racer {won.index(True)}"
+    assert [row.user_id for row in USERS.over_ring() if row.email.strip().lower() == email] == [winner.pk]
+
+
+def test_a_claim_whose_account_is_gone_can_be_claimed_again() -> None:
+    gone = make_user()
+    assert ERASED.apply(user_id=gone.pk)
+    assert queries.user_by_email(gone.email) is None
+    new = operations.user_registered(gone.email, "Bob", PASSWORD, datetime.now(UTC))
+    found = queries.user_by_email(gone.email)
+    assert found == new
+    with pytest.raises(EmailTaken):
+        operations.user_registered(gone.email, "Eve", PASSWORD, datetime.now(UTC))
+
+
+def test_registering_with_an_id_of_its_own_twice_makes_one_account() -> None:
+    user_id, email = uuid4(), fresh_email("demo")
+    first = operations.user_registered(email, "Sam", PASSWORD, datetime.now(UTC), demo=True, user_id=user_id)
+    again = operations.user_registered(email, "Someone", PASSWORD, datetime.now(UTC), demo=True, user_id=user_id)
+    assert first == again
+    assert again.name == "Sam"
+    other = make_user()
+    with pytest.raises(EmailTaken):
+        operations.user_registered(other.email, "Sam", PASSWORD, datetime.now(UTC), user_id=user_id)
+    assert queries.user(user_id) == first
+
+
+GOOD = [
+    "six 2468",
+    " spaces at both ends ",
+    "пароль из слов",
+    "密码密码密码密码",
+    "🦦🦦🦦🦦🦦🦦🦦🦦",
+    "x" * 64 + "y" * 64,
+    "ж" * 128,
+    "Correct horse, battery; staple!",
+]
+
+
+@pytest.mark.parametrize("password", GOOD)
+def test_s11_a_password_may_be_any_eight_letters_or_more_and_is_taken_as_typed(password: str) -> None:
+    form = FinishForm({"name": "Alice", "password": password}, email="alice@example.com")
+    assert form.is_valid(), form.errors
+    assert form.cleaned_data["password"] == password
+
+
+@pytest.mark.parametrize(
+    ("password", "words"),
+    [
+        ("", "Choose a password"),
+        ("seven77", "too short"),
+        ("password1", "too common"),
+        ("alice@example.com", "too easily guessed"),
+        ("alicealice", ""),
+        ("Stoastoa1!", "too easily guessed"),
+        ("alicewonder", ""),
+        ("alicewonder2024", ""),
+        ("x" * 5000, "too long"),
+        ("ж" * 2500, "too long"),
+    ],
+)
+def test_s11_short_common_obvious_and_endless_passwords_are_refused_in_words(password: str, words: str) -> None:
+    form = FinishForm({"name": "Alice", "password": password}, email="alice@example.com")
+    assert form.is_valid() is (not words)
+    assert words in str(form.errors.get("password", ""))
+
+
+def test_a_password_that_is_refused_keeps_the_name_and_says_why_at_the_field() -> None:
+    link = operations.registration_link(fresh_email()).removeprefix(settings.PUBLIC_URL)
+    answer = Client().post(link, {"name": "Alice", "password": "short"})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert 'value="Alice"' in page
+    assert "short" not in re.sub(r"too short", "", page)
+    assert 'id="id_password_error"' in page
+
+
+@pytest.mark.parametrize(
+    "email", ["", "alice", "alice@", "a" * 300 + "@example.com", "a b@example.com", "\x00@example.com"]
+)
+def test_x60_a_wrong_address_is_kept_as_typed_and_explained(email: str) -> None:
+    answer = Client().post(REGISTER, {"email": email})
+    assert answer.status_code == 422
+    assert b"There is a problem" in answer.content
+    assert b"<title>Error: " in answer.content
+
+
+def test_the_user_of_a_registration_is_djangos_user() -> None:
+    client, alice = Client(), make_user()
+    client.force_login(alice)
+
+    class Request:
+        session = client.session
+
+    assert get_user(Request()) == alice  # type: ignore[arg-type]

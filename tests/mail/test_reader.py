@@ -1,0 +1,73 @@
+"""The showroom's mail reader, fed by the mail catcher itself."""
+
+import re
+import smtplib
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+from django.conf import settings as shop
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from tests.serving import free_port
+
+
+@pytest.fixture
+def catcher(settings: Settings, tmp_path: Path) -> Iterator[int]:
+    """The port of a mail catcher that keeps what it gets where the reader looks."""
+    settings.MAILDIR, port = tmp_path / "caught", free_port()
+    command = [sys.executable, "manage.py", "mailcatcher", "--port", str(port), "--maildir", str(settings.MAILDIR)]
+    running = subprocess.Popen(command, cwd=shop.BASE_DIR, stdout=subprocess.PIPE, text=True)
+    assert running.stdout
+    assert "Catching" in running.stdout.readline()
+    yield port
+    running.terminate()
+    running.wait(10)
+
+
+def send(port: int, subject: str, text: str) -> None:
+    message = EmailMessage()
+    message["Subject"], message["From"], message["To"] = subject, "Stoa <shop@stoa.example>", "alice@example.com"
+    message["Date"] = "Sat, 21 Nov 2026 10:00:00 +0000"
+    message.set_content(text)
+    message.add_alternative("<p>HTML</p>", subtype="html")
+    with smtplib.SMTP("127.0.0.1", port, timeout=10) as server:
+        server.send_message(message)
+
+
+def test_it_lists_what_was_caught_and_shows_a_text_with_links_to_follow(catcher: int) -> None:
+    client = Client()
+    send(catcher, "First", "Hello")
+    time.sleep(0.01)
+    send(catcher, "Grüße <b>", "Follow https://shop.example/o/abc/?a=1&b=2 soon. <script>alert(1)</script>")
+    page = client.get(reverse("mail:messages")).content.decode()
+    assert page.index("Grüße &lt;b&gt;") < page.index("First")
+    assert "alice@example.com" in page
+    key = re.findall(r'href="(/demo/mail/[^"]+/)"', page)[0]
+    page = client.get(key).content.decode()
+    assert '<a href="https://shop.example/o/abc/?a=1&amp;b=2" rel="nofollow">' in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<script>alert" not in page
+    assert "HTML" not in page[page.index("<h1>") :]
+
+
+def test_it_says_when_there_is_no_mail_yet(settings: Settings, tmp_path: Path) -> None:
+    settings.MAILDIR = tmp_path / "none"
+    assert b"No mail yet" in Client().get(reverse("mail:messages")).content
+
+
+@pytest.mark.parametrize("key", ["nothing", "..", "%2e%2e%2fetc%2fpasswd", "x" * 500, "a\x00b"])
+def test_what_is_not_there_is_not_found(catcher: int, key: str) -> None:
+    assert Client().get(f"/demo/mail/{key}/").status_code == 404
+
+
+def test_a_shop_has_no_such_pages(settings: Settings) -> None:
+    settings.SHOWROOM = False
+    assert Client().get(reverse("mail:messages")).status_code == 404
+    assert Client().get("/demo/mail/some/").status_code == 404
