@@ -230,6 +230,20 @@
     if (event.persisted || performance.getEntriesByType("navigation")[0]?.type === "back_forward") refresh();
   });
 
+  /* What is typed into a password's field can be looked at. It is hidden again when it is sent. */
+  all("[data-reveal]").forEach((field) => {
+    const button = make("button", "button button--link");
+    const show = (shown) => {
+      field.type = shown ? "text" : "password";
+      button.textContent = (shown ? "Hide" : "Show") + " the password";
+    };
+    button.type = "button";
+    button.addEventListener("click", () => show(field.type === "password"));
+    field.form.addEventListener("submit", () => show(false));
+    field.after(button);
+    show(false);
+  });
+
   focus(find("[data-error-summary]"));
   showPaused();
 })();
