@@ -17,16 +17,3 @@ class Lease(Model):
     held_until = columns.DateTime()
     position = columns.Text()
     last_run = columns.DateTime()
-
-
-class SchemaChange(Model):
-    """Which changes that `sync_cassandra` cannot make (a new key, a backfill) have been carried out.
-
-    Bound: one partition, a row a change; tens in a shop's life.
-    Writer: the backfill command of each change.
-    """
-
-    __table_name__ = "schema_changes"
-    shop = columns.Text(partition_key=True)
-    name = columns.Text(primary_key=True)
-    applied_at = columns.DateTime()
