@@ -132,7 +132,8 @@ def serve(*, port: int, development: bool, logins: Sequence[tuple[str, str, str]
     `logins` are (who, e-mail, password), shown once the shop is open. Raises RunError or NodeError when a part does
     not start or ends by itself; what was started is ended then, too.
     """
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    # SIGINT, too: what a script starts in the background would ignore it otherwise.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     (RUN / "runs").mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as stack:
@@ -156,20 +157,29 @@ def stop(say: Say) -> int:
     count = 0
     for path in sorted((RUN / "runs").glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
-        pids = [int(path.stem), *record["parts"].values()]
-        # The run itself ends its parts; what a killed run has left behind is ended here.
-        found = [process for process in map(_of_this_checkout, pids) if process is not None]
-        for process in found:
-            say(f"Stopping {' '.join(process.cmdline()[1:4])} (process {process.pid})")
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.terminate()
-        _, left = psutil.wait_procs(found, timeout=CLOSE_SECONDS + control.STOP_SECONDS)
-        for process in left:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.kill()
+        run, parts = [int(path.stem)], list(record["parts"].values())
+        # The run ends its parts itself; what a killed one has left behind is ended after it.
+        found = sum(
+            _end(pids, timeout)
+            for pids, timeout in ((run, CLOSE_SECONDS + control.STOP_SECONDS), (parts, CLOSE_SECONDS))
+        )
+        if found:
+            say(f"Stopped the run on port {record['port']}")
+            count += 1
         path.unlink(missing_ok=True)
-        count += bool(found)
     return count
+
+
+def _end(pids: Sequence[int], timeout: float) -> int:
+    found = [process for process in map(_of_this_checkout, pids) if process is not None]
+    for process in found:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.terminate()
+    _, left = psutil.wait_procs(found, timeout=timeout)
+    for process in left:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    return len(found)
 
 
 def _of_this_checkout(pid: int) -> psutil.Process | None:

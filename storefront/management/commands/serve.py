@@ -24,7 +24,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, port: int, dev: bool, stop: bool, **options: Any) -> None:
         if stop:
-            self.say(f"{running.stop(self.say)} stopped.")
+            if not running.stop(self.say):
+                self.say("No run of this checkout is open.")
             return
         try:
             logins = [(login.label, login.email, login.password) for login in demo.LOGINS]

@@ -1,0 +1,51 @@
+"""`manage.py load_showroom`: fill the shop with goods, stock, logins and orders that make sense together."""
+
+from argparse import ArgumentParser
+from datetime import UTC, datetime
+from time import monotonic
+from typing import IO, Any, cast
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from accounts.demo import LOGINS
+from catalogue.showroom.data import CATEGORIES, PRODUCTS
+from storefront import showroom, showroom_orders
+
+
+class Command(BaseCommand):
+    help = "Fill the showroom. Run again, it adds only what is missing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--renew", action="store_true", help="save the goods anew, whatever the staff has changed")
+        parser.add_argument("--without-orders", action="store_true", help="load no orders")
+
+    def handle(self, *args: Any, renew: bool, without_orders: bool, **options: Any) -> None:
+        if not settings.SHOWROOM:
+            raise CommandError("This is no showroom: set STOA_SHOWROOM=true if it shall become one.")
+        began, now = monotonic(), datetime.now(UTC)
+        orders = 0 if without_orders else showroom_orders.COUNT
+        columns = (TextColumn("{task.description:<12}"), BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=Console(file=cast("IO[str]", self.stdout._out))) as bars:
+
+            def bar(what: str, total: int) -> showroom.Step:
+                task = bars.add_task(what, total=total)
+                return lambda: bars.advance(task)
+
+            showroom.categories_loaded(bar("Categories", len(CATEGORIES)))
+            showroom.products_loaded(now, bar("Products", len(PRODUCTS)), renew=renew)
+            showroom.stock_loaded(now, bar("Stock", len(PRODUCTS)))
+            showroom.logins_loaded(now, bar("Logins", len(LOGINS)))
+            showroom.pins_loaded(bar("Pairs", len(PRODUCTS)))
+            if orders:
+                showroom_orders.orders_loaded(now, bar("Orders", orders))
+            showroom.derived(now, bar("Lists", 5))
+        variants = sum(len(product.variants) for product in PRODUCTS)
+        self.stdout.write(
+            f"The showroom has {len(PRODUCTS)} products in {variants} variants, {len(CATEGORIES)} categories"
+            f" and {orders} orders ({monotonic() - began:.0f} s)."
+        )
+        for login in LOGINS:
+            self.stdout.write(f"  {login.label:<8} {login.email}   password  {login.password}")
