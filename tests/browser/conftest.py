@@ -1,0 +1,213 @@
+"""The whole shop in a real browser: gunicorn, worker, mail catcher and a showroom in a keyspace of its own.
+
+`$CHROMIUM`, or the Chromium on the PATH, drives it. Without one these tests are skipped; under CI that is a failure.
+Every page is watched: an error on its console, a breach of the Content-Security-Policy or an answer of 500 fails the
+test that opened it.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from cassandra_db.session import session
+from tests.browser.places import Places
+from tests.browser.steps import TWO_CHOICES, add_to_cart
+from tests.browser.watching import Watch
+from tests.environment import KEYSPACE, ROOT
+from tests.serving import free_port, served
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+MISSING = (
+    "no Chromium on the PATH and none in $CHROMIUM. "
+    "`apt-get install chromium` installs one (or set CHROMIUM=/path/to/chromium)"
+)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--force-color-profile=srgb",
+]
+DEVICES: dict[str, dict[str, Any]] = {
+    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
+    "desktop": {"viewport": {"width": 1280, "height": 900}},
+}
+
+Visit = Callable[..., Page]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what lies here, and give a slow machine time."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.timeout(300))
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A shop that is being served."""
+
+    url: str
+    environment: dict[str, str]
+
+    def command(self, *arguments: str) -> str:
+        """Run a command of manage.py in this shop and return what it printed."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=os.environ | self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+@pytest.fixture(scope="package")
+def chromium() -> str:
+    """The path of a Chromium."""
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        if os.environ.get("CI"):
+            pytest.fail(MISSING)
+        pytest.skip(MISSING)
+    return found
+
+
+@pytest.fixture(scope="package")
+def shop(chromium: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """Fill a showroom once, and serve it with a worker and a mail catcher beside it. $SHOP_URL names one that is open already."""
+    if url := os.environ.get("SHOP_URL"):
+        yield Shop(url, {})
+        return
+    folder = tmp_path_factory.mktemp("shop")
+    mail_port = free_port()
+    environment = {
+        "CASSANDRA_KEYSPACE": f"{KEYSPACE}_shop",
+        "SEARCH_INDEX_DIR": str(folder / "search"),
+        "MAILDIR": str(folder / "mail"),
+        "EMAIL_URL": f"smtp://127.0.0.1:{mail_port}",
+        "COUNT_STATEMENTS": "0",
+    }
+    with ExitStack() as stack:
+        stack.callback(lambda: session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}_shop", timeout=60))
+        filled = Shop("", environment)
+        filled.command("sync_cassandra")
+        filled.command("load_showroom")
+        url = stack.enter_context(served(folder, **environment))
+        there = Shop(url, environment | {"PUBLIC_URL": url})
+        for command in (["mailcatcher", "--port", str(mail_port)], ["worker"]):
+            stack.enter_context(_beside(folder, there, *command))
+        yield there
+
+
+class _beside:  # noqa: N801 -- reads like the function it stands for
+    """A command of manage.py that runs beside the shop."""
+
+    def __init__(self, folder: Path, shop: Shop, *command: str) -> None:
+        self.log = (folder / f"{command[0]}.log").open("wb")
+        self.process = subprocess.Popen(
+            [sys.executable, "manage.py", *command],
+            cwd=ROOT,
+            env=os.environ | shop.environment,
+            stdout=self.log,
+            stderr=self.log,
+        )
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(30)
+        self.log.close()
+
+
+@pytest.fixture(scope="package")
+def chrome(chromium: str) -> Iterator[Browser]:
+    """The browser. It ends with this folder's tests: its event loop would get into the way of others."""
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def visit(chrome: Browser, shop: Shop) -> Iterator[Visit]:
+    """Opens a fresh visitor's page: `visit(device="phone", scripts=False, allow="regex of expected console words")`."""
+    opened: list[tuple[BrowserContext, Watch]] = []
+
+    def come(device: str = "desktop", *, scripts: bool = True, allow: str = "", **options: Any) -> Page:
+        context = chrome.new_context(
+            base_url=shop.url, java_script_enabled=scripts, locale="en-IE", **DEVICES[device] | options
+        )
+        context.set_default_timeout(10_000)
+        page = context.new_page()
+        opened.append((context, Watch(page, allow)))
+        return page
+
+    yield come
+    for context, _ in opened:
+        context.close()
+    for _, watch in opened:
+        watch.assert_clean()
+
+
+@pytest.fixture
+def page(visit: Visit) -> Page:
+    """A fresh visitor at a desk."""
+    return visit()
+
+
+@pytest.fixture
+def phone(visit: Visit) -> Page:
+    """A fresh visitor with a phone."""
+    return visit("phone")
+
+
+@pytest.fixture
+def plain(visit: Visit) -> Page:
+    """A fresh visitor whose browser runs no scripts."""
+    return visit(scripts=False)
+
+
+@pytest.fixture(scope="package")
+def places(chrome: Browser, shop: Shop) -> Places:
+    """The shop's pages, made ready once."""
+    found = Places()
+    context = chrome.new_context(base_url=shop.url, **DEVICES["desktop"])
+    page = context.new_page()
+    add_to_cart(page, TWO_CHOICES, 0, quantity=2)
+    add_to_cart(page, TWO_CHOICES, 1)
+    found.states["cart"] = context.storage_state()
+    context.close()
+    return found
+
+
+def wait_for(what: Callable[[], Any], seconds: float = 20) -> Any:
+    """Ask again and again until the answer is something, and return it."""
+    deadline = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.25)
+    return found
+
+
+def text_of(url: str) -> str:
+    """Return the text of a page, read without a browser."""
+    with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310 -- our own address
+        return str(answer.read().decode())

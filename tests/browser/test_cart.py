@@ -1,0 +1,154 @@
+"""The cart in a browser: in place, by itself, without losing the focus."""
+
+import re
+
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.conftest import Visit
+from tests.browser.steps import TWO_CHOICES, add_to_cart, badge, focused, open_product, quantity_field
+from tests.browser.watching import assert_accessible
+
+
+def test_x37_adding_stays_on_the_page_and_says_which_cart_and_how_much(page: Page) -> None:
+    open_product(page)
+    address = page.url
+    page.get_by_role("button", name="Add to cart").click()
+    panel = page.locator("#added")
+    expect(panel).to_contain_text("is in My cart")
+    expect(panel).to_contain_text(re.compile(r"1 item, €\d+\.\d\d"))
+    expect(badge(page)).to_contain_text(re.compile(r"My cart\s*1"))
+    assert page.url == address
+    assert_accessible(page)
+
+
+def test_x8_the_live_region_is_there_at_load_and_hears_of_the_add(page: Page) -> None:
+    open_product(page)
+    region = page.locator("#status[role=status]")
+    expect(region).to_have_count(1)
+    region.evaluate("element => { element.dataset.same = 'yes' }")
+    page.get_by_role("button", name="Add to cart").click()
+    expect(region).to_contain_text(re.compile(r"is in your cart\. My cart: 1 item, €"))
+    assert region.get_attribute("data-same") == "yes"
+
+
+def test_a_second_press_on_the_same_page_counts_again(page: Page) -> None:
+    open_product(page)
+    for count in ("1 item,", "2 items,"):
+        page.get_by_role("button", name="Add to cart").click()
+        expect(page.locator("#added")).to_contain_text(count)
+
+
+def test_x18_a_double_click_counts_once_and_only_its_button_rests(page: Page) -> None:
+    def late(route: Route) -> None:
+        page.wait_for_timeout(500)
+        route.continue_()
+
+    open_product(page)
+    page.route("**/cart/add/", late)
+    button = page.get_by_role("button", name="Add to cart")
+    button.dblclick()
+    expect(button).to_be_disabled()
+    expect(page.locator("#added")).to_have_attribute("aria-busy", "true")
+    assert page.locator("button:disabled").count() == 1
+    expect(page.locator("#added")).to_contain_text("1 item,")
+    expect(button).to_be_enabled()
+    page.unroute("**/cart/add/")
+    page.goto("/cart/")
+    expect(page.locator("#cart input[name=quantity]")).to_have_value("1")
+
+
+def test_x18_a_double_click_counts_once_without_htmx(visit: Visit) -> None:
+    page = visit(scripts=False)
+    open_product(page)
+    page.get_by_role("button", name="Add to cart").dblclick()
+    expect(page.locator("#cart-title")).to_have_text("My cart")
+    expect(page.locator("#cart input[name=quantity]")).to_have_value("1")
+
+
+def test_x46_a_changed_quantity_applies_by_itself(page: Page) -> None:
+    add_to_cart(page)
+    page.goto("/cart/")
+    expect(page.get_by_role("button", name="Update")).to_be_hidden()
+    page.get_by_role("button", name="One more").click()
+    expect(badge(page)).to_contain_text("2 items")
+    assert "button#" in focused(page)
+    field = page.locator("#cart input[name=quantity]")
+    field.fill("5")
+    field.press("Enter")
+    expect(badge(page)).to_contain_text("5 items")
+    assert focused(page).startswith("input#quantity-")
+    assert_accessible(page)
+
+
+def test_x46_without_scripts_there_is_a_button(plain: Page) -> None:
+    add_to_cart(plain)
+    plain.locator("#cart input[name=quantity]").fill("3")
+    plain.get_by_role("button", name="Update").click()
+    expect(badge(plain)).to_contain_text("3 items")
+
+
+def test_x43_a_quantity_that_is_none_is_explained_at_its_place_and_kept(page: Page) -> None:
+    open_product(page)
+    quantity_field(page).fill("1.5")
+    page.get_by_role("button", name="Add to cart").click()
+    expect(page.locator("#quantity_error")).to_contain_text("Enter a whole number from 1 to 999.")
+    expect(quantity_field(page)).to_have_value("1.5")
+    expect(quantity_field(page)).to_have_attribute("aria-invalid", "true")
+    assert_accessible(page)
+    quantity_field(page).fill("2")
+    page.get_by_role("button", name="Add to cart").click()
+    expect(page.locator("#added")).to_contain_text("2 items")
+    assert quantity_field(page).get_attribute("aria-invalid") is None
+
+
+def test_x7_the_focus_goes_to_the_new_panel(page: Page) -> None:
+    open_product(page)
+    page.get_by_role("button", name="Add to cart").click()
+    expect(page.locator("#added-title")).to_be_focused()
+
+
+def test_x7_a_removed_row_hands_the_focus_to_the_next_and_undo_brings_it_back(page: Page) -> None:
+    add_to_cart(page, TWO_CHOICES, 0)
+    add_to_cart(page, TWO_CHOICES, 1)
+    page.goto("/cart/")
+    rows = page.locator("[data-row]")
+    second = rows.nth(1).get_attribute("id")
+    rows.nth(0).get_by_role("button", name=re.compile("Remove")).click()
+    expect(rows).to_have_count(1)
+    expect(page.locator(f"[id='{second}']")).to_be_focused()
+    assert_accessible(page, "after removing")
+    page.get_by_role("button", name=re.compile("^Undo")).click()
+    expect(rows).to_have_count(2)
+    assert not focused(page).startswith("body")
+    rows.nth(0).get_by_role("button", name=re.compile("Remove")).click()
+    expect(rows).to_have_count(1)
+    rows.nth(0).get_by_role("button", name=re.compile("Remove")).click()
+    expect(page.locator("#cart")).to_contain_text("Your cart is empty")
+    assert not focused(page).startswith("body")
+    assert_accessible(page, "the emptied cart")
+
+
+def test_x7_a_refused_quantity_puts_the_focus_on_the_summary(page: Page) -> None:
+    add_to_cart(page)
+    page.goto("/cart/")
+    field = page.locator("#cart input[name=quantity]")
+    field.fill("0")
+    field.press("Enter")
+    summary = page.locator("[data-error-summary]")
+    expect(summary).to_be_focused()
+    expect(field).to_have_value("0")
+    assert page.title().startswith("Error: ")
+    assert_accessible(page)
+    summary.get_by_role("link").click()
+    expect(field).to_be_focused()
+
+
+def test_two_tabs_of_a_new_guest_fill_one_cart(page: Page) -> None:
+    other = page.context.new_page()
+    open_product(page, TWO_CHOICES, 0)
+    open_product(other, TWO_CHOICES, 1)
+    for tab in (page, other):
+        tab.get_by_role("button", name="Add to cart").click()
+    expect(other.locator("#added")).to_contain_text("2 items")
+    page.goto("/cart/")
+    expect(page.locator("[data-row]")).to_have_count(2)

@@ -1,0 +1,124 @@
+"""How every page looks and reads: sizes, schemes, zoom, text spacing, print, motion, and axe on all of them."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import DEVICES, Visit
+from tests.browser.places import PLACES, Places
+from tests.browser.steps import add_to_cart, open_product
+from tests.browser.watching import assert_accessible
+
+# What a finger has to hit: buttons everywhere, and links that stand alone (a link in a sentence has its line's height).
+SMALL_TARGETS = """() => {
+  const shown = (e) => e.checkVisibility({visibilityProperty: true, opacityProperty: true}) && !e.closest('.vh') && !e.matches('.skip');
+  const alone = (e) => e.matches('button, summary, .button, .link, .chip, .tile, nav a, header a, footer li a, select')
+    || (e.matches('li > a') && !e.closest('p'));
+  return [...document.querySelectorAll('a, button, summary, select')].filter((e) => shown(e) && alone(e)).map((e) => {
+    const box = e.getBoundingClientRect();
+    const least = e.matches('a:not(.button)') ? 24 : 43.5;
+    return box.height < 43.5 || box.width < least ? `${e.outerHTML.slice(0, 120)} ${box.width} x ${box.height}` : '';
+  }).filter(Boolean);
+}"""
+SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+CUT_OFF = """() => [...document.querySelectorAll('body *')].filter((e) => {
+  if (e.closest('.vh, .skip, svg, .scroll, [hidden]') || !e.checkVisibility() || !e.innerText?.trim()) return false;
+  const style = getComputedStyle(e);
+  const cuts = (way) => ['hidden', 'clip'].includes(way);
+  return (cuts(style.overflowX) && e.scrollWidth > e.clientWidth + 1) || (cuts(style.overflowY) && e.scrollHeight > e.clientHeight + 1);
+}).map((e) => e.outerHTML.slice(0, 160))"""
+SPACED = """* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important; }
+p { margin-block-end: 2em !important; }"""
+SHIFTS = """window.shifts = []; new PerformanceObserver((list) => list.getEntries().forEach((e) => {
+  if (!e.hadRecentInput) window.shifts.push(`${e.value.toFixed(4)} ${e.sources.map((s) => s.node?.outerHTML?.slice(0, 80)).join(' | ')}`);
+})).observe({type: 'layout-shift', buffered: true});"""
+MOVES = """() => [...document.querySelectorAll('*')].filter((e) => {
+  const style = getComputedStyle(e);
+  const long = (times) => times.split(',').some((time) => parseFloat(time) > 0.011);
+  return (style.animationName !== 'none' && long(style.animationDuration)) || long(style.transitionDuration)
+    || style.scrollBehavior === 'smooth';
+}).map((e) => e.outerHTML.slice(0, 120))"""
+
+on_every_page = pytest.mark.parametrize("name", PLACES)
+
+
+@on_every_page
+def test_x10_x11_x13_on_a_phone_in_the_dark(visit: Visit, places: Places, name: str) -> None:
+    page = places.open(visit("phone", color_scheme="dark", storage_state=places.state(name), allow="404"), name)
+    assert_accessible(page, name)
+    assert page.evaluate(SMALL_TARGETS) == [], "X10: 44 pixels for what is pressed"
+    page.set_viewport_size({"width": 320, "height": 640})
+    assert page.evaluate(SIDEWAYS) <= 0, "X11: 320 pixels are enough"
+
+
+@on_every_page
+def test_x12_x13_at_a_desk_in_the_light(visit: Visit, places: Places, name: str) -> None:
+    page = places.open(visit(storage_state=places.state(name), allow="404", bypass_csp=True), name)
+    assert_accessible(page, name)
+    for what, style in (("WCAG's text spacing", SPACED), ("twice the text", "html { font-size: 200% !important; }")):
+        added = page.add_style_tag(content=style)
+        assert page.evaluate(CUT_OFF) == [], f"X12: {what}"
+        assert page.evaluate(SIDEWAYS) <= 0, f"X12: {what}"
+        added.evaluate("element => element.remove()")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_x22_nothing_shifts_while_pages_load_and_swaps_arrive(visit: Visit, places: Places, device: str) -> None:
+    page = visit(device)
+    page.add_init_script(SHIFTS)
+    for address in ("/", "/c/kitchen/", "/search?q=mug"):
+        page.goto(address, wait_until="networkidle")
+        page.mouse.wheel(0, 1500)
+        page.wait_for_timeout(150)
+        assert page.evaluate("window.shifts") == [], address
+    open_product(page)
+    page.wait_for_load_state("networkidle")
+    page.get_by_role("button", name="Add to cart").click()
+    expect(page.locator("#added")).to_contain_text("1 item")
+    page.wait_for_timeout(200)
+    assert page.evaluate("window.shifts") == []
+    page.goto("/cart/", wait_until="networkidle")
+    page.get_by_role("button", name="One more").click()
+    expect(page.locator("#cart-badge")).to_contain_text("2 items")
+    page.wait_for_timeout(200)
+    assert page.evaluate("window.shifts") == []
+
+
+def test_x14_who_wants_less_motion_gets_none(visit: Visit) -> None:
+    page = visit(reduced_motion="reduce")
+    open_product(page)
+    assert page.evaluate(MOVES) == []
+    page.get_by_role("button", name="Add to cart").click()
+    expect(page.locator("#added")).to_contain_text("1 item")
+    assert page.evaluate(MOVES) == []
+
+
+def test_x13_forced_colours_still_show_what_is_chosen(visit: Visit) -> None:
+    page = visit(forced_colors="active")
+    open_product(page)
+    chosen, other = page.locator(".chip:has(:checked)").first, page.locator(".chip:not(:has(:checked))").first
+    look = "e => { const s = getComputedStyle(e); return [s.borderTopWidth, s.borderTopColor, s.outlineStyle, s.backgroundColor].join() }"
+    assert chosen.evaluate(look) != other.evaluate(look)
+
+
+@pytest.mark.parametrize("address", ["/c/kitchen/", "/search?q=cotton"])
+def test_x30_the_first_row_comes_at_once_and_the_rest_when_it_is_near(page: Page, address: str) -> None:
+    page.goto(address)
+    pictures = page.locator(".cards img").evaluate_all(
+        "all => all.map(e => [e.loading, e.fetchPriority, e.getBoundingClientRect().top + scrollY])"
+    )
+    first_row = pictures[0][2]
+    assert [each[1] for each in pictures].count("high") == 1
+    assert all(loading == "eager" for loading, _, top in pictures if top == first_row)
+    assert all(loading == "lazy" for loading, _, top in pictures if top > first_row + 900)
+
+
+def test_x21_nothing_is_shown_by_hovering_alone(page: Page) -> None:
+    add_to_cart(page)
+    for address in ("/", "/c/kitchen/", "/cart/"):
+        page.goto(address)
+        before = page.locator("body").inner_text()
+        for each in page.locator("main a, main button").all()[:12]:
+            if each.is_visible():
+                each.hover(force=True)
+        assert page.locator("body").inner_text() == before
+        assert page.locator("[draggable=true]").count() == 0

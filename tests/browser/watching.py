@@ -1,0 +1,54 @@
+"""What is watched on every page: its console, its answers, its accessibility."""
+
+import re
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import ConsoleMessage, Page, Response
+
+# An answer that htmx swaps is no fault, but Chromium writes each status from 400 on to the console.
+TOLD_ANYWAY = r"Failed to load resource: the server responded with a status of (409|422|429)"
+AXE = {
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    "rules": {"target-size": {"enabled": True}},
+    "resultTypes": ["violations"],
+}
+_axe = Axe()
+
+
+class Watch:
+    """Notes what should not happen on a page. `allow` matches what a test brings about on purpose."""
+
+    def __init__(self, page: Page, allow: str = "") -> None:
+        self.faults: list[str] = []
+        self._allowed = re.compile(f"{TOLD_ANYWAY}|{allow}" if allow else TOLD_ANYWAY)
+        page.on("console", self._hear)
+        page.on("pageerror", lambda error: self._note(f"error in a script: {error}"))
+        page.on("response", self._answer)
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type == "error" or "Content Security Policy" in message.text:
+            self._note(f"console: {message.text} ({message.location.get('url')})")
+
+    def _answer(self, response: Response) -> None:
+        if response.status >= 500:
+            self._note(f"{response.request.method} {response.url} answered {response.status}")
+
+    def _note(self, fault: str) -> None:
+        if not self._allowed.search(fault):
+            self.faults.append(fault)
+
+    def assert_clean(self) -> None:
+        """Fail if something went wrong on the page."""
+        assert not self.faults, "\n".join(self.faults)
+
+
+def assert_accessible(page: Page, what: str = "") -> None:
+    """Fail with axe's own words if the page as it stands breaks one of its rules."""
+    found: dict[str, Any] = _axe.run(page, options=AXE).response
+    told = [
+        f"{rule['id']} ({rule['impact']}): {rule['help']}\n    {node['html'][:200]}\n    {node['failureSummary']}"
+        for rule in found["violations"]
+        for node in rule["nodes"]
+    ]
+    assert not told, f"{what or page.url}\n" + "\n".join(told)
