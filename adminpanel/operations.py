@@ -1,0 +1,32 @@
+"""What staff do to orders, as seen from a page that may be old."""
+
+from datetime import datetime, timedelta
+
+from orders import operations
+from orders.errors import StaleOrder
+from orders.queries import Order
+
+# The same note by the same person within this time is a second press on the button, not a second note.
+SECOND_PRESS = timedelta(minutes=1)
+
+
+def order_moved(order: Order, kind: str, *, seen_version: int, actor: str, note: str, now: datetime) -> Order:
+    """Let something happen to the order if it still is what the page showed; return what it is then. `now` is in UTC.
+
+    Raises StaleOrder when somebody was faster, MoveRefused when its state does not allow it, CassandraUnavailable.
+    """
+    if order.version != seen_version:
+        raise StaleOrder(order)
+    return operations.order_moved(order, kind, actor=actor, note=note, now=now)
+
+
+def order_noted(order: Order, text: str, *, actor: str, now: datetime) -> Order:
+    """Write a note among the staff into the order's history, once however often the button was pressed.
+
+    `now` is in UTC. Raises CassandraUnavailable.
+    """
+    pressed_twice = any(
+        event.kind == "note" and event.actor == actor and event.note == text and now - event.at < SECOND_PRESS
+        for event in order.events
+    )
+    return order if pressed_twice else operations.note_added(order, text, actor=actor, now=now)

@@ -1,0 +1,64 @@
+"""The yardstick: a bare Django view that renders the shop's templates from memory.
+
+Each page is asked for once from the real shop, at first use; its template and its whole context (what the context
+processors gave it, too) are kept. From then on the view renders them and does nothing else: no database, no session, no
+cart, no user.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from typing import Any
+
+from django.core.handlers.wsgi import WSGIHandler
+from django.core.wsgi import get_wsgi_application
+from django.http import HttpRequest, HttpResponse
+from django.template import Context
+from django.template.base import Template
+from django.test import Client, override_settings
+from django.test.utils import setup_test_environment, teardown_test_environment
+from django.urls import URLPattern, URLResolver, path
+
+import storefront.settings
+from storefront.urls import urlpatterns as shop
+
+
+def recorded(url: str, cookies: dict[str, str]) -> tuple[Template, dict[str, Any]]:
+    """Return the template that the shop renders for `url`, and the context it renders it with."""
+    setup_test_environment()
+    try:
+        with override_settings(ROOT_URLCONF="storefront.urls", MIDDLEWARE=storefront.settings.MIDDLEWARE):
+            client = Client()
+            for name, value in cookies.items():
+                client.cookies[name] = value
+            answer = client.get(url)
+    finally:
+        teardown_test_environment()
+    if answer.status_code != 200:
+        raise RuntimeError(f"{url} answered {answer.status_code}")
+    contexts: Any = answer.context
+    return answer.templates[0], contexts[0].flatten()
+
+
+@cache
+def _pages() -> dict[str, tuple[Template, dict[str, Any]]]:
+    wanted: dict[str, dict[str, Any]] = json.loads(os.environ["BENCHMARK_PAGES"])
+    return {name: recorded(each["url"], each["cookies"]) for name, each in wanted.items()}
+
+
+def bare(request: HttpRequest, name: str) -> HttpResponse:
+    """Render a page from memory."""
+    template, context = _pages()[name]
+    return HttpResponse(template.render(Context(context)))
+
+
+urlpatterns: list[URLPattern | URLResolver] = [path("bare/<name>", bare), *shop]
+
+
+def application() -> WSGIHandler:
+    """Return the WSGI application, for gunicorn 'benchmarks.bare:application()'."""
+    made = get_wsgi_application()
+    _pages()
+    return made

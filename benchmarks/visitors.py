@@ -1,0 +1,65 @@
+"""Who looks at the measured pages, and which pages of a keyspace they look at."""
+
+from datetime import UTC, datetime
+from uuid import NAMESPACE_URL, uuid4, uuid5
+
+from django.conf import settings
+from django.test import Client
+
+from accounts.errors import EmailTaken
+from accounts.operations import user_registered
+from accounts.queries import user, user_by_email
+from cart.operations import line_added
+from catalogue.queries import Card, category_page, product, root_categories
+
+MEMBER = uuid5(NAMESPACE_URL, "benchmarks/member")
+MEMBER_EMAIL = "benchmark@stoa.example"
+
+
+def urls() -> dict[str, str]:
+    """Return an address for each kind of page: the first category's, and the first product's in it that is in stock."""
+    category = root_categories()[0]
+    card = _card()
+    return {
+        "front": "/",
+        "category": f"/c/{category.slug}/",
+        "product": f"/p/{card.slug}/",
+        "cart": "/cart/",
+        "search": f"/search?q={card.name.split()[-1].lower()}",
+    }
+
+
+def guest() -> dict[str, str]:
+    """Return the cookies of a guest with a thing in the cart."""
+    found = product(_card().product_id)
+    if found is None:
+        raise SystemExit("the first product of the first category is not there")
+    client = Client()
+    sent = {"variant": found.variants[0].sku, "quantity": "2", "operation": str(uuid4())}
+    answer = client.post("/cart/add/", sent)
+    if answer.status_code != 303 or settings.CART_COOKIE_NAME not in client.cookies:
+        raise SystemExit(f"putting {sent['variant']} into a cart answered {answer.status_code}")
+    return {settings.CART_COOKIE_NAME: client.cookies[settings.CART_COOKIE_NAME].value}
+
+
+def member() -> dict[str, str]:
+    """Return the cookies of a member who is logged in and has a thing in the cart."""
+    try:
+        somebody = user_registered(MEMBER_EMAIL, "Benchmark", None, datetime.now(UTC), user_id=MEMBER)
+    except EmailTaken:
+        found = user(MEMBER) or user_by_email(MEMBER_EMAIL)
+        if found is None:
+            raise
+        somebody = found
+    goods = product(_card().product_id)
+    if goods:
+        line_added(somebody.pk, goods, goods.variants[0], 1, uuid5(MEMBER, "once"), datetime.now(UTC))
+    client = Client()
+    client.force_login(somebody)
+    return {name: morsel.value for name, morsel in client.cookies.items()}
+
+
+def _card() -> Card:
+    category = root_categories()[0]
+    cards = category_page(category.category_id).cards
+    return next((card for card in cards if card.stock_word != "out"), cards[0])

@@ -1,0 +1,68 @@
+"""Orders for the staff to work on, and Ann and Ben, who do."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from accounts.addresses import Address
+from accounts.models import User
+from orders import delivery, operations
+from orders.operations import Draft
+from orders.queries import Order
+from orders.quotes import QuotedLine
+from tests.factories import make_product, make_stock, make_user
+
+# Orders of other tests stand on the same board; these are older, so that they stand first.
+_LONG_AGO = datetime(1999, 1, 1, 12, tzinfo=UTC)
+_minutes = count()
+
+
+def make_order(*moves: str, now: datetime | None = None, name: str = "Sam Shopper", quantity: int = 2) -> Order:
+    """An order of one line, to which these things have happened since: "paid", "packed" …"""
+    now = now or _LONG_AGO + timedelta(minutes=next(_minutes))
+    product = make_product("Mug", options={"Colour": ["Olive"]})
+    variant = product.variants[0]
+    make_stock(10, product_id=product.product_id, variant_id=variant.variant_id)
+    address = Address(name=name, street="Hauptstraße 1", postal_code="10115", city="Berlin", country="DE")
+    line = QuotedLine(
+        product_id=product.product_id,
+        variant_id=variant.variant_id,
+        sku=variant.sku,
+        name=product.name,
+        slug=product.slug,
+        options=variant.options,
+        picture=variant.picture,
+        unit_price=variant.price,
+        quantity=quantity,
+        tax_class=product.tax_class,
+    )
+    draft = Draft(
+        order_id=uuid4(),
+        owner_id=uuid4(),
+        user_id=None,
+        email=f"sam-{uuid4().hex}@example.com",
+        delivery_address=address,
+        billing_address=address,
+        method=delivery.method("DE", "standard"),
+        lines=(line,),
+        cart_id=None,
+        fingerprint="one mug",
+    )
+    order = operations.order_placed(draft, now)
+    for move in moves:
+        order = operations.order_moved(order, move, actor="system", now=datetime.now(UTC))
+    return order
+
+
+@pytest.fixture
+def ann() -> User:
+    return make_user("Ann", role="warehouse")
+
+
+@pytest.fixture
+def staff(client: Client, ann: User) -> Client:
+    client.force_login(ann)
+    return client

@@ -1,0 +1,172 @@
+"""The board: what stands where, and how it keeps up."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from adminpanel import queries
+from orders import states
+from orders.queries import Count
+from tests.adminpanel.conftest import make_order
+
+BOARD = reverse("adminpanel:board")
+HTMX = {"HTTP_HX_REQUEST": "true"}
+
+
+def poll_address(text: str) -> str:
+    found = re.search(r'<div id="board"[^>]* hx-get="([^"]+)"', text)
+    assert found
+    return found[1].replace("&amp;", "&")
+
+
+def numbers(text: str) -> list[str]:
+    return re.findall(r'id="order-([0-9A-Z-]+)"', text)
+
+
+def test_x73_it_shows_the_orders_to_pack_the_oldest_first_and_counts_the_open_ones(staff: Client) -> None:
+    first, second = make_order("paid"), make_order("paid")
+    answer = staff.get(BOARD)
+    text = answer.content.decode()
+    shown = numbers(text)
+    assert shown.index(first.number) < shown.index(second.number)
+    for column, label in states.COLUMNS.items():
+        assert f'href="{BOARD}?column={column}"' in text
+        assert label in text
+    counts = dict(re.findall(r'id="tally-(\w+)"[^>]*><span class="tally__count">(\d+\+?)<', text))
+    assert set(counts) == set(states.OPEN_COLUMNS)
+    assert int(counts["to_pack"].rstrip("+")) >= 2
+    assert "Sam Shopper" in text
+    assert "€" in text
+
+
+def test_x73_more_than_500_are_not_counted_further(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orders.queries.board_counts", lambda: {"to_pack": Count(500, more=True)})
+    assert '<span class="tally__count">500+</span>To pack' in staff.get(BOARD).content.decode()
+
+
+def test_an_order_stands_in_the_column_of_its_state_alone(staff: Client) -> None:
+    made = {
+        "to_pay": make_order(),
+        "payment_problem": make_order("payment_failed"),
+        "to_pack": make_order("paid"),
+        "shipped": make_order("paid", "packed", "shipped"),
+        "on_hold": make_order("paid", "held"),
+    }
+    for column in made:
+        shown = numbers(staff.get(BOARD, {"column": column}).content.decode())
+        assert made[column].number in shown
+        assert not {order.number for key, order in made.items() if key != column} & set(shown)
+
+
+def test_x24_the_column_and_the_page_stand_in_the_address(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queries, "PAGE_LENGTH", 2)
+    for _ in range(3):
+        make_order("paid", "held")
+    seen: list[str] = []
+    address = f"{BOARD}?column=on_hold"
+    for _ in range(50):
+        text = staff.get(address).content.decode()
+        assert 'id="tally-on_hold"' in text
+        assert re.search(r'id="tally-on_hold"[^>]*aria-current="page"', text)
+        shown = numbers(text)
+        assert 0 < len(shown) <= 2
+        assert not set(shown) & set(seen)
+        seen += shown
+        following = re.search(r'id="next" href="([^"]+)"', text)
+        if not following:
+            break
+        address = following[1].replace("&amp;", "&")
+        assert "column=on_hold" in address
+    assert len(seen) >= 3
+
+
+@pytest.mark.parametrize(
+    "query", ["column=nowhere", "column=", "after=forged&column=to_pack", "after=%00", "column=to_pack&column=x"]
+)
+def test_what_it_does_not_understand_shows_the_orders_to_pack(staff: Client, query: str) -> None:
+    answer = staff.get(f"{BOARD}?{query}", follow=True)
+    assert answer.status_code == 200
+    assert "<h1>Orders</h1>" in answer.content.decode()
+
+
+def test_x16_an_empty_column_says_what_next(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orders.queries.board", lambda status, after, limit: ([], ""))
+    text = staff.get(BOARD, {"column": "partly_shipped"}).content.decode()
+    assert "No orders here" in text
+    assert f'href="{BOARD}?column=to_pack"' in text
+    assert "Everything is packed" in staff.get(BOARD).content.decode()
+
+
+def test_x73_a_new_order_appears_without_a_reload(staff: Client) -> None:
+    page = staff.get(BOARD, {"column": "to_pay"}).content.decode()
+    poll = poll_address(page)
+    order = make_order()
+    answer = staff.get(poll, **HTMX)
+    assert answer.status_code == 200
+    part = answer.content.decode()
+    assert part.lstrip().startswith('<div id="board"')
+    assert "<html" not in part
+    assert order.number in numbers(part)
+
+
+def test_a_board_that_has_not_changed_sends_nothing(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queries.Board, "fingerprint", "the same minute")
+    make_order("paid")
+    answer = staff.get(poll_address(staff.get(BOARD).content.decode()), **HTMX)
+    assert answer.status_code == 204
+    assert not answer.content
+
+
+def test_what_is_seen_depends_on_orders_counts_and_ages(staff: Client) -> None:
+    make_order("paid")
+    now = datetime.now(UTC)
+    board = queries.board("to_pack", "", now)
+    assert board.fingerprint == queries.Board(**(vars(board) | {"now": now})).fingerprint
+    assert board.fingerprint != queries.Board(**(vars(board) | {"now": now + timedelta(minutes=1)})).fingerprint
+    assert board.fingerprint != queries.Board(**(vars(board) | {"rows": board.rows[1:]})).fingerprint
+
+
+def test_an_order_that_waits_for_over_two_days_is_marked(staff: Client) -> None:
+    now = datetime.now(UTC)
+    order = make_order("paid")
+    late = next(row for row in queries.board("to_pack", "", now).rows if row.ticket.number == order.number)
+    assert late.late
+    assert not queries._late(late.ticket, late.ticket.placed_at + timedelta(hours=47))
+
+
+def test_x3_the_pages_address_gives_the_whole_page(staff: Client) -> None:
+    text = staff.get(BOARD, {"column": "shipped"}).content.decode()
+    assert "<html" in text
+    assert text.count('id="board"') == 1
+    assert 'data-pause="board"' in text
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        str.lower,
+        lambda n: n.replace("-", ""),
+        lambda n: f"  {n.replace('-', ' ')} ",
+        lambda n: n.replace("0", "o").replace("1", "l"),
+    ],
+)
+def test_x57_an_order_is_found_by_its_number_however_it_is_typed(staff: Client, spoilt: object) -> None:
+    order = make_order()
+    answer = staff.get(reverse("adminpanel:find"), {"number": spoilt(order.number)})  # type: ignore[operator]
+    assert answer.status_code == 302
+    assert answer["Location"] == reverse("adminpanel:order", args=[order.number])
+
+
+@pytest.mark.parametrize("typed", ["ZZZZ-ZZZZ", "7", "<script>", "", "x" * 300])
+def test_x60_a_number_that_no_order_has_is_kept_and_explained(staff: Client, typed: str) -> None:
+    answer = staff.get(reverse("adminpanel:find"), {"number": typed})
+    text = answer.content.decode()
+    assert answer.status_code == 422
+    assert "There is a problem" in text
+    assert "<title>Error: " in text
+    assert "<script>" not in text.replace('<script src="', "")
+    if typed and "<" not in typed:
+        assert f'value="{typed}"' in text

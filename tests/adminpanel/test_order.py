@@ -1,0 +1,213 @@
+"""An order's page: what it tells, and what staff do there."""
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import User
+from orders import operations, queries
+from orders.queries import Order
+from tests.adminpanel.conftest import make_order
+
+HTMX = {"HTTP_HX_REQUEST": "true"}
+
+
+def page(order: Order) -> str:
+    return reverse("adminpanel:order", args=[order.number])
+
+
+def move(order: Order) -> str:
+    return reverse("adminpanel:move", args=[order.number])
+
+
+def note(order: Order) -> str:
+    return reverse("adminpanel:note", args=[order.number])
+
+
+def now_of(order: Order) -> Order:
+    found = queries.order(order.order_id)
+    assert found
+    return found
+
+
+def pressed(order: Order, kind: str, **more: str) -> dict[str, str]:
+    return {"event": kind, "version": str(order.version), **more}
+
+
+def test_q12_q13_q14_it_tells_all_of_an_order(staff: Client) -> None:
+    order = make_order("paid")
+    operations.note_added(order, "Called: leave it with the neighbour", actor="Ben", now=datetime.now(UTC))
+    text = staff.get(page(order)).content.decode()
+    for told in (
+        order.number, "Sam Shopper", order.email, "Hauptstraße 1", "10115 Berlin", "Germany", "€24.00", "Olive",
+        "2 × €12.00", "Order placed", "To pack", "Paid", "Standard, DHL", "Called: leave it with the neighbour", "Ben", "Staff only",
+    ):  # fmt: skip
+        assert told in text, told
+    assert text.count("<h1") == 1
+    assert text.index("Called: leave") < text.index("Order placed"), "the newest comes first"
+
+
+@pytest.mark.parametrize("number", ["ZZZZ-ZZZZ", "x", "%00", "x" * 500])
+def test_an_unknown_number_is_a_404(staff: Client, number: str) -> None:
+    assert staff.get(f"/staff/orders/{number}/").status_code == 404
+
+
+def test_x57_a_number_in_lower_case_leads_to_the_page(staff: Client) -> None:
+    order = make_order()
+    answer = staff.get(page(order).lower())
+    assert answer.status_code == 302
+    assert answer["Location"] == page(order)
+
+
+def test_s41_it_offers_what_is_allowed_and_nothing_else(staff: Client) -> None:
+    text = staff.get(page(make_order())).content.decode()
+    assert 'value="cancelled"' in text
+    assert 'value="packed"' not in text
+    text = staff.get(page(make_order("paid"))).content.decode()
+    assert 'value="packed"' in text
+    assert 'value="delivered"' not in text
+    assert 'name="event"' not in staff.get(page(make_order("cancelled"))).content.decode()
+
+
+def test_a_press_moves_the_order_on(staff: Client, ann: User) -> None:
+    order = make_order("paid")
+    answer = staff.post(move(order), pressed(order, "shipped", note="Two parcels"))
+    assert answer.status_code == 303
+    assert answer["Location"] == page(order)
+    fresh = now_of(order)
+    assert (fresh.fulfilment, fresh.column, fresh.version) == ("shipped", "shipped", order.version + 1)
+    assert (fresh.events[0].kind, fresh.events[0].actor, fresh.events[0].note) == ("shipped", "Ann", "Two parcels")
+    assert f"Order {order.number}: shipped." in staff.get(page(order)).content.decode()
+
+
+def test_the_same_press_by_htmx_swaps_the_order_in_place(staff: Client) -> None:
+    order = make_order("paid")
+    answer = staff.post(move(order), pressed(order, "packed"), **HTMX)
+    text = answer.content.decode()
+    assert answer.status_code == 200
+    assert text.lstrip().startswith('<div id="order"')
+    assert "<html" not in text
+    assert "Packed" in text
+    assert "hx-swap-oob" in text
+
+
+def test_x73_a_stale_page_is_told_who_did_what_and_keeps_the_note(staff: Client) -> None:
+    order = make_order("paid")
+    operations.order_moved(order, "held", actor="Ben", now=datetime.now(UTC))
+    answer = staff.post(move(order), pressed(order, "packed", note="Wrapped as a present"), **HTMX)
+    text = answer.content.decode()
+    assert answer.status_code == 409
+    assert "Ben changed it" in text
+    assert "put on hold" in text
+    assert "ago" in text or "just now" in text
+    assert "Wrapped as a present" in text
+    assert 'value="resumed"' in text, "the fresh state's buttons"
+    fresh = now_of(order)
+    assert fresh.state == "on_hold"
+    assert fresh.version == order.version + 1
+    assert f'name="version" value="{fresh.version}"' in text
+
+
+def test_x73_the_same_without_scripts_is_a_whole_page(staff: Client) -> None:
+    order = make_order("paid")
+    operations.order_moved(order, "packed", actor="Ben", now=datetime.now(UTC))
+    answer = staff.post(move(order), pressed(order, "held"))
+    assert answer.status_code == 409
+    assert "<html" in answer.content.decode()
+    assert "Ben changed it" in answer.content.decode()
+
+
+def test_x18_a_second_press_changes_nothing_more(staff: Client) -> None:
+    order = make_order("paid")
+    assert staff.post(move(order), pressed(order, "packed")).status_code == 303
+    assert staff.post(move(order), pressed(order, "packed")).status_code == 409
+    assert [event.kind for event in now_of(order).events].count("packed") == 1
+
+
+def test_s41_a_press_that_the_state_does_not_allow_changes_nothing(staff: Client) -> None:
+    order = make_order()
+    answer = staff.post(move(order), pressed(order, "delivered"))
+    assert answer.status_code == 409
+    assert now_of(order).version == order.version
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {},
+        {"event": "paid", "version": "2"},
+        {"event": "refunded", "version": "2"},
+        {"event": "packed"},
+        {"event": "packed", "version": "x"},
+        {"event": "packed", "version": "-1"},
+        {"event": "packed", "version": "2", "note": "x" * 1001},
+        {"event": "packed", "version": "2", "note": "a\x00b"},
+    ],
+)
+def test_bad_input_is_told_and_changes_nothing(staff: Client, sent: dict[str, str]) -> None:
+    order = make_order("paid")
+    answer = staff.post(move(order), sent)
+    assert answer.status_code == 422
+    assert "There is a problem" in answer.content.decode()
+    assert now_of(order).version == order.version
+
+
+def test_s40_other_fields_change_nothing(staff: Client) -> None:
+    order = make_order("paid")
+    staff.post(move(order), pressed(order, "packed", total="1", state="closed", actor="Mallory"))
+    fresh = now_of(order)
+    assert (fresh.total, fresh.state, fresh.events[0].actor) == (order.total, "confirmed", "Ann")
+
+
+def test_a_note_is_for_staff_and_says_who_and_when(staff: Client) -> None:
+    order = make_order("paid")
+    answer = staff.post(note(order), {"note": "Ring twice\nThen wait"})
+    assert answer.status_code == 303
+    fresh = now_of(order)
+    assert (fresh.events[0].kind, fresh.events[0].actor, fresh.events[0].public) == ("note", "Ann", False)
+    assert fresh.version == order.version, "a note makes nobody's page stale"
+    text = staff.get(page(order)).content.decode()
+    assert "Ring twice<br>Then wait" in text
+    assert "Staff only" in text
+
+
+def test_x18_the_same_note_pressed_twice_stands_once(staff: Client) -> None:
+    order = make_order()
+    for _ in range(2):
+        assert staff.post(note(order), {"note": "Once"}).status_code == 303
+    assert [event.note for event in now_of(order).events].count("Once") == 1
+
+
+@pytest.mark.parametrize("text", ["", "   ", "x" * 1001])
+def test_x60_a_note_that_will_not_do_is_kept_and_explained(staff: Client, text: str) -> None:
+    order = make_order()
+    answer = staff.post(note(order), {"note": text}, **HTMX)
+    assert answer.status_code == 422
+    assert "There is a problem" in answer.content.decode()
+    assert text.strip() in answer.content.decode()
+    assert len(now_of(order).events) == len(order.events)
+
+
+def test_s27_a_note_is_text(staff: Client) -> None:
+    order = make_order()
+    evil = f'<img src=x onerror=alert(1)> <a hx-get="/staff/">{uuid4()}</a>'
+    staff.post(note(order), {"note": evil})
+    text = staff.get(page(order)).content.decode()
+    assert evil not in text
+    assert "&lt;img src=x" in text
+
+
+def test_x2_a_reload_after_a_press_repeats_nothing(staff: Client) -> None:
+    order = make_order("paid")
+    answer = staff.post(move(order), pressed(order, "packed"), follow=True)
+    assert answer.status_code == 200
+    assert answer.redirect_chain == [(page(order), 303)]
+
+
+def test_x19_times_are_the_shops_and_carry_their_zone(staff: Client) -> None:
+    order = make_order(now=datetime(2026, 7, 1, 22, 30, tzinfo=UTC))
+    text = staff.get(page(order)).content.decode()
+    assert '<time datetime="2026-07-01T23:30:00+01:00">1 July 2026, 23:30</time>' in text
