@@ -48,9 +48,8 @@
     [id, ...rows].some((each) => focus(byId(each))) || (root && focus(find("h1, h2, h3, h4", root))) || focus(find("main h1"));
   };
   const retitle = () => {
-    const wrong = find("[data-error-summary]:not([hidden])");
+    const wrong = find("[data-error-summary]:not([hidden]), [aria-invalid=true]");
     document.title = (wrong ? "Error: " : "") + document.title.replace(/^Error: /, "");
-    return wrong;
   };
   const paused = new Set();
   const showPaused = () => all("[data-pause]").forEach((button) => {
@@ -66,6 +65,8 @@
     const active = document.activeElement;
     const row = active.closest("[data-row]");
     xhr.stoa = {
+      by: elt,
+      old: find("#status .notices--float"),
       id: active.id,
       had: !lost() || (cause && /submit|click|change/.test(cause.type)),
       user: Boolean(cause),
@@ -85,10 +86,17 @@
     leaveLater();
     if (target?.id === "suggestions") return suggest();
     const root = target?.isConnected ? target : byId(target?.id) || find("main");
-    const summary = retitle();
+    retitle();
     if (!state.user) return restore(state, root);
-    if (summary && root.contains(summary)) focus(summary);
-    else focus(find("[data-focus]", root)) || restore(state, root);
+    state.old?.remove();
+    const panel = find("[data-focus]", root);
+    const wrong = xhr.status > 399 && (find("[data-error-summary]", root) || find("main [aria-invalid=true]"));
+    if (focus(wrong)) return;
+    if (!focus(panel)) return restore(state, root);
+    /* Who was led to a panel sees it; the message is for ears then. */
+    const floating = find("#status .notices--float");
+    if (floating) floating.className = "vh";
+    all("#status .vh button").forEach((button) => button.remove());
   });
   /* Back to a pushed address: the whole page, at its place */
   on("htmx:historyCacheMiss", (event) => { event.preventDefault(); location.reload(); });
@@ -128,12 +136,12 @@
 
   /* A message goes as soon as its field is right. */
   on("input change", ({ target: field }) => {
-    const group = field.closest(".field--bad");
+    const group = field.closest(".field--bad, .field");
     const right = /radio|checkbox/.test(field.type) ? field.checked : field.value.trim() && field.validity.valid;
-    if (!group || !right) return;
+    if (!group || !right || !find("[aria-invalid=true]", group)) return;
     group.classList.remove("field--bad");
     all("[aria-invalid]", group).forEach((each) => each.removeAttribute("aria-invalid"));
-    all(".field__error", group).forEach((each) => { each.hidden = true; });
+    [...all(".field__error", group), byId(`${field.id}_error`)].forEach((each) => each && (each.hidden = true));
     const summary = find("[data-error-summary]");
     all("a", summary || group).forEach((link) => {
       if (group.contains(byId(link.hash?.slice(1)))) link.closest("li")?.remove();
