@@ -7,7 +7,6 @@ own row and is recognised. Arithmetic reads a value once a batch: so one static 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from time import time_ns
 from uuid import UUID
@@ -15,34 +14,21 @@ from uuid import UUID
 from cassandra_db import Outcome, Statement, conditional, conditional_batch, read, write, write_together
 from catalogue import operations as catalogue
 from inventory.errors import OutOfStock
-from inventory.queries import SENTINEL, WAREHOUSES, hold_id_for, numbers_started, stock_in, word_of
+from inventory.queries import (
+    SENTINEL,
+    WAREHOUSES,
+    Allocation,
+    Want,
+    hold_id_for,
+    numbers_started,
+    stock_in,
+    word_of,
+)
 
 # How long units are kept for somebody who is paying.
 HOLD_FOR = timedelta(minutes=10)
 # How often a hold looks again when others were faster, before it gives up.
 ROUNDS = 10
-
-
-@dataclass(frozen=True)
-class Want:
-    """What an order's line needs."""
-
-    line_number: int
-    product_id: UUID
-    variant_id: UUID
-    quantity: int
-
-
-@dataclass(frozen=True)
-class Allocation:
-    """Units of a line that one warehouse keeps, or has sent."""
-
-    line_number: int
-    product_id: UUID
-    variant_id: UUID
-    warehouse_id: str
-    quantity: int
-    hold_id: UUID
 
 
 RECEIVE = conditional(
@@ -133,7 +119,7 @@ def held(order_id: UUID, wants: Sequence[Want], now: datetime, take: int = 0) ->
             released(before)
             continue
         plan = _planned(order_id, wants, available, take)
-        hinted(order_id, plan, now)
+        hinted(order_id, plan, max(now, datetime.now(UTC)) + HOLD_FOR)
         kept: list[Allocation] = []
         for each in plan:
             if not _kept(order_id, each, now):
@@ -145,9 +131,9 @@ def held(order_id: UUID, wants: Sequence[Want], now: datetime, take: int = 0) ->
     raise OutOfStock({want.variant_id: sum(available[want.variant_id].values()) for want in wants})
 
 
-def hinted(order_id: UUID, allocations: Iterable[Allocation], now: datetime) -> None:
+def hinted(order_id: UUID, allocations: Iterable[Allocation], until: datetime) -> None:
     """Note when these holds run out, for the sweeper, which lives in real time whatever `now` an importer passes."""
-    minute = minute_of(max(now, datetime.now(UTC)) + HOLD_FOR)
+    minute = minute_of(until)
     write_together(
         [
             HINT.bind(

@@ -36,6 +36,28 @@ class Numbers:
     shipped: int
 
 
+@dataclass(frozen=True)
+class Want:
+    """What an order's line needs."""
+
+    line_number: int
+    product_id: UUID
+    variant_id: UUID
+    quantity: int
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """Units of a line that one warehouse keeps, or has sent."""
+
+    line_number: int
+    product_id: UUID
+    variant_id: UUID
+    warehouse_id: str
+    quantity: int
+    hold_id: UUID
+
+
 # Q16: a product's stock, for its pages.
 STOCK = read(
     "Q16",

@@ -47,9 +47,7 @@ class Order(Model):
     allocations = columns.Text(static=True)  # JSON: {"take": n, "<warehouse>": [[line, units], …]}
     fingerprint = columns.Text(static=True)  # of what was submitted: the same checkout with another body is refused
     payment_id = columns.UUID(static=True)  # the attempt that paid it
-    kind = (
-        columns.Text()
-    )  # one of orders.states.KINDS
+    kind = columns.Text()  # one of orders.states.KINDS
     actor = columns.Text()  # shopper, system, or a member of staff by name
     note = columns.Text()
     public = columns.Boolean()  # shown to the shopper

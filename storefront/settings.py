@@ -167,6 +167,8 @@ TIME_ZONE = env.str("SHOP_TIME_ZONE", default="Europe/Dublin")
 USE_TZ = True
 USE_I18N = True
 CURRENCY = "EUR"
+# Who takes the money: one of orders.gateways.
+PAYMENT_GATEWAY = env.str("PAYMENT_GATEWAY", default="testbank")
 
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(BASE_DIR / ".run" / "static")))

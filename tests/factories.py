@@ -8,11 +8,17 @@ from uuid import UUID, uuid4
 from django.utils.text import slugify
 from moneyed import EUR, Money
 
+from accounts.addresses import Address
 from accounts.models import User
 from accounts.operations import user_registered
 from catalogue import operations as catalogue
 from catalogue.queries import CategoryNode, Product, Variant
 from inventory.operations import stock_copied, stock_received
+from orders import delivery
+from orders.gateways.testbank.operations import APPROVED, card_given
+from orders.operations import Draft, order_placed, payment_settled, payment_started
+from orders.queries import Order
+from orders.quotes import QuotedLine
 
 
 def make_category(name: str = "Shelf", *, parent: CategoryNode | None = None, position: int = 0) -> CategoryNode:
@@ -91,7 +97,78 @@ def make_stock(berlin: int, *, cork: int = 0, product_id: UUID | None = None, va
 PASSWORD = "seven wet otters"
 
 
-def make_user(name: str = "Alice", *, email: str = "", password: str | None = PASSWORD, role: str = "", demo: bool = False) -> User:
+def make_user(
+    name: str = "Alice", *, email: str = "", password: str | None = PASSWORD, role: str = "", demo: bool = False
+) -> User:
     """A member, by default a shopper; `role` makes one of the staff."""
     email = email or f"{name.lower()}-{uuid4().hex}@example.com"
     return user_registered(email, name, password, datetime.now(UTC), role, demo=demo)
+
+
+def make_draft(
+    *lines: tuple[Product, int],
+    country: str = "DE",
+    method: str = "standard",
+    owner_id: UUID | None = None,
+    user_id: UUID | None = None,
+    cart_id: UUID | None = None,
+    email: str = "ada@example.com",
+    fingerprint: str = "as typed",
+) -> Draft:
+    """What a checkout would make an order of: the first variant of each product, so many of it."""
+    address = Address("Ada Lovelace", "Torstraße 1", "10115", "Berlin", country)
+    quoted = [
+        QuotedLine(
+            product.product_id,
+            product.variants[0].variant_id,
+            product.variants[0].sku,
+            product.name,
+            product.slug,
+            product.variants[0].options,
+            product.variants[0].picture,
+            product.variants[0].price,
+            quantity,
+            product.tax_class,
+        )
+        for product, quantity in lines
+    ]
+    return Draft(
+        order_id=uuid4(),
+        owner_id=owner_id or user_id or uuid4(),
+        user_id=user_id,
+        email=email,
+        delivery_address=address,
+        billing_address=address,
+        method=delivery.method(country, method),
+        lines=tuple(quoted),
+        cart_id=cart_id,
+        fingerprint=fingerprint,
+    )
+
+
+def make_order(
+    *,
+    quantity: int = 1,
+    stock: int = 20,
+    paid: bool = False,
+    user_id: UUID | None = None,
+    price: str = "12.00",
+    email: str = "ada@example.com",
+    now: datetime | None = None,
+) -> Order:
+    """An order of one new product, waiting for its payment or paid with the test bank's good card."""
+    product = make_product(price=price)
+    make_stock(stock, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    now = now or datetime.now(UTC)
+    order = order_placed(make_draft((product, quantity), user_id=user_id, email=email), now)
+    return make_payment(order, now=now) if paid else order
+
+
+def make_payment(order: Order, card: str = APPROVED, *, now: datetime | None = None) -> Order:
+    """Pay an order at the test bank."""
+    now = now or datetime.now(UTC)
+    started = payment_started(order, "http://testserver", now)
+    card_given(started.payment_id, card, now)
+    settled = payment_settled(order.order_id, started.payment_id, now)
+    assert settled
+    return settled

@@ -1,0 +1,66 @@
+"""What can go wrong with an order, in words for its reader."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orders.queries import Order
+
+
+class OrderError(Exception):
+    """Something about an order was refused; nothing was changed."""
+
+
+class CheckoutUsed(OrderError):
+    """This checkout has become an order already, with another content than was sent now."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__(f"This checkout has already become order {order.number}.")
+        self.order = order
+
+
+class CheckoutGivenUp(OrderError):
+    """This checkout was left for too long and its goods were given back: it needs a new id."""
+
+    def __init__(self) -> None:
+        super().__init__("This page was open for a long time. Please look it over once more.")
+
+
+class CheckoutBusy(OrderError):
+    """The same checkout is being placed at this moment by another request, which takes long."""
+
+    def __init__(self) -> None:
+        super().__init__("Your order is being placed at this moment. Please wait a few seconds and try again.")
+
+
+class MoveRefused(OrderError):
+    """The order's state does not allow this."""
+
+    def __init__(self, order: Order, kind: str) -> None:
+        super().__init__(f"Order {order.number} cannot be {kind} now: {order.word.lower()}.")
+        self.order = order
+
+
+class StaleOrder(OrderError):
+    """Somebody else has changed the order since it was read. `order` is what it is now."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__(f"Order {order.number} was changed by somebody else in the meantime.")
+        self.order = order
+        # Who was it, and when? Notes change nothing, so they are not it.
+        self.event = next((event for event in order.events if event.kind != "note"), None)
+
+
+class TooManyAttempts(OrderError):
+    """An order's payment was tried as often as one may."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The payment was tried {limit} times, which is as often as we can. Please write to us.")
+
+
+class NotPayable(OrderError):
+    """The order waits for no payment."""
+
+    def __init__(self) -> None:
+        super().__init__("This order does not wait for a payment.")

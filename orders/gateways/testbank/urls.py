@@ -1,0 +1,8 @@
+"""The bank's page, reached by redirect."""
+
+from django.urls import path
+
+from orders.gateways.testbank import views
+
+app_name = "testbank"
+urlpatterns = [path("<uuid:payment_id>/", views.pay, name="pay")]

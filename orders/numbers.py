@@ -1,0 +1,26 @@
+"""Order numbers: eight letters and digits that can be read out over the telephone."""
+
+import hashlib
+from uuid import UUID
+
+# Crockford's base 32: no I, L, O and U.
+LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_MISREAD = str.maketrans({"I": "1", "L": "1", "O": "0"})
+LENGTH = 8
+
+
+def number_for(order_id: UUID, attempt: int = 0) -> str:
+    """Return the number that an order gets, like "7KQF-3M9X", or another one if that is taken.
+
+    An order's id is random, so is this: it tells neither how many orders there are nor whose cart it was. As it
+    depends on the id alone, an order that is placed a second time after a crash claims the same number.
+    """
+    digest = hashlib.sha256(b"order number" + order_id.bytes + attempt.to_bytes(2, "big")).digest()
+    letters = "".join(LETTERS[byte % 32] for byte in digest[:LENGTH])
+    return f"{letters[:4]}-{letters[4:]}"
+
+
+def tidied(typed: str) -> str:
+    """Return a number as it is kept, whatever case, dashes, spaces and look-alikes it was typed with."""
+    letters = "".join(each for each in typed.upper() if each.isalnum()).translate(_MISREAD)
+    return f"{letters[:4]}-{letters[4:]}" if len(letters) == LENGTH else letters

@@ -1,0 +1,97 @@
+"""The lists in which an order is found, rewritten from the order itself."""
+
+from datetime import UTC, date, datetime, timedelta
+
+from cassandra_db import logged_batch, read, write
+from catalogue.money import minor
+from orders import queries
+from orders.operations.hints import microseconds
+from orders.queries import Order
+from orders.states import COLUMNS
+
+# All of them carry "placed + version" as their time: of two that are applied out of order, the later event's stays.
+OFF_BOARD = write(
+    "Q15",
+    """DELETE FROM orders_by_status USING TIMESTAMP :at
+       WHERE status = :status AND order_date = :day AND placed_at = :placed_at AND order_id = :order_id""",
+)
+ON_BOARD = write(
+    "Q15",
+    """INSERT INTO orders_by_status (status, order_date, placed_at, order_id, number, name, email, country, total, currency,
+                                     item_count, payment, fulfilment, version)
+       VALUES (:status, :day, :placed_at, :order_id, :number, :name, :email, :country, :total, :currency,
+               :item_count, :payment, :fulfilment, :version) USING TIMESTAMP :at""",
+)
+BY_USER = write(
+    "Q11",
+    """INSERT INTO orders_by_user (user_id, year, placed_at, order_id, number, word, total, currency, item_count,
+                                   first_item_name, first_item_picture)
+       VALUES (:user_id, :year, :placed_at, :order_id, :number, :word, :total, :currency, :item_count,
+               :first_item_name, :first_item_picture) USING TIMESTAMP :at""",
+)
+# In real time: the sweeper of emptied days goes by it.
+DAY = write("Q15", "INSERT INTO order_days_by_status (status, order_date) VALUES (:status, :day)")
+
+
+def copies_written(order: Order) -> None:
+    """Write the order's row on the board, and in its owner's list; take it from the columns where it stood before.
+
+    Where it stood is read from its events. Writing it again changes nothing. Raises CassandraUnavailable.
+    """
+    day, placed_at = order.placed_at.astimezone(UTC).date(), order.placed_at
+    at = round(placed_at.timestamp() * 1000) * 1000 + order.version
+    place = {"day": day, "placed_at": placed_at, "order_id": order.order_id, "at": at}
+    shown = {"number": order.number, "item_count": order.item_count, "total": minor(order.total)}
+    shown["currency"] = order.total.currency.code
+    before = {event.board_after for event in order.events} - {order.column, ""}
+    batch = [OFF_BOARD.bind(status=status, **place) for status in sorted(before)]
+    batch.append(DAY.bind(status=order.column, day=day))
+    batch.append(
+        ON_BOARD.bind(
+            status=order.column,
+            name=order.name,
+            email=order.email,
+            country=order.country,
+            payment=order.payment,
+            fulfilment=order.fulfilment,
+            version=order.version,
+            **place,
+            **shown,
+        )
+    )
+    if order.user_id:
+        batch.append(
+            BY_USER.bind(
+                user_id=order.user_id,
+                year=day.year,
+                placed_at=placed_at,
+                order_id=order.order_id,
+                word=order.word,
+                first_item_name=order.first_item_name,
+                first_item_picture=order.first_item_picture,
+                at=at,
+                **shown,
+            )
+        )
+    logged_batch(*batch)
+
+
+ANY = read("Q15", "SELECT order_id FROM orders_by_status WHERE status = :status AND order_date = :day LIMIT 1")
+DAY_REMOVED = write(
+    "Q15",
+    "DELETE FROM order_days_by_status USING TIMESTAMP :before WHERE status = :status AND order_date = :day",
+)
+
+
+def empty_days_removed(now: datetime) -> int:
+    """Forget the days on which a column of the board has no orders any more; return how many.
+
+    The deletion is dated an hour back: a day that an order has just been put to stays. Raises CassandraUnavailable.
+    """
+    before = microseconds() - timedelta(hours=1) // timedelta(microseconds=1)
+    standing: list[tuple[str, date]] = [(status, day) for status in COLUMNS for day in queries.days(status)]
+    reading = [(status, day, ANY.start(status=status, day=day)) for status, day in standing if day < now.date()]
+    empty = [(status, day) for status, day, pending in reading if pending.one() is None]
+    for status, day in empty:
+        DAY_REMOVED.run(status=status, day=day, before=before)
+    return len(empty)

@@ -1,0 +1,339 @@
+"""Checkout, payment, and an order's own page."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import wraps
+from typing import Any, ParamSpec
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.cache import add_never_cache_headers
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts import queries as accounts
+from accounts.access import View, member, personal
+from accounts.models import User
+from cart import owner
+from cart import queries as carts
+from cart.queries import Cart
+from inventory.errors import OutOfStock
+from orders import access, delivery, gateways, links, offers, operations, queries
+from orders.errors import CheckoutBusy, CheckoutGivenUp, CheckoutUsed, NotPayable, OrderError
+from orders.forms import BillingForm, CheckoutForm, LookupForm, fingerprint
+from orders.operations import Draft
+from orders.queries import Order
+from web.rendering import page, without_header
+
+P = ParamSpec("P")
+log = logging.getLogger(__name__)
+
+
+def private(view: View[P]) -> View[P]:
+    """Let no cache keep a page that is about one person."""
+
+    @wraps(view)
+    def kept_private(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        add_never_cache_headers(response)
+        return response
+
+    return kept_private
+
+
+# ---- Checkout
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One request for the checkout: whose cart it is about, and what has been typed."""
+
+    request: HttpRequest
+    owner_id: UUID
+    cart: Cart
+    form: CheckoutForm
+    billing: BillingForm
+
+    def page(
+        self,
+        offer: offers.Offer,
+        *,
+        order_id: UUID | None = None,
+        before: offers.Shown | None = None,
+        told: Sequence[str] = (),
+        status: int = 200,
+    ) -> HttpResponse:
+        """Show the checkout at today's prices, and say what of it is not as `before` showed it."""
+        if not offer.lines:
+            return page(self.request, "orders/nothing.html", {"reasons": list(offer.reasons.values())}, status=409)
+        form, now = self.form, datetime.now(UTC)
+        sums = offer.sums(form.method, form.destination)
+        changes = [*told, *(offers.changes(before, offer, sums if status == 409 else None) if before else ())]
+        if status == 409 and not changes:
+            changes = ["This page was open for a long time. Please look it over once more."]
+        visitor = _member(self.request)
+        context = {
+            "form": form,
+            "billing": self.billing,
+            "has_errors": bool(form.errors or self.billing.errors),
+            "lines": offer.lines,
+            "sums": sums,
+            "changes": changes,
+            "checkout": offer.shown(sums, self.owner_id, order_id).token(),
+            "ways": [
+                (way, way.price_for(sums.subtotal), *way.arrives(now)) for way in delivery.methods(form.destination)
+            ],
+            "method": form.method,
+            "addresses": accounts.addresses_of(visitor) if visitor else [],
+        }
+        return page(self.request, "orders/checkout.html", context, part="changed", status=status)
+
+    def draft(self, seen: offers.Shown, offer: offers.Offer) -> Draft:
+        """Return what the valid form makes an order of."""
+        address, visitor = self.form.address(), _member(self.request)
+        return Draft(
+            order_id=seen.order_id,
+            owner_id=seen.owner_id,
+            user_id=visitor.user_id if visitor else None,
+            email=self.form.cleaned_data["email"],
+            delivery_address=address,
+            billing_address=self.billing.address() if self.form.bills_elsewhere else address,
+            method=self.form.method,
+            lines=offer.lines,
+            cart_id=self.cart.cart_id,
+            fingerprint=self.fingerprint(seen),
+        )
+
+    def fingerprint(self, seen: offers.Shown) -> str:
+        """Return what tells this submit's content from another's."""
+        return fingerprint(self.form, self.billing if self.form.bills_elsewhere else None, seen.content)
+
+
+@private
+def checkout(request: HttpRequest) -> HttpResponse:
+    """Everything an order needs, on one page; a POST places it and leads to the payment."""
+    owner_id = owner.owner_of(request)
+    cart = carts.cart_of(owner_id) if owner_id else None
+    seen = offers.shown_in(request.POST.get("checkout", ""), owner_id)
+    placing = request.method == "POST" and "update" not in request.POST
+    if placing and seen and (placed := queries.order(seen.order_id)):
+        return _again(request, seen, placed)
+    if cart is None or owner_id is None or not cart.lines:
+        return redirect("cart:show")
+    if placing:
+        form = CheckoutForm(request.POST)
+        billing = BillingForm(request.POST if form.bills_elsewhere else None)
+        return _place(Visit(request, owner_id, cart, form, billing), seen)
+    if request.method == "POST":
+        return _update(Visit(request, owner_id, cart, *_typed(request)), seen)
+    visit = Visit(request, owner_id, cart, CheckoutForm(initial=_preset(request)), BillingForm())
+    return visit.page(offers.offered(cart), before=offers.in_cart(cart, owner_id))
+
+
+def _preset(request: HttpRequest) -> dict[str, Any]:
+    """What we know of the visitor already, so that it is not asked for again."""
+    preset: dict[str, Any] = {"country": delivery.DEFAULT_COUNTRY, "delivery": "standard", "same_billing": True}
+    visitor = _member(request)
+    if visitor is None:
+        return preset
+    preset |= {"email": visitor.email, "name": visitor.name}
+    known = accounts.addresses_of(visitor)
+    chosen = next((each for each in known if each.key == request.GET.get("address")), known[0] if known else None)
+    return preset | (chosen.fields() if chosen else {})
+
+
+def _typed(request: HttpRequest) -> tuple[CheckoutForm, BillingForm]:
+    """The forms with what was typed so far, which nobody has complained about yet."""
+    typed = request.POST
+    return (
+        CheckoutForm(initial={name: typed.get(name, "") for name in CheckoutForm.base_fields}),
+        BillingForm(initial={name: typed.get(f"billing-{name}", "") for name in BillingForm.base_fields}),
+    )
+
+
+def _update(visit: Visit, seen: offers.Shown | None) -> HttpResponse:
+    """Show the page for another country or another delivery."""
+    offer, form = offers.offered(visit.cart), visit.form
+    if offer.lines:
+        total = offers.written(offer.sums(form.method, form.destination).total)
+        messages.info(visit.request, f"With {form.method.name.lower()} delivery the total is {total}.")
+    return visit.page(offer, order_id=seen.order_id if seen else None)
+
+
+def _again(request: HttpRequest, seen: offers.Shown, placed: Order) -> HttpResponse:
+    """A checkout that is an order already was sent again: the same goes on where it was, another is refused."""
+    form = CheckoutForm(request.POST)
+    billing = BillingForm(request.POST) if form.bills_elsewhere else None
+    complete = form.is_valid() and (billing is None or billing.is_valid())
+    if complete and fingerprint(form, billing, seen.content) == placed.fingerprint:
+        return _to_payment(request, placed)
+    return _used(request, placed)
+
+
+def _place(visit: Visit, seen: offers.Shown | None) -> HttpResponse:
+    form, billing = visit.form, visit.billing
+    order_id = seen.order_id if seen else None
+    offer = offers.offered(visit.cart)
+    if not (form.is_valid() & (not billing.is_bound or billing.is_valid())):
+        return visit.page(offer, order_id=order_id, status=422)
+    sums = offer.sums(form.method, form.destination) if offer.lines else None
+    if seen is None or sums is None or offer.shown(sums, visit.owner_id, seen.order_id) != seen:
+        return visit.page(offer, order_id=order_id, before=seen, status=409)
+    try:
+        order = operations.order_placed(visit.draft(seen, offer), datetime.now(UTC))
+    except OutOfStock as short:
+        return visit.page(offers.offered(visit.cart, short.shortages), order_id=order_id, before=seen, status=409)
+    except CheckoutUsed as used:
+        return _used(visit.request, used.order)
+    except CheckoutBusy as busy:
+        return visit.page(offer, order_id=order_id, told=[str(busy)], status=409)
+    except CheckoutGivenUp as over:
+        return visit.page(offer, told=[str(over)], status=409)
+    return _to_payment(visit.request, order)
+
+
+def _member(request: HttpRequest) -> User | None:
+    return member(request) if request.user.is_authenticated else None
+
+
+def _used(request: HttpRequest, order: Order) -> HttpResponse:
+    response = page(request, "orders/used.html", {"order": order}, status=409)
+    access.remember(request, response, order.order_id)
+    return response
+
+
+# ---- Payment
+
+
+def _to_payment(request: HttpRequest, order: Order) -> HttpResponse:
+    """Send the shopper to the gateway, or to the order's page when there is nothing to pay (any more)."""
+    try:
+        url = operations.payment_started(order, _origin(request), datetime.now(UTC)).url
+    except NotPayable:
+        response = redirect("orders:detail", order.number)
+    except OrderError as refused:
+        messages.error(request, str(refused))
+        response = redirect("orders:detail", order.number)
+    else:
+        response = redirect(url)
+    access.remember(request, response, order.order_id)
+    return response
+
+
+def _origin(request: HttpRequest) -> str:
+    return f"{request.scheme}://{request.get_host()}"
+
+
+@private
+@require_POST
+def pay(request: HttpRequest, number: str) -> HttpResponse:
+    """Try once more to pay an order."""
+    order = access.own_order(request, number)
+    if order.waits_for_payment and order.pay_until < datetime.now(UTC):
+        messages.warning(request, "The time to pay this order is over. Nothing was charged.")
+        return redirect("orders:detail", order.number)
+    return _to_payment(request, order)
+
+
+@private
+@require_GET
+def payment_return(request: HttpRequest, number: str, payment_id: UUID) -> HttpResponse:
+    """The shopper comes back from the gateway: ask it how the payment has ended, whatever the address says."""
+    order = access.own_order(request, number)
+    operations.payment_settled(order.order_id, payment_id, datetime.now(UTC))
+    return redirect("orders:detail", order.number)
+
+
+@csrf_exempt
+@require_POST
+@without_header
+def payment_notice(request: HttpRequest, gateway: str) -> HttpResponse:
+    """A gateway tells that a payment has moved on: believe its signature, and ask it for the rest."""
+    if gateway != settings.PAYMENT_GATEWAY:
+        raise Http404
+    try:
+        found = gateways.gateway(gateway).notified(request.body, request.headers.get("X-Signature", ""))
+    except (PermissionError, ValueError, KeyError) as refused:
+        log.warning("a payment notice was refused: %s", refused)
+        return HttpResponse(status=403)
+    if order := queries.order_by_number(found.number):
+        operations.payment_settled(order.order_id, found.payment_id, datetime.now(UTC))
+    return HttpResponse(status=204)
+
+
+# ---- An order
+
+
+@private
+@require_GET
+def detail(request: HttpRequest, number: str) -> HttpResponse:
+    """An order: what it is at, what is in it, where it goes."""
+    order = access.own_order(request, number)
+    attempts = queries.attempts(order.order_id)
+    under_way = next((each for each in attempts if each.state == "started"), None)
+    if under_way and order.waits_for_payment:
+        # While the bank thinks, looking at the page asks it; the worker would find the same out a little later.
+        order = operations.payment_settled(order.order_id, under_way.payment_id, datetime.now(UTC)) or order
+    context = {
+        "order": order,
+        "items": queries.items(order),
+        "attempt": attempts[-1] if attempts else None,
+        "now": datetime.now(UTC),
+        "arrives": order.method.arrives(order.placed_at),
+        "is_new": _is_new(order),
+        "is_guest": order.user_id is None,
+        "polls": order.state in ("pending_payment", "confirmed", "on_hold"),
+    }
+    return page(request, "orders/detail.html", context, part="status")
+
+
+def _is_new(order: Order) -> bool:
+    """Whether its buyer has just come back from the bank: then the page says thanks and what happens next."""
+    paid = next((event for event in order.events if event.kind in ("paid", "paid_late")), None)
+    return paid is not None and order.column == "to_pack" and (datetime.now(UTC) - paid.at).total_seconds() < 3600
+
+
+@private
+@require_GET
+def track(request: HttpRequest, token: str) -> HttpResponse:
+    """The mailed link: remember the order in this browser and go to its page."""
+    order_id = links.order_id_of(token)
+    order = queries.order(order_id) if order_id else None
+    if order is None:
+        raise Http404("no such order")
+    response = redirect("orders:detail", order.number)
+    access.remember(request, response, order.order_id)
+    return response
+
+
+@private
+def lookup(request: HttpRequest) -> HttpResponse:
+    """Find an order by its number and the e-mail address it was placed with."""
+    form = LookupForm(request.POST or None)
+    if request.method != "POST":
+        return page(request, "orders/lookup.html", {"form": form})
+    if form.is_valid():
+        order = queries.order_by_number(form.cleaned_data["number"])
+        if order and accounts.email_key(order.email) == accounts.email_key(form.cleaned_data["email"]):
+            response = redirect("orders:detail", order.number)
+            access.remember(request, response, order.order_id)
+            return response
+        # One sentence for both errors: it tells nobody which numbers exist.
+        form.add_error(None, "We find no order with this number and this e-mail address. Please check both.")
+    return page(request, "orders/lookup.html", {"form": form}, status=422)
+
+
+@personal
+@require_GET
+def history(request: HttpRequest) -> HttpResponse:
+    """A member's orders, the newest first, by year."""
+    visitor = member(request)
+    now = datetime.now(UTC)
+    since = visitor.created_at.year if visitor.created_at else now.year
+    by_year = queries.orders_of(visitor.user_id, range(min(since, now.year - 1), now.year + 1))
+    return page(request, "orders/history.html", {"years": by_year})
