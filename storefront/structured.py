@@ -45,7 +45,7 @@ def _offer(product: Product, variant: Variant, stock: Stock) -> dict[str, Any]:
         "sku": variant.sku,
         "name": f"{product.name}, {variant.label}" if variant.label else product.name,
         "url": absolute(variant_url(product, variant)),
-        "price": str(variant.price.amount),
+        "price": f"{variant.price.amount:.2f}",
         "priceCurrency": variant.price.currency.code,
         "availability": f"https://schema.org/{'InStock' if stock.available > 0 else 'OutOfStock'}",
         "itemCondition": "https://schema.org/NewCondition",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import pytest
 from moneyed import EUR, Money
@@ -102,7 +103,7 @@ def test_q3_a_prefix_keeps_its_best_fifty_and_what_is_gone_leaves() -> None:
     shelf = make_category()
     one = make_product("Xyzzy One", category=shelf)
     crowd = [
-        replace(one, product_id=make_id(place), name=f"Xyzzy {place}", created_at=now() - timedelta(days=place))
+        replace(one, product_id=UUID(int=place + 1), name=f"Xyzzy {place}", created_at=now() - timedelta(days=place))
         for place in range(60)
     ]
     operations.prefixes_rebuilt(crowd)
@@ -112,10 +113,6 @@ def test_q3_a_prefix_keeps_its_best_fifty_and_what_is_gone_leaves() -> None:
     assert names("xyz") == ["Xyzzy One"]
     operations.prefixes_rebuilt([])
     assert names("xyz") == []
-
-
-def make_id(place: int) -> "operations.UUID":
-    return operations.UUID(int=place + 1)
 
 
 def test_q3_one_products_suggestions_follow_it() -> None:

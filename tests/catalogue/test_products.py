@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 from moneyed import EUR, Money
 
-from cassandra_db import BadPageToken, CassandraUnavailable
+from cassandra_db import BadPageToken, CassandraUnavailable, logged_batch, write_together
 from catalogue import operations, queries
 from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
 from catalogue.queries import Product
@@ -41,7 +41,9 @@ def test_a_product_comes_back_as_it_was_saved() -> None:
     assert [variant.label for variant in found.variants] == ["Teal", "Oat"]
     assert found.variants[0].price == Money("48.00", EUR)
     assert queries.product_id_by_slug(saved.slug) == saved.product_id
-    assert queries.variant_by_sku(found.variants[1].sku).variant_id == found.variants[1].variant_id
+    row = queries.variant_by_sku(found.variants[1].sku)
+    assert row is not None
+    assert row.variant_id == found.variants[1].variant_id
 
 
 def test_an_unknown_product_is_none() -> None:
@@ -78,7 +80,8 @@ def test_q2_the_parts_of_a_list_are_the_list(sort: str) -> None:
         make_product("Same name", price=price, category=shelf)
     whole = queries.category_page(shelf.category_id, sort)
     assert whole.next == ""
-    parts, token = [], ""
+    parts: list[queries.Card] = []
+    token = ""
     while True:
         part = queries.category_page(shelf.category_id, sort, token, limit=2)
         parts += part.cards
@@ -173,8 +176,10 @@ def test_of_two_who_claim_a_slug_at_once_one_wins() -> None:
             won.append(operations.product_saved(draft, now()).product_id)
 
     threads = [Thread(target=save, args=(draft,)) for draft in drafts]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert won == [queries.product_id_by_slug(slug)]
 
 
@@ -234,8 +239,8 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(stops_at: int, mon
     with monkeypatch.context() as patch:
         for statement in (operations.PLACE_TAKEN, operations.CARD_PUT):
             patch.setattr(statement, "start", cut(statement.start))
-        patch.setattr(operations, "logged_batch", cut(operations.logged_batch))
-        patch.setattr(operations, "write_together", cut(operations.write_together))
+        patch.setattr(operations, "logged_batch", cut(logged_batch))
+        patch.setattr(operations, "write_together", cut(write_together))
         with contextlib.suppress(CassandraUnavailable):
             operations.product_saved(cheaper, now())
     # What the job does with every change that was noted.
@@ -260,8 +265,10 @@ def test_two_who_save_at_once_leave_one_card() -> None:
             operations.product_saved(replace(product, variants=(changed,)), now())
 
         threads = [Thread(target=save, args=(price,)) for price in (11, 12, 13, 14)]
-        [thread.start() for thread in threads]
-        [thread.join() for thread in threads]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
         found = queries.product_now(product.product_id)
         assert found is not None
         cards = queries.category_page(shelf.category_id, "price").cards

@@ -1,0 +1,145 @@
+"""Fills the showroom: goods, stock, logins and orders, all by the operations that a real shop uses.
+
+Everything has an id of its own that hangs on the data, so that loading it again meets what is there.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from typing import TypeVar
+from uuid import UUID, uuid5
+
+from django.conf import settings
+from moneyed import Money
+
+from accounts.demo import LOGINS
+from accounts.operations import user_registered
+from catalogue import operations, queries, search
+from catalogue.queries import Variant
+from catalogue.showroom import data, goods
+from inventory.operations import stock_copied, stock_received
+from orders.together import bought_together
+from storefront.sitemap import sitemap_written
+
+# More threads than processors: they wait for Cassandra most of the time.
+THREADS = 12
+FEW_LEFT_FROM = 5
+
+Thing = TypeVar("Thing")
+Step = Callable[[], None]
+
+
+def in_parallel(do: Callable[[Thing], object], things: Iterable[Thing], step: Step) -> None:
+    """Do something for each of the things, several at once; `step` is called after each. Raises what `do` raises first."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        for _ in pool.map(do, things):
+            step()
+
+
+def categories_loaded(step: Step) -> None:
+    """This function will add the showroom's categories, parents first."""
+    for position, category in enumerate(data.CATEGORIES):
+        operations.category_saved(
+            category_id=goods.category_id(category.slug),
+            slug=category.slug,
+            name=category.name,
+            parent_id=goods.category_id(category.parent) if category.parent else None,
+            position=position,
+            description=category.description,
+            picture=category.picture,
+        )
+        step()
+
+
+def products_loaded(now: datetime, step: Step, *, renew: bool) -> None:
+    """This function will add the showroom's products; those that are there stay as the staff has them, unless `renew`."""
+
+    def load(product: goods.Product) -> None:
+        product_id = goods.product_id(product.key)
+        if not renew and queries.product_now(product_id):
+            # Finished, if an earlier run was cut off.
+            operations.cards_written(product_id)
+        else:
+            operations.product_saved(_as_sold(product, now), now)
+
+    in_parallel(load, data.PRODUCTS, step)
+
+
+def _as_sold(product: goods.Product, now: datetime) -> queries.Product:
+    variants = tuple(
+        Variant(
+            variant_id=goods.variant_id(variant.sku),
+            sku=variant.sku,
+            options=variant.options,
+            price=Money(variant.price, settings.CURRENCY),
+            compare_at=Money(variant.compare_at, settings.CURRENCY) if variant.compare_at else None,
+            picture=variant.picture,
+            weight_grams=variant.weight_grams,
+        )
+        for variant in product.variants
+    )
+    return queries.Product(
+        product_id=goods.product_id(product.key),
+        slug=product.slug,
+        name=product.name,
+        brand=product.brand,
+        description=product.description,
+        details=product.details,
+        category_id=goods.category_id(product.category),
+        option_names=product.option_names,
+        tax_class=product.tax_class,
+        variants=variants,
+        featured=product.featured,
+        created_at=now - timedelta(days=product.created_days_ago),
+    )
+
+
+def stock_loaded(now: datetime, step: Step) -> None:
+    """This function will receive the showroom's goods into both warehouses; what was received before stays so."""
+
+    def receive(product: goods.Product) -> None:
+        product_id = goods.product_id(product.key)
+        for variant in product.variants:
+            variant_id = goods.variant_id(variant.sku)
+            for warehouse, units in variant.stock.items():
+                if units:
+                    receipt_id = uuid5(variant_id, f"receipt {warehouse}")
+                    stock_received(product_id, variant_id, warehouse, units, FEW_LEFT_FROM, receipt_id, now)
+        stock_copied(product_id)
+
+    in_parallel(receive, data.PRODUCTS, step)
+
+
+def logins_loaded(now: datetime, step: Step) -> None:
+    """This function will make the showroom's three logins, which no other shop lets in."""
+    for login in LOGINS:
+        user_registered(login.email, login.name, login.password, now, login.role, demo=True, user_id=login.user_id)
+        step()
+
+
+def pins_loaded(step: Step) -> None:
+    """This function will pin what the showroom's staff would put beside each product."""
+
+    def pin(product: goods.Product) -> None:
+        operations.related_pinned(goods.product_id(product.key), _ids(product.related))
+
+    in_parallel(pin, data.PRODUCTS, step)
+
+
+def _ids(keys: Sequence[str]) -> list[UUID]:
+    return [goods.product_id(key) for key in keys]
+
+
+def derived(now: datetime, step: Step) -> None:
+    """This function will make all that follows from the products: front page, related, suggestions, index, sitemap."""
+    products = list(queries.scanned_products())
+    operations.featured_rebuilt(products)
+    step()
+    operations.related_rebuilt(products, bought_together())
+    step()
+    operations.prefixes_rebuilt(products)
+    step()
+    search.build_index(products)
+    step()
+    sitemap_written(products, now)
+    step()

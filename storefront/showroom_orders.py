@@ -1,0 +1,207 @@
+"""The showroom's orders: 200 over the last 90 days, in every state, each by the events that led there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+from uuid import UUID, uuid5
+
+from django.conf import settings
+
+from accounts.addresses import Address
+from accounts.demo import LOGINS
+from catalogue import queries
+from catalogue.queries import Product
+from catalogue.showroom import data, goods
+from orders import delivery
+from orders import queries as orders
+from orders.gateways.testbank import operations as testbank
+from orders.operations import Draft, order_moved, order_placed, payment_settled, payment_started
+from orders.queries import Order
+from orders.quotes import QuotedLine
+from storefront.showroom import Step, in_parallel
+
+COUNT = 200
+DAYS = 90
+STAFF = "Toni Staff"
+FINGERPRINT = "showroom"
+# What is scarce stays as scarce as it was received.
+PLENTY = 30
+# Those who have not paid yet may do so for so long: a transfer that is on its way.
+PAY_WITHIN = timedelta(days=14)
+
+_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
+# What happens to an order after it was placed, and how long after.
+_PAID = ("paid", timedelta(minutes=2))
+_SENT = (_PAID, ("packed", 5 * _HOUR), ("shipped", 26 * _HOUR))
+FATES: dict[str, tuple[tuple[str, timedelta], ...]] = {
+    "to pay": (),
+    "payment failed": (("payment_failed", timedelta(minutes=3)),),
+    "paid": (_PAID,),
+    "packed": _SENT[:2],
+    "on hold": (_PAID, ("held", 2 * _HOUR)),
+    "shipped": _SENT,
+    "delivered": (*_SENT, ("delivered", 4 * _DAY)),
+    "closed": (*_SENT, ("delivered", 4 * _DAY), ("closed", 18 * _DAY)),
+    "cancelled": (_PAID, ("cancelled", 7 * _HOUR)),
+    "given up": (("cancelled", 9 * _HOUR),),
+    "expired": (("expired", 25 * _HOUR),),
+}
+_NEWEST = ("paid", "packed", "to pay", "paid", "payment failed", "paid", "on hold")
+_NOTES = {
+    "held": "The house number seems to be missing. Wrote to ask.",
+    "cancelled": "Ordered twice by mistake, says the customer.",
+}
+
+PEOPLE: Sequence[tuple[str, str, str, str, str]] = (
+    ("Anna Vogel", "Kastanienallee 12", "10435", "Berlin", "DE"),
+    ("Jonas Brandt", "Schanzenstraße 41", "20357", "Hamburg", "DE"),
+    ("Miriam Kessler", "Gärtnerplatz 3", "80469", "München", "DE"),
+    ("Tobias Lang", "Südvorstadt 8", "04275", "Leipzig", "DE"),
+    ("Elif Yıldız", "Venloer Straße 214", "50823", "Köln", "DE"),
+    ("Paul Hartmann", "Königstraße 5", "70173", "Stuttgart", "DE"),
+    ("Lena Fuchs", "Bergmannstraße 77", "10961", "Berlin", "DE"),
+    ("Katrin Sommer", "Neustadt 19", "01099", "Dresden", "DE"),
+    ("Claire Fontaine", "18 rue des Martyrs", "75009", "Paris", "FR"),
+    ("Hugo Marchand", "5 quai Saint-Antoine", "69002", "Lyon", "FR"),
+    ("Inès Carpentier", "27 cours Julien", "13006", "Marseille", "FR"),
+    ("Lucas Moreau", "9 rue Kervégan", "44000", "Nantes", "FR"),
+    ("Zoé Lefèvre", "3 place du Capitole", "31000", "Toulouse", "FR"),
+    ("Aoife Byrne", "14 Capel Street", "D01 X2P3", "Dublin", "IE"),
+    ("Cian Murphy", "2 Oliver Plunkett Street", "T12 K8AF", "Cork", "IE"),
+    ("Niamh O’Sullivan", "31 Shop Street", "H91 E2R3", "Galway", "IE"),
+    ("Eoin Kelly", "8 Rathmines Road", "D06 Y5T2", "Dublin", "IE"),
+)
+SHOPPERS_HOME = Address("Sam Shopper", "22 Fade Street", "D02 F9A4", "Dublin", "IE")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An order that shall be there: whose, when placed, and what became of it."""
+
+    number: int
+    placed_at: datetime
+    fate: str
+
+    @property
+    def order_id(self) -> UUID:
+        return uuid5(goods.NAMESPACE, f"order {self.number}")
+
+    @property
+    def events(self) -> tuple[tuple[str, timedelta], ...]:
+        return FATES[self.fate]
+
+    def dice(self) -> Random:
+        """The same dice for the same order each time."""
+        return Random(self.number)  # noqa: S311 - nothing here is a secret
+
+
+def plans(now: datetime) -> list[Plan]:
+    """Return what shall be there, the newest first: closer together towards today, as in a shop that grows."""
+    made = []
+    for number in range(COUNT):
+        age = DAYS * ((number + 0.4) / COUNT) ** 1.9
+        made.append(Plan(number, now - timedelta(days=age), _fate(number, age)))
+    return made
+
+
+def _fate(number: int, age: float) -> str:
+    if age > 2 and number % 12 == 5:
+        return ("cancelled", "expired", "given up")[number // 12 % 3]
+    if age < 2.5:
+        return _NEWEST[number % len(_NEWEST)]
+    if age < 7:
+        return "paid" if number % 9 == 4 else "shipped"
+    if age < 20:
+        return "delivered"
+    return "closed"
+
+
+def orders_loaded(now: datetime, step: Step) -> None:
+    """This function will place the showroom's orders and let happen to each what its plan says.
+
+    What is there already is left as it is, and what was cut off is gone on with. Raises OutOfStock when the showroom
+    has been sold out meanwhile, CassandraUnavailable.
+    """
+    products = queries.products(goods.product_id(product.key) for product in data.PRODUCTS)
+    plentiful = {
+        goods.variant_id(variant.sku)
+        for product in data.PRODUCTS
+        for variant in product.variants
+        if sum(variant.stock.values()) >= PLENTY
+    }
+    by_key = {product.key: products[goods.product_id(product.key)] for product in data.PRODUCTS}
+
+    def load(plan: Plan) -> None:
+        order = orders.order(plan.order_id) or _placed(plan, by_key, plentiful)
+        missing = [(kind, after) for kind, after in plan.events if all(event.kind != kind for event in order.events)]
+        for place, (kind, after) in enumerate(missing, start=1):
+            # Stock and lists follow the last event; what lies between would be overwritten at once.
+            order = _happened(order, kind, min(plan.placed_at + after, now), settle=place == len(missing))
+
+    in_parallel(load, plans(now), step)
+
+
+def _placed(plan: Plan, products: dict[str, Product], plentiful: set[UUID]) -> Order:
+    dice = plan.dice()
+    is_sam = plan.number % 17 == 2
+    home = SHOPPERS_HOME if is_sam else Address(*dice.choice(PEOPLE))
+    name = "".join(letter for letter in home.name.lower() if letter.isascii())
+    methods = delivery.methods(home.country)
+    return order_placed(
+        Draft(
+            order_id=plan.order_id,
+            owner_id=LOGINS[0].user_id if is_sam else uuid5(plan.order_id, "guest"),
+            user_id=LOGINS[0].user_id if is_sam else None,
+            email=LOGINS[0].email if is_sam else f"{name.replace(' ', '.')}@mail.example",
+            delivery_address=home,
+            billing_address=home,
+            method=methods[1] if dice.random() < 0.2 else methods[0],
+            lines=_lines(dice, products, plentiful),
+            cart_id=None,
+            fingerprint=FINGERPRINT,
+        ),
+        plan.placed_at,
+        PAY_WITHIN,
+    )
+
+
+def _lines(dice: Random, products: dict[str, Product], plentiful: set[UUID]) -> tuple[QuotedLine, ...]:
+    """One to three products; half of the time what goes well with the first."""
+    first = dice.choice(data.PRODUCTS)
+    others = [*first.related, *(product.key for product in dice.sample(data.PRODUCTS, 2))]
+    wanted = dict.fromkeys([first.key, *dice.sample(others, dice.choice((0, 1, 1, 2)))])
+    lines = []
+    for key in wanted:
+        product = products[key]
+        sold = [variant for variant in product.variants if variant.sold and variant.variant_id in plentiful]
+        if sold:
+            variant = dice.choice(sold)
+            lines.append(
+                QuotedLine(
+                    product_id=product.product_id,
+                    variant_id=variant.variant_id,
+                    sku=variant.sku,
+                    name=product.name,
+                    slug=product.slug,
+                    options=variant.options,
+                    picture=variant.picture,
+                    unit_price=variant.price,
+                    quantity=dice.choice((1, 1, 1, 2)),
+                    tax_class=product.tax_class,
+                )
+            )
+    return tuple(lines) or _lines(dice, products, plentiful)
+
+
+def _happened(order: Order, kind: str, at: datetime, *, settle: bool) -> Order:
+    if kind in ("paid", "payment_failed"):
+        started = payment_started(order, settings.PUBLIC_URL, at)
+        card = testbank.APPROVED if kind == "paid" else testbank.DECLINED
+        testbank.card_given(started.payment_id, card, at)
+        settled = payment_settled(order.order_id, started.payment_id, at, settle=settle)
+        if settled is None:
+            raise LookupError(f"order {order.order_id} has vanished")
+        return settled
+    actor = "system" if kind == "expired" else STAFF
+    return order_moved(order, kind, actor=actor, now=at, note=_NOTES.get(kind, ""), settle=settle)

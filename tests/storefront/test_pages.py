@@ -1,0 +1,498 @@
+"""The shop window: what its pages show, how few reads they take, and what they answer to nonsense."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+import lxml.html
+import pytest
+from django.conf import settings
+from django.test import Client, override_settings
+from django.urls import reverse
+
+from catalogue import operations, queries, search
+from catalogue.queries import CategoryNode, Product
+from storefront import sitemap
+from tests.factories import make_category, make_product, make_stock, make_user
+
+NONSENSE = [
+    "\0",
+    "a" * 3000,
+    "%00",
+    "<script>alert(1)</script>",
+    "'; DROP TABLE products; --",
+    "٣",
+    "\ud7ff",
+    "../../etc",
+]
+
+
+@pytest.fixture(scope="module")
+def shelf(keyspace: str) -> CategoryNode:
+    """The third level of a tree, with 30 products on it: more than a page."""
+    root = make_category("Kitchenware")
+    leaf = make_category("Cups", parent=make_category("Tableware", parent=root))
+    start = datetime.now(UTC) - timedelta(days=60)
+    for place in range(30):
+        make_product(f"Cup {place:02}", price=f"{10 + place}.00", category=leaf, now=start + timedelta(hours=place))
+    return leaf
+
+
+@pytest.fixture(scope="module")
+def jug(keyspace: str) -> Product:
+    """A jug in two colours and two sizes, of which one is sold out."""
+    jug = make_product(
+        "Stone Jug", price="40.00", was="55.00", options={"Colour": ["Teal", "Oat"], "Size": ["Small", "Large"]}
+    )
+    for variant, units in zip(jug.variants, (9, 3, 0, 40), strict=True):
+        if units:
+            make_stock(units, product_id=jug.product_id, variant_id=variant.variant_id)
+    return jug
+
+
+@pytest.fixture
+def index(jug: Product, shelf: CategoryNode, tmp_path: Path) -> Iterator[None]:
+    with override_settings(SEARCH_INDEX_DIR=tmp_path):
+        search.build_index()
+        yield
+
+
+@pytest.fixture
+def member() -> Client:
+    client = Client()
+    client.force_login(make_user())
+    return client
+
+
+def tree(response: Any) -> Any:
+    return lxml.html.fromstring(response.content.decode())
+
+
+def texts(page: Any, selector: str) -> list[str]:
+    return [" ".join(each.text_content().split()) for each in page.cssselect(selector)]
+
+
+def names(page: Any) -> list[str]:
+    return texts(page, ".card__name")
+
+
+def rounds(response: Any) -> int:
+    found = re.search(r"rounds=(\d+)", response["X-Cassandra"])
+    assert found
+    return int(found[1])
+
+
+def page_of(product: Product, place: int | None = None) -> str:
+    url = reverse("product", args=(product.slug,))
+    return url if place is None else f"{url}?variant={product.variants[place].sku}"
+
+
+# ---- Reads
+
+
+@pytest.mark.usefixtures("index")
+def test_a_page_takes_two_rounds_of_a_guest_and_three_of_a_member(
+    client: Client, member: Client, shelf: CategoryNode, jug: Product
+) -> None:
+    addresses = ["/", reverse("category", args=(shelf.slug,)), page_of(jug), "/search?q=cup", "/search?q=stone+jug"]
+    sku = jug.variants[0].sku
+    for who, most in ((client, 2), (member, 3)):
+        who.post(reverse("cart:add"), {"variant": sku, "quantity": "1", "operation": str(uuid4())})
+        for address in addresses:
+            for forget in (queries.categories_forgotten, lambda: None):
+                forget()
+                response = who.get(address)
+                assert response.status_code == 200
+                assert rounds(response) <= most, address
+
+
+def test_pages_that_need_no_header_read_nothing(client: Client) -> None:
+    for address in ("/healthz", "/robots.txt", "/pictures/mug/c8724c-efeae0.svg"):
+        assert client.get(address)["X-Cassandra"].startswith("statements=0")
+    assert client.get("/readyz").content == b"ready\n"
+
+
+# ---- Front page
+
+
+def test_the_front_page_shows_its_rows(client: Client) -> None:
+    made = make_product("Front Row Lamp", price="10.00", was="20.00", featured=True)
+    operations.featured_rebuilt(queries.products([made.product_id]).values())
+    page = tree(client.get("/"))
+    assert len(page.cssselect("h1")) == 1
+    assert names(page) == ["Front Row Lamp"] * 3
+    operations.featured_rebuilt(queries.scanned_products())
+
+
+# ---- Lists
+
+
+def test_x5_a_category_page_has_its_way_and_its_children(client: Client, shelf: CategoryNode) -> None:
+    root, middle = shelf.ancestors
+    page = tree(client.get(reverse("category", args=(root.slug,))))
+    assert middle.name in texts(page, "main nav a")
+    assert len(names(page)) == 24
+    page = tree(client.get(reverse("category", args=(shelf.slug,))))
+    assert texts(page, ".crumbs li") == ["Home", root.name, middle.name, shelf.name]
+    assert shelf.name in page.findtext(".//title")
+    assert page.xpath("string(//link[@rel='canonical']/@href)").endswith(f"/c/{shelf.slug}/")
+
+
+@pytest.mark.parametrize(("sort", "first"), [("newest", 29), ("price", 0), ("price-down", 29), ("name", 0)])
+def test_x24_the_order_is_named_in_the_address_and_survives_paging(
+    client: Client, shelf: CategoryNode, sort: str, first: int
+) -> None:
+    url = reverse("category", args=(shelf.slug,))
+    page = tree(client.get(url, {"sort": sort}))
+    (form,) = page.cssselect("form.sort")
+    assert (form.get("method"), form.get("action")) == ("get", url)
+    assert form.cssselect("option[selected]")[0].get("value") == sort
+    (more,) = page.cssselect("a[rel=next]")
+    assert f"sort={sort}" in more.get("href") or sort == "newest"
+    following = tree(client.get(more.get("href")))
+    shown = [int(name.split()[1]) for name in names(page) + names(following)]
+    assert shown == sorted(range(30), reverse=first == 29)
+    assert following.cssselect("option[selected]")[0].get("value") == sort
+
+
+def test_x28_load_more_is_a_link_whose_answer_is_the_rest(client: Client, shelf: CategoryNode) -> None:
+    page = tree(client.get(reverse("category", args=(shelf.slug,))))
+    assert 15 <= len(names(page)) <= 30
+    (more,) = page.cssselect("a[rel=next]")
+    assert more.get("hx-get") == more.get("href")
+    part = client.get(more.get("href"), headers={"HX-Request": "true"})
+    assert b"<html" not in part.content
+    assert len(re.findall(rb'class="card"', part.content)) == 6
+    assert b'rel="next"' not in part.content
+
+
+def test_x3_x4_a_part_is_told_from_the_page(client: Client, shelf: CategoryNode) -> None:
+    url = tree(client.get(reverse("category", args=(shelf.slug,)))).cssselect("a[rel=next]")[0].get("href")
+    whole, part = client.get(url), client.get(url, headers={"HX-Request": "true"})
+    assert "HX-Request" in whole["Vary"]
+    assert "HX-Request" in part["Vary"]
+    assert b"</html>" in whole.content
+    assert len(tree(whole).cssselect("h1")) == 1
+    restored = client.get(url, headers={"HX-Request": "true", "HX-History-Restore-Request": "true"})
+    assert b"</html>" in restored.content
+
+
+def test_x16_an_empty_shelf_offers_a_next_step(client: Client) -> None:
+    empty = make_category("Empty")
+    page = tree(client.get(reverse("category", args=(empty.slug,))))
+    assert page.cssselect(".empty a[href='/']")
+
+
+def test_x27_x29_what_a_card_says(client: Client) -> None:
+    shelf = make_category("Cards")
+    make_product("Sold Out Bowl", price="20.00", was="30.00", category=shelf, stock_word="out")
+    many = make_product("Many Bowls", price="10.00", options={"Colour": ["A", "B"]}, category=shelf)
+    dearer = replace(many.variants[1], price=many.variants[1].price * 2)
+    operations.product_saved(replace(many, variants=(many.variants[0], dearer)), datetime.now(UTC))
+    cards = tree(client.get(reverse("category", args=(shelf.slug,)), {"sort": "name"})).cssselect(".card")
+    assert [len(card.cssselect("a")) for card in cards] == [1, 1]
+    varied, gone = (" ".join(card.text_content().split()) for card in cards)
+    assert "from €10.00" in varied
+    assert "In stock" in varied
+    assert "2 colours" in varied
+    assert "Sold out" in gone
+    assert "now €20.00 was €30.00" in gone
+    assert cards[1].cssselect("s .vh")[0].text_content().strip() == "was"
+    assert all(card.cssselect("img[alt][width][height]") for card in cards)
+
+
+def test_x30_the_first_row_is_loaded_at_once_and_one_picture_first(client: Client, shelf: CategoryNode) -> None:
+    page = tree(client.get(reverse("category", args=(shelf.slug,))))
+    loading = [image.get("loading") for image in page.cssselect(".card img")]
+    assert loading[:4] == ["eager"] * 4
+    assert set(loading[4:]) == {"lazy"}
+    assert len(page.cssselect("[fetchpriority=high]")) == 1
+
+
+def test_x19_the_page_speaks_english_and_euros(client: Client, jug: Product) -> None:
+    page = tree(client.get(page_of(jug)))
+    assert page.get("lang") == "en"
+    assert "€40.00" in texts(page, ".price")[0]
+
+
+@pytest.mark.parametrize("nonsense", NONSENSE)
+def test_nonsense_in_a_lists_address_is_a_page(client: Client, shelf: CategoryNode, nonsense: str) -> None:
+    url = reverse("category", args=(shelf.slug,))
+    for address in (
+        f"{url}?after={quote(nonsense)}",
+        f"{url}?sort={quote(nonsense)}",
+        f"/c/{quote(nonsense, safe='')}/",
+    ):
+        response = client.get(address)
+        assert response.status_code in (302, 404)
+        if response.status_code == 404:
+            assert tree(response).cssselect("h1")
+            assert b"Stoa" in response.content
+
+
+def test_a_page_token_of_another_list_is_refused(client: Client, shelf: CategoryNode) -> None:
+    url = reverse("category", args=(shelf.slug,))
+    href = tree(client.get(url, {"sort": "price"})).cssselect("a[rel=next]")[0].get("href")
+    assert client.get(href.replace("sort=price", "sort=name")).status_code == 404
+
+
+# ---- Products
+
+
+def test_x38_variants_are_radios_and_the_choice_is_in_the_address(client: Client, jug: Product) -> None:
+    page = tree(client.get(page_of(jug, 1)))
+    checked = [radio.get("value") for radio in page.cssselect("input[type=radio][checked]")]
+    assert checked == [jug.variants[1].sku] * 2
+    forms = [form for form in page.cssselect("main form") if form.cssselect("input[type=radio]")]
+    assert {form.get("method") for form in forms} == {"get"}
+    assert texts(page, "main legend") == ["Colour", "Size"]
+    # Another colour keeps the size.
+    other = forms[0].cssselect("input[type=radio]:not([checked])")[0].get("value")
+    assert other == jug.variants[3].sku
+    assert page.cssselect("#add input[name=variant]")[0].get("value") == jug.variants[1].sku
+
+
+def test_x38_a_sold_out_variant_is_shown_and_explained(client: Client, jug: Product) -> None:
+    page = tree(client.get(page_of(jug, 2)))
+    assert "sold out" in page.cssselect("main")[0].text_content()
+    assert page.cssselect("#sold-out")
+    assert not page.cssselect("#add")
+    assert texts(page, ".stock")[0] == "Sold out"
+
+
+def test_x38_without_a_choice_one_that_is_in_stock_is_shown(client: Client) -> None:
+    product = make_product("Late Lamp", options={"Size": ["S", "L"]})
+    make_stock(5, product_id=product.product_id, variant_id=product.variants[1].variant_id)
+    page = tree(client.get(page_of(product)))
+    assert page.cssselect("#add input[name=variant]")[0].get("value") == product.variants[1].sku
+
+
+@pytest.mark.parametrize("nonsense", ["NO-SUCH-SKU", *NONSENSE])
+def test_an_unknown_choice_is_told_and_another_shown(client: Client, jug: Product, nonsense: str) -> None:
+    response = client.get(f"{page_of(jug)}?variant={quote(nonsense)}")
+    assert response.status_code == 200
+    assert "no longer sold" in tree(response).cssselect(".notice")[0].text_content()
+
+
+def test_x42_scarcity_is_said_only_when_it_is_so(client: Client, jug: Product) -> None:
+    words = [texts(tree(client.get(page_of(jug, place))), "#product .stock")[0] for place in range(4)]
+    assert words == ["In stock", "Only a few left", "Sold out", "In stock"]
+
+
+def test_x36_delivery_and_returns_stand_beside_the_button(client: Client, jug: Product) -> None:
+    text = tree(client.get(page_of(jug))).cssselect("#product")[0].text_content()
+    for told in ("Germany", "France", "Ireland", "€4.90", "2 to 3 working days", "30 days"):
+        assert told in text
+
+
+def test_the_add_form_has_a_fresh_id_each_time(client: Client, jug: Product) -> None:
+    ids = {tree(client.get(page_of(jug))).cssselect("#add input[name=operation]")[0].get("value") for _ in range(3)}
+    assert len(ids) == 3
+
+
+def test_x22_every_picture_keeps_its_room(client: Client, jug: Product, shelf: CategoryNode) -> None:
+    for address in (page_of(jug), reverse("category", args=(shelf.slug,)), "/"):
+        for image in tree(client.get(address)).cssselect("img"):
+            assert image.get("width")
+            assert image.get("height")
+            assert image.get("alt") is not None
+
+
+def test_a_gallery_links_each_look(client: Client, jug: Product) -> None:
+    page = tree(client.get(page_of(jug, 0)))
+    links = [link.get("href") for link in page.cssselect(".thumbs a")]
+    assert links == [page_of(jug, place) for place in range(4)]
+    assert len(page.cssselect(".thumbs [aria-current]")) == 1
+
+
+def test_a_part_of_the_product_is_what_a_choice_changes(client: Client, jug: Product) -> None:
+    part = client.get(page_of(jug, 1), headers={"HX-Request": "true"})
+    assert b"<html" not in part.content
+    assert tree(part).cssselect("#product, article") or tree(part).get("id") == "product"
+
+
+def test_a_renamed_product_leads_on_for_good(client: Client) -> None:
+    product = make_product("Old Name", options={"Size": ["S", "L"]})
+    operations.product_saved(replace(product, slug=f"{product.slug}-new"), datetime.now(UTC))
+    sku = product.variants[1].sku
+    response = client.get(f"{page_of(product)}?variant={sku}")
+    assert (response.status_code, response["Location"]) == (301, f"/p/{product.slug}-new/?variant={sku}")
+
+
+def test_an_archived_product_is_gone_in_words(client: Client) -> None:
+    product = make_product("Once Sold")
+    operations.product_saved(replace(product, status="archived"), datetime.now(UTC))
+    response = client.get(page_of(product))
+    assert response.status_code == 410
+    assert "no longer sold" in response.content.decode()
+
+
+@pytest.mark.parametrize("slug", ["nope", "a" * 2000, "%00", "..", "<b>"])
+def test_x17_an_unknown_product_is_a_styled_404(client: Client, slug: str) -> None:
+    response = client.get(f"/p/{quote(slug, safe='%')}/")
+    assert response.status_code == 404
+    page = tree(response)
+    assert len(page.cssselect("h1")) == 1
+    assert page.cssselect("form[role=search]")
+
+
+def test_s27_what_is_written_into_a_product_stays_text(client: Client) -> None:
+    evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>&\u2028"
+    product = make_product(f"Mug {evil}", brand=evil, description=evil)
+    response = client.get(page_of(product))
+    page = tree(response)
+    assert not page.cssselect("[onerror]")
+    assert all(script.get("src") or script.get("type") == "application/ld+json" for script in page.cssselect("script"))
+    (data,) = page.cssselect("script[type='application/ld+json']")
+    things = json.loads(data.text)
+    assert things[0]["name"] == product.name
+
+
+def test_what_search_engines_read(client: Client, jug: Product) -> None:
+    (data,) = tree(client.get(page_of(jug))).cssselect("script[type='application/ld+json']")
+    product, way = json.loads(data.text)
+    assert (product["@type"], way["@type"]) == ("Product", "BreadcrumbList")
+    offer = product["offers"][2]
+    assert (offer["price"], offer["priceCurrency"]) == ("40.00", "EUR")
+    assert offer["availability"].endswith("OutOfStock")
+    assert product["image"][0].startswith(f"{settings.PUBLIC_URL}/pictures/mug/")
+    assert way["itemListElement"][-1]["item"] == f"{settings.PUBLIC_URL}{page_of(jug)}"
+
+
+# ---- Search
+
+
+@pytest.mark.usefixtures("index")
+def test_x31_the_words_stay_in_the_box(client: Client) -> None:
+    page = tree(client.get("/search", {"q": "stone jug"}))
+    (box,) = page.cssselect("[role=search] input[name=q]")
+    assert box.get("value") == "stone jug"
+    assert names(page) == ["Stone Jug"]
+    assert page.cssselect("meta[name=robots][content=noindex]")
+
+
+@pytest.mark.usefixtures("index")
+def test_x34_an_exact_sku_leads_to_the_variant(client: Client, jug: Product) -> None:
+    for typed in (jug.variants[1].sku, jug.variants[1].sku.lower(), f" {jug.variants[1].sku} "):
+        response = client.get("/search", {"q": typed})
+        assert (response.status_code, response["Location"]) == (302, page_of(jug, 1))
+
+
+@pytest.mark.usefixtures("index")
+def test_x24_a_search_is_sorted_and_paged_by_its_address(client: Client) -> None:
+    page = tree(client.get("/search", {"q": "cup", "sort": "price"}))
+    (more,) = page.cssselect("a[rel=next]")
+    assert "sort=price" in more.get("href")
+    rest = tree(client.get(more.get("href")))
+    assert [int(name.split()[1]) for name in names(page) + names(rest)] == list(range(30))
+    assert client.get(more.get("href").replace("q=cup", "q=jug")).status_code == 404
+
+
+@pytest.mark.usefixtures("index")
+def test_x35_nothing_found_repeats_the_words_and_offers_others(client: Client) -> None:
+    page = tree(client.get("/search", {"q": "stone jugg xylophone"}))
+    assert "stone jugg xylophone" in page.cssselect("h1")[0].text_content()
+    assert any("q=stone" in link.get("href") for link in page.cssselect("main a"))
+    assert page.cssselect("main a[href^='/c/']")
+
+
+@pytest.mark.usefixtures("index")
+@pytest.mark.parametrize("nonsense", NONSENSE)
+def test_nonsense_in_a_search_is_a_page(client: Client, nonsense: str) -> None:
+    for address in ("/search", "/search/suggest"):
+        assert client.get(address, {"q": nonsense}).status_code == 200
+    assert client.get("/search", {"q": "cup", "after": nonsense}).status_code == 404
+    assert client.get("/search", {"q": "cup", "sort": nonsense}).status_code == 302
+
+
+def test_without_an_index_the_beginnings_of_words_are_found(client: Client, tmp_path: Path) -> None:
+    product = make_product("Zwzw Lamp")
+    operations.prefixes_refreshed(product)
+    with override_settings(SEARCH_INDEX_DIR=tmp_path):
+        page = tree(client.get("/search", {"q": "zwzw"}))
+    assert names(page) == ["Zwzw Lamp"]
+
+
+def test_x32_suggestions_are_options_and_a_page_of_their_own(client: Client) -> None:
+    made = [make_product(f"Vbvb {place}") for place in range(12)]
+    for product in made:
+        operations.prefixes_refreshed(product)
+    part = client.get("/search/suggest", {"q": "vbv"}, headers={"HX-Request": "true"})
+    assert part.content.count(b'role="option"') == 10
+    assert b"<html" not in part.content
+    page = tree(client.get("/search/suggest", {"q": "vbv"}))
+    assert len(page.cssselect("main a[href^='/p/']")) == 10
+    assert part["X-Cassandra"] == "statements=1, rounds=1"
+
+
+# ---- What stands beside
+
+
+def test_a_picture_is_kept_for_ever(client: Client) -> None:
+    response = client.get("/pictures/mug/c8724c-efeae0.svg")
+    assert response["Content-Type"] == "image/svg+xml"
+    assert "immutable" in response["Cache-Control"]
+    again = client.get("/pictures/mug/c8724c-efeae0.svg", headers={"If-None-Match": response["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    "path", ["mug/zzzzzz", "nothing/c8724c", "mug/c8724c-c8724c-c8724c-c8724c", "mug/" + "a" * 2000]
+)
+def test_a_picture_that_cannot_be_drawn_is_a_404(client: Client, path: str) -> None:
+    assert client.get(f"/pictures/{path}.svg").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["help", "delivery", "privacy", "imprint"])
+def test_x20_help_stands_in_the_same_place_on_every_page(client: Client, name: str) -> None:
+    page = tree(client.get(reverse(name)))
+    assert len(page.cssselect("h1")) == 1
+    assert texts(page, "footer a")[:2] == texts(tree(client.get("/")), "footer a")[:2]
+
+
+def test_robots_are_told_where_there_is_nothing_for_them(client: Client) -> None:
+    text = client.get("/robots.txt").content.decode()
+    for place in ("/cart/", "/checkout/", "/account/", "/staff/", "/search"):
+        assert f"Disallow: {place}\n" in text
+    assert f"Sitemap: {settings.PUBLIC_URL}/sitemap.xml" in text
+
+
+def test_the_sitemap_names_what_is_sold(client: Client, jug: Product, tmp_path: Path) -> None:
+    gone = replace(jug, slug="gone", status="archived")
+    with override_settings(SEARCH_INDEX_DIR=tmp_path):
+        assert b"<loc>" in client.get("/sitemap.xml").content
+        sitemap.sitemap_written([jug, gone], datetime.now(UTC))
+        text = client.get("/sitemap.xml").content.decode()
+    assert f"<loc>{settings.PUBLIC_URL}{page_of(jug)}</loc><lastmod>" in text
+    assert "/p/gone/" not in text
+
+
+def test_a_large_sitemap_has_an_index(
+    client: Client, jug: Product, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sitemap, "MOST_ADDRESSES", 100)
+    many = [replace(jug, slug=f"jug-{place}") for place in range(250)]
+    with override_settings(SEARCH_INDEX_DIR=tmp_path):
+        count = sitemap.sitemap_written(many, datetime.now(UTC))
+        parts = re.findall(r"/sitemap-(\d+)\.xml</loc>", client.get("/sitemap.xml").content.decode())
+        found = sum(client.get(f"/sitemap-{part}.xml").content.count(b"<url>") for part in parts)
+        assert client.get("/sitemap-999.xml").status_code == 404
+    assert found == count
+    assert len(parts) == -(-count // 100)
+
+
+def test_a_form_from_elsewhere_is_refused_in_words(jug: Product) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    response = strict.post(reverse("cart:add"), {"variant": jug.variants[0].sku})
+    assert response.status_code == 403
+    assert "Nothing was changed" in response.content.decode()
+
+
+def test_a_post_to_a_page_is_not_allowed(client: Client, jug: Product) -> None:
+    assert client.post(page_of(jug)).status_code == 405
