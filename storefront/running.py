@@ -126,10 +126,11 @@ class Run:
         _record_path(os.getpid()).unlink(missing_ok=True)
 
 
-def serve(*, port: int, development: bool, logins: Sequence[tuple[str, str, str]], say: Say) -> None:
+def serve(*, port: int, development: bool, prepare: bool, logins: Sequence[tuple[str, str, str]], say: Say) -> None:
     """This function will run the shop until it is told to stop by SIGINT, SIGTERM or SIGHUP.
 
-    `logins` are (who, e-mail, password), shown once the shop is open. Raises RunError or NodeError when a part does
+    With `prepare` the tables, the showroom and the static files are brought up to date before. `logins` are (who,
+    e-mail, password), shown once the shop is open. Raises RunError or NodeError when a part does
     not start or ends by itself; what was started is ended then, too.
     """
     # SIGINT, too: what a script starts in the background would ignore it otherwise.
@@ -143,7 +144,8 @@ def serve(*, port: int, development: bool, logins: Sequence[tuple[str, str, str]
             stack.enter_context(control.borrowed(say=say))
         stack.callback(run.close)
         stack.callback(_deaf_to_signals, say)
-        _prepare(run)
+        if prepare:
+            _prepare(run)
         _launch_all(run, listener)
         run.wait_until_open()
         say(_welcome(run, logins))

@@ -1,0 +1,122 @@
+"""`make run` and its twin: the whole shop as processes, beside another run, and gone without a trace at the end."""
+
+import contextlib
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from cassandra_db.session import session
+from storefront import running
+from storefront.running import Run, RunError
+from tests.environment import ROOT
+from tests.serving import answer, free_port
+
+OPEN_SECONDS = 90.0
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
+    monkeypatch.setattr(running, "RUN", tmp_path)
+    (tmp_path / "runs").mkdir()
+    the_run = Run(free_port(), development=False, say=print, environment=dict(os.environ))
+    yield the_run
+    the_run.close()
+
+
+def test_a_part_that_ends_by_itself_is_named_with_its_last_lines(run: Run) -> None:
+    run.launch("worker", [sys.executable, "-c", "print('no such table'); raise SystemExit(3)"])
+    run.processes["worker"].wait(20)
+    with pytest.raises(RunError, match=r"worker process ended \(exit code 3\)") as told:
+        run.check()
+    assert "no such table" in str(told.value)
+
+
+def test_a_step_that_fails_is_told_with_what_it_printed(run: Run) -> None:
+    with pytest.raises(RunError, match="no_such_command"):
+        run.step("Trying", "no_such_command")
+
+
+def test_closing_ends_also_what_a_part_has_started(run: Run, tmp_path: Path) -> None:
+    grandchild = tmp_path / "grandchild"
+    script = (
+        "import signal, subprocess, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit())\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        f"open({str(grandchild)!r}, 'w').write(str(child.pid)); time.sleep(600)"
+    )
+    run.launch("web", [sys.executable, "-c", script])
+    deadline = time.monotonic() + 20
+    while not (grandchild.exists() and grandchild.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    started = psutil.Process(int(grandchild.read_text()))
+    run.close()
+    # Adopted by init, it may stay in the table for a moment after its end.
+    with contextlib.suppress(psutil.NoSuchProcess):
+        assert started.status() == psutil.STATUS_ZOMBIE or not psutil.wait_procs([started], timeout=5)[1]
+
+
+@contextlib.contextmanager
+def a_run(port: int, keyspace: str, folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    folder.mkdir()
+    screen = folder / "screen"
+    environment = {name: value for name, value in os.environ.items() if name not in {"PUBLIC_URL", "EMAIL_URL"}}
+    own = {"STATIC_ROOT": "static", "SEARCH_INDEX_DIR": "search", "MAILDIR": "mail"}
+    environment |= {name: str(folder / value) for name, value in own.items()} | {"CASSANDRA_KEYSPACE": keyspace}
+    with screen.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "serve", "--as-is", "--port", str(port)],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield process, screen
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait(60)
+
+
+def wait_until_open(process: subprocess.Popen[bytes], screen: Path) -> str:
+    deadline = time.monotonic() + OPEN_SECONDS
+    while "Ctrl-C closes the shop" not in (text := screen.read_text(encoding="utf-8")):
+        assert process.poll() is None, text
+        assert time.monotonic() < deadline, text
+        time.sleep(0.2)
+    return text
+
+
+def test_two_runs_beside_each_other_each_end_what_they_started(tmp_path: Path) -> None:
+    # Nothing is in this keyspace: what is looked at are the processes, and whether they answer.
+    keyspace, port = f"stoa_run_{secrets.token_hex(4)}", free_port()
+    with a_run(port, keyspace, tmp_path / "first") as (first, first_screen):
+        shown = wait_until_open(first, first_screen)
+        assert f"http://127.0.0.1:{port}/" in shown
+        assert "shopper@stoa.example" in shown, "the demo logins are on the screen"
+        with a_run(port, keyspace, tmp_path / "second") as (second, second_screen):
+            shown = wait_until_open(second, second_screen)
+            assert f"Port {port} is taken" in shown
+            found = re.search(r"Shop +http://127\.0\.0\.1:(\d+)/", shown)
+            assert found
+            assert answer(f"http://127.0.0.1:{found[1]}/healthz")[0] == 200
+            parts = psutil.Process(second.pid).children()
+            assert len(parts) == 3, "web server, worker, mail catcher"
+            second.send_signal(signal.SIGINT)
+            assert second.wait(60) == 0
+            assert not any(part.is_running() for part in parts)
+        assert answer(f"http://127.0.0.1:{port}/healthz")[0] == 200, "the first run goes on"
+        parts = psutil.Process(first.pid).children()
+        first.terminate()
+        assert first.wait(60) == 0
+        assert not any(part.is_running() for part in parts)
+    assert session().execute("SELECT release_version FROM system.local"), "the suite's node was not theirs to stop"
