@@ -6,5 +6,6 @@ from django.http import HttpRequest
 
 
 def user(request: HttpRequest) -> dict[str, AbstractBaseUser | AnonymousUser]:
-    """Return `user`, read when a template looks at it."""
-    return {"user": request.user}
+    """Return `user`, read when a template looks at it; a request refused before anybody asked who it is has a guest."""
+    # No `or`: that would wait for the user here.
+    return {"user": request.user if hasattr(request, "user") else AnonymousUser()}

@@ -86,3 +86,10 @@ def test_s7_over_https_the_cookies_belong_to_this_host_alone() -> None:
     cookie = client.cookies[settings.SESSION_COOKIE_NAME]
     assert cookie["path"] == "/"
     assert not cookie["domain"]
+
+
+def test_x17_a_request_for_another_host_gets_a_styled_answer_though_nobody_asked_who_it_is() -> None:
+    for secure in (False, True):
+        answer = Client().get("/account/login/", headers={"host": "evil.example"}, secure=secure)
+        assert answer.status_code == 400
+        assert b"That did not make sense to us" in answer.content
