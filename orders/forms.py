@@ -17,6 +17,8 @@ from web.forms import Form
 class CheckoutForm(AddressFields):
     """Who, where to, and how. Nothing here says what is bought or what it costs: the server knows."""
 
+    # As on the page, so that the summary of errors reads from top to bottom.
+    field_order = ("email",)
     email = email_field()
     delivery = forms.ChoiceField(
         label="Delivery",
