@@ -10,6 +10,8 @@ def cart_badge(request: HttpRequest) -> dict[str, object]:
     """Return `cart_badge` (name, item_count, subtotal), read when a template looks at it."""
 
     def look() -> queries.Badge:
+        if not hasattr(request, "user"):
+            return queries.Badge()  # refused by a middleware, before anybody asked who it is
         reading = getattr(request, "cart_reading", None)
         if reading is None and (owner_id := owner.owner_of(request)):
             reading = queries.badge_started(owner_id)
