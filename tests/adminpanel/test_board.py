@@ -13,7 +13,7 @@ from orders.queries import Count
 from tests.adminpanel.conftest import make_order
 
 BOARD = reverse("adminpanel:board")
-HTMX = {"HTTP_HX_REQUEST": "true"}
+HTMX = {"HX-Request": "true"}
 
 
 def poll_address(text: str) -> str:
@@ -104,7 +104,7 @@ def test_x73_a_new_order_appears_without_a_reload(staff: Client) -> None:
     page = staff.get(BOARD, {"column": "to_pay"}).content.decode()
     poll = poll_address(page)
     order = make_order()
-    answer = staff.get(poll, **HTMX)
+    answer = staff.get(poll, headers=HTMX)
     assert answer.status_code == 200
     part = answer.content.decode()
     assert part.lstrip().startswith('<div id="board"')
@@ -115,7 +115,7 @@ def test_x73_a_new_order_appears_without_a_reload(staff: Client) -> None:
 def test_a_board_that_has_not_changed_sends_nothing(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queries.Board, "fingerprint", "the same minute")
     make_order("paid")
-    answer = staff.get(poll_address(staff.get(BOARD).content.decode()), **HTMX)
+    answer = staff.get(poll_address(staff.get(BOARD).content.decode()), headers=HTMX)
     assert answer.status_code == 204
     assert not answer.content
 

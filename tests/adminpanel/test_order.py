@@ -12,7 +12,7 @@ from orders import operations, queries
 from orders.queries import Order
 from tests.adminpanel.conftest import make_order
 
-HTMX = {"HTTP_HX_REQUEST": "true"}
+HTMX = {"HX-Request": "true"}
 
 
 def page(order: Order) -> str:
@@ -85,7 +85,7 @@ def test_a_press_moves_the_order_on(staff: Client, ann: User) -> None:
 
 def test_the_same_press_by_htmx_swaps_the_order_in_place(staff: Client) -> None:
     order = make_order("paid")
-    answer = staff.post(move(order), pressed(order, "packed"), **HTMX)
+    answer = staff.post(move(order), pressed(order, "packed"), headers=HTMX)
     text = answer.content.decode()
     assert answer.status_code == 200
     assert text.lstrip().startswith('<div id="order"')
@@ -97,7 +97,7 @@ def test_the_same_press_by_htmx_swaps_the_order_in_place(staff: Client) -> None:
 def test_x73_a_stale_page_is_told_who_did_what_and_keeps_the_note(staff: Client) -> None:
     order = make_order("paid")
     operations.order_moved(order, "held", actor="Ben", now=datetime.now(UTC))
-    answer = staff.post(move(order), pressed(order, "packed", note="Wrapped as a present"), **HTMX)
+    answer = staff.post(move(order), pressed(order, "packed", note="Wrapped as a present"), headers=HTMX)
     text = answer.content.decode()
     assert answer.status_code == 409
     assert "Ben changed it" in text
@@ -184,7 +184,7 @@ def test_x18_the_same_note_pressed_twice_stands_once(staff: Client) -> None:
 @pytest.mark.parametrize("text", ["", "   ", "x" * 1001])
 def test_x60_a_note_that_will_not_do_is_kept_and_explained(staff: Client, text: str) -> None:
     order = make_order()
-    answer = staff.post(note(order), {"note": text}, **HTMX)
+    answer = staff.post(note(order), {"note": text}, headers=HTMX)
     assert answer.status_code == 422
     assert "There is a problem" in answer.content.decode()
     assert text.strip() in answer.content.decode()
