@@ -29,7 +29,6 @@ class CheckoutForm(AddressFields):
         },
     )
     same_billing = forms.BooleanField(label="The invoice goes to the same address", required=False)
-    checkout = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, section="shipping", **kwargs)
@@ -68,8 +67,7 @@ class BillingForm(AddressFields):
 
 def fingerprint(form: CheckoutForm, billing: BillingForm | None, shown: object) -> str:
     """Return what tells one checkout's content from another's: the clean values and what was shown with them."""
-    typed = {name: value for name, value in form.cleaned_data.items() if name != "checkout"}
-    content = json.dumps([typed, billing.cleaned_data if billing else None, shown], sort_keys=True)
+    content = json.dumps([form.cleaned_data, billing.cleaned_data if billing else None, shown], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()
 
 

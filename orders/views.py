@@ -38,7 +38,7 @@ def private(view: View[P]) -> View[P]:
     """Let no cache keep a page that is about one person."""
 
     @wraps(view)
-    def kept_private(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def kept_private(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         response = view(request, *args, **kwargs)
         add_never_cache_headers(response)
         return response

@@ -2,6 +2,8 @@
 
 from datetime import UTC, date, datetime, timedelta
 
+from cassandra.query import BoundStatement
+
 from cassandra_db import logged_batch, read, write
 from catalogue.money import minor
 from orders import queries
@@ -38,6 +40,11 @@ def copies_written(order: Order) -> None:
 
     Where it stood is read from its events. Writing it again changes nothing. Raises CassandraUnavailable.
     """
+    logged_batch(*copies_of(order))
+
+
+def copies_of(order: Order) -> list[BoundStatement]:
+    """Return the writes of `copies_written`."""
     day, placed_at = order.placed_at.astimezone(UTC).date(), order.placed_at
     at = round(placed_at.timestamp() * 1000) * 1000 + order.version
     place = {"day": day, "placed_at": placed_at, "order_id": order.order_id, "at": at}
@@ -73,7 +80,7 @@ def copies_written(order: Order) -> None:
                 **shown,
             )
         )
-    logged_batch(*batch)
+    return batch
 
 
 ANY = read("Q15", "SELECT order_id FROM orders_by_status WHERE status = :status AND order_date = :day LIMIT 1")

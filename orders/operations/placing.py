@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic, sleep
+from typing import Any
 from uuid import UUID, uuid4
 
 from cassandra.query import BoundStatement
@@ -105,11 +106,11 @@ def order_placed(draft: Draft, now: datetime, pay_within: timedelta = HOLD_FOR) 
         UNCLAIM.apply(mine=lambda _: True, order_id=draft.order_id, me=me)
         raise
     write_together([ITEMS_REMOVED.bind(order_id=draft.order_id)])
-    write_together(list(_items(draft)))
+    write_together(list(item_rows(draft)))
     number = number_claimed(draft.order_id)
     event_id = uuid_from_time(now)
     outcome = conditional_batch(
-        _header(draft, me, number, now, now + pay_within, allocations),
+        PLACE.bind(me=me, **header_values(draft, number, now, now + pay_within, allocations)),
         EVENT.bind(
             order_id=draft.order_id,
             event_id=event_id,
@@ -154,7 +155,8 @@ def _wants(draft: Draft) -> list[Want]:
     return [Want(number, line.product_id, line.variant_id, line.quantity) for number, line in enumerate(draft.lines, 1)]
 
 
-def _items(draft: Draft) -> Iterable[BoundStatement]:
+def item_rows(draft: Draft) -> Iterable[BoundStatement]:
+    """Return the writes of an order's lines."""
     for number, line in enumerate(draft.lines, 1):
         yield ITEM.bind(
             order_id=draft.order_id,
@@ -193,40 +195,40 @@ def allocated(allocations: Iterable[Allocation], take: int = 0) -> str:
     return json.dumps(kept)
 
 
-def _header(
-    draft: Draft, me: UUID, number: str, now: datetime, pay_until: datetime, allocations: Iterable[Allocation]
-) -> BoundStatement:
+def header_values(
+    draft: Draft, number: str, now: datetime, pay_until: datetime, allocations: Iterable[Allocation]
+) -> dict[str, Any]:
+    """Return what an order's header says when it is placed."""
     sums = draft.sums
     taxes = [{"rate": str(part.rate), "net": minor(part.net), "tax": minor(part.tax)} for part in sums.taxes]
-    return PLACE.bind(
-        me=me,
-        order_id=draft.order_id,
-        number=number,
-        owner_id=draft.owner_id,
-        user_id=draft.user_id,
-        email=draft.email,
-        name=draft.delivery_address.name,
-        state=PENDING,
-        placed_at=now,
-        pay_until=pay_until,
-        currency=sums.total.currency.code,
-        subtotal=minor(sums.subtotal),
-        delivery=minor(sums.delivery),
-        discount=minor(sums.discount),
-        total=minor(sums.total),
-        tax=minor(sums.tax),
-        taxes=json.dumps(taxes),
-        item_count=sum(line.quantity for line in draft.lines),
-        country=draft.delivery_address.country,
-        delivery_address=draft.delivery_address.fields(),
-        billing_address=draft.billing_address.fields(),
-        delivery_method=draft.method.code,
-        first_item_name=draft.lines[0].name,
-        first_item_picture=draft.lines[0].picture,
-        cart_id=draft.cart_id,
-        allocations=allocated(allocations),
-        fingerprint=draft.fingerprint,
-    )
+    return {
+        "order_id": draft.order_id,
+        "number": number,
+        "owner_id": draft.owner_id,
+        "user_id": draft.user_id,
+        "email": draft.email,
+        "name": draft.delivery_address.name,
+        "state": PENDING,
+        "placed_at": now,
+        "pay_until": pay_until,
+        "currency": sums.total.currency.code,
+        "subtotal": minor(sums.subtotal),
+        "delivery": minor(sums.delivery),
+        "discount": minor(sums.discount),
+        "total": minor(sums.total),
+        "tax": minor(sums.tax),
+        "taxes": json.dumps(taxes),
+        "item_count": sum(line.quantity for line in draft.lines),
+        "country": draft.delivery_address.country,
+        "delivery_address": draft.delivery_address.fields(),
+        "billing_address": draft.billing_address.fields(),
+        "delivery_method": draft.method.code,
+        "first_item_name": draft.lines[0].name,
+        "first_item_picture": draft.lines[0].picture,
+        "cart_id": draft.cart_id,
+        "allocations": allocated(allocations),
+        "fingerprint": draft.fingerprint,
+    }
 
 
 ABANDON = conditional(

@@ -1,0 +1,613 @@
+"""Orders under fire: repeated, raced, cut off at every step, and paid at the wrong moment."""
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4, uuid5
+
+import pytest
+
+from accounts.addresses import Address
+from cart import operations as carts
+from cart import queries as cart_queries
+from cassandra_db import conditional, write
+from cassandra_db.leases import lease, position
+from inventory import operations as inventory
+from inventory import queries as stock
+from inventory.errors import OutOfStock
+from inventory.operations import minute_of
+from mail import queries as mails
+from orders import jobs, operations, queries
+from orders.errors import (
+    CheckoutBusy,
+    CheckoutGivenUp,
+    CheckoutUsed,
+    MoveRefused,
+    NotPayable,
+    StaleOrder,
+    TooManyAttempts,
+)
+from orders.gateways.testbank import operations as bank
+from orders.gateways.testbank import queries as bank_queries
+from orders.operations import copies, hints, moving, paying, placing, settling
+from orders.queries import Order
+from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
+from tests.orders.audit import audit, stock_adds_up
+
+ORIGIN = "http://testserver"
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def goods(units: int, price: str = "12.00") -> Any:
+    product = make_product(price=price)
+    make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    return product
+
+
+def swept(at: datetime) -> None:
+    """Let the worker look at all that was due by then."""
+    started = now() - timedelta(minutes=3)
+    minutes = [minute_of(started) + timedelta(minutes=n) for n in range((at - started) // timedelta(minutes=1))]
+    jobs.orders_looked_after(minutes, at)
+    jobs.holds_looked_after(minutes, at)
+
+
+def fresh(order: Order) -> Order:
+    found = queries.order(order.order_id)
+    assert found
+    return found
+
+
+# ---- Placing
+
+
+def test_an_order_is_written_with_all_its_copies() -> None:
+    user_id = uuid4()
+    order = make_order(quantity=2, user_id=user_id)
+    audit(order.order_id)
+    assert queries.order_by_number(order.number) == order
+    assert (order.word, order.column, order.version) == ("Waiting for payment", "to_pay", 1)
+    assert [event.kind for event in order.events] == ["placed"]
+
+
+def test_placing_again_returns_the_first_order() -> None:
+    product = goods(5)
+    draft = make_draft((product, 2))
+    first = operations.order_placed(draft, now())
+    assert operations.order_placed(draft, now()) == first
+    assert stock_adds_up(product.variants[0].variant_id)["held"] == 2
+
+
+def test_two_submits_at_once_make_one_order() -> None:
+    product = goods(20)
+    draft = make_draft((product, 2))
+    with ThreadPoolExecutor(6) as pool:
+        placed = list(pool.map(lambda _: operations.order_placed(draft, now()), range(6)))
+    assert len({order.number for order in placed}) == 1
+    assert stock_adds_up(product.variants[0].variant_id)["held"] == 2
+    audit(draft.order_id)
+
+
+def test_the_same_checkout_with_another_content_is_refused() -> None:
+    product = goods(5)
+    draft = make_draft((product, 2))
+    first = operations.order_placed(draft, now())
+    other = make_draft((product, 3), fingerprint="something else")
+    with pytest.raises(CheckoutUsed) as refused:
+        operations.order_placed(placing.Draft(**{**vars(other), "order_id": draft.order_id}), now())
+    assert refused.value.order.number == first.number
+    audit(draft.order_id)
+
+
+def test_forty_units_and_ninety_checkouts_make_forty_orders() -> None:
+    product = goods(40)
+
+    def buy(_: int) -> int:
+        try:
+            operations.order_placed(make_draft((product, 1)), now())
+        except OutOfStock:
+            return 0
+        return 1
+
+    with ThreadPoolExecutor(12) as pool:
+        assert sum(pool.map(buy, range(90))) == 40
+    assert stock_adds_up(product.variants[0].variant_id)["held"] == 40
+
+
+def test_short_stock_places_nothing_and_the_same_checkout_can_try_again() -> None:
+    product = goods(2)
+    draft = make_draft((product, 3))
+    with pytest.raises(OutOfStock):
+        operations.order_placed(draft, now())
+    assert queries.order(draft.order_id) is None
+    make_stock(1, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    audit(operations.order_placed(draft, now()).order_id)
+
+
+def test_a_claim_that_ran_out_places_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    product = goods(5)
+    draft = make_draft((product, 1))
+    claim = placing.number_claimed
+
+    def slept(order_id: UUID) -> str:
+        # As after half a minute: the claim's TTL has removed it.
+        placing.UNCLAIM.apply(order_id=order_id, me=_claimant(order_id))
+        return claim(order_id)
+
+    monkeypatch.setattr(placing, "number_claimed", slept)
+    with pytest.raises(CheckoutBusy):
+        operations.order_placed(draft, now())
+    assert queries.order(draft.order_id) is None
+
+
+# ---- Crashes: killed before each write, then found by the worker
+
+STEPS: list[tuple[Any, str]] = [
+    (placing, "hint_written"),
+    (inventory, "hinted"),
+    (inventory, "_kept"),
+    (placing, "write_together"),
+    (placing, "number_claimed"),
+    (placing, "conditional_batch"),
+    (placing, "settled"),
+    (settling, "copies_written"),
+    (placing, "hint_dropped"),
+]
+
+
+def killed_at(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, act: Callable[[], Any]) -> bool:
+    """Run `act` with a process that dies when it comes to that step; tell whether it came to it."""
+
+    class Killed(BaseException):
+        pass
+
+    def die(*_: Any, **__: Any) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, name, die)
+        try:
+            act()
+        except Killed:
+            return True
+    return False
+
+
+@pytest.mark.parametrize(("module", "name"), STEPS, ids=[name for _, name in STEPS])
+def test_killed_while_placing(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
+    product = goods(5)
+    variant_id = product.variants[0].variant_id
+    draft = make_draft((product, 2))
+    assert killed_at(monkeypatch, module, name, lambda: operations.order_placed(draft, now()))
+    stock_adds_up(variant_id)
+    if (order := queries.order(draft.order_id)) is not None:
+        # It was placed: the worker completes it, and it can be paid.
+        swept(now() + timedelta(minutes=2))
+        audit(order.order_id)
+        audit(make_payment(order).order_id)
+    else:
+        # The claim is over after half a minute; then the units go back, and nothing can come of that checkout.
+        placing.UNCLAIM.apply(order_id=draft.order_id, me=_claimant(draft.order_id))
+        swept(now() + timedelta(minutes=12))
+        assert stock_adds_up(variant_id) == {"received": 5, "available": 5, "held": 0, "committed": 0, "shipped": 0}
+        assert not queries.ITEMS.all(order_id=draft.order_id)
+
+
+def _claimant(order_id: UUID) -> UUID:
+    outcome = placing.CLAIM.apply(order_id=order_id, me=uuid4(), seconds=1)
+    return outcome.current.placing if outcome.current and outcome.current.placing else uuid4()
+
+
+@pytest.mark.parametrize(("module", "name"), STEPS[3:6], ids=[name for _, name in STEPS[3:6]])
+def test_killed_while_placing_and_sent_again(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
+    product = goods(2)
+    draft = make_draft((product, 2))
+    assert killed_at(monkeypatch, module, name, lambda: operations.order_placed(draft, now()))
+    placing.UNCLAIM.apply(order_id=draft.order_id, me=_claimant(draft.order_id))
+    # The last two units are held by the shopper's own first try.
+    order = operations.order_placed(draft, now())
+    audit(order.order_id)
+    assert stock_adds_up(product.variants[0].variant_id)["held"] == 2
+
+
+def test_a_checkout_that_was_given_up_becomes_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    product = goods(5)
+    draft = make_draft((product, 2))
+    assert killed_at(monkeypatch, placing, "number_claimed", lambda: operations.order_placed(draft, now()))
+    assert not operations.checkout_abandoned(draft.order_id), "while somebody places it, it is not given up"
+    placing.UNCLAIM.apply(order_id=draft.order_id, me=_claimant(draft.order_id))
+    assert operations.checkout_abandoned(draft.order_id)
+    with pytest.raises(CheckoutGivenUp):
+        operations.order_placed(draft, now())
+
+
+PAYING: list[tuple[Any, str]] = [
+    (paying, "order_moved"),
+    (moving, "conditional_batch"),
+    (settling, "settled"),
+    (settling, "stock_moved"),
+    (settling, "copies_written"),
+    (settling, "_cart_emptied"),
+    (settling, "_mail_written"),
+    (settling, "hint_dropped"),
+    (paying, "attempt_ended"),
+]
+
+
+@pytest.mark.parametrize(("module", "name"), PAYING, ids=[f"{m.__name__}.{n}" for m, n in PAYING])
+def test_killed_while_it_is_paid(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
+    order = make_order(quantity=3, user_id=uuid4())
+    started = operations.payment_started(order, ORIGIN, now())
+    bank.card_given(started.payment_id, bank.APPROVED, now())
+    settle = lambda: operations.payment_settled(order.order_id, started.payment_id, now())  # noqa: E731
+    assert killed_at(monkeypatch, module, name, settle)
+    swept(now() + timedelta(minutes=4))
+    done = audit(order.order_id)
+    assert (done.state, done.payment) == ("confirmed", "paid")
+    assert [event.kind for event in done.events].count("paid") == 1
+
+
+# ---- Payment
+
+
+def test_a_payment_confirms_the_order_and_empties_the_cart_of_what_was_bought() -> None:
+    product = goods(9)
+    variant, owner_id = product.variants[0], uuid4()
+    carts.line_added(owner_id, product, variant, 2, uuid4(), now())
+    cart = cart_queries.cart_of(owner_id)
+    assert cart
+    order = operations.order_placed(make_draft((product, 2), owner_id=owner_id, cart_id=cart.cart_id), now())
+    carts.line_added(owner_id, product, variant, 1, uuid4(), now())  # in another tab, while paying (S38)
+    paid = make_payment(order)
+    for _ in range(2):
+        operations.settled(order.order_id, now())
+    assert audit(order.order_id).payment_id == paid.payment_id
+    left = cart_queries.cart(cart.cart_id)
+    assert [line.quantity for line in left.lines] == [1]
+
+
+def test_the_confirmation_mail_is_written_once() -> None:
+    order = make_order(paid=True)
+    mail_id = uuid5(order.order_id, "paid")
+    mail = mails.mail(mail_id)
+    assert mail
+    assert mail.recipient == order.email
+    assert order.number in mail.subject
+    assert "/o/" in mail.text
+
+
+def test_declined_then_paid() -> None:
+    order = make_order(quantity=2)
+    declined = make_payment(order, bank.DECLINED)
+    assert (declined.word, declined.column) == ("Payment failed", "payment_problem")
+    audit(order.order_id)
+    paid = make_payment(declined)
+    assert (audit(order.order_id).word, paid.column) == ("Confirmed", "to_pack")
+    assert [attempt.state for attempt in queries.attempts(order.order_id)] == ["declined", "paid"]
+
+
+def test_a_late_answer_leaves_the_order_waiting_until_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = make_order()
+    waiting = make_payment(order, bank.LATE)
+    assert waiting.word == "Waiting for payment"
+    (attempt,) = queries.attempts(order.order_id)
+    assert operations.payment_settled(order.order_id, attempt.payment_id, now()) == waiting
+    bank._answered(attempt.payment_id, "late", "late", now() - timedelta(seconds=1))
+    swept(now() + timedelta(minutes=4))
+    assert audit(order.order_id).word == "Confirmed"
+
+
+def test_two_presses_at_once_open_one_payment() -> None:
+    order = make_order()
+    with ThreadPoolExecutor(4) as pool:
+        started = list(pool.map(lambda _: operations.payment_started(order, ORIGIN, now()), range(4)))
+    assert len({each.payment_id for each in started}) == 1
+    assert len(queries.attempts(order.order_id)) == 1
+
+
+def test_everybody_asks_at_once_and_it_is_paid_once() -> None:
+    order = make_order(quantity=2)
+    started = operations.payment_started(order, ORIGIN, now())
+    bank.card_given(started.payment_id, bank.APPROVED, now())
+    with ThreadPoolExecutor(5) as pool:
+        list(pool.map(lambda _: operations.payment_settled(order.order_id, started.payment_id, now()), range(5)))
+    assert [event.kind for event in audit(order.order_id).events].count("paid") == 1
+
+
+def test_a_payment_over_another_sum_does_not_count(caplog: pytest.LogCaptureFixture) -> None:
+    order = make_order()
+    started = operations.payment_started(order, ORIGIN, now())
+    bank.card_given(started.payment_id, bank.APPROVED, now())
+    cheap = conditional(
+        "test", "UPDATE testbank_payments SET amount = 1 WHERE payment_id = :payment_id IF state = 'paid'"
+    )
+    assert cheap.apply(payment_id=started.payment_id)
+    with caplog.at_level(logging.ERROR):
+        operations.payment_settled(order.order_id, started.payment_id, now())
+    assert "the gateway has" in caplog.text
+    assert audit(order.order_id).word == "Payment failed"
+
+
+def test_another_orders_payment_does_not_count() -> None:
+    mine, other = make_order(), make_order(paid=True)
+    assert other.payment_id
+    assert operations.payment_settled(mine.order_id, other.payment_id, now()) == mine
+
+
+def test_a_payment_can_be_tried_only_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paying, "MAX_ATTEMPTS", 2)
+    order = make_order()
+    for _ in range(2):
+        order = make_payment(order, bank.DECLINED)
+    with pytest.raises(TooManyAttempts):
+        operations.payment_started(order, ORIGIN, now())
+
+
+def test_what_is_paid_cannot_be_paid_again() -> None:
+    with pytest.raises(NotPayable):
+        operations.payment_started(make_order(paid=True), ORIGIN, now())
+
+
+def test_trying_again_keeps_the_units_longer_but_not_for_ever() -> None:
+    placed = now() - timedelta(minutes=9)
+    order = make_order(now=placed)
+    make_payment(order, bank.DECLINED, now=placed)
+    operations.payment_started(fresh(order), ORIGIN, now())
+    assert fresh(order).pay_until > now() + timedelta(minutes=9)
+    old = make_order(now=now() - timedelta(minutes=55))
+    make_payment(old, bank.DECLINED)
+    operations.payment_started(fresh(old), ORIGIN, now())
+    assert fresh(old).pay_until <= old.placed_at + paying.HOLD_AT_MOST
+
+
+# ---- Not paid in time
+
+
+def test_an_unpaid_order_expires_and_gives_its_units_back_once() -> None:
+    order = make_order(quantity=3, stock=5)
+    variant_id = queries.items(order)[0].variant_id
+    swept(now() + timedelta(minutes=9))
+    assert fresh(order).state == "pending_payment", "too early"
+    for _ in range(2):
+        swept(now() + timedelta(minutes=12))
+    assert audit(order.order_id).word == "Not paid in time"
+    assert stock_adds_up(variant_id) == {"received": 5, "available": 5, "held": 0, "committed": 0, "shipped": 0}
+
+
+def test_a_paid_order_survives_the_end_of_its_hold() -> None:
+    order = make_order(quantity=3, paid=True)
+    swept(now() + timedelta(minutes=12))
+    assert audit(order.order_id).word == "Confirmed"
+
+
+def test_an_order_that_was_paid_unnoticed_does_not_expire() -> None:
+    order = make_order()
+    started = operations.payment_started(order, ORIGIN, now())
+    bank.card_given(started.payment_id, bank.APPROVED, now())
+    minutes = [minute_of(now()) + timedelta(minutes=n) for n in range(8, 13)]
+    jobs.holds_looked_after(minutes, now() + timedelta(minutes=13))
+    assert audit(order.order_id).word == "Confirmed"
+
+
+def test_an_order_with_longer_to_pay_keeps_its_units_till_then() -> None:
+    product = goods(5)
+    order = operations.order_placed(make_draft((product, 2)), now(), timedelta(hours=1))
+    swept(now() + timedelta(minutes=12))
+    audit(order.order_id)
+    swept(now() + timedelta(minutes=62))
+    assert audit(order.order_id).word == "Not paid in time"
+
+
+def test_a_payment_after_the_end_takes_the_units_again() -> None:
+    order = make_order(quantity=3, stock=5, user_id=uuid4())
+    started = operations.payment_started(order, ORIGIN, now())
+    operations.order_moved(fresh(order), "expired", actor="system", now=now())
+    bank.card_given(started.payment_id, bank.APPROVED, now())
+    operations.payment_settled(order.order_id, started.payment_id, now())
+    done = audit(order.order_id)
+    assert (done.word, done.payment) == ("Confirmed", "paid")
+    assert stock_adds_up(queries.items(done)[0].variant_id)["committed"] == 3
+    swept(now() + timedelta(minutes=12))
+    audit(order.order_id)
+
+
+def test_a_payment_after_the_end_goes_back_when_the_goods_are_sold() -> None:
+    order = make_order(quantity=3, stock=3)
+    started = operations.payment_started(order, ORIGIN, now())
+    operations.order_moved(fresh(order), "expired", actor="system", now=now())
+    item = queries.items(order)[0]
+    inventory.held(uuid4(), [stock.Want(1, item.product_id, item.variant_id, 1)], now())
+    bank.card_given(started.payment_id, bank.APPROVED, now())
+    operations.payment_settled(order.order_id, started.payment_id, now())
+    done = audit(order.order_id)
+    assert (done.word, done.state) == ("Refunded", "expired")
+    assert [attempt.state for attempt in queries.attempts(order.order_id)] == ["refunded"]
+    assert bank_queries.payment(started.payment_id).state == "refunded"
+
+
+# ---- Staff
+
+
+def test_the_whole_way_to_the_door() -> None:
+    order = make_order(quantity=2, user_id=uuid4(), paid=True)
+    for kind in ("packed", "shipped", "delivered", "closed"):
+        order = operations.order_moved(order, kind, actor="Ann", now=now())
+        audit(order.order_id)
+    assert stock_adds_up(queries.items(order)[0].variant_id)["shipped"] == 2
+    assert [event.kind for event in order.events] == ["closed", "delivered", "shipped", "packed", "paid", "placed"]
+    assert "closed" not in {event.kind for event in order.history}
+
+
+def test_of_two_at_once_one_wins_and_the_other_is_told_who() -> None:
+    order = make_order(paid=True)
+
+    lost: list[tuple[str, StaleOrder]] = []
+
+    def move(who: str) -> str:
+        try:
+            operations.order_moved(order, "held" if who == "Ann" else "packed", actor=who, now=now())
+        except StaleOrder as stale:
+            lost.append((who, stale))
+            return "lost"
+        return "won"
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(move, ["Ann", "Bob"])) == ["lost", "won"]
+    ((loser, stale),) = lost
+    assert stale.event
+    assert stale.event.actor != loser
+    assert stale.order.version == order.version + 1
+    audit(order.order_id)
+
+
+def test_a_cancelled_order_gives_back_the_units_and_the_money() -> None:
+    order = make_order(quantity=2, stock=5, paid=True)
+    assert order.payment_id
+    operations.order_moved(order, "cancelled", actor="Ann", now=now(), note="Changed their mind")
+    done = audit(order.order_id)
+    assert done.word == "Cancelled and refunded"
+    assert bank_queries.payment(order.payment_id).state == "refunded"
+    assert stock_adds_up(queries.items(done)[0].variant_id)["available"] == 5
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), [(settling, "stock_moved"), (settling, "money_returned"), (settling, "copies_written")]
+)
+def test_killed_while_cancelling(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
+    order = make_order(quantity=2, stock=5, paid=True)
+    cancel = lambda: operations.order_moved(order, "cancelled", actor="Ann", now=now())  # noqa: E731
+    assert killed_at(monkeypatch, module, name, cancel)
+    swept(now() + timedelta(minutes=3))
+    assert audit(order.order_id).word == "Cancelled and refunded"
+
+
+def test_what_is_not_allowed_is_refused() -> None:
+    order = make_order(paid=True)
+    with pytest.raises(MoveRefused):
+        operations.order_moved(order, "delivered", actor="Ann", now=now())
+    assert fresh(order) == order
+
+
+def test_a_note_makes_nobody_stale() -> None:
+    order = make_order(paid=True)
+    noted = operations.note_added(order, "Called; wants blue ribbon", actor="Ann", now=now())
+    assert noted.events[0].note == "Called; wants blue ribbon"
+    assert noted.history == order.history
+    assert operations.order_moved(order, "packed", actor="Bob", now=now()).packed
+
+
+def test_events_stand_in_order_whatever_the_clock_says() -> None:
+    order = make_order(paid=True)
+    order = operations.order_moved(order, "packed", actor="Ann", now=order.placed_at - timedelta(hours=1))
+    assert order.events[0].kind == "packed"
+
+
+# ---- The board
+
+
+def test_a_late_copy_of_an_older_version_loses() -> None:
+    order = make_order(paid=True)
+    later = operations.order_moved(order, "held", actor="Ann", now=now())
+    copies.copies_written(order)
+    assert audit(later.order_id).column == "on_hold"
+
+
+def test_the_board_pages_over_days_the_oldest_first() -> None:
+    start = datetime(2019, 3, 1, 23, tzinfo=UTC)
+    made = [make_order(now=start + timedelta(hours=9 * n), paid=True) for n in range(5)]
+    seen: list[UUID] = []
+    after = ""
+    for _ in range(3):
+        tickets, after = queries.board("to_pack", after, limit=2)
+        seen += [ticket.order_id for ticket in tickets]
+    # Nothing in this keyspace is older.
+    assert seen[:5] == [order.order_id for order in made]
+    counts = queries.board_counts()
+    assert counts["to_pack"].number >= 5
+
+
+def test_counts_are_exact_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_order()
+    before = queries.board_counts()["to_pay"]
+    make_order()
+    assert queries.board_counts()["to_pay"].number == before.number + 1
+    monkeypatch.setattr(queries, "COUNTED", 1)
+    assert str(queries.board_counts()["to_pay"]) == "1+"
+
+
+def test_an_emptied_day_is_forgotten_later_and_a_fresh_one_stays() -> None:
+    day = datetime(2018, 7, 1, 12, tzinfo=UTC)
+    order = make_order(now=day, paid=True)
+    operations.order_moved(order, "packed", actor="Ann", now=day)
+    assert day.date() in queries.days("to_pay")
+    operations.empty_days_removed(now())
+    assert day.date() in queries.days("to_pay"), "it was written less than an hour ago"
+    old = hints.microseconds() - 2 * 3600 * 10**6
+    stale = write(
+        "test",
+        "INSERT INTO order_days_by_status (status, order_date) VALUES (:status, :day) USING TIMESTAMP :at",
+    )
+    stale.run(status="on_hold", day=day.date() - timedelta(days=9), at=old)
+    assert operations.empty_days_removed(now()) >= 1
+    assert day.date() - timedelta(days=9) not in queries.days("on_hold")
+    assert day.date() in queries.days("to_pack")
+
+
+# ---- The jobs
+
+
+def test_the_jobs_remember_how_far_they_came() -> None:
+    order = make_order()
+    moment = now()
+    with lease("orders"), lease("holds"):
+        jobs.settle(moment)
+        jobs.expire(moment)
+        assert datetime.fromisoformat(position("orders")) <= moment
+        jobs.settle(moment)
+    assert fresh(order).word == "Waiting for payment"
+    assert jobs.tidy(moment) is not None
+
+
+def test_one_order_that_fails_does_not_keep_others_from_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken, other = make_order(), make_order()
+    made = [operations.hint_written(order.order_id) for order in (broken, other)]
+    seen = []
+
+    def look(order_id: UUID, at: datetime) -> None:
+        seen.append(order_id)
+        if order_id == broken.order_id:
+            raise ValueError("broken")
+
+    monkeypatch.setattr(jobs, "order_looked_after", look)
+    left = jobs.orders_looked_after([made[0].minute, made[1].minute], now())
+    assert {broken.order_id, other.order_id} <= set(seen)
+    assert made[0].minute in left
+    remaining = {order_id for ids in queries.to_settle([made[0].minute, made[1].minute]).values() for order_id in ids}
+    assert broken.order_id in remaining
+    assert other.order_id not in remaining
+
+
+def test_dropping_a_hint_spares_a_later_one() -> None:
+    order_id = uuid4()
+    first = operations.hint_written(order_id)
+    second = operations.hint_written(order_id, first.minute)
+    operations.hint_dropped(first)
+    assert order_id in queries.to_settle([second.minute])[second.minute]
+    operations.hint_dropped(second)
+    assert order_id not in queries.to_settle([second.minute]).get(second.minute, [])
+
+
+def test_an_old_order_writes_no_mail_and_takes_nothing_from_a_cart() -> None:
+    order = make_order(paid=True, now=now() - timedelta(days=30))
+    assert mails.mail(uuid5(order.order_id, "paid")) is None
+    audit(order.order_id)
+
+
+def test_an_address_is_kept_as_it_was() -> None:
+    order = make_order()
+    assert order.delivery_address == Address("Ada Lovelace", "Torstraße 1", "10115", "Berlin", "DE")

@@ -1,0 +1,762 @@
+"""Checkout, payment and an order's page as a shopper meets them."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.conf import settings
+from django.core import signing
+from django.test import Client
+from django.urls import reverse
+from lxml import html
+
+from accounts.addresses import Address
+from accounts.operations import address_saved, user_registered
+from cart import queries as cart_queries
+from catalogue.operations import product_saved
+from catalogue.queries import Product
+from inventory import operations as inventory
+from inventory.queries import Want
+from orders import links, offers, operations, queries
+from orders.gateways.testbank import gateway as bank_gateway
+from orders.gateways.testbank import operations as bank
+from orders.gateways.testbank import queries as bank_queries
+from orders.queries import Order
+from tests.factories import make_order, make_product, make_stock
+from tests.orders.audit import audit, stock_adds_up
+
+HTMX = {"HX-Request": "true"}
+TYPED = {
+    "email": "ada@example.com",
+    "name": "Ada Lovelace",
+    "street": "Torstraße 1",
+    "street2": "",
+    "postal_code": "10115",
+    "city": "Berlin",
+    "country": "DE",
+    "phone": "",
+    "delivery": "standard",
+    "same_billing": "on",
+}
+
+
+class Shopper:
+    """Somebody with a browser, and things in the cart."""
+
+    def __init__(self, *wanted: tuple[Product, int], client: Client | None = None) -> None:
+        self.client = client or Client()
+        for product, quantity in wanted:
+            self.add(product, quantity)
+
+    def add(self, product: Product, quantity: int = 1) -> None:
+        sent = {"variant": product.variants[0].sku, "quantity": str(quantity), "operation": str(uuid4())}
+        assert self.client.post(reverse("cart:add"), sent).status_code in (200, 303)
+
+    def look(self, query: str = "") -> Any:
+        return html.fromstring(self.client.get(reverse("orders:checkout") + query).content)
+
+    def token(self) -> str:
+        return str(self.look().xpath("//input[@name='checkout']/@value")[0])
+
+    def send(self, token: str | None = None, headers: dict[str, str] | None = None, **fields: str) -> Any:
+        sent = TYPED | {"checkout": token if token is not None else self.token()} | fields
+        return self.client.post(reverse("orders:checkout"), sent, headers=headers)
+
+    def place(self, **fields: str) -> tuple[Order, str]:
+        """Order, and return the order and the bank's address."""
+        # As a browser does it: what is chosen shows its sum first, then it is sent.
+        shown = html.fromstring(self.send(**(fields | {"update": "yes"})).content)
+        answer = self.send(shown.xpath("//input[@name='checkout']/@value")[0], **fields)
+        assert answer.status_code == 303, text(answer)
+        payment_id = UUID(answer["Location"].rstrip("/").rpartition("/")[2])
+        row = bank_queries.payment(payment_id)
+        assert row
+        order = queries.order_by_number(row.reference)
+        assert order
+        return order, answer["Location"]
+
+    def pay(self, at: str, card: str = bank.APPROVED) -> Any:
+        answer = self.client.post(at, {"card": card})
+        return self.client.get(answer["Location"], follow=True)
+
+
+def goods(units: int = 20, price: str = "12.00", name: str = "Mug") -> Product:
+    product = make_product(name, price=price)
+    make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    return product
+
+
+def text(answer: Any) -> str:
+    root = answer if hasattr(answer, "text_content") else html.fromstring(answer.content)
+    return " ".join(unescape(root.text_content()).split())
+
+
+def held(product: Product) -> int:
+    return stock_adds_up(product.variants[0].variant_id)["held"]
+
+
+@pytest.fixture
+def mug() -> Product:
+    return goods()
+
+
+# ---- The page
+
+
+def test_an_empty_cart_has_nothing_to_check_out(client: Client) -> None:
+    assert client.get(reverse("orders:checkout"))["Location"] == reverse("cart:show")
+    assert client.post(reverse("orders:checkout"), TYPED)["Location"] == reverse("cart:show")
+
+
+def test_x53_a_guest_is_asked_for_no_account(mug: Product) -> None:
+    page = Shopper((mug, 1)).look()
+    assert "You need no account" in text(page)
+    assert not page.xpath("//main//input[@type='password']")
+
+
+def test_x53_the_account_is_offered_once_it_is_paid(mug: Product) -> None:
+    shopper = Shopper((mug, 1))
+    _, url = shopper.place()
+    assert "Create an account" in text(shopper.pay(url))
+
+
+def test_x54_there_are_few_fields(mug: Product) -> None:
+    page = Shopper((mug, 1)).look()
+    fields = page.xpath("//form[@data-checkout]//*[self::input or self::select or self::textarea][not(@type='hidden')]")
+    visible = [field for field in fields if not field.xpath("ancestor::details[not(@open)]")]
+    assert len(visible) <= 11, [field.get("name") for field in visible]
+    assert len(page.xpath("//form[@data-checkout]//details[not(@open)]//input[@name='street2']")) == 1
+    assert page.xpath("//input[@name='same_billing'][@checked]")
+
+
+def test_x55_each_field_has_a_visible_label_and_says_whether_it_is_needed(mug: Product) -> None:
+    page = Shopper((mug, 1)).look()
+    for field in page.xpath("//form[@data-checkout]//input[@type='text' or @type='email' or @type='tel']"):
+        (label,) = page.xpath(f"//label[@for='{field.get('id')}']")
+        assert "required" in label.text_content() or "optional" in label.text_content()
+        assert not field.get("placeholder")
+    assert page.xpath("//input[@name='email']/@type") == ["email"]
+    assert page.xpath("//input[@name='phone']/@type") == ["tel"]
+
+
+def test_x56_the_browser_can_fill_it_in(mug: Product) -> None:
+    page = Shopper((mug, 1)).look()
+    tokens = {f.get("name"): f.get("autocomplete") for f in page.xpath("//form[@data-checkout]//*[@autocomplete]")}
+    assert tokens["email"] == "email"
+    assert tokens["name"] == "shipping name"
+    assert tokens["postal_code"] == "shipping postal-code"
+    assert tokens["country"] == "shipping country"
+    assert tokens["phone"] == "shipping tel"
+    assert tokens["billing-street"] == "billing address-line1"
+
+
+def test_x57_spaces_dashes_and_case_do_not_matter(mug: Product) -> None:
+    order, _ = Shopper((mug, 1)).place(
+        country="IE", postal_code="d02-x285", city="Dublin", phone="+353 (1) 234-5678", email=" Ada@Example.com "
+    )
+    assert (order.delivery_address.postal_code, order.delivery_address.phone) == ("D02 X285", "+35312345678")
+    assert order.email == "Ada@Example.com"
+
+
+def test_x58_the_telephone_is_optional_and_says_what_for(mug: Product) -> None:
+    page = Shopper((mug, 1)).look()
+    (field,) = page.xpath("//input[@name='phone']")
+    assert "carrier" in text(page.get_element_by_id(field.get("aria-describedby").split()[0]))
+    assert Shopper((mug, 1)).place(phone="")
+
+
+def test_x59_errors_are_listed_with_links_to_their_fields(mug: Product) -> None:
+    answer = Shopper((mug, 1)).send(email="ada", postal_code="1")
+    assert answer.status_code == 422
+    page = html.fromstring(answer.content)
+    assert page.xpath("//title/text()")[0].startswith("Error: ")
+    hrefs = page.xpath("//*[@data-error-summary]//a/@href")
+    assert hrefs == ["#id_postal_code", "#id_email"] or set(hrefs) == {"#id_email", "#id_postal_code"}
+    for href in hrefs:
+        field = page.get_element_by_id(href[1:])
+        assert field.get("aria-invalid") == "true"
+        assert any(name.endswith("_error") for name in field.get("aria-describedby").split())
+
+
+def test_x60_what_was_typed_is_kept(mug: Product) -> None:
+    page = html.fromstring(
+        Shopper((mug, 1)).send(email="ada", city="Köln", delivery="express", postal_code="1").content
+    )
+    assert page.xpath("//input[@name='email']/@value") == ["ada"]
+    assert page.xpath("//input[@name='city']/@value") == ["Köln"]
+    assert page.xpath("//input[@name='postal_code']/@value") == ["1"]
+    assert page.xpath("//input[@name='delivery'][@checked]/@value") == ["express"]
+    assert "€21.90" in text(page.get_element_by_id("summary"))
+
+
+def test_x62_nothing_is_asked_twice(mug: Product) -> None:
+    user_id, member = uuid4(), Client()
+    user = user_registered(
+        f"{user_id.hex}@example.com", "Ada L.", "correct horse battery", datetime.now(UTC), user_id=user_id
+    )
+    first = address_saved(user_id, Address("Ada L.", "Rue de la Paix 1", "75002", "Paris", "FR"), default=True)
+    other = address_saved(user_id, Address("Ada at work", "Torstraße 9", "10115", "Berlin", "DE"))
+    member.force_login(user)
+    shopper = Shopper((mug, 1), client=member)
+    page = shopper.look()
+    values = {each.get("name"): each.get("value") for each in page.xpath("//form[@data-checkout]//input")}
+    assert (values["email"], values["name"], values["street"]) == (
+        f"{user_id.hex}@example.com",
+        "Ada L.",
+        "Rue de la Paix 1",
+    )
+    assert page.xpath("//select[@name='country']/option[@selected]/@value") == ["FR"]
+    assert "Colissimo" in text(page.get_element_by_id("ways"))
+    page = shopper.look(f"?address={other}")
+    assert page.xpath("//input[@name='street']/@value") == ["Torstraße 9"]
+    assert first != other
+    _, url = shopper.place(email=values["email"])
+    assert [
+        each.get("name")
+        for each in html.fromstring(member.get(url).content).xpath("//main//input[not(@type='hidden')]")
+    ] == ["card"]
+
+
+def test_x63_delivery_is_a_date(mug: Product) -> None:
+    assert re.search(
+        r"(Mon|Tues|Wednes|Thurs|Fri)day \d+ [A-Z][a-z]+", text(Shopper((mug, 1)).look().get_element_by_id("ways"))
+    )
+
+
+def test_x65_the_button_names_act_and_sum(mug: Product) -> None:
+    tea = make_product("Tea", price="5.35", tax_class="reduced")
+    make_stock(5, product_id=tea.product_id, variant_id=tea.variants[0].variant_id)
+    page = Shopper((mug, 2), (tea, 1)).look()
+    summary = text(page.get_element_by_id("summary"))
+    assert text(page.get_element_by_id("pay")) == "Pay €34.25"
+    for shown in ("2 × €12.00", "Goods€29.35", "Delivery, standard€4.90", "Total€34.25", "at 19%", "at 7%"):
+        assert shown in summary, shown
+
+
+def test_delivery_choices_follow_the_country_without_scripts(mug: Product) -> None:
+    shopper = Shopper((mug, 1))
+    page = html.fromstring(shopper.send(update="yes", country="FR", email="half typed", name="").content)
+    assert "Chronopost" in text(page.get_element_by_id("ways"))
+    assert page.xpath("//input[@name='email']/@value") == ["half typed"]
+    assert not page.xpath("//*[@data-error-summary]")
+    assert text(page.get_element_by_id("pay")) == "Pay €18.90"
+
+
+def test_delivery_choices_follow_the_country_by_htmx(mug: Product) -> None:
+    answer = Shopper((mug, 1)).send(headers=HTMX, update="yes", country="IE", delivery="express")
+    part = html.fragments_fromstring(answer.content.decode())
+    ids = [each.get("id") for each in part if hasattr(each, "get")]
+    assert ids[:2] == ["ways", "summary"]
+    assert b"<html" not in answer.content
+    assert part[1].get("hx-swap-oob") == "true"
+    assert "Pay €24.90" in text(part[1])
+    assert "the total is €24.90" in answer.content.decode()
+
+
+def test_the_invoice_can_go_elsewhere(mug: Product) -> None:
+    shopper = Shopper((mug, 1))
+    sent = {name: value for name, value in TYPED.items() if name != "same_billing"} | {"checkout": shopper.token()}
+    refused = shopper.client.post(reverse("orders:checkout"), sent)
+    assert refused.status_code == 422
+    page = html.fromstring(refused.content)
+    assert "Enter the name on the invoice" in text(page)
+    assert page.xpath("//details[@open]//input[@name='billing-name']")
+    billing = {
+        "name": "Works Ltd",
+        "street": "Quay 2",
+        "street2": "",
+        "postal_code": "",
+        "city": "Cork",
+        "country": "IE",
+    }
+    sent |= {f"billing-{name}": value for name, value in billing.items()}
+    assert shopper.client.post(reverse("orders:checkout"), sent).status_code == 303
+    (order_id,) = remembered(shopper.client)
+    order = queries.order(order_id)
+    assert order
+    assert (order.billing_address.name, order.delivery_address.name) == ("Works Ltd", "Ada Lovelace")
+
+
+def remembered(client: Client) -> list[UUID]:
+    return [
+        UUID(hex=each) for each in signing.loads(client.cookies[settings.ORDER_COOKIE_NAME].value, salt="orders.cookie")
+    ]
+
+
+# ---- What was shown is what is charged
+
+
+def test_prices_sent_by_the_client_are_ignored(mug: Product) -> None:
+    order, _ = Shopper((mug, 1)).place(total="1", price="0.01", amount="1", state="confirmed", user_id=str(uuid4()))
+    assert (offers.written(order.total), order.state, order.user_id) == ("€16.90", "pending_payment", None)
+
+
+def test_x66_a_changed_price_is_told_and_nothing_is_charged(mug: Product) -> None:
+    shopper = Shopper((mug, 2))
+    token = shopper.token()
+    dearer = replace(mug, variants=(replace(mug.variants[0], price=mug.variants[0].price * 2),))
+    product_saved(dearer, datetime.now(UTC))
+    answer = shopper.send(token)
+    assert answer.status_code == 409
+    page = html.fromstring(answer.content)
+    assert f"{mug.name} costs €24.00 now; here it was €12.00." in text(page)
+    assert "Nothing was charged" in text(page)
+    assert held(mug) == 0
+    order, _ = shopper.place()  # one press accepts what is shown now
+    assert offers.written(order.subtotal) == "€48.00"
+
+
+def test_a_price_that_changed_before_is_told_on_the_page(mug: Product) -> None:
+    shopper = Shopper((mug, 1))
+    product_saved(
+        replace(mug, variants=(replace(mug.variants[0], price=mug.variants[0].price * 2),)), datetime.now(UTC)
+    )
+    assert "costs €24.00 now; here it was €12.00" in text(shopper.look())
+
+
+def test_x66_short_stock_is_told_and_the_rest_can_be_ordered() -> None:
+    mug = goods(5)
+    variant_id = mug.variants[0].variant_id
+    shopper = Shopper((mug, 3))
+    token = shopper.token()
+    # Somebody else is faster, and the pages do not know it yet.
+    inventory.held(uuid4(), [Want(1, mug.product_id, variant_id, 3)], datetime.now(UTC))
+    answer = shopper.send(token)
+    assert answer.status_code == 409
+    assert "Only 2 of Mug are left; you wanted 3." in text(answer)
+    again = html.fromstring(answer.content).xpath("//input[@name='checkout']/@value")[0]
+    inventory.stock_copied(mug.product_id)
+    assert shopper.send(again).status_code == 303
+    assert held(mug) == 5
+
+
+def test_when_all_is_gone_nothing_is_ordered() -> None:
+    mug = goods(1)
+    shopper = Shopper((mug, 1))
+    token = shopper.token()
+    inventory.held(uuid4(), [Want(1, mug.product_id, mug.variants[0].variant_id, 1)], datetime.now(UTC))
+    answer = shopper.send(token)
+    assert answer.status_code == 409
+    assert "Mug is sold out" in text(answer)
+    assert "nothing was charged" in text(answer)
+
+
+def test_what_is_no_longer_sold_is_left_out_in_words(mug: Product) -> None:
+    plate = goods(name="Plate")
+    shopper = Shopper((mug, 1), (plate, 1))
+    product_saved(replace(plate, status="archived"), datetime.now(UTC))
+    page = shopper.look()
+    assert "Plate is no longer sold and was left out." in text(page)
+    assert "Plate" not in text(page.get_element_by_id("summary"))
+
+
+def test_another_delivery_than_shown_asks_once_more(mug: Product) -> None:
+    answer = Shopper((mug, 1)).send(delivery="express")
+    assert answer.status_code == 409
+    assert "the total is €21.90; the button said €16.90" in text(answer)
+
+
+def test_what_another_tab_added_is_told(mug: Product) -> None:
+    plate = goods(name="Plate")
+    shopper = Shopper((mug, 1))
+    token = shopper.token()
+    shopper.add(plate)
+    answer = shopper.send(token)
+    assert answer.status_code == 409
+    assert "Plate was put into your cart, and so into this order." in text(answer)
+
+
+@pytest.mark.parametrize("token", ["", "x", "a:b:c", "\x00", "9" * 5000])
+def test_a_made_up_checkout_is_shown_again(mug: Product, token: str) -> None:
+    answer = Shopper((mug, 1)).send(token)
+    assert answer.status_code == 409
+    assert "open for a long time" in text(answer)
+
+
+def test_somebody_elses_checkout_is_worth_nothing(mug: Product) -> None:
+    theirs = Shopper((mug, 1)).token()
+    assert Shopper((mug, 1)).send(theirs).status_code == 409
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"country": "US"},
+        {"country": ""},
+        {"delivery": "drone"},
+        {"delivery": ""},
+        {"email": "a" * 300 + "@example.com"},
+        {"name": "\x00"},
+        {"street": "x" * 5000},
+        {"postal_code": "١٠١١٥"},
+    ],
+)
+def test_bad_input_is_told_at_its_place(mug: Product, fields: dict[str, str]) -> None:
+    answer = Shopper((mug, 1)).send(**fields)
+    assert answer.status_code == 422
+    assert html.fromstring(answer.content).xpath("//*[@data-error-summary]//a")
+    assert held(mug) == 0
+
+
+# ---- Twice
+
+
+def test_a_second_submit_returns_the_first_order(mug: Product) -> None:
+    shopper = Shopper((mug, 2))
+    token = shopper.token()
+    first, second = shopper.send(token), shopper.send(token)
+    assert first.status_code == second.status_code == 303
+    assert first["Location"] == second["Location"]
+    assert held(mug) == 2
+
+
+def test_a_double_click_makes_one_order(mug: Product) -> None:
+    shopper = Shopper((mug, 2))
+    token = shopper.token()
+    clients = []
+    for _ in range(2):
+        twin = Client()
+        twin.cookies = (
+            shopper.client.cookies.copy() if hasattr(shopper.client.cookies, "copy") else shopper.client.cookies
+        )
+        clients.append(Shopper(client=twin))
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda each: each.send(token), clients))
+    assert [answer.status_code for answer in answers] == [303, 303]
+    assert answers[0]["Location"] == answers[1]["Location"]
+    assert held(mug) == 2
+
+
+def test_a_second_submit_after_paying_leads_to_the_order(mug: Product) -> None:
+    shopper = Shopper((mug, 2))
+    token = shopper.token()
+    url = shopper.send(token)["Location"]
+    shopper.pay(url)
+    (order_id,) = remembered(shopper.client)
+    order = audit(order_id)
+    assert shopper.send(token)["Location"] == reverse("orders:detail", args=[order.number])
+
+
+def test_the_same_checkout_with_another_body_is_refused_in_words(mug: Product) -> None:
+    shopper = Shopper((mug, 1))
+    token = shopper.token()
+    assert shopper.send(token).status_code == 303
+    for fields in ({"city": "Potsdam"}, {"email": "broken"}):
+        answer = shopper.send(token, **fields)
+        assert answer.status_code == 409
+        assert "is an order already" in text(answer)
+    (order_id,) = remembered(shopper.client)
+    assert audit(order_id).delivery_address.city == "Berlin"
+    assert held(mug) == 1
+
+
+# ---- Paying
+
+
+def test_a_guests_whole_visit(mug: Product) -> None:
+    shopper = Shopper((mug, 2))
+    order, url = shopper.place()
+    answer = shopper.pay(url, "4242 4242-4242 4242")
+    assert answer.redirect_chain[-1][0] == reverse("orders:detail", args=[order.number])
+    assert audit(order.order_id).word == "Confirmed"
+    owner_id = UUID(hex=signing.loads(shopper.client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner")[0])
+    cart = cart_queries.cart_of(owner_id)
+    assert cart
+    assert not cart.lines
+
+
+def test_the_bank_is_another_house(mug: Product) -> None:
+    shopper = Shopper((mug, 1))
+    _, url = shopper.place()
+    page = html.fromstring(shopper.client.get(url).content)
+    assert page.xpath("//title/text()") == ["Pay €16.90 · Test bank"]
+    assert not page.xpath("//link[contains(@href, 'stoa.css')]")
+    assert "4242 4242 4242 4242" in text(page)
+
+
+def test_a_declined_card_can_be_tried_again(mug: Product) -> None:
+    shopper = Shopper((mug, 1))
+    order, url = shopper.place()
+    answer = shopper.pay(url, bank.DECLINED)
+    assert "The payment did not go through. Nothing was charged." in text(answer)
+    assert "Try again: pay €16.90" in text(answer)
+    again = shopper.client.post(reverse("orders:pay", args=[order.number]))
+    assert again.status_code == 303
+    assert again["Location"] != url
+    shopper.pay(again["Location"])
+    assert audit(order.order_id).word == "Confirmed"
+
+
+def test_leaving_the_bank_charges_nothing(mug: Product) -> None:
+    shopper = Shopper((mug, 1))
+    order, url = shopper.place()
+    back = shopper.client.post(url, {"leave": "yes"})
+    assert "Nothing was charged" in text(shopper.client.get(back["Location"], follow=True))
+    assert audit(order.order_id).payment == "failed"
+
+
+def test_a_late_answer_is_waited_for(mug: Product) -> None:
+    shopper = Shopper((mug, 1))
+    order, url = shopper.place()
+    answer = shopper.pay(url, bank.LATE)
+    assert "waiting for the bank" in text(answer)
+    (attempt,) = queries.attempts(order.order_id)
+    bank._answered(attempt.payment_id, "late", "late", datetime.now(UTC) - timedelta(seconds=1))
+    part = shopper.client.get(reverse("orders:detail", args=[order.number]), headers=HTMX)
+    assert "Thank you, Ada Lovelace" in text(part)
+    assert b"<html" not in part.content
+    audit(order.order_id)
+
+
+@pytest.mark.parametrize("card", ["", "12", "4242 4242 4242 424x", "٤٢٤٢٤٢٤٢٤٢٤٢٤٢٤٢"])
+def test_a_wrong_card_number_is_told(mug: Product, card: str) -> None:
+    shopper = Shopper((mug, 1))
+    _, url = shopper.place()
+    assert shopper.client.post(url, {"card": card}).status_code == 422
+
+
+def test_coming_back_without_paying_believes_the_bank_alone(mug: Product) -> None:
+    shopper = Shopper((mug, 1))
+    order, url = shopper.place()
+    payment_id = url.rstrip("/").rpartition("/")[2]
+    back = reverse("orders:payment_return", args=[order.number, payment_id])
+    answer = shopper.client.get(back + "?state=paid&outcome=paid&amount=0", follow=True)
+    assert "Waiting for payment" in text(answer)
+    assert audit(order.order_id).state == "pending_payment"
+
+
+def test_too_late_to_pay_is_told() -> None:
+    order = make_order(now=datetime.now(UTC) - timedelta(minutes=30))
+    visitor = Client()
+    visitor.get(reverse("orders:track", args=[links.track_token(order.order_id)]))
+    answer = visitor.post(reverse("orders:pay", args=[order.number]), follow=True)
+    assert "time to pay this order is over" in text(answer)
+
+
+def test_a_signed_notice_settles_a_payment(mug: Product, client: Client) -> None:
+    order, url = Shopper((mug, 1)).place()
+    payment_id = UUID(url.rstrip("/").rpartition("/")[2])
+    bank.card_given(payment_id, bank.APPROVED, datetime.now(UTC))
+    body, signature = bank_gateway.notice(payment_id, order.number)
+
+    def tell(body: bytes, signature: str, gateway: str = "testbank") -> int:
+        at = reverse("orders:payment_notice", args=[gateway])
+        return client.post(at, body, "application/json", headers={"X-Signature": signature}).status_code
+
+    moment = signature.partition(".")[0]
+    old = str(int(moment) - 400)
+    for forged in ("", "1.x", f"{moment}.", f"{old}.{bank_gateway._signed(old, body)}", signature[:-1] + "x"):
+        assert tell(body, forged) == 403
+    assert tell(body.replace(b"-", b"_"), signature) == 403
+    assert tell(body, signature, "other") == 404
+    other = make_order()
+    assert tell(*bank_gateway.notice(payment_id, other.number)) == 204
+    assert queries.order(other.order_id) == other
+    assert [tell(body, signature) for _ in range(2)] == [204, 204]
+    assert audit(order.order_id).word == "Confirmed"
+
+
+# ---- An order's page
+
+
+def test_x67_the_confirmation_says_all_that_one_wants_to_know(mug: Product) -> None:
+    shopper = Shopper((mug, 1))
+    order, url = shopper.place()
+    shopper.pay(url)
+    answer = shopper.client.get(reverse("orders:detail", args=[order.number]))  # opened again from a bookmark
+    page = html.fromstring(answer.content)
+    for said in (
+        order.number,
+        "Next we pack it",
+        "It should reach you between",
+        "we write to you",
+        "ada@example.com",
+        "help and contact",
+    ):
+        assert said in text(page), said
+    assert page.xpath("//button[@data-print]")
+    assert page.xpath("//time[@datetime]")
+    assert "no-store" in answer["Cache-Control"]
+
+
+def test_x15_the_print_has_lines_tax_and_addresses(mug: Product) -> None:
+    order = make_order(quantity=2, paid=True)
+    page = html.fromstring(visit(order).content)
+    for part in page.xpath("//*[contains(@class, 'no-print')]"):
+        part.getparent().remove(part)
+    for said in ("2 × €12.00", "€24.00", "19%", "Torstraße 1", "10115 Berlin", order.number):
+        assert said in text(page), said
+
+
+def visit(order: Order, client: Client | None = None) -> Any:
+    client = client or Client()
+    answer = client.get(reverse("orders:track", args=[links.track_token(order.order_id)]), follow=True)
+    assert answer.status_code == 200
+    return answer
+
+
+def test_the_history_is_told_without_what_is_for_staff_only() -> None:
+    order = make_order(paid=True)
+    operations.note_added(order, "looks like fraud?", actor="Ann", now=datetime.now(UTC))
+    order = operations.order_moved(order, "shipped", actor="Ann", now=datetime.now(UTC))
+    page = text(visit(order))
+    assert "fraud" not in page
+    assert "Ann" not in page
+    assert page.index("On its way") < page.index("We have your payment") < page.index("Ordered")
+
+
+def test_staffs_move_is_seen_by_the_shopper_without_reloading() -> None:
+    order, visitor = make_order(paid=True), Client()
+    page = html.fromstring(visit(order, visitor).content)
+    (again,) = page.xpath("//a[@id='refresh']")
+    assert "every" in again.get("hx-trigger")
+    operations.order_moved(order, "shipped", actor="Ann", now=datetime.now(UTC))
+    part = visitor.get(again.get("hx-get"), headers=HTMX)
+    assert "Your parcel is on its way" in text(part)
+
+
+@pytest.mark.parametrize("kinds", [("cancelled",), ("held",), ("shipped", "delivered"), ("packed",)])
+def test_each_state_has_a_page(kinds: tuple[str, ...]) -> None:
+    order = make_order(paid=True)
+    for kind in kinds:
+        order = operations.order_moved(order, kind, actor="Ann", now=datetime.now(UTC))
+    fresh = queries.order(order.order_id)
+    assert fresh
+    assert fresh.word in text(visit(order))
+
+
+def not_there(number: str) -> list[tuple[str, str]]:
+    return [
+        ("get", reverse("orders:detail", args=[number])),
+        ("post", reverse("orders:pay", args=[number])),
+        ("get", reverse("orders:payment_return", args=[number, uuid4()])),
+    ]
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
+def test_s22_anothers_order_is_the_same_404_as_none(headers: dict[str, str]) -> None:
+    order = make_order(user_id=uuid4(), paid=True)
+    stranger = Client()
+    visit(make_order(), stranger)  # somebody with an order of their own
+    member = Client()
+    member.force_login(user_registered(f"{uuid4().hex}@example.com", "Eve", "correct horse battery", datetime.now(UTC)))
+    for client in (Client(), stranger, member):
+        for (method, theirs), (_, none) in zip(not_there(order.number), not_there("ZZZZ-ZZZZ"), strict=True):
+            real = getattr(client, method)(theirs, headers=headers)
+            made_up = getattr(client, method)(none, headers=headers)
+            assert real.status_code == made_up.status_code == 404
+            assert scrubbed(real, order.number) == scrubbed(made_up, "ZZZZ-ZZZZ")
+
+
+def scrubbed(answer: Any, number: str) -> str:
+    return re.sub(r'"x-csrftoken": "\w+"|value="\w{64}"', "", answer.content.decode()).replace(number, "")
+
+
+@pytest.mark.parametrize(
+    "cookie", ["", "x", "a:b:c", signing.dumps(["x"], salt="orders.cookie"), signing.dumps(3, salt="orders.cookie")]
+)
+def test_a_made_up_cookie_opens_nothing(cookie: str) -> None:
+    order, client = make_order(), Client()
+    client.cookies[settings.ORDER_COOKIE_NAME] = cookie
+    assert client.get(reverse("orders:detail", args=[order.number])).status_code == 404
+
+
+def test_x71_the_mailed_link_opens_the_order_in_this_browser() -> None:
+    order, client = make_order(paid=True), Client()
+    answer = client.get(reverse("orders:track", args=[links.track_token(order.order_id)]))
+    assert answer["Location"] == reverse("orders:detail", args=[order.number])
+    assert client.get(answer["Location"]).status_code == 200
+    cookie = client.cookies[settings.ORDER_COOKIE_NAME]
+    assert cookie["httponly"]
+    assert cookie["samesite"] == "Lax"
+
+
+@pytest.mark.parametrize(
+    "token", ["x", "a:b:c", signing.dumps("x", salt="orders.track"), signing.dumps(uuid4().hex, salt="orders.track")]
+)
+def test_x71_a_made_up_link_opens_nothing(client: Client, token: str) -> None:
+    assert client.get(reverse("orders:track", args=[token])).status_code == 404
+
+
+def test_x71_number_and_address_open_it_too(client: Client) -> None:
+    order = make_order(email="Ada@Example.com")
+    typed = {"number": order.number.lower().replace("-", " "), "email": "ada@example.COM "}
+    answer = client.post(reverse("orders:lookup"), typed)
+    assert answer.status_code == 303
+    assert client.get(answer["Location"]).status_code == 200
+
+
+def test_x71_one_sentence_for_both_errors(client: Client) -> None:
+    order = make_order(email="ada@example.com")
+
+    def said(**typed: str) -> str:
+        answer = client.post(reverse("orders:lookup"), typed)
+        assert answer.status_code == 422
+        return str(html.fromstring(answer.content).xpath("string(//*[@data-error-summary])"))
+
+    wrong_address = said(number=order.number, email="eve@example.com")
+    wrong_number = said(number="ZZZZ-ZZZZ", email="ada@example.com")
+    assert wrong_address == wrong_number
+    assert "no order with this number and this e-mail address" in wrong_address
+    assert settings.ORDER_COOKIE_NAME not in client.cookies
+
+
+def test_a_browser_remembers_its_last_orders() -> None:
+    client, made = Client(), [make_order() for _ in range(3)]
+    for order in made:
+        visit(order, client)
+    assert remembered(client) == [order.order_id for order in reversed(made)]
+
+
+# ---- A member's list
+
+
+@pytest.fixture
+def member(client: Client) -> tuple[Client, UUID]:
+    user_id = uuid4()
+    client.force_login(
+        user_registered(
+            f"{user_id.hex}@example.com", "Ada", "correct horse battery", datetime.now(UTC), user_id=user_id
+        )
+    )
+    return client, user_id
+
+
+def test_q11_a_members_orders_stand_in_a_list_the_newest_first(member: tuple[Client, UUID]) -> None:
+    client, user_id = member
+    now = datetime.now(UTC)
+    old = make_order(user_id=user_id, paid=True, now=now - timedelta(days=370))
+    new = make_order(user_id=user_id)
+    page = text(client.get(reverse("orders:history")))
+    assert page.index(new.number) < page.index(old.number)
+    assert "Waiting for payment" in page
+    assert "Confirmed" in page
+    assert client.get(reverse("orders:detail", args=[old.number])).status_code == 200
+
+
+def test_x16_no_orders_yet_has_a_next_step(member: tuple[Client, UUID]) -> None:
+    assert "No orders yet" in text(member[0].get(reverse("orders:history")))
+
+
+def test_the_list_is_for_members(client: Client) -> None:
+    assert reverse("accounts:login") in client.get(reverse("orders:history"))["Location"]
+
+
+def test_s20_looking_changes_nothing(mug: Product) -> None:
+    shopper = Shopper((mug, 1))
+    before = shopper.look()
+    assert before is not None
+    assert held(mug) == 0
+    for url in (reverse("orders:pay", args=["ZZZZ-ZZZZ"]), reverse("orders:payment_notice", args=["testbank"])):
+        assert shopper.client.get(url).status_code == 405
+
+
+def test_s19_a_form_without_its_token_is_refused(mug: Product) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    for url in (reverse("orders:checkout"), reverse("orders:lookup"), reverse("orders:pay", args=["ZZZZ-ZZZZ"])):
+        assert strict.post(url, TYPED).status_code == 403
