@@ -3,10 +3,10 @@
 from catalogue.showroom.goods import Category
 
 CATEGORIES: tuple[Category, ...] = (
-    # Home
+    # House
     Category(
-        "home",
-        "Home",
+        "house",
+        "House",
         None,
         "Soft things, warm light and something green for every room.",
         "home-scene/c8724c-9aae8c-3e7f80",
@@ -14,7 +14,7 @@ CATEGORIES: tuple[Category, ...] = (
     Category(
         "textiles",
         "Textiles",
-        "home",
+        "house",
         "Linen, wool and cotton for the sofa, the bed and the bath.",
         "cushion/9aae8c",
     ),
@@ -32,7 +32,7 @@ CATEGORIES: tuple[Category, ...] = (
         "Thick cotton towels, a waffle mat and honest soap.",
         "towel/97b8d1",
     ),
-    Category("living", "Living", "home", "Lamps, candles, vases and pots that make a room yours.", "vase/3e7f80"),
+    Category("living", "Living", "house", "Lamps, candles, vases and pots that make a room yours.", "vase/3e7f80"),
     Category(
         "lamps-and-candles",
         "Lamps & candles",

@@ -1,0 +1,23 @@
+"""Each rule of experience that holds in this shop has a test that bears its number."""
+
+import re
+
+import pytest
+
+from tests.house.rooms import ROOT
+
+RULES = [*range(1, 23), 24, *range(27, 33), 37, 38, 43, 46, 47, *range(53, 63), 65, 67, 71, 73]
+
+
+def numbered() -> set[int]:
+    """Return the rules that a test's name begins with: `test_x7_…`, or `test_x59_x60_…` for two in one."""
+    found: set[int] = set()
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        for name in re.findall(r"def test_((?:x\d+_)+)", path.read_text()):
+            found |= {int(number) for number in re.findall(r"\d+", name)}
+    return found
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_it_has_a_test_named_by_its_number(rule: int) -> None:
+    assert rule in numbered()
