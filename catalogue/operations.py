@@ -349,6 +349,16 @@ def cards_written(product_id: UUID) -> None:
         seen = product
 
 
+def card_rows(product: Product, tree: queries.Tree) -> list[tuple[Place, BoundStatement, BoundStatement]]:
+    """This function will return for each place of a product the writes of the place and of the card there."""
+    values = card_values(card_of(product)) if product.active else {}
+    rows = []
+    for category_id, sort, key in sorted(places_of(product, tree)):
+        place = {"product_id": product.product_id, "category_id": category_id, "sort": sort, "sort_key": key}
+        rows.append(((category_id, sort, key), PLACE_TAKEN.bind(**place), CARD_PUT.bind(**place, **values)))
+    return rows
+
+
 def _write_cards(product: Product) -> None:
     standing = PLACES.start(product_id=product.product_id)
     belongs = places_of(product, queries.categories())
@@ -393,25 +403,34 @@ def featured_rebuilt(candidates: Iterable[Product]) -> int:
 
     Deals are the largest discounts, the others the newest first; what is sold out does not take a place there.
     """
-    shown = [product for product in candidates if product.active and product.stock_word != "out"]
-    newest = sorted(shown, key=lambda each: each.created_at or datetime.now(UTC), reverse=True)
-    cards = [card_of(product) for product in newest]
-    flagged = {product.product_id for product in newest if product.featured}
-    rows = {
-        "featured": [card for card in cards if card.product_id in flagged],
-        "deals": sorted((card for card in cards if card.compare_at), key=_discount, reverse=True),
-        "new_arrivals": cards,
-    }
+    rows: dict[str, list[Card]] = {feature_type: [] for feature_type in FEATURE_TYPES}
+    for product in candidates:
+        if not product.active or product.stock_word == "out":
+            continue
+        card = card_of(product)
+        rows["new_arrivals"].append(card)
+        if product.featured:
+            rows["featured"].append(card)
+        if card.compare_at:
+            rows["deals"].append(card)
+        for feature_type, chosen in rows.items():
+            if len(chosen) > 20 * FEATURED_LENGTH:
+                chosen[:] = _best_cards(feature_type, chosen)
+    rows = {feature_type: _best_cards(feature_type, chosen) for feature_type, chosen in rows.items()}
     for feature_type, chosen in rows.items():
-        best = chosen[:FEATURED_LENGTH]
         puts = [
             FEATURED_PUT.bind(
                 feature_type=feature_type, position=position, product_id=card.product_id, **card_values(card)
             )
-            for position, card in enumerate(best)
+            for position, card in enumerate(chosen)
         ]
-        write_together([*puts, FEATURED_CUT.bind(feature_type=feature_type, position=len(best))])
-    return sum(min(len(chosen), FEATURED_LENGTH) for chosen in rows.values())
+        write_together([*puts, FEATURED_CUT.bind(feature_type=feature_type, position=len(chosen))])
+    return sum(len(chosen) for chosen in rows.values())
+
+
+def _best_cards(feature_type: str, cards: Sequence[Card]) -> list[Card]:
+    newest = sorted(cards, key=lambda card: card.created_at, reverse=True)
+    return (sorted(newest, key=_discount, reverse=True) if feature_type == "deals" else newest)[:FEATURED_LENGTH]
 
 
 def featured_refreshed(changed: Iterable[Product]) -> int:

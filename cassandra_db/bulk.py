@@ -1,0 +1,83 @@
+"""Many plain writes, a bounded number of them under way at once. For commands that fill a keyspace."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from time import sleep
+from typing import Any
+
+from cassandra.query import BatchStatement, BatchType, BoundStatement
+
+from cassandra_db.configuration import WRITE
+from cassandra_db.errors import CassandraUnavailable
+from cassandra_db.session import session
+from cassandra_db.statements import LOCAL_QUORUM, Statement, write
+
+TRIES = 6
+
+
+def without_condition(statement: Statement) -> Statement:
+    """Declare the write that a conditional one makes when nothing stands in its way.
+
+    For rows whose ids nobody else can have made, in a keyspace that nobody else writes to.
+    """
+    return write(statement.question, statement.cql.split(" IF ")[0])
+
+
+class Bulk:
+    """Sends idempotent writes and waits for them at the end of a `with` block; what times out is sent again."""
+
+    def __init__(self, at_once: int = 96) -> None:
+        self.rows = 0
+        self._free = threading.Semaphore(at_once)
+        self._at_once = at_once
+        self._failed: deque[tuple[Any, Exception]] = deque()
+
+    def __enter__(self) -> Bulk:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._finish()
+
+    def send(self, *bound: BoundStatement) -> None:
+        """Send one write, or several as one: to one partition, or to a few. Waits while too many are under way."""
+        self.rows += len(bound)
+        self._send(bound[0] if len(bound) == 1 else _together(bound))
+
+    def _send(self, statement: BoundStatement | BatchStatement) -> None:
+        self._free.acquire()
+        future = session().execute_async(statement, execution_profile=WRITE)
+        future.add_callbacks(self._done, self._note, errback_args=(statement,))
+
+    def _done(self, _: object) -> None:
+        self._free.release()
+
+    def _note(self, error: Exception, statement: BoundStatement | BatchStatement) -> None:
+        self._failed.append((statement, error))
+        self._free.release()
+
+    def _finish(self) -> None:
+        for attempt in range(TRIES):
+            for _ in range(self._at_once):
+                self._free.acquire()
+            for _ in range(self._at_once):
+                self._free.release()
+            if not self._failed:
+                return
+            sleep(0.5 * 2**attempt)
+            again = list(self._failed)
+            self._failed.clear()
+            for statement, _error in again:
+                self._send(statement)
+        raise CassandraUnavailable(f"{len(again)} writes failed again and again: {again[0][1]}") from again[0][1]
+
+
+def _together(bound: Sequence[BoundStatement]) -> BatchStatement:
+    batch = BatchStatement(BatchType.UNLOGGED, consistency_level=LOCAL_QUORUM)
+    for statement in bound:
+        batch.add(statement)
+    batch.is_idempotent = True
+    return batch

@@ -1,0 +1,425 @@
+"""Fills a keyspace with as many products and orders as asked for, by the row builders that the operations use.
+
+The ids are made here and nobody else writes to that keyspace, so nothing has to be claimed: the writes of the
+conditional statements go without their conditions, many at once, from several processes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice, product
+from random import Random
+from uuid import UUID
+
+from cassandra.query import BoundStatement
+from cassandra.util import uuid_from_time
+
+from accounts.addresses import Address
+from cassandra_db import write
+from cassandra_db.bulk import Bulk, without_condition
+from catalogue import operations, queries, search
+from catalogue.money import money
+from catalogue.queries import Product, Variant, card_of
+from inventory.queries import SENTINEL, Allocation
+from orders import delivery
+from orders.numbers import number_for
+from orders.operations import copies, moving, placing
+from orders.operations.placing import Draft
+from orders.queries import Event, Order
+from orders.quotes import QuotedLine
+from orders.states import MOVES, After, board_column
+from storefront.showroom_orders import PEOPLE
+from storefront.sitemap import sitemap_written
+
+# ---- Goods that nobody has seen
+
+ROOTS = ("House", "Table", "Wardrobe", "Study")
+MIDDLES = ("Basics", "Classics", "Fresh", "Handmade")
+LEAVES = ("Small", "Large", "Bright", "Plain", "Light", "Sturdy")
+ADJECTIVES = [
+    "Quiet",
+    "Sunny",
+    "Brisk",
+    "Mellow",
+    "Honest",
+    "Nimble",
+    "Rustic",
+    "Polished",
+    "Woven",
+    "Glazed",
+    "Brushed",
+    "Folded",
+    "Carved",
+    "Cosy",
+    "Airy",
+    "Bold",
+    "Gentle",
+    "Humble",
+    "Lively",
+    "Merry",
+    "Northern",
+    "Southern",
+    "Coastal",
+    "Alpine",
+    "Urban",
+    "Meadow",
+    "Harbour",
+    "Orchard",
+    "Winter",
+    "Summer",
+]
+MATERIALS = [
+    "Linen",
+    "Oak",
+    "Stoneware",
+    "Wool",
+    "Brass",
+    "Walnut",
+    "Cotton",
+    "Steel",
+    "Glass",
+    "Paper",
+    "Cork",
+    "Leather",
+    "Bamboo",
+    "Copper",
+    "Felt",
+    "Enamel",
+]
+THINGS = [
+    "Mug",
+    "Bowl",
+    "Plate",
+    "Jug",
+    "Lamp",
+    "Cushion",
+    "Blanket",
+    "Towel",
+    "Basket",
+    "Tray",
+    "Board",
+    "Vase",
+    "Candle",
+    "Notebook",
+    "Pen",
+    "Scarf",
+    "Cap",
+    "Tote",
+    "Apron",
+    "Stool",
+]
+SHAPES = ("mug/{}-efeae0", "bowl/{}-efeae0", "plate/{}", "cushion/{}", "towel/{}", "vase/{}")
+COLOURS = (
+    ("Oat", "dfcfb0"),
+    ("Rust", "b2572f"),
+    ("Sage", "9aae8c"),
+    ("Ink", "2f4160"),
+    ("Sky", "97b8d1"),
+    ("Clay", "bf7253"),
+)
+SIZES = ("Small", "Large")
+BRANDS = ("Kilnbrook", "Nordlicht", "Hald", "Fernweh", "Almar", "Tidewell")
+# How many colours and sizes: one to twelve variants, five and a half on average as in the showroom.
+RANGES = ((1, 1), (3, 1), (3, 2), (6, 2), (5, 1), (3, 2))
+SOLD_FOR_DAYS = 730
+# So many products share a write of their cards, which stand in the same partitions.
+TOGETHER = 40
+
+# ---- The writes of conditional statements, without the claims
+
+SLUG = without_condition(operations.SLUG_CLAIMED)
+SKU = without_condition(operations.SKU_CLAIMED)
+NUMBER = without_condition(placing.NUMBER)
+PLACED = without_condition(placing.PLACE)
+EVENT = without_condition(moving.EVENT)
+MOVED = without_condition(moving.MOVE)
+# The shop itself books receipts by conditional arithmetic.
+STOCK = write(
+    "Q16",
+    """INSERT INTO inventory (variant_id, warehouse_id, hold_id, product_id, available, held, committed, shipped, received,
+       threshold) VALUES (:variant_id, :warehouse_id, :hold_id, :product_id, :units, 0, 0, 0, :units, 5)""",
+)
+SHELF = write(
+    "Q16",
+    """INSERT INTO stock_by_product (product_id, variant_id, warehouse_id, available, threshold)
+       VALUES (:product_id, :variant_id, :warehouse_id, :units, 5)""",
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one of several processes loads."""
+
+    number: int
+    of: int
+
+
+def dice_for(kind: str, number: int) -> Random:
+    """Return dice that fall the same way for the same thing each time."""
+    return Random(f"{kind} {number}")  # noqa: S311 - nothing here is a secret
+
+
+def id_for(kind: str, number: int) -> UUID:
+    """Return the id that a thing of this number always has."""
+    return UUID(int=dice_for(f"{kind} id", number).getrandbits(128), version=4)
+
+
+def tree_loaded() -> None:
+    """This function will make the categories: 4 roots, 16 below them, 96 leaves."""
+    number = 0
+    for root, middle, leaf in product(ROOTS, ("", *MIDDLES), ("", *LEAVES)):
+        if leaf and not middle:
+            continue
+        names = [name for name in (root, middle, leaf) if name]
+        parent = "-".join(names[:-1]).lower()
+        number += 1
+        operations.category_saved(
+            category_id=_category_id("-".join(names).lower()),
+            slug="-".join(names).lower(),
+            name=names[-1] if len(names) < 3 else f"{names[-1]} {root.lower()}",
+            parent_id=_category_id(parent) if parent else None,
+            position=number,
+            description="Things to measure with.",
+            picture=SHAPES[number % len(SHAPES)].format(COLOURS[number % len(COLOURS)][1]),
+        )
+
+
+def _category_id(slug: str) -> UUID:
+    return id_for(f"category {slug}", 0)
+
+
+def leaves() -> list[str]:
+    """Return the slugs of the leaves."""
+    return ["-".join(names).lower() for names in product(ROOTS, MIDDLES, LEAVES)]
+
+
+def made_product(number: int, now: datetime) -> Product:
+    """Return the product of this number."""
+    dice = dice_for("product", number)
+    thing = dice.choice(THINGS)
+    name = f"{dice.choice(ADJECTIVES)} {dice.choice(MATERIALS)} {thing} {number}"
+    colours, sizes = RANGES[number % len(RANGES)]
+    price, was = dice.randrange(500, 20000), dice.random() < 0.1
+    shape = dice.choice(SHAPES)
+    names = [each for each, count in (("Colour", colours), ("Size", sizes)) if count > 1]
+    variants = tuple(
+        Variant(
+            variant_id=UUID(int=dice.getrandbits(128), version=4),
+            sku=f"S{number}-{place}",
+            options={each: value for each, value in (("Colour", colour[0]), ("Size", size)) if each in names},
+            price=money(price + 300 * (size == "Large"), "EUR"),
+            compare_at=money(price + 2000, "EUR") if was else None,
+            picture=shape.format(colour[1]),
+            weight_grams=dice.randrange(50, 3000),
+            position=place,
+        )
+        for place, (colour, size) in enumerate(product(COLOURS[:colours], SIZES[:sizes]))
+    )
+    all_leaves = leaves()
+    created = now - timedelta(seconds=dice.randrange(SOLD_FOR_DAYS * 86_400))
+    return Product(
+        product_id=id_for("product", number),
+        slug=f"{name.lower().replace(' ', '-')}",
+        name=name,
+        brand=dice.choice(BRANDS),
+        description=f"A {thing.lower()} that was never made, described at the usual length. " * 3,
+        details={"Material": name.split()[1], "Care": "By hand", "Made in": "A file"},
+        category_id=_category_id(all_leaves[number % len(all_leaves)]),
+        option_names=tuple(names),
+        tax_class="standard",
+        variants=variants,
+        featured=dice.random() < 0.01,
+        created_at=created,
+        updated_at=created,
+        stock_word=dice.choices(("in", "few", "out"), (92, 4, 4))[0],
+    )
+
+
+def products_loaded(count: int, part: Part, now: datetime) -> int:
+    """This function will write this part's share of the products, and return how many rows that were."""
+    tree = queries.categories()
+    of_leaves = len(leaves())
+    with Bulk() as bulk:
+        for leaf in range(part.number, of_leaves, part.of):
+            numbers = iter(range(leaf, count, of_leaves))
+            while some := [made_product(number, now) for number in islice(numbers, TOGETHER)]:
+                _write_products(bulk, some, tree)
+    return bulk.rows
+
+
+def _write_products(bulk: Bulk, some: Sequence[Product], tree: queries.Tree) -> None:
+    shelves: dict[tuple[UUID, str], list[BoundStatement]] = {}
+    cards = [operations.Related(card_of(each), pinned=False) for each in some]
+    for place, each in enumerate(some):
+        word = operations.STOCK_WORD_SAVED.bind(product_id=each.product_id, word=each.stock_word)
+        bulk.send(*operations.product_rows(each), word)
+        stands = operations.card_rows(each, tree)
+        bulk.send(*(taken for _, taken, _ in stands))
+        for (category_id, sort, _), _, put in stands:
+            shelves.setdefault((category_id, sort), []).append(put)
+        beside = [*cards[place + 1 :], *cards[:place]][: operations.RELATED_LENGTH]
+        if beside:
+            bulk.send(*operations.related_puts(each.product_id, beside))
+        _write_variants(bulk, each)
+    for puts in shelves.values():
+        bulk.send(*puts)
+
+
+def _write_variants(bulk: Bulk, each: Product) -> None:
+    units = {"in": 40, "few": 3, "out": 0}[each.stock_word]
+    stands = {"product_id": each.product_id, "warehouse_id": "berlin", "units": units}
+    bulk.send(*(SHELF.bind(variant_id=variant.variant_id, **stands) for variant in each.variants))
+    # Of several partitions, but few and small: a message for each would cost more than what is in it.
+    skus = (
+        SKU.bind(sku=variant.sku, product_id=each.product_id, variant_id=variant.variant_id)
+        for variant in each.variants
+    )
+    bulk.send(SLUG.bind(slug=each.slug, product_id=each.product_id), *skus)
+    bulk.send(*(STOCK.bind(variant_id=variant.variant_id, hold_id=SENTINEL, **stands) for variant in each.variants))
+
+
+# ---- Orders
+
+_COURSE = (("paid", 1), ("packed", 300), ("shipped", 1500), ("delivered", 5760), ("closed", 26_000))
+
+
+def orders_loaded(count: int, products: int, part: Part, now: datetime) -> int:
+    """This function will write this part's share of orders that are closed, and return how many rows that were."""
+    with Bulk() as bulk:
+        for number in range(part.number, count, part.of):
+            _write_order(bulk, number, products, now)
+    return bulk.rows
+
+
+def _write_order(bulk: Bulk, number: int, products: int, now: datetime) -> None:
+    dice = dice_for("order", number)
+    placed_at = now - timedelta(days=20, seconds=dice.randrange(SOLD_FOR_DAYS * 86_400))
+    draft = _draft(number, products, dice, now)
+    kept = [
+        Allocation(line, each.product_id, each.variant_id, "berlin", each.quantity, SENTINEL)
+        for line, each in enumerate(draft.lines, 1)
+    ]
+    order_number = number_for(draft.order_id)
+    header = placing.header_values(draft, order_number, placed_at, placed_at + timedelta(minutes=10), kept)
+    order = _closed(draft, order_number, placed_at, header["allocations"])
+    bulk.send(NUMBER.bind(number=order_number, order_id=draft.order_id))
+    bulk.send(*placing.item_rows(draft))
+    bulk.send(PLACED.bind(**header))
+    # Its later time lets it stand over what the header says.
+    moved = MOVED.bind(
+        order_id=order.order_id,
+        state=order.state,
+        payment=order.payment,
+        fulfilment=order.fulfilment,
+        version=order.version,
+        payment_id=order.payment_id,
+        allocations=order.allocated,
+    )
+    bulk.send(moved, *(_event_row(order, event) for event in order.events))
+    for copy in copies.copies_of(order):
+        bulk.send(copy)
+
+
+def _draft(number: int, products: int, dice: Random, now: datetime) -> Draft:
+    home = Address(*dice.choice(PEOPLE))
+    bought = [made_product(dice.randrange(products), now) for _ in range(dice.choice((1, 1, 2, 3)))]
+    owner = dice.randrange(max(1, products // 5))
+    return Draft(
+        order_id=id_for("order", number),
+        owner_id=id_for("person", owner),
+        user_id=id_for("person", owner),
+        email=f"person{owner}@mail.example",
+        delivery_address=home,
+        billing_address=home,
+        method=delivery.methods(home.country)[0],
+        lines=tuple(_line(each, dice) for each in {each.product_id: each for each in bought}.values()),
+        cart_id=None,
+        fingerprint="scale",
+    )
+
+
+def _line(of: Product, dice: Random) -> QuotedLine:
+    variant = dice.choice(of.variants)
+    return QuotedLine(
+        product_id=of.product_id,
+        variant_id=variant.variant_id,
+        sku=variant.sku,
+        name=of.name,
+        slug=of.slug,
+        options=variant.options,
+        picture=variant.picture,
+        unit_price=variant.price,
+        quantity=dice.choice((1, 1, 2)),
+        tax_class=of.tax_class,
+    )
+
+
+def _closed(draft: Draft, number: str, placed_at: datetime, allocated: str) -> Order:
+    """The order at the end of its course, as its copies tell it."""
+    sums = draft.sums
+    events = [Event(uuid_from_time(placed_at), "placed", "shopper", "", public=True, board_after="to_pay")]
+    state = After("pending_payment", "unpaid", "unfulfilled", packed=False)
+    for kind, minutes in _COURSE:
+        move = MOVES[kind]
+        state = move.after(state)
+        at = uuid_from_time(placed_at + timedelta(minutes=minutes))
+        events.append(Event(at, kind, "system", "", public=bool(move.told), board_after=board_column(state)))
+    return Order(
+        order_id=draft.order_id,
+        number=number,
+        owner_id=draft.owner_id,
+        user_id=draft.user_id,
+        email=draft.email,
+        name=draft.delivery_address.name,
+        state=state.state,
+        payment=state.payment,
+        fulfilment=state.fulfilment,
+        version=len(events),
+        placed_at=placed_at,
+        pay_until=placed_at + timedelta(minutes=10),
+        subtotal=sums.subtotal,
+        delivery=sums.delivery,
+        discount=sums.discount,
+        total=sums.total,
+        tax=sums.tax,
+        taxes=sums.taxes,
+        item_count=sum(line.quantity for line in draft.lines),
+        country=draft.delivery_address.country,
+        delivery_address=draft.delivery_address,
+        billing_address=draft.billing_address,
+        delivery_method=draft.method.code,
+        first_item_name=draft.lines[0].name,
+        first_item_picture=draft.lines[0].picture,
+        cart_id=None,
+        allocated=allocated,
+        fingerprint=draft.fingerprint,
+        payment_id=None,
+        events=tuple(reversed(events)),
+    )
+
+
+def _event_row(order: Order, event: Event) -> BoundStatement:
+    return EVENT.bind(
+        order_id=order.order_id,
+        event_id=event.event_id,
+        kind=event.kind,
+        actor=event.actor,
+        note=event.note,
+        public=event.public,
+        state=order.state,
+        board=event.board_after,
+    )
+
+
+# ---- What is derived
+
+
+def derived(part: Part) -> int:
+    """This function will make what follows from the products: the index, or suggestions, front page and sitemap."""
+    if part.number == 0:
+        search.build_index()
+    if part.number == part.of - 1:
+        operations.featured_rebuilt(queries.scanned_products())
+        operations.prefixes_rebuilt(queries.scanned_products())
+        sitemap_written(queries.scanned_products(), datetime.now(UTC))
+    return 0
