@@ -35,7 +35,8 @@
     }, 10000);
   };
 
-  /* Focus after a swap */
+  /* Focus after a swap, in the same moment */
+  if (window.htmx) htmx.config.defaultSettleDelay = 0;
   const focus = (element) => {
     if (!element || element.disabled) return false;
     if (element.tabIndex < 0 && !element.hasAttribute("tabindex")) element.tabIndex = -1;
@@ -44,7 +45,8 @@
   };
   const lost = () => !document.activeElement || document.activeElement === document.body;
   const restore = ({ id, rows = [], had }, root) => {
-    if (!had || !lost()) return;
+    /* A button that still rests gets it back when its request has ended. */
+    if (!had || !lost() || byId(id)?.disabled) return;
     [id, ...rows].some((each) => focus(byId(each))) || (root && focus(find("h1, h2, h3, h4", root))) || focus(find("main h1"));
   };
   const retitle = () => {
@@ -76,7 +78,7 @@
   });
   on("htmx:afterRequest", ({ detail: { target, xhr } }) => {
     target?.removeAttribute("aria-busy");
-    setTimeout(() => xhr.stoa && restore(xhr.stoa), 40);
+    if (xhr.stoa) restore(xhr.stoa);
   });
   on("htmx:afterSettle", ({ detail: { target, xhr } }) => {
     const state = xhr?.stoa;
