@@ -23,6 +23,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from time import monotonic, sleep
@@ -82,6 +83,8 @@ def main() -> int:
         print(json.dumps(probed()))
         return 0
     keyspaces = [args.keyspace, *args.compare]
+    collect = [sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"]
+    subprocess.run(collect, cwd=ROOT, env=_environment(args.keyspace), check=True)
     pages = {keyspace: _probe(keyspace) for keyspace in keyspaces}
     with ExitStack() as stack:
         load = stack.enter_context(Load(args.connections))
@@ -122,7 +125,9 @@ def probed() -> dict[str, Any]:
     from django.test import Client
 
     from benchmarks import visitors
+    from catalogue.search import index_refreshed
 
+    index_refreshed(datetime.now(UTC))
     settings.ALLOWED_HOSTS.append("testserver")
     urls = visitors.urls()
     guest, member = visitors.guest(), visitors.member()
@@ -155,7 +160,7 @@ def _environment(keyspace: str, **more: str) -> dict[str, str]:
         "COUNT_STATEMENTS": "1",
         "LOG_LEVEL": "ERROR",
         "SECRET_KEY": os.environ.get("SECRET_KEY") or "benchmark-" + "0" * 50,
-        "SEARCH_INDEX_DIR": str(Path(tempfile.gettempdir()) / f"stoa-benchmark-{keyspace}"),
+        "SEARCH_INDEX_DIR": str(Path(tempfile.gettempdir()) / "stoa-benchmark-search"),
         "STATIC_ROOT": str(Path(tempfile.gettempdir()) / "stoa-benchmark-static"),
         "WEB_CONCURRENCY": "2",
         "WEB_THREADS": "8",
@@ -164,11 +169,7 @@ def _environment(keyspace: str, **more: str) -> dict[str, str]:
 
 
 def _shop(keyspace: str) -> Any:
-    environment = _environment(keyspace, COUNT_STATEMENTS="0")
-    subprocess.run(
-        [sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"], cwd=ROOT, env=environment, check=True
-    )
-    return _served(f"shop ({keyspace})", "storefront.wsgi:application", environment)
+    return _served(f"shop ({keyspace})", "storefront.wsgi:application", _environment(keyspace, COUNT_STATEMENTS="0"))
 
 
 def _bare(keyspace: str, pages: dict[str, Any]) -> Any:
