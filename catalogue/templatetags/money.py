@@ -1,5 +1,8 @@
 """Sums of money as the shop writes them: English words, the euro sign first."""
 
+from decimal import Decimal
+from functools import lru_cache
+
 from babel.numbers import format_currency
 from django import template
 from moneyed import Money
@@ -12,4 +15,10 @@ LOCALE = "en_IE"
 @register.filter
 def money(amount: Money | None) -> str:
     """This function will write a sum as "€43.20"; None becomes the empty text."""
-    return "" if amount is None else format_currency(amount.amount, amount.currency.code, locale=LOCALE)
+    return "" if amount is None else _written(amount.amount, amount.currency.code)
+
+
+# A shop has few prices, and Babel takes its time over each.
+@lru_cache(maxsize=4096)
+def _written(amount: Decimal, currency: str) -> str:
+    return format_currency(amount, currency, locale=LOCALE)

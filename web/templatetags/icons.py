@@ -28,6 +28,7 @@ def _drawing(name: str) -> SafeString:
 
 
 @register.simple_tag
+@lru_cache(maxsize=256)
 def icon(name: str, modifier: str = "") -> SafeString:
     """This function will draw static/icons/<name>.svg inside the page, in the colour of the words around it.
 
