@@ -205,7 +205,7 @@ def _unreachable(own_node: bool) -> Finding:
     database = settings.DATABASES[ALIAS]
     where = f"{database['HOST']} port {database['OPTIONS']['connection']['port']}"
     if own_node:
-        return Finding(WRONG, f"No Cassandra answers on {where}", "python manage.py cassandra start")
+        return Finding(WRONG, f"No Cassandra answers on {where}", "`make run`, or python manage.py cassandra start")
     return Finding(
         WRONG,
         f"No Cassandra answers on {where}",

@@ -70,16 +70,16 @@ class Run:
 
     def launch(self, name: str, command: Sequence[str], keep_open: tuple[int, ...] = ()) -> None:
         """Start one part beside this process; its output goes to its log, or to the screen in development."""
-        path = self.log_path(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as log:
+        with contextlib.ExitStack() as stack:
+            # In development all parts speak to the screen.
+            log = None if self.development else stack.enter_context(self.log_path(name).open("wb"))
             self.processes[name] = subprocess.Popen(
                 command,
                 cwd=ROOT,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
-                stdout=None if self.development else log,
-                stderr=None if self.development else subprocess.STDOUT,
+                stdout=log,
+                stderr=log,
                 pass_fds=keep_open,
                 start_new_session=True,
             )
@@ -138,7 +138,8 @@ def serve(*, port: int, development: bool, prepare: bool, logins: Sequence[tuple
     # SIGINT, too: what a script starts in the background would ignore it otherwise.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
-    (RUN / "runs").mkdir(parents=True, exist_ok=True)
+    for folder in ("runs", "logs"):
+        (RUN / folder).mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as stack:
         # Entered first and so left last: from here on a second Ctrl-C must not cut the tidying short.
         listener, run = _open_door(stack, port, development, say)
@@ -241,9 +242,11 @@ def _welcome(run: Run, logins: Sequence[tuple[str, str, str]]) -> str:
     lines += [f"  {name:<8} {value}" for name, value in rows]
     lines += ["", "Demo logins:"] if logins else []
     lines += [f"  {who:<8} {email}   password  {password}" for who, email, password in logins]
-    if not run.development:
-        lines += ["", f"Logs are in {RUN.relative_to(ROOT)}/logs."]
-    return "\n".join([*lines, "Ctrl-C closes the shop.", ""])
+    lines += [
+        "",
+        "Ctrl-C closes the shop." + ("" if run.development else f" Logs are in {RUN.relative_to(ROOT)}/logs."),
+    ]
+    return "\n".join([*lines, ""])
 
 
 def _deaf_to_signals(say: Say) -> None:

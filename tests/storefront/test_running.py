@@ -26,7 +26,8 @@ OPEN_SECONDS = 90.0
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     monkeypatch.setattr(running, "RUN", tmp_path)
-    (tmp_path / "runs").mkdir()
+    for folder in ("runs", "logs"):
+        (tmp_path / folder).mkdir()
     the_run = Run(free_port(), development=False, say=print, environment=dict(os.environ))
     yield the_run
     the_run.close()
