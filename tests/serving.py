@@ -33,8 +33,10 @@ def served(folder: Path, workers: int = 1, **environment: str) -> Iterator[str]:
         )
     with (folder / "gunicorn.log").open("ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "storefront.wsgi:application", "-c", "gunicorn.conf.py"]
-            + ["--bind", f"127.0.0.1:{port}", "--workers", str(workers), "--threads", "4"],
+            [
+                *(sys.executable, "-m", "gunicorn", "storefront.wsgi:application", "-c", "gunicorn.conf.py"),
+                *("--bind", f"127.0.0.1:{port}", "--workers", str(workers), "--threads", "4"),
+            ],
             cwd=ROOT,
             env=env,
             stdout=log,

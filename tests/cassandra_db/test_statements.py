@@ -1,7 +1,7 @@
 """The driver's wrapping, on a real node."""
 
 from datetime import UTC, datetime
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -18,6 +18,7 @@ def test_it_reads_what_was_written_with_times_in_utc() -> None:
     job, now = f"test-{uuid4()}", datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
     PUT.run(job=job, position="7", at=now)
     row = GET.one(job=job)
+    assert row
     assert (row.job, row.position, row.last_run) == (job, "7", now)
 
 
@@ -33,6 +34,7 @@ def test_a_conditional_write_answers_with_what_was_in_the_way() -> None:
     assert CLAIM.apply(job=job, holder=mine)
     refused = CLAIM.apply(job=job, holder=other)
     assert not refused
+    assert refused.current
     assert refused.current.holder == mine
 
 
@@ -41,9 +43,10 @@ def test_a_conditional_batch_applies_all_or_nothing() -> None:
     PUT.run(job=job, position="1", at=datetime.now(UTC))
     refused = conditional_batch(MOVE.bind(job=job, was="0", next="9"))
     assert not refused
+    assert refused.current
     assert refused.current.position == "1"
     assert conditional_batch(MOVE.bind(job=job, was="1", next="9"))
-    assert GET.one(job=job).position == "9"
+    assert [row.position for row in GET.all(job=job)] == ["9"]
 
 
 def test_a_chain_counts_two_rounds_and_parallel_reads_one() -> None:
@@ -72,7 +75,7 @@ def test_a_scan_finds_every_partition_once() -> None:
 
 
 def test_a_page_token_holds_its_key_and_only_for_its_list() -> None:
-    key = [b"\x80\x00", uuid4(), datetime(2026, 1, 2, tzinfo=UTC), 7, "x"]
+    key: list[bytes | UUID | datetime | int | str] = [b"\x80\x00", uuid4(), datetime(2026, 1, 2, tzinfo=UTC), 7, "x"]
     token = page_token(key, of="Q2:all")
     assert page_key(token, of="Q2:all") == key
     for wrong, of in ((token, "Q2:other"), (token[:-1], "Q2:all"), ("", "Q2:all"), ("\x00", "Q2:all")):

@@ -1,6 +1,6 @@
 """Cassandra goes away, and comes back: the shop says so politely and recovers by itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ def cable() -> Iterator[Cable]:
     made.pull_out()
 
 
-def polite(status: int, headers: dict[str, str], text: str) -> bool:
+def polite(status: int, headers: Mapping[str, str], text: str) -> bool:
     return status == 503 and int(headers["Retry-After"]) > 0 and "<h1" in text and "Traceback" not in text
 
 
