@@ -6,6 +6,7 @@ test that opened it.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from email import message_from_bytes, policy
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from cassandra_db.session import session
-from tests.browser.places import Places
-from tests.browser.steps import TWO_CHOICES, add_to_cart
+from tests.browser.places import Places, furnished
 from tests.browser.watching import Watch
 from tests.environment import KEYSPACE, ROOT
 from tests.serving import free_port, served
@@ -76,6 +77,27 @@ class Shop:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
+    def mailed_link(self, to: str, path: str) -> str:
+        """Return the first link to `path` that was mailed to this address, or an empty text if none has come yet."""
+        for file in sorted((self.maildir / "new").glob("*")):
+            mail = message_from_bytes(file.read_bytes(), policy=policy.default)
+            body = mail.get_body(("plain",))
+            if to in str(mail["To"]) and body and (found := re.search(rf"\S+{re.escape(path)}\S+", body.get_content())):
+                return found[0]
+        return ""
+
+    @property
+    def maildir(self) -> Path:
+        return Path(self.environment["MAILDIR"])
+
+    @staticmethod
+    def keep(path: str, content: bytes) -> None:
+        """Write a file of the repository that this run makes, unless it differs too little to be worth a change."""
+        file = ROOT / path
+        if os.environ.get("KEEP_PICTURES") or not file.exists():
+            file.parent.mkdir(exist_ok=True)
+            file.write_bytes(content)
+
 
 @pytest.fixture(scope="package")
 def chromium() -> str:
@@ -90,9 +112,12 @@ def chromium() -> str:
 
 @pytest.fixture(scope="package")
 def shop(chromium: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    """Fill a showroom once, and serve it with a worker and a mail catcher beside it. $SHOP_URL names one that is open already."""
+    """Fill a showroom once, and serve it with a worker and a mail catcher beside it.
+
+    $SHOP_URL, with $SHOP_KEYSPACE and $MAILDIR, names one that is open already.
+    """
     if url := os.environ.get("SHOP_URL"):
-        yield Shop(url, {})
+        yield Shop(url, {"CASSANDRA_KEYSPACE": os.environ["SHOP_KEYSPACE"], "MAILDIR": os.environ["MAILDIR"]})
         return
     folder = tmp_path_factory.mktemp("shop")
     mail_port = free_port()
@@ -107,8 +132,8 @@ def shop(chromium: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory)
         stack.callback(lambda: session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}_shop", timeout=60))
         filled = Shop("", environment)
         filled.command("sync_cassandra")
-        filled.command("load_showroom")
-        url = stack.enter_context(served(folder, **environment))
+        filled.command("load_showroom", "--without-orders")
+        url = stack.enter_context(served(folder, 1, **environment))
         there = Shop(url, environment | {"PUBLIC_URL": url})
         for command in (["mailcatcher", "--port", str(mail_port)], ["worker"]):
             stack.enter_context(_beside(folder, there, *command))
@@ -188,14 +213,25 @@ def plain(visit: Visit) -> Page:
 @pytest.fixture(scope="package")
 def places(chrome: Browser, shop: Shop) -> Places:
     """The shop's pages, made ready once."""
-    found = Places()
-    context = chrome.new_context(base_url=shop.url, **DEVICES["desktop"])
-    page = context.new_page()
-    add_to_cart(page, TWO_CHOICES, 0, quantity=2)
-    add_to_cart(page, TWO_CHOICES, 1)
-    found.states["cart"] = context.storage_state()
-    context.close()
-    return found
+    return furnished(lambda: chrome.new_context(base_url=shop.url, **DEVICES["desktop"]))
+
+
+# Old, so that they are no new arrivals.
+LONG_SHELF = """
+from datetime import UTC, datetime, timedelta
+from catalogue.queries import category_by_slug
+from tests.factories import make_category, make_product
+shelf = make_category("Long shelf", parent=category_by_slug("desk"))
+for number in range(40):
+    make_product(f"Card {number:02}", category=shelf, now=datetime(2020, 1, 1, tzinfo=UTC) - timedelta(days=number))
+print(shelf.slug)
+"""
+
+
+@pytest.fixture(scope="package")
+def long_shelf(shop: Shop) -> str:
+    """The address of a category with more products than a page shows."""
+    return f"/c/{shop.command('shell', '-v0', '-c', LONG_SHELF).split()[-1]}/"
 
 
 def wait_for(what: Callable[[], Any], seconds: float = 20) -> Any:

@@ -1,12 +1,22 @@
 """What shoppers and staff do, step by step, so that tests read like visits."""
 
+import re
+
 from playwright.sync_api import Locator, Page, expect
 
+from accounts.demo import LOGINS
 from catalogue.showroom.data import PRODUCTS, Product
 
 # Two sizes of it can be bought, and it has a choice of colours.
 TWO_CHOICES = next(each for each in PRODUCTS if each.slug == "heavy-cotton-towel")
 ONE_CHOICE = next(each for each in PRODUCTS if each.slug == "corduroy-cushion")
+GOOD_CARD, DECLINED_CARD = "4242 4242 4242 4242", "4000 0000 0000 0002"
+ADDRESS = {
+    "#id_name": "Ann Other",
+    "#id_street": "12 Harbour Street",
+    "#id_postal_code": "10115",
+    "#id_city": "Berlin",
+}
 
 
 def in_stock(product: Product) -> list[str]:
@@ -25,6 +35,42 @@ def add_to_cart(page: Page, product: Product = TWO_CHOICES, place: int = 0, quan
     quantity_field(page).fill(str(quantity))
     page.get_by_role("button", name="Add to cart").click()
     expect(page.locator("body")).to_contain_text("in your cart")
+
+
+def fill_in_checkout(page: Page, email: str = "ann@example.org") -> None:
+    """Type a guest's particulars at the checkout."""
+    page.locator("#id_email").fill(email)
+    for field, value in ADDRESS.items():
+        page.locator(field).fill(value)
+    page.locator("#id_country").select_option("DE")
+
+
+def order(page: Page) -> None:
+    """Press the button that orders."""
+    page.get_by_role("button", name=re.compile(r"^Pay €")).click()
+    expect(page).to_have_title(re.compile("Test bank"))
+
+
+def pay(page: Page, card: str = GOOD_CARD) -> None:
+    """Pay at the bank, and come back."""
+    page.get_by_label("Card number").fill(card)
+    page.get_by_role("button", name=re.compile(r"^Pay €")).click()
+    expect(page.locator("h1")).to_contain_text("Order")
+
+
+def order_number(page: Page) -> str:
+    """Return the number of the order that is shown."""
+    return page.locator("h1 .num").inner_text()
+
+
+def sign_in(page: Page, who: str) -> None:
+    """Log in as one of the showroom's people: Shopper, Staff, Admin."""
+    login = next(each for each in LOGINS if each.label == who)
+    page.goto("/account/login/")
+    page.get_by_label("E-mail address").fill(login.email)
+    page.get_by_label("Password", exact=False).first.fill(login.password)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page).not_to_have_title(re.compile("Sign in"))
 
 
 def quantity_field(page: Page) -> Locator:

@@ -1,0 +1,196 @@
+"""Lists that grow, suggestions, forms that explain themselves, paper, the staff's board."""
+
+import re
+
+from playwright.sync_api import Page, Request, Route, expect
+
+from tests.browser.conftest import Visit
+from tests.browser.places import Places
+from tests.browser.steps import add_to_cart, focused, sign_in
+from tests.browser.watching import assert_accessible
+
+
+def test_x28_load_more_adds_to_the_list_and_the_footer_stays_in_reach(page: Page, long_shelf: str) -> None:
+    page.goto(long_shelf)
+    cards = page.locator("#cards > li")
+    expect(cards).to_have_count(24)
+    page.locator("footer").scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    expect(cards).to_have_count(24)
+    page.get_by_role("link", name="Load more").click()
+    expect(cards).to_have_count(40)
+    assert not focused(page).startswith("body")
+    assert_accessible(page)
+    expect(page.get_by_role("link", name="Load more")).to_have_count(0)
+
+
+def test_x28_without_scripts_there_are_plain_pages(plain: Page, long_shelf: str) -> None:
+    plain.goto(long_shelf)
+    first = plain.locator("#cards > li a").first.inner_text()
+    plain.get_by_role("link", name="Load more").click()
+    expect(plain.locator("#cards > li")).to_have_count(16)
+    assert plain.locator("#cards > li a").first.inner_text() != first
+
+
+def test_x4_back_brings_the_loaded_list_and_its_place_again(page: Page, long_shelf: str) -> None:
+    page.goto(f"{long_shelf}?sort=name")
+    page.get_by_role("link", name="Load more").click()
+    cards = page.locator("#cards > li")
+    expect(cards).to_have_count(40)
+    cards.nth(36).get_by_role("link").scroll_into_view_if_needed()
+    cards.nth(36).get_by_role("link").click()
+    expect(page.locator("h1")).to_have_text("Card 36")
+    page.go_back()
+    expect(cards).to_have_count(40)
+    expect(page.locator("#sort")).to_have_value("name")
+    expect(cards.nth(36)).to_be_in_viewport()
+    page.go_forward()
+    expect(page.locator("h1")).to_have_text("Card 36")
+
+
+def test_x3_x4_a_choice_has_an_address_of_its_own(page: Page) -> None:
+    page.goto("/p/heavy-cotton-towel/")
+    page.locator(".chip:not(.chip--out) input:not(:checked)").first.dispatch_event("click")
+    page.wait_for_url(re.compile(r"variant="))
+    assert not focused(page).startswith("body")
+    assert_accessible(page)
+    chosen = page.locator("main .price").first.inner_text()
+    page.reload()
+    assert page.locator("main .price").first.inner_text() == chosen
+    page.go_back()
+    expect(page.locator("h1")).to_be_visible()
+
+
+def test_x32_suggestions_follow_the_combobox_pattern(page: Page) -> None:
+    page.goto("/")
+    box, options = page.locator("#q"), page.locator("#suggestions [role=option]")
+    expect(box).to_have_attribute("aria-expanded", "false")
+    box.press_sequentially("tow")
+    expect(options.first).to_be_visible()
+    assert 1 <= options.count() <= 10
+    expect(box).to_have_attribute("aria-expanded", "true")
+    assert_accessible(page, "with suggestions")
+    box.press("ArrowDown")
+    first = options.first.get_attribute("id") or ""
+    expect(box).to_have_attribute("aria-activedescendant", first)
+    expect(options.first).to_have_attribute("aria-selected", "true")
+    box.press("ArrowUp")
+    assert box.get_attribute("aria-activedescendant") is None
+    box.press("Escape")
+    expect(box).to_have_attribute("aria-expanded", "false")
+    expect(box).to_be_focused()
+    expect(box).to_have_value("tow")
+    box.press("Enter")
+    page.wait_for_url("**/search?q=tow")
+    expect(page.locator("#q")).to_have_value("tow")
+
+
+def test_x32_a_chosen_suggestion_opens_its_product(page: Page) -> None:
+    page.goto("/")
+    page.locator("#q").press_sequentially("corduroy")
+    expect(page.locator("#suggestions [role=option]").first).to_be_visible()
+    page.locator("#q").press("ArrowDown")
+    page.locator("#q").press("Enter")
+    expect(page.locator("h1")).to_have_text("Corduroy Cushion")
+
+
+def test_x32_an_answer_that_comes_too_late_is_dropped(page: Page) -> None:
+    def late(route: Route) -> None:
+        page.wait_for_timeout(900)
+        route.continue_()
+
+    page.goto("/")
+    page.route(re.compile(r"suggest\?q=to$"), late)
+    page.locator("#q").press_sequentially("to")
+    page.wait_for_timeout(350)
+    page.locator("#q").press_sequentially("wel")
+    expect(page.locator("#suggestions [role=option]").first).to_be_visible()
+    page.wait_for_timeout(1000)
+    assert all("towel" in each.lower() for each in page.locator("#suggestions [role=option]").all_inner_texts())
+
+
+def test_x59_x60_x61_the_checkout_explains_what_is_wrong(page: Page) -> None:
+    add_to_cart(page)
+    page.goto("/checkout/")
+    page.locator("#id_email").fill("no address")
+    page.locator("#id_name").focus()
+    page.locator("#id_name").blur()
+    expect(page.locator(".field__error")).to_have_count(0)  # X61: not before it is sent
+    page.locator("#id_country").select_option("DE")
+    page.get_by_role("button", name=re.compile(r"^Pay €")).click()
+    summary = page.locator("[data-error-summary]")
+    expect(summary).to_be_focused()
+    expect(summary).to_contain_text("There is a problem")
+    assert page.title().startswith("Error: ")
+    expect(page.locator("#id_email")).to_have_value("no address")
+    expect(page.locator("#id_email")).to_have_attribute("aria-invalid", "true")
+    described = page.locator("#id_email").get_attribute("aria-describedby") or ""
+    assert any("name@example.com" in page.locator(f"[id='{each}']").inner_text() for each in described.split())
+    assert_accessible(page, "the checkout with errors")
+    summary.get_by_role("link").first.click()
+    expect(page.locator("#id_email")).to_be_focused()
+    before = summary.get_by_role("link").count()
+    page.locator("#id_email").fill("ann@example.org")
+    expect(summary.get_by_role("link")).to_have_count(before - 1)  # X61: right is right at once
+    assert page.locator("#id_email").get_attribute("aria-invalid") is None
+
+
+def test_the_sum_on_the_button_follows_the_choice_of_delivery(page: Page) -> None:
+    add_to_cart(page)
+    page.goto("/checkout/")
+    pay = page.locator("#pay")
+    before = pay.inner_text()
+    page.locator("#ways input[type=radio]").last.check()
+    expect(pay).not_to_have_text(before)
+    assert not focused(page).startswith("body")
+    assert_accessible(page, "the checkout after a change of delivery")
+
+
+def test_x15_an_order_prints_on_paper_without_the_shops_frame(visit: Visit, places: Places) -> None:
+    page = places.open(visit(storage_state=places.state("order")), "order")
+    page.emulate_media(media="print")
+    for part in ("header.header", "footer", "form", "[data-print]"):
+        for each in page.locator(part).all():
+            expect(each).to_be_hidden()
+    for text in ("12 Harbour Street", "Tax in the total", "Total"):
+        expect(page.get_by_text(text).first).to_be_visible()
+    page.set_viewport_size({"width": 700, "height": 1000})  # A4 without its margins
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) <= 2
+
+
+def test_x73_the_board_refreshes_itself_and_can_be_paused(visit: Visit) -> None:
+    page = visit()
+    sign_in(page, "Staff")
+    page.goto("/staff/")
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        if "/staff/" in request.url and request.headers.get("hx-request"):
+            asked.append(request.url)
+
+    page.on("request", note)
+    pause = page.get_by_role("button", name="Pause refreshing")
+    page.wait_for_timeout(5000)
+    assert asked, "it refreshes by itself"
+    pause.click()
+    expect(page.get_by_role("button", name="Resume refreshing")).to_be_focused()
+    asked.clear()
+    page.wait_for_timeout(5000)
+    assert not asked, "it is paused"
+    assert_accessible(page, "the paused board")
+    page.get_by_role("button", name="Resume refreshing").click()
+    page.wait_for_timeout(5000)
+    assert asked, "it goes on"
+
+
+def test_x73_a_stale_order_page_is_told_and_overwrites_nothing(visit: Visit, places: Places) -> None:
+    ann, bob = (visit(storage_state=places.state("board")) for _ in range(2))
+    for page in (ann, bob):
+        places.open(page, "staff's order")
+    ann.locator("button[id^=move-]").first.click()
+    expect(ann.locator("#order .timeline li").first).to_contain_text(re.compile("[Pp]acked|[Ss]hipped|[Hh]old"))
+    bob.locator("button[id^=move-]").last.click()
+    expect(bob.locator("#conflict")).to_contain_text("Nothing was changed")
+    expect(bob.locator("#conflict")).to_be_focused()
+    assert_accessible(bob, "the conflict")

@@ -1,0 +1,174 @@
+"""Whole visits, with scripts and without: a guest, a member, the staff."""
+
+import re
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Shop, Visit, wait_for
+from tests.browser.steps import (
+    DECLINED_CARD,
+    ONE_CHOICE,
+    TWO_CHOICES,
+    add_to_cart,
+    badge,
+    fill_in_checkout,
+    in_stock,
+    order,
+    order_number,
+    pay,
+    sign_in,
+)
+from tests.browser.watching import assert_accessible
+
+WAYS = pytest.mark.parametrize(
+    ("device", "scripts"),
+    [("desktop", True), ("phone", True), ("desktop", False), ("phone", False)],
+    ids=["desktop", "phone", "desktop-plain", "phone-plain"],
+)
+
+
+def test_a_page_opens_fast_enough_to_be_photographed_for_the_readme(visit: Visit, shop: Shop) -> None:
+    page = visit(device_scale_factor=1)
+    add_to_cart(page)
+    page.goto("/", wait_until="networkidle")
+    page.evaluate("document.querySelectorAll('img').forEach((e) => { e.loading = 'eager' })")
+    page.wait_for_load_state("networkidle")
+    picture = page.screenshot(full_page=False)
+    shop.keep("docs/screenshot.png", picture)
+
+
+@WAYS
+def test_x1_a_guest_buys_two_variants_and_follows_the_order(visit: Visit, device: str, scripts: bool) -> None:
+    page = visit(device, scripts=scripts)
+    page.goto("/")
+    page.locator("main a.tile").first.click()
+    expect(page.locator("h1")).to_be_visible()
+    page.locator("#q").fill("cotton towel")
+    page.locator("#q").press("Enter")
+    page.get_by_role("link", name=TWO_CHOICES.name).first.click()
+    expect(page.locator("h1")).to_have_text(TWO_CHOICES.name)
+    for sku in in_stock(TWO_CHOICES)[:2]:
+        page.goto(f"/p/{TWO_CHOICES.slug}/?variant={sku}")
+        page.get_by_role("button", name="Add to cart").click()
+        expect(page.locator("body")).to_contain_text("in your cart")
+    page.goto("/cart/")
+    expect(page.locator("[data-row]")).to_have_count(2)
+    page.get_by_role("link", name="Go to checkout").click()
+    fill_in_checkout(page, f"{uuid4().hex}@example.org")
+    order(page)
+    pay(page)
+    expect(page.locator("body")).to_contain_text("Thank you, Ann Other")
+    number = order_number(page)
+    expect(badge(page)).to_contain_text("0")
+    page.reload()
+    assert order_number(page) == number
+
+
+def test_x71_the_mailed_link_opens_the_order_in_another_browser(visit: Visit, shop: Shop) -> None:
+    page = visit()
+    email = f"{uuid4().hex}@example.org"
+    add_to_cart(page)
+    page.goto("/checkout/")
+    fill_in_checkout(page, email)
+    order(page)
+    pay(page)
+    number = order_number(page)
+    link = wait_for(lambda: shop.mailed_link(email, "/o/"), 40)
+    elsewhere = visit("phone", allow="404")
+    elsewhere.goto(f"/orders/{number}/")
+    expect(elsewhere.locator("body")).not_to_contain_text("12 Harbour Street")
+    elsewhere.goto(link)
+    assert order_number(elsewhere) == number
+    assert "/o/" not in elsewhere.url
+    third = visit()
+    third.goto("/orders/")
+    third.get_by_label("Order number").fill(f" {number.lower()} ")
+    third.get_by_label("E-mail address").fill(email.upper())
+    third.get_by_role("button", name="Find the order").click()
+    assert order_number(third) == number
+
+
+def test_a_declined_card_leaves_the_order_payable(page: Page) -> None:
+    add_to_cart(page, ONE_CHOICE)
+    page.goto("/checkout/")
+    fill_in_checkout(page)
+    order(page)
+    pay(page, DECLINED_CARD)
+    expect(page.locator("body")).to_contain_text("The payment did not go through. Nothing was charged.")
+    assert_accessible(page)
+    page.get_by_role("button", name=re.compile("Try again: pay €")).click()
+    pay(page)
+    expect(page.locator("body")).to_contain_text("Thank you")
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
+def test_x1_somebody_registers_and_buys_with_an_address_of_their_own(visit: Visit, shop: Shop, scripts: bool) -> None:
+    page = visit(scripts=scripts)
+    email = f"{uuid4().hex}@example.org"
+    add_to_cart(page)
+    page.goto("/account/register/")
+    page.get_by_label("E-mail address").fill(email)
+    page.get_by_role("button", name="Send me the link").click()
+    expect(page.locator("h1")).to_have_text("Check your mail")
+    page.goto(wait_for(lambda: shop.mailed_link(email, "/account/register/"), 40))
+    page.get_by_label("Your name").fill("Bob Shopper")
+    page.locator("#id_password").fill("a long row of words")
+    page.get_by_role("button", name="Create my account").click()
+    expect(badge(page)).to_contain_text("1")  # the guest's cart has come along
+    page.goto("/account/addresses/add/")
+    for field, value in {"#id_name": "Bob Shopper", "#id_street": "1 Quay", "#id_city": "Cork"}.items():
+        page.locator(field).fill(value)
+    page.locator("#id_country").select_option("IE")
+    page.locator("main form button[type=submit]").first.click()
+    page.goto("/checkout/")
+    expect(page.locator("#id_email")).to_have_value(email)
+    expect(page.locator("#id_street")).to_have_value("1 Quay")
+    order(page)
+    pay(page)
+    number = order_number(page)
+    page.goto("/account/orders/")
+    expect(page.get_by_role("link", name=f"Order {number}")).to_be_visible()
+
+
+def test_staff_see_a_new_order_by_themselves_and_move_it_and_the_shopper_sees_it(visit: Visit) -> None:
+    board = visit()
+    sign_in(board, "Staff")
+    board.goto("/staff/?column=to_pack")
+    shopper = visit("phone")
+    add_to_cart(shopper)
+    shopper.goto("/checkout/")
+    fill_in_checkout(shopper)
+    order(shopper)
+    pay(shopper)
+    number = order_number(shopper)
+    expect(board.locator("#board")).to_contain_text(number, timeout=20_000)
+    assert_accessible(board, "the board after it refreshed itself")
+    board.get_by_role("link", name=number).click()
+    board.locator("button[id^=move-]").first.click()
+    expect(board.locator("#order")).to_contain_text(re.compile("Packed|Shipped|Sent"))
+    assert_accessible(board, "the order after a move")
+    board.locator("button[id^=move-]").first.click()
+    expect(shopper.locator("#order-status")).to_contain_text("Your parcel is on its way", timeout=30_000)
+    assert_accessible(shopper, "the shopper's order after it refreshed itself")
+
+
+def test_x1_staff_work_without_scripts(visit: Visit) -> None:
+    shopper = visit(scripts=False)
+    add_to_cart(shopper)
+    shopper.goto("/checkout/")
+    fill_in_checkout(shopper)
+    order(shopper)
+    pay(shopper)
+    number = order_number(shopper)
+    staff = visit(scripts=False)
+    sign_in(staff, "Staff")
+    staff.goto("/staff/")
+    staff.locator("#id_number").first.fill(number)
+    staff.locator("#id_number").first.press("Enter")
+    expect(staff.locator("h1")).to_contain_text(number)
+    staff.locator("button[id^=move-]").first.click()
+    staff.locator("button[id^=move-]").first.click()
+    shopper.reload()
+    expect(shopper.locator("#order-status")).to_contain_text("Your parcel is on its way")
