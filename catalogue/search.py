@@ -35,6 +35,8 @@ from catalogue.queries import Card, Product, card_of
 from catalogue.words import forms, terms, words
 
 MOST_WORDS = 8
+# No name has a longer word; tantivy refuses to look for the beginning of a very long one.
+LONGEST_WORD = 40
 DEEPEST = 1000
 LOOK_EVERY_SECONDS = 1.0
 # Clocks differ, and a change is noted a moment before others can see it: the last seconds are looked at again.
@@ -128,7 +130,7 @@ def search(query: str, limit: int = queries.PAGE_LENGTH, offset: int = 0, sort: 
     or more may have one typo. Raises NoIndex.
     """
     schema, searcher = _reader.searcher()
-    asked = words(query)[:MOST_WORDS]
+    asked = _asked(query)
     if not asked or offset + limit > DEEPEST:
         return Found((), 0)
     field, down = SORTS[sort]
@@ -136,6 +138,10 @@ def search(query: str, limit: int = queries.PAGE_LENGTH, offset: int = 0, sort: 
     result = searcher.search(_query(schema, asked), limit=limit, offset=offset, count=True, **order)
     found = (searcher.doc(address) for _, address in result.hits)
     return Found(tuple(_card(document["card"][0]) for document in found), result.count)
+
+
+def _asked(query: str) -> list[str]:
+    return [word[:LONGEST_WORD] for word in words(query)[:MOST_WORDS]]
 
 
 def _query(schema: Any, asked: list[str]) -> Any:
@@ -176,7 +182,7 @@ def near_queries(query: str, most: int = 4) -> list[str]:
     Raises NoIndex.
     """
     _reader.searcher()
-    asked = words(query)[:MOST_WORDS]
+    asked = _asked(query)
     respelt = [" ".join(_spellings(word)[:1] or [word]) for word in asked]
     tries = [" ".join(respelt)] if respelt != asked else []
     if len(asked) > 1:

@@ -73,7 +73,23 @@ def test_x33_what_people_type_finds_it(query: str, name: str) -> None:
     assert name in found(query)
 
 
-@pytest.mark.parametrize("query", ["bred", "zzzz", "bread kettle", "", "   ", "\0", "%", ".*", "(", "a" * 5000])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "bred",
+        "zzzz",
+        "bread kettle",
+        "",
+        "   ",
+        "\0",
+        "%",
+        ".*",
+        "(",
+        "a" * 5000,
+        "日本" * 500,
+        "é" * 300 + " " + "x" * 300,
+    ],
+)
 def test_x33_what_is_not_meant_finds_nothing(query: str) -> None:
     assert found(query) == []
 
