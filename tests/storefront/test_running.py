@@ -121,3 +121,26 @@ def test_two_runs_beside_each_other_each_end_what_they_started(tmp_path: Path) -
         assert first.wait(60) == 0
         assert not any(part.is_running() for part in parts)
     assert session().execute("SELECT release_version FROM system.local"), "the suite's node was not theirs to stop"
+
+
+def test_gunicorn_refuses_to_start_without_a_secret_key() -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "-c",
+            "gunicorn.conf.py",
+            "-b",
+            f"127.0.0.1:{free_port()}",
+            "storefront.wsgi",
+        ],
+        cwd=ROOT,
+        env=os.environ | {"SECRET_KEY": "", "DEBUG": "0"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "SECRET_KEY" in done.stderr
