@@ -228,13 +228,16 @@ def _fill(path: Path, products: Iterable[Product]) -> int:
     index = tantivy.Index(_schema(), path=str(path))
     writer = index.writer(heap_size=64_000_000, num_threads=1)
     count, seen = 0, set[str]()
-    for product in products:
-        if product.active:
-            writer.add_document(_document(product))
-            seen.update(_vocabulary(product))
-            count += 1
-    writer.commit()
-    writer.wait_merging_threads()
+    try:
+        for product in products:
+            if product.active:
+                writer.add_document(_document(product))
+                seen.update(_vocabulary(product))
+                count += 1
+        writer.commit()
+    finally:
+        # Its threads write files: they end before anybody removes the folder.
+        writer.wait_merging_threads()
     _note(path / "vocabulary", " ".join(sorted(seen)))
     return count
 
