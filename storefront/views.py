@@ -24,6 +24,8 @@ from storefront.delivery import delivery_rows
 from web.rendering import page, without_header
 
 LONGEST_QUERY = 100
+# "Load more" ten times, and the list can still be opened as a whole.
+LONGEST_LIST = 10 * queries.PAGE_LENGTH
 SKU = re.compile(r"[A-Z0-9][A-Z0-9._-]{2,63}")
 NOT_FOR_ROBOTS = ("/account/", "/cart/", "/checkout/", "/demo/", "/o/", "/orders/", "/search", "/staff/", "/testbank/")
 
@@ -47,16 +49,30 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
     sort = request.GET.get("sort", "newest")
     if sort not in queries.SORTS:
         return redirect("category", slug)
-    after = request.GET.get("after", "")
+    after, shown = request.GET.get("after", ""), _shown(request)
     try:
-        cards = queries.category_page(node.category_id, sort, after)
+        cards = queries.category_page(node.category_id, sort, after, queries.PAGE_LENGTH if after else shown)
     except BadPageToken as error:
         raise Http404 from error
-    context = _category_context(node, sort, cards) | {"after": after}
-    return page(request, "storefront/category.html", context, part="more" if after else "")
+    context = _category_context(node, sort, cards, shown) | {"after": after}
+    response = page(request, "storefront/category.html", context, part="more" if after else "")
+    return _grown(response, _list_url(request.path, sort=sort, show=str(shown))) if after else response
 
 
-def _category_context(node: CategoryNode, sort: str, cards: CardPage) -> dict[str, Any]:
+def _shown(request: HttpRequest) -> int:
+    """Return how many cards the list has, or will have with this part: what Back and Reload bring again (X4)."""
+    asked = request.GET.get("show", "")
+    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 5 else 0
+    return max(queries.PAGE_LENGTH, min(number, LONGEST_LIST))
+
+
+def _grown(response: HttpResponse, address: str) -> HttpResponse:
+    """Tell htmx the address under which the list has the length it has now."""
+    response["HX-Replace-Url"] = address
+    return response
+
+
+def _category_context(node: CategoryNode, sort: str, cards: CardPage, shown: int) -> dict[str, Any]:
     url = reverse("category", args=(node.slug,))
     data = structured.breadcrumb_data(node.ancestors, node.name, url)
     return {
@@ -68,15 +84,21 @@ def _category_context(node: CategoryNode, sort: str, cards: CardPage) -> dict[st
         "cards": cards.cards,
         "sort": sort,
         "sorts": queries.SORT_LABELS,
-        "next_url": _list_url(url, sort=sort, after=cards.next) if cards.next else "",
+        "next_url": _next_url(url, shown, sort=sort, after=cards.next) if cards.next else "",
         "canonical": structured.absolute(url),
         "json_ld": structured.script(data),
     }
 
 
+def _next_url(url: str, shown: int, **params: str) -> str:
+    return _list_url(url, **params, show=str(shown + queries.PAGE_LENGTH))
+
+
 def _list_url(url: str, **params: str) -> str:
     if params.get("sort") == "newest":
         del params["sort"]
+    if params.get("show") == str(queries.PAGE_LENGTH):
+        del params["show"]
     told = {name: value for name, value in params.items() if value}
     return f"{url}?{urlencode(told)}" if told else url
 
@@ -139,24 +161,27 @@ def search_page(request: HttpRequest) -> HttpResponse:
     if sort not in search.SORTS:
         return redirect(_list_url(reverse("search"), q=query))
     try:
-        offset = _offset(request.GET.get("after", ""), query, sort)
-        context = _search_context(query, sort, offset)
+        offset, shown = _offset(request.GET.get("after", ""), query, sort), _shown(request)
+        context = _search_context(query, sort, offset, shown)
     except BadPageToken as error:
         raise Http404 from error
-    return page(request, "storefront/search.html", context, part="more" if offset else "")
+    response = page(request, "storefront/search.html", context, part="more" if offset else "")
+    told = "" if sort == "best" else sort
+    return _grown(response, _list_url(request.path, q=query, sort=told, show=str(shown))) if offset else response
 
 
-def _search_context(query: str, sort: str, offset: int) -> dict[str, Any]:
+def _search_context(query: str, sort: str, offset: int, show: int) -> dict[str, Any]:
     context: dict[str, Any] = {"query": query, "sort": sort, "sorts": search.SORT_LABELS, "after": offset}
     try:
-        found = search.search(query, offset=offset, sort=sort)
+        found = search.search(query, queries.PAGE_LENGTH if offset else show, offset, sort)
         near = search.near_queries(query) if query and not found.total else []
     except search.NoIndex:
         return context | {"cards": queries.cards_by_prefix(query), "without_index": True}
     shown = offset + len(found.cards)
     more = found.cards and shown < min(found.total, search.DEEPEST)
     token = page_token([shown], _search_list(query, sort)) if more else ""
-    next_url = _list_url(reverse("search"), q=query, sort="" if sort == "best" else sort, after=token) if more else ""
+    told = "" if sort == "best" else sort
+    next_url = _next_url(reverse("search"), show, q=query, sort=told, after=token) if more else ""
     return context | {"cards": found.cards, "total": found.total, "near": near, "next_url": next_url}
 
 
