@@ -20,12 +20,14 @@ def urls() -> dict[str, str]:
     """Return an address for each kind of page: the first category's, and the first product's in it that is in stock."""
     category = root_categories()[0]
     card = _card()
+    # A word with digits would be looked up as a SKU, too.
+    words = sorted((word for word in card.name.split() if word.isalpha()), key=len)
     return {
         "front": "/",
         "category": f"/c/{category.slug}/",
         "product": f"/p/{card.slug}/",
         "cart": "/cart/",
-        "search": f"/search?q={card.name.split()[-1].lower()}",
+        "search": f"/search?q={words[-1].lower()}",
     }
 
 
