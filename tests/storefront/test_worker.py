@@ -172,13 +172,13 @@ def test_the_command_refuses_an_unknown_job() -> None:
 def test_the_command_lists_its_jobs() -> None:
     out = StringIO()
     call_command("worker", "--list", stdout=out)
-    assert [line.split()[0] for line in out.getvalue().splitlines()] == [job.name for job in jobs()]
+    assert [line.split("  ")[0] for line in out.getvalue().splitlines()] == [job.name for job in jobs()]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_stops_cleanly_on_a_signal(number: signal.Signals) -> None:
     process = subprocess.Popen(
-        [sys.executable, "manage.py", "worker"],
+        [sys.executable, "manage.py", "worker", "--job", "holds"],
         cwd=ROOT,
         env=os.environ | {"LOG_LEVEL": "INFO"},
         stderr=subprocess.PIPE,

@@ -28,7 +28,7 @@ class Command(BaseCommand):
         chosen = [each for each in chosen if not job or each.name in job]
         if list:
             for each in chosen:
-                self.stdout.write(f"{each.name:32} every {each.every}")
+                self.stdout.write(f"{each.name:32}  every {each.every}")
             return
         if verbosity > 1:
             logging.getLogger("worker").setLevel(logging.DEBUG)
