@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import wraps
 from typing import Any, ParamSpec
 from uuid import UUID
@@ -13,6 +13,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.cache import add_never_cache_headers
+from django.utils.formats import date_format
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
 
@@ -284,12 +285,18 @@ def detail(request: HttpRequest, number: str) -> HttpResponse:
         "items": queries.items(order),
         "attempt": attempts[-1] if attempts else None,
         "now": datetime.now(UTC),
-        "arrives": order.method.arrives(order.placed_at),
+        "arrives": _in_words(*order.method.arrives(order.placed_at)),
         "is_new": _is_new(order),
         "is_guest": order.user_id is None,
         "polls": order.state in ("pending_payment", "confirmed", "on_hold"),
     }
     return page(request, "orders/detail.html", context, part="status")
+
+
+def _in_words(first: date, last: date) -> str:
+    """When a parcel can be expected, as it stands in a sentence."""
+    days = [date_format(day, "l j F") for day in (first, last)]
+    return f"on {days[0]}" if first == last else f"between {days[0]} and {days[1]}"
 
 
 def _is_new(order: Order) -> bool:

@@ -245,6 +245,9 @@ def test_the_mails_of_an_order_tell_what_when_where_and_how_much(server: Server,
 
 def test_the_job_goes_on_where_the_last_run_got_to(server: Server, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
+    with lease(jobs.NAME):
+        for _ in range(10):  # what other tests have queued is more than one run sends
+            jobs.send(datetime.now(UTC))
     _, email = queued(datetime.now(UTC))
     now = datetime.now(UTC)
     with lease(jobs.NAME):

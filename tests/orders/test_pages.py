@@ -194,6 +194,13 @@ def test_x60_what_was_typed_is_kept(mug: Product) -> None:
     assert "€21.90" in text(page.get_element_by_id("summary"))
 
 
+def test_x61_the_browser_does_not_interrupt_while_one_types(mug: Product) -> None:
+    (form,) = Shopper((mug, 1)).look().xpath("//form[@data-checkout]")
+    assert form.get("novalidate") is not None
+    assert not form.xpath(".//*[@required or @pattern]")
+    assert not [each for each in form.xpath(".//@hx-trigger") if "blur" in each or "input" in each]
+
+
 def test_x62_nothing_is_asked_twice(mug: Product) -> None:
     user_id, member = uuid4(), Client()
     user = user_registered(
@@ -254,6 +261,8 @@ def test_delivery_choices_follow_the_country_by_htmx(mug: Product) -> None:
     assert ids[:2] == ["ways", "summary"]
     assert b"<html" not in answer.content
     assert part[1].get("hx-swap-oob") == "true"
+    # Two triggers with one event name would shadow each other: one selector names all that may cause it.
+    assert Shopper((mug, 1)).look().xpath("//button[@name='update']/@hx-trigger")[0].count("change") == 1
     assert "Pay €24.90" in text(part[1])
     assert "the total is €24.90" in answer.content.decode()
 
