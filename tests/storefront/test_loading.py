@@ -106,6 +106,7 @@ class Loaded:
 
 def loaded(name: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
     shop = Loaded(f"{KEYSPACE}_{name}", tmp_path_factory.mktemp(name))
+    shop.command("sync_cassandra")
     yield shop
     session().execute(f"DROP KEYSPACE IF EXISTS {shop.keyspace}", timeout=120)
 
@@ -121,7 +122,6 @@ def large_shop(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 def test_the_showroom_makes_sense_and_loading_it_again_changes_nothing(showroom: Loaded) -> None:
-    showroom.command("sync_cassandra")
     told = showroom.command("load_showroom")
     for login in ("shopper@stoa.example", "staff@stoa.example", "admin@stoa.example"):
         assert login in told
@@ -167,3 +167,15 @@ def test_an_order_of_the_showroom_is_the_same_each_time() -> None:
     assert [plan.order_id for plan in plans(now)] == [plan.order_id for plan in plans(now)]
     assert all(plan.placed_at <= now for plan in plans(now))
     assert {plan.fate for plan in plans(now)} == set(FATES)
+
+
+def test_what_is_derived_can_be_made_anew(showroom: Loaded) -> None:
+    told = showroom.command("rebuild")
+    assert [line.split(":")[0] for line in told.splitlines()] == [
+        "index",
+        "suggestions",
+        "front-page",
+        "related",
+        "sitemap",
+    ]
+    assert showroom.command("rebuild", "index").startswith("index: ")

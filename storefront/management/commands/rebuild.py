@@ -1,0 +1,32 @@
+"""`manage.py rebuild`: make anew what is derived from the products, at once instead of when the worker's turn comes."""
+
+from argparse import ArgumentParser
+from collections.abc import Callable
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from catalogue import jobs, search
+from storefront.jobs import related_rebuilt, sitemap_rebuilt
+
+WHAT: dict[str, Callable[[datetime], str]] = {
+    "index": lambda now: f"{search.build_index()} products",
+    "suggestions": jobs.suggestions_rebuilt,
+    "front-page": jobs.front_page_rebuilt,
+    "related": related_rebuilt,
+    "sitemap": sitemap_rebuilt,
+}
+
+
+class Command(BaseCommand):
+    help = "Make the search index, suggestions, front page, related products or the sitemap anew; without a name, all."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("what", nargs="*", choices=[*WHAT, []], metavar="|".join(WHAT))
+
+    def handle(self, *args: Any, what: list[str], **options: Any) -> None:
+        for name in what or WHAT:
+            began = monotonic()
+            self.stdout.write(f"{name}: {WHAT[name](datetime.now(UTC))} ({monotonic() - began:.1f} s)")
