@@ -7,6 +7,7 @@ import atexit
 import contextlib
 import os
 import secrets
+import signal
 import sys
 from pathlib import Path
 
@@ -20,6 +21,11 @@ if not os.environ.get("CASSANDRA_HOSTS"):
     _borrowed = contextlib.ExitStack()
     _borrowed.enter_context(control.borrowed())
     atexit.register(_borrowed.close)
+    # A suite that is told to end ends as by Ctrl-C, so that it gives the node back.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+# WhiteNoise warns at every client of a test when there is nothing yet.
+(ROOT / ".run" / "static").mkdir(parents=True, exist_ok=True)
 
 os.environ |= {
     "CASSANDRA_KEYSPACE": KEYSPACE,
