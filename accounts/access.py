@@ -14,6 +14,7 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts.models import User
+from web.rendering import view_named
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponse]
@@ -48,10 +49,10 @@ def staff_required(roles: Collection[str] = ()) -> Callable[[View[P]], View[P]]:
                 return to_login(request)
             role = getattr(request.user, "role", "") or ""
             if role not in ROLES:
-                log.warning("user %s, no staff, asked for %s", request.user.pk, request.path)
+                log.warning("user %s, no staff, asked for %s", request.user.pk, view_named(request))
                 raise Http404
             if roles and role not in (*roles, ADMIN):
-                log.warning("user %s, %s, asked for %s", request.user.pk, role, request.path)
+                log.warning("user %s, %s, asked for %s", request.user.pk, role, view_named(request))
                 raise PermissionDenied
             return _uncached(view(request, *args, **kwargs))
 

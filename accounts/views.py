@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 from django.conf import settings
 from django.contrib import auth, messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import demo, operations, queries
 from accounts.access import member, personal
@@ -76,7 +76,7 @@ def login(request: HttpRequest) -> HttpResponse:
     """Log in by e-mail address and password."""
     if request.method != "POST":
         if request.user.is_authenticated:
-            return redirect(_next(request, request.GET.get("next", "")))
+            return HttpResponseRedirect(_next(request, request.GET.get("next", "")))
         return _login_page(request, LoginForm(initial={"next": request.GET.get("next", "")}))
     form = LoginForm(request.POST)
     if not form.is_valid():
@@ -98,7 +98,7 @@ def _logged_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
     guest_id = guest_of(request)
     adopted = carts_adopted(guest_id, user.pk, datetime.now(UTC)) if guest_id else None
     auth.login(request, user)
-    response = redirect(_next(request, to))
+    response = HttpResponseRedirect(_next(request, to))
     if adopted and not adopted.left:
         forget_guest(response)
     return response
@@ -106,7 +106,9 @@ def _logged_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
 
 def _next(request: HttpRequest, to: str) -> str:
     """Return where to go after logging in: a page of this site, or the profile."""
-    if url_has_allowed_host_and_scheme(to, {request.get_host()}, require_https=request.is_secure()):
+    if to.startswith("/") and url_has_allowed_host_and_scheme(
+        to, {request.get_host()}, require_https=request.is_secure()
+    ):
         return to
     return resolve_url(settings.LOGIN_REDIRECT_URL)
 
@@ -182,10 +184,12 @@ def address_edit(request: HttpRequest, key: int) -> HttpResponse:
     return page(request, "accounts/address.html", context, status=422 if form.is_bound else 200)
 
 
-@require_POST
+@get_or_post
 @personal
 def address_remove(request: HttpRequest, key: int) -> HttpResponse:
     """Take an address out of the book; taking it out twice is no error."""
+    if request.method != "POST":
+        return redirect("accounts:addresses")
     with suppress(NoSuchAddress):
         operations.address_removed(member(request).pk, str(key))
     messages.info(request, "The address is removed.")

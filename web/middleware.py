@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django_htmx.http import HttpResponseClientRedirect
 
 from cassandra_db import CassandraUnavailable, metered
+from web.rendering import view_named
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 log = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ class Unavailable:
 
 def unavailable(request: HttpRequest) -> HttpResponse:
     """Return the styled 503, which needs no database. To be called while the exception is being handled."""
-    log.warning("%s %s: %s", request.method, request.path, sys.exc_info()[1] or "Cassandra is away")
+    log.warning("%s %s: %s", request.method, view_named(request), sys.exc_info()[1] or "Cassandra is away")
     response = render(None, "errors/503.html", status=503)
     response["Retry-After"] = "10"
     response["Cache-Control"] = "no-store"

@@ -48,3 +48,9 @@ def without_header(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]
     """Mark a view whose answer has no header, so that nothing is read for one."""
     view.without_header = True  # type: ignore[attr-defined]
     return view
+
+
+def view_named(request: HttpRequest) -> str:
+    """Return the name of the view that a request asks for, for the log: its path may hold a token or a line break."""
+    found = request.resolver_match
+    return found.view_name if found else "an address without a view"

@@ -51,6 +51,14 @@ def test_s24_staff_of_another_role_is_refused_and_an_admin_never() -> None:
     assert "no-store" in canteen(asked("analyst"))["Cache-Control"]
 
 
+def test_the_log_names_the_view_and_not_what_the_address_holds(caplog: pytest.LogCaptureFixture) -> None:
+    client = Client()
+    client.force_login(make_user())
+    client.get("/staff/orders/AB%0A12:00 ERROR forged/")
+    told = next(record.getMessage() for record in caplog.records if record.name == "accounts.access")
+    assert told.endswith("asked for adminpanel:order")
+
+
 def test_a_role_that_does_not_exist_is_a_mistake_of_ours() -> None:
     with pytest.raises(ValueError, match="pilot"):
         staff_required(roles=["pilot"])

@@ -149,6 +149,24 @@ def test_one_address_is_the_default_and_another_takes_its_place() -> None:
     assert [(each.key, each.default) for each in book(alice)] == [(first, True)]
 
 
+def test_the_default_address_offers_no_tick_that_could_be_taken_away() -> None:
+    client, alice = member()
+    for street in ("First Street 1", "Second Street 2"):
+        client.post(reverse("accounts:address_add"), BERLIN | {"street": street})
+    first, second = (client.get(reverse("accounts:address_edit", args=[key.key])) for key in book(alice))
+    assert "used by default" in first.content.decode()
+    assert 'name="default"' not in first.content.decode()
+    assert 'name="default"' in second.content.decode()
+
+
+def test_a_press_on_remove_that_comes_back_as_a_visit_shows_the_book() -> None:
+    client, alice = member()
+    client.post(reverse("accounts:address_add"), BERLIN)
+    answer = client.get(reverse("accounts:address_remove", args=[book(alice)[0].key]))
+    assert (answer.status_code, answer["Location"]) == (302, reverse("accounts:addresses"))
+    assert len(book(alice)) == 1
+
+
 def test_an_address_that_is_gone_cannot_be_changed_back_into_the_book() -> None:
     _, alice = member()
     key = operations.address_saved(alice.pk, HOME)

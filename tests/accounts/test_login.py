@@ -77,6 +77,15 @@ def test_it_logs_in_and_goes_on_to_the_page_that_asked() -> None:
     assert client.get(LOGIN)["Location"] == reverse("accounts:profile")
 
 
+@pytest.mark.parametrize("to", ["abc", "home", "accounts:logout", "mailto:a@example.com", "//evil.example/"])
+def test_s32_where_to_go_on_is_a_path_of_this_site_and_never_the_name_of_a_view(to: str) -> None:
+    client, alice = Client(), make_user()
+    answer = client.post(LOGIN, {"email": alice.email, "password": PASSWORD, "next": to})
+    assert logged_in(client)
+    assert answer["Location"] == reverse("accounts:profile")
+    assert client.get(LOGIN, {"next": to})["Location"] == reverse("accounts:profile")
+
+
 @pytest.mark.parametrize(
     "evil",
     [
