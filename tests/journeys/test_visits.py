@@ -1,0 +1,149 @@
+"""Whole visits by the forms that stand in the pages, without a browser: what is shown is what is sent."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+from django.core import mail
+
+from accounts.operations import user_registered
+from catalogue.queries import Product
+from mail.operations import mails_sent
+from tests.factories import make_category, make_product, make_stock
+from tests.journeys.reading import Visitor, forms_of
+
+TO = {"name": "Ann Other", "street": "12 Harbour Street", "postal_code": "10115", "city": "Berlin", "country": "DE"}
+
+
+@pytest.fixture
+def mug() -> Product:
+    """A mug in two sizes, ten of each in stock."""
+    product = make_product("Mug", options={"Size": ["Small", "Large"]}, category=make_category("Mugs"))
+    for variant in product.variants:
+        make_stock(10, product_id=product.product_id, variant_id=variant.variant_id)
+    return product
+
+
+@pytest.fixture
+def email() -> Iterator[str]:
+    """An address of this test's own, with an empty mailbox."""
+    mail.outbox.clear()
+    yield f"{uuid4().hex}@example.org"
+    mail.outbox.clear()
+
+
+def mailed(to: str, path: str) -> str:
+    """Send what waits in the outbox and return the path of the first link of this kind that went to the address."""
+    now = datetime.now(UTC)
+    mails_sent(now, position=now - timedelta(minutes=2))
+    for message in mail.outbox:
+        if to in message.to and (found := re.search(rf"https?://[^/\s]+({re.escape(path)}\S+)", str(message.body))):
+            return found[1]
+    raise AssertionError(f"no link to {path} was mailed to {to}")
+
+
+def fill_cart(visitor: Visitor, product: Product) -> None:
+    for variant in product.variants[:2]:
+        visitor.open(f"/p/{product.slug}/?variant={variant.sku}")
+        visitor.press("Add to cart", quantity="1")
+        assert "is in your cart" in visitor.text
+
+
+def buy(visitor: Visitor, email: str, card: str = "4242 4242 4242 4242") -> str:
+    """Check out what is in the cart, pay, and return the order's number."""
+    visitor.open("/checkout/")
+    visitor.press("Pay €", email=email, **TO)
+    assert "Test bank" in visitor.text
+    visitor.press("Pay €", card=card)
+    number = re.search(r"<h1>Order <span class=\"num\">([^<]+)", visitor.text)
+    assert number
+    return number[1]
+
+
+def test_a_guest_buys_two_variants_and_follows_the_mailed_link(mug: Product, email: str) -> None:
+    ann, friend = Visitor(), Visitor()
+    ann.open("/")
+    assert ann.status == 200
+    fill_cart(ann, mug)
+    ann.open("/cart/")
+    assert ann.text.count("data-row") == 2
+    number = buy(ann, email)
+    assert "Thank you, Ann Other" in ann.text
+    ann.open("/cart/")
+    assert "Your cart is empty" in ann.text
+    friend.open(f"/orders/{number}/")
+    assert friend.status == 404
+    friend.open(mailed(email, "/o/"))
+    assert friend.address == f"/orders/{number}/"
+    assert "12 Harbour Street" in friend.text
+
+
+def test_a_guest_finds_the_order_by_its_number_and_address(mug: Product, email: str) -> None:
+    ann, later = Visitor(), Visitor()
+    fill_cart(ann, mug)
+    number = buy(ann, email)
+    later.open("/orders/")
+    later.press("Find the order", number=number, email=f"nobody-{email}")
+    assert "12 Harbour Street" not in later.text
+    later.press("Find the order", number=number.lower().replace("-", " "), email=email.upper())
+    assert later.address == f"/orders/{number}/"
+
+
+def test_a_declined_card_is_told_and_another_one_pays(mug: Product, email: str) -> None:
+    ann = Visitor()
+    fill_cart(ann, mug)
+    number = buy(ann, email, "4000 0000 0000 0002")
+    assert "The payment did not go through. Nothing was charged." in ann.text
+    ann.press("Try again: pay €")
+    ann.press("Pay €", card="4242 4242 4242 4242")
+    assert "Thank you" in ann.text
+    assert number in ann.text
+
+
+def test_somebody_registers_and_the_guests_cart_comes_along(mug: Product, email: str) -> None:
+    bob = Visitor()
+    fill_cart(bob, mug)
+    bob.open("/account/register/")
+    bob.press("Send me the link", email=email)
+    assert "Check your mail" in bob.text
+    bob.open(mailed(email, "/account/register/"))
+    bob.press("Create my account", name="Bob", password="a long row of words")
+    bob.open("/cart/")
+    assert bob.text.count("data-row") == 2
+    number = buy(bob, email)
+    bob.open("/account/orders/")
+    assert number in bob.text
+
+
+def test_staff_move_an_order_on_and_the_shopper_sees_it(mug: Product, email: str) -> None:
+    ann, staff = Visitor(), Visitor()
+    fill_cart(ann, mug)
+    number = buy(ann, email)
+    login = f"{uuid4().hex}@example.org"
+    user_registered(login, "Sam", "pack and send it", datetime.now(UTC), role="warehouse")
+    staff.open("/account/login/")
+    staff.press("Sign in", email=login, password="pack and send it")
+    staff.open("/staff/")
+    staff.press("Find", number=number)
+    assert staff.address.startswith(f"/staff/orders/{number}/")
+    for _ in range(2):
+        first = next(words for _, _, words in _moves(staff))
+        staff.press(first)
+    ann.open(f"/orders/{number}/")
+    assert "Your parcel is on its way" in ann.text
+
+
+def test_nobody_else_sees_the_board_or_the_order(mug: Product, email: str) -> None:
+    ann, charlie = Visitor(), Visitor()
+    fill_cart(ann, mug)
+    number = buy(ann, email)
+    for address in (f"/orders/{number}/", f"/staff/orders/{number}/", "/staff/"):
+        charlie.open(address)
+        assert "12 Harbour Street" not in charlie.text
+        assert number not in charlie.text or "Sign in" in charlie.text
+
+
+def _moves(staff: Visitor) -> list[tuple[str, str, str]]:
+    return [button for form in forms_of(staff.text) if form.action.endswith("/move/") for button in form.buttons]
