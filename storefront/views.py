@@ -55,8 +55,10 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
     except BadPageToken as error:
         raise Http404 from error
     context = _category_context(node, sort, cards, shown) | {"after": after}
-    response = page(request, "storefront/category.html", context, part="more" if after else "")
-    return _grown(response, _list_url(request.path, sort=sort, show=str(shown))) if after else response
+    if not after:
+        return page(request, "storefront/category.html", context)
+    address = _list_url(request.path, sort=sort, show=str(shown))
+    return page(request, "storefront/category.html", context, part="more", address=address)
 
 
 def _shown(request: HttpRequest) -> int:
@@ -64,12 +66,6 @@ def _shown(request: HttpRequest) -> int:
     asked = request.GET.get("show", "")
     number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 5 else 0
     return max(queries.PAGE_LENGTH, min(number, LONGEST_LIST))
-
-
-def _grown(response: HttpResponse, address: str) -> HttpResponse:
-    """Tell htmx the address under which the list has the length it has now."""
-    response["HX-Replace-Url"] = address
-    return response
 
 
 def _category_context(node: CategoryNode, sort: str, cards: CardPage, shown: int) -> dict[str, Any]:
@@ -165,9 +161,11 @@ def search_page(request: HttpRequest) -> HttpResponse:
         context = _search_context(query, sort, offset, shown)
     except BadPageToken as error:
         raise Http404 from error
-    response = page(request, "storefront/search.html", context, part="more" if offset else "")
+    if not offset:
+        return page(request, "storefront/search.html", context)
     told = "" if sort == "best" else sort
-    return _grown(response, _list_url(request.path, q=query, sort=told, show=str(shown))) if offset else response
+    address = _list_url(request.path, q=query, sort=told, show=str(shown))
+    return page(request, "storefront/search.html", context, part="more", address=address)
 
 
 def _search_context(query: str, sort: str, offset: int, show: int) -> dict[str, Any]:

@@ -12,17 +12,28 @@ P = ParamSpec("P")
 
 
 def page(
-    request: HttpRequest, template: str, context: Mapping[str, Any], *, part: str = "", status: int = 200
+    request: HttpRequest,
+    template: str,
+    context: Mapping[str, Any],
+    *,
+    part: str = "",
+    address: str = "",
+    status: int = 200,
 ) -> HttpResponse:
-    """Return the whole page, or, to an htmx request, only its part `part`, with the header's badge and the status message beside it."""
+    """Return the whole page, or, to an htmx request, only its part `part`, with the header's badge and the status message beside it.
+
+    `address` is where the browser stands once the part is in its page: what Back and Reload will ask for.
+    """
     htmx = getattr(request, "htmx", None)
     if part and htmx and not htmx.history_restore_request:
         text = render_to_string(f"{template}#{part}", dict(context), request)
         if request.method == "POST":
             text += render_to_string("_oob.html", {}, request)
+        response = HttpResponse(text, status=status)
+        if address:
+            response["HX-Replace-Url"] = address
     else:
-        text = render_to_string(template, dict(context), request)
-    response = HttpResponse(text, status=status)
+        response = HttpResponse(render_to_string(template, dict(context), request), status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
 
