@@ -24,5 +24,5 @@ def keyspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         MAILDIR=tmp_path_factory.mktemp("mail") / "caught",
     ):
         yield KEYSPACE
-    session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=60)
+    session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=180)
     close()
