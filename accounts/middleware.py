@@ -4,6 +4,7 @@ from collections.abc import Callable
 from uuid import UUID
 
 from django.contrib import auth
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions import middleware as sessions
 from django.contrib.sessions.exceptions import SessionInterrupted
@@ -43,7 +44,7 @@ class UserMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         # A thread serves many requests: what an earlier one started and did not ask for is not this one's user.
         queries.user_started(None)
-        request.user = SimpleLazyObject(lambda: auth.get_user(request))  # type: ignore[assignment]
+        request.user = SimpleLazyObject(lambda: _user(request))  # type: ignore[assignment]
         return self.get_response(request)
 
     def process_view(
@@ -55,3 +56,11 @@ class UserMiddleware:
             queries.user_started(UUID(user_id))
             if isinstance(request.session, SessionStore):
                 request.session.renew()
+
+
+def _user(request: HttpRequest) -> AbstractBaseUser | AnonymousUser:
+    user = auth.get_user(request)
+    if not user.is_authenticated and auth.SESSION_KEY in request.session:
+        # Whoever may not sign in any more is not left with a session either.
+        request.session.flush()
+    return user

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from accounts import demo, operations, queries
 from accounts.access import member, personal
@@ -20,9 +20,8 @@ from accounts.forms import AddressForm, FinishForm, LoginForm, ProfileForm, Regi
 from accounts.models import User
 from cart.operations import carts_adopted
 from cart.owner import forget_guest, guest_of
+from web.methods import get_or_post
 from web.rendering import page
-
-get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 
 @get_or_post

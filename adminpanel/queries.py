@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from accounts.models import User
 from orders import queries, states
 from orders.queries import Count, Event, Order, Ticket
 
@@ -44,6 +45,7 @@ EVENTS = {
     "placed": "Order placed",
     "paid": "Paid",
     "paid_late": "Paid after its time",
+    "paid_too_late": "Paid after its goods were sold",
     "payment_failed": "Payment failed",
     "expired": "Not paid in time",
     "packed": "Packed",
@@ -57,6 +59,7 @@ EVENTS = {
     "note": "Note",
 }
 ACTORS = {"shopper": "the customer", "system": "the shop"}
+_STAFF = "staff:"
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,8 @@ class HistoryLine:
     actor: str
     at: datetime
     note: str
-    public: bool
+    public: bool  # whether the shopper is shown the event, and
+    note_public: bool  # its note
 
 
 def history(order: Order) -> tuple[HistoryLine, ...]:
@@ -161,12 +165,19 @@ def history(order: Order) -> tuple[HistoryLine, ...]:
 
 def _line(event: Event) -> HistoryLine:
     words = EVENTS.get(event.kind, event.label)
-    return HistoryLine(words, who(event), event.at, event.note, event.public)
+    return HistoryLine(words, who(event), event.at, event.note, event.public, event.public and event.actor == "system")
 
 
 def who(event: Event) -> str:
-    """Return who did it, in words."""
+    """Return who did it, in words: for one of the staff the name that was theirs then."""
+    if event.actor.startswith(_STAFF):
+        return event.actor.split(":", 2)[2]
     return ACTORS.get(event.actor, event.actor)
+
+
+def actor(user: User) -> str:
+    """Return what an order's history keeps of a member of staff who does something. Anybody may be called "system"."""
+    return f"{_STAFF}{user.pk}:{user.name}"
 
 
 def address_lines(order: Order) -> tuple[Sequence[str], Sequence[str]]:

@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from accounts.access import member, staff_required
 from adminpanel import operations, queries
@@ -19,6 +19,7 @@ from orders import states
 from orders.errors import MoveRefused, StaleOrder
 from orders.numbers import tidied
 from orders.queries import Order, order_by_number
+from web.methods import get_or_post
 from web.rendering import done, page
 
 # Who works on orders; an admin may do all of it.
@@ -63,11 +64,16 @@ def order(request: HttpRequest, number: str) -> HttpResponse:
 
 
 @staff_required(ORDER_STAFF)
-@require_POST
+@get_or_post
 def move(request: HttpRequest, number: str) -> HttpResponse:
     """Move an order on, if it still is what the page showed."""
+    if request.method != "POST":
+        return redirect("adminpanel:order", number)
     found, form = _found(number), MoveForm(request.POST)
     if not form.is_valid():
+        if {"event", "version"} & form.errors.keys():
+            # Nobody types these: the page is older than its buttons.
+            return _conflict(request, StaleOrder(found), form)
         return _page(request, queries.whole(found), move_form=form, status=422)
     sent = form.cleaned_data
     try:
@@ -75,7 +81,7 @@ def move(request: HttpRequest, number: str) -> HttpResponse:
             found,
             sent["event"],
             seen_version=sent["version"],
-            actor=member(request).name,
+            actor=queries.actor(member(request)),
             note=sent["note"],
             now=datetime.now(UTC),
         )
@@ -86,13 +92,17 @@ def move(request: HttpRequest, number: str) -> HttpResponse:
 
 
 @staff_required(ORDER_STAFF)
-@require_POST
+@get_or_post
 def note(request: HttpRequest, number: str) -> HttpResponse:
     """Write a note among the staff into an order's history."""
+    if request.method != "POST":
+        return redirect("adminpanel:order", number)
     found, form = _found(number), NoteForm(request.POST)
     if not form.is_valid():
         return _page(request, queries.whole(found), note_form=form, status=422)
-    noted = operations.order_noted(found, form.cleaned_data["note"], actor=member(request).name, now=datetime.now(UTC))
+    noted = operations.order_noted(
+        found, form.cleaned_data["note"], actor=queries.actor(member(request)), now=datetime.now(UTC)
+    )
     messages.success(request, f"Your note stands in the history of order {noted.number}.")
     return _done(request, noted)
 
@@ -108,12 +118,11 @@ def _conflict(request: HttpRequest, error: StaleOrder | MoveRefused, form: MoveF
     """Explain what somebody else has done, show the order as it is now, and keep the note that was typed."""
     current = error.order
     last = next((event for event in current.events if event.kind != "note"), None)
+    who = queries.who(last) if last else ""
     words = (
-        f"{queries.who(last).capitalize()} changed it {ago(last.at)}: {queries.EVENTS[last.kind].lower()}."
-        if last
-        else ""
+        f"{who[:1].upper()}{who[1:]} changed it {ago(last.at)}: {queries.EVENTS[last.kind].lower()}." if last else ""
     )
-    kept = form.cleaned_data["note"]
+    kept = form["note"].value() or ""
     fresh = MoveForm(initial={"version": current.version, "note": kept})
     conflict = {"conflict": words, "kept_note": kept}
     return _page(request, queries.whole(current), move_form=fresh, status=409, **conflict)

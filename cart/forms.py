@@ -11,6 +11,7 @@ from django.utils.datastructures import MultiValueDict
 from web.forms import Form
 
 MAX_QUANTITY = 999
+LONGEST_SKU = 64
 _WHOLE = re.compile(r"[0-9]{1,4}")  # int() would take "٣", "1_0" and " 3" as well
 
 
@@ -61,7 +62,7 @@ class OperationField(forms.CharField):
 class AddForm(Form):
     """Puts a variant into the active cart. Made by `add_form` for a page that offers one."""
 
-    variant = forms.CharField(widget=forms.HiddenInput, max_length=64)
+    variant = forms.CharField(widget=forms.HiddenInput, max_length=LONGEST_SKU)
     quantity = QuantityField()
     operation = OperationField()
 
@@ -88,8 +89,13 @@ class ChangeForm(LineForm):
     quantity = QuantityField()
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        # One page shows many of these forms: the line's key keeps their ids apart.
-        super().__init__(data, auto_id=f"%s-{data.get('line', '')}")
+        # One page shows many of these forms: the line's key keeps their ids apart. Django fills in the `%s`, so that
+        # nothing else with a percent sign may get in here.
+        try:
+            key = str(UUID(str(data.get("line"))))
+        except ValueError:
+            key = "unknown"
+        super().__init__(data, auto_id=f"%s-{key}")
 
 
 class RestoreForm(Form):

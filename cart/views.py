@@ -10,25 +10,29 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
 
 from cart import operations, owner, queries
 from cart.errors import CartError, NoLongerSold, NoSuchCart, NoSuchLine, SoldOut
-from cart.forms import AddForm, ChangeForm, LineForm, RestoreForm, add_form
+from cart.forms import LONGEST_SKU, AddForm, ChangeForm, LineForm, RestoreForm, add_form
 from cart.undo import Removed, removed
 from catalogue.queries import Product, Variant, categories_ahead, product, variant_by_sku
 from catalogue.templatetags.money import money as in_words
 from inventory.queries import stock_of
+from web.methods import get_or_post
 from web.rendering import done, page
 
 TOO_LATE = "That was taken out too long ago to be put back from here. You can add it again from its page."
 
 
+@require_safe
 @never_cache
 def show(request: HttpRequest) -> HttpResponse:
     """Show the active cart."""
     return page(request, "cart/show.html", _cart(request, undo=removed(request.GET.get("removed", ""))), part="cart")
 
 
+@require_safe
 @never_cache
 def panel(request: HttpRequest) -> HttpResponse:
     """Show the header's cart again, after a change elsewhere."""
@@ -37,6 +41,7 @@ def panel(request: HttpRequest) -> HttpResponse:
     return page(request, "cart/panel.html", {}, part="panel")
 
 
+@get_or_post
 @never_cache
 def add(request: HttpRequest) -> HttpResponse:
     """Put a variant into the active cart."""
@@ -62,6 +67,7 @@ def add(request: HttpRequest) -> HttpResponse:
     return done(request, reverse("cart:show"), "cart/add.html", context, part="answer")
 
 
+@get_or_post
 @never_cache
 def change(request: HttpRequest) -> HttpResponse:
     """Set a line's quantity."""
@@ -85,6 +91,7 @@ def change(request: HttpRequest) -> HttpResponse:
     return done(request, reverse("cart:show"), "cart/show.html", lambda: _cart(request), part="cart")
 
 
+@get_or_post
 @never_cache
 def remove(request: HttpRequest) -> HttpResponse:
     """Take a line out; the answer offers to put it back."""
@@ -101,6 +108,7 @@ def remove(request: HttpRequest) -> HttpResponse:
     return done(request, to, "cart/show.html", lambda: _cart(request, undo=undo), part="cart")
 
 
+@get_or_post
 @never_cache
 def restore(request: HttpRequest) -> HttpResponse:
     """Put back what was taken out."""
@@ -133,7 +141,7 @@ def _owner(request: HttpRequest) -> UUID:
 
 def _goods(sku: str | None) -> tuple[Product, Variant]:
     """Return what a SKU names. Raises NoLongerSold."""
-    row = variant_by_sku(sku) if sku and "\0" not in sku else None
+    row = variant_by_sku(sku) if sku and len(sku) <= LONGEST_SKU and "\0" not in sku else None
     found = product(row.product_id) if row else None
     if row is None or found is None:
         raise NoLongerSold
@@ -170,15 +178,19 @@ def _read_again(request: HttpRequest) -> queries.Badge:
 def _cart(request: HttpRequest, *, undo: Removed | None = None) -> dict[str, Any]:
     """Return what the cart's page shows."""
     categories_ahead()
-    reading = getattr(request, "cart_reading", None)
-    if reading is None and (owner_id := owner.owner_of(request)):
+    owner_id, reading = owner.owner_of(request), getattr(request, "cart_reading", None)
+    if reading is None and owner_id:
         request.cart_reading = reading = queries.badge_started(owner_id)  # type: ignore[attr-defined]
     found = queries.shown(reading, owner.active_cart_hint(request)) if reading else None
+    # The member was read beside the cart. One who may not sign in any more has lost the session by this look.
+    if not request.user.is_authenticated and owner.owner_of(request) != owner_id:
+        request.cart_reading = None  # type: ignore[attr-defined]
+        return _cart(request, undo=undo)
     return {"shown": found, "cart": found.cart if found else None, "undo": undo}
 
 
 def _not_added(request: HttpRequest, form: AddForm, goods: tuple[Product, Variant] | None) -> HttpResponse:
-    context: dict[str, Any] = {"form": form, "quantity": form["quantity"].value()}
+    context: dict[str, Any] = {"form": form, "quantity": form["quantity"].value() or ""}
     if goods:
         context |= {"product": goods[0], "variant": goods[1]}
     return page(request, "cart/add.html", context, part="answer", status=422)

@@ -25,7 +25,7 @@ from orders.tax import TaxPart
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened to an order. `actor` is "shopper", "system" or a member of staff's name."""
+    """Something that happened to an order. `actor` is "shopper", "system" or "staff:<user id>:<name>"."""
 
     event_id: UUID
     kind: str

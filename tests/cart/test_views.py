@@ -10,6 +10,7 @@ import pytest
 from django.conf import settings
 from django.core import signing
 from django.test import Client
+from django.test.utils import override_settings
 from django.urls import reverse
 from moneyed import EUR, Money
 
@@ -17,7 +18,7 @@ from accounts.operations import user_registered
 from cart import queries
 from catalogue.operations import product_saved
 from catalogue.queries import Product
-from tests.factories import make_product, make_stock
+from tests.factories import make_product, make_stock, make_user
 
 HTMX = {"HX-Request": "true"}
 QUANTITY = re.compile(r'<input[^>]*name="quantity"[^>]*>')
@@ -161,6 +162,40 @@ def test_x43_a_quantity_that_is_none_gets_a_sentence_in_the_cart(
     assert cart_of(client).item_count == 2
 
 
+def test_a_quantity_that_was_not_sent_shows_the_lines_own(client: Client, mug: Product) -> None:
+    press(client, mug, quantity="2")
+    text = client.post(reverse("cart:change"), line_fields(client)).content.decode()
+    assert 'value="2"' in QUANTITY.findall(text)[0]
+    missing = client.post(reverse("cart:add"), {"variant": mug.variants[0].sku}).content.decode()
+    assert 'value=""' in QUANTITY.findall(missing)[0]
+
+
+@pytest.mark.parametrize("line", ["%d", "%(x)s", "%", "100%s"])
+def test_a_lines_key_with_a_percent_sign_is_refused_in_words(client: Client, mug: Product, line: str) -> None:
+    press(client, mug)
+    response = client.post(reverse("cart:change"), line_fields(client, quantity="3") | {"line": line})
+    assert response.status_code == 422
+    assert cart_of(client).item_count == 1
+
+
+def test_whoever_may_not_sign_in_any_more_sees_no_cart_and_keeps_no_session(client: Client, mug: Product) -> None:
+    with override_settings(SHOWROOM=True):
+        client.force_login(make_user(demo=True))
+        press(client, mug)
+        assert mug.name in shown(client)
+    with override_settings(SHOWROOM=False):
+        assert mug.name not in shown(client)
+        assert (
+            settings.SESSION_COOKIE_NAME not in client.cookies or not client.cookies[settings.SESSION_COOKIE_NAME].value
+        )
+        assert mug.name not in shown(client)
+
+
+def test_x17_another_method_is_refused(client: Client) -> None:
+    for name in ("show", "panel", "add", "change", "remove", "restore"):
+        assert client.delete(reverse(f"cart:{name}")).status_code == 405
+
+
 def test_x60_what_was_typed_is_escaped(client: Client, mug: Product) -> None:
     text = press(client, mug, quantity='"><b>').content.decode()
     assert "<b>" not in text
@@ -173,7 +208,7 @@ def test_prices_and_totals_sent_by_the_client_are_ignored(client: Client, mug: P
     assert cart_of(client).subtotal == Money(24, EUR)
 
 
-@pytest.mark.parametrize("sku", ["", "NO-SUCH", "a\x00b", "x" * 5000])
+@pytest.mark.parametrize("sku", ["", "NO-SUCH", "a\x00b", "x" * 5000, "x" * 70_000])
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
 def test_an_unknown_variant_is_refused_in_words(
     client: Client, mug: Product, sku: str, headers: dict[str, str]
