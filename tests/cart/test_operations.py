@@ -115,7 +115,7 @@ def test_a_line_has_999_units_at_most() -> None:
     assert cart_of(owner).item_count == 999
 
 
-def test_a_cart_has_a_limit_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_x45_a_full_cart_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     owner = uuid4()
     add(owner, mug())
     monkeypatch.setattr(operations, "MAX_LINES", 1)
@@ -123,7 +123,7 @@ def test_a_cart_has_a_limit_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
         add(owner, mug())
 
 
-def test_an_owner_has_a_limit_of_carts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_x45_as_many_carts_as_one_can_have_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     owner = full(uuid4())
     with pytest.raises(TooManyCarts, match="You have 100 carts"):
         add(owner, mug())

@@ -335,7 +335,7 @@ def test_the_panel_refreshes_the_badge(client: Client, mug: Product) -> None:
     assert "My cart" in text
 
 
-def test_a_new_price_is_told_on_the_line_and_can_be_taken(client: Client, mug: Product) -> None:
+def test_x48_a_new_price_is_told_on_the_line_and_can_be_taken(client: Client, mug: Product) -> None:
     press(client, mug, quantity="2")
     save_at(mug, "10.00")
     text = shown(client)
@@ -354,7 +354,7 @@ def test_a_second_add_at_a_new_price_says_so(client: Client, mug: Product) -> No
     assert cart_of(client).subtotal == Money(20, EUR)
 
 
-def test_a_gone_variant_stays_flagged_and_out_of_the_total(client: Client, mug: Product) -> None:
+def test_x49_a_gone_variant_stays_flagged_and_out_of_the_total(client: Client, mug: Product) -> None:
     press(client, mug, 0)
     press(client, mug, 1, quantity="2")
     save_without(mug, 0)
