@@ -11,6 +11,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --requir
 PORT ?= 8000
 # What a server would have in its environment; only for checking that such a configuration passes.
 PRODUCTION := DEBUG=false STOA_SHOWROOM=false STOA_HTTPS=true ALLOWED_HOSTS=shop.example PUBLIC_URL=https://shop.example \
+	PAYMENT_GATEWAY=none \
 	SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(50))')
 
 ##@ The shop

@@ -169,6 +169,11 @@ def _configuration() -> Iterator[Finding]:
         yield Finding(
             WRONG, f"Served by HTTPS, but mailed links would begin with {settings.PUBLIC_URL}", "PUBLIC_URL=https://…"
         )
+    if settings.PAYMENT_GATEWAY in ("", "none"):
+        level = ADVICE if settings.PAYMENT_GATEWAY else WRONG
+        yield Finding(level, "No payment gateway: nothing can be ordered here", "PAYMENT_GATEWAY=…, or none on purpose")
+    elif settings.PAYMENT_GATEWAY == "testbank" and not (settings.SHOWROOM or settings.DEBUG):
+        yield Finding(WRONG, "The test bank takes no money, and only a showroom uses it", "PAYMENT_GATEWAY=…")
     host = settings.PUBLIC_URL.split("://")[-1].split("/")[0].split(":")[0]
     if not _is_allowed(host):
         yield Finding(WRONG, f"ALLOWED_HOSTS refuses {host}, the host of PUBLIC_URL", f"ALLOWED_HOSTS={host}")

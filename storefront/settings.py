@@ -46,10 +46,11 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    # Around all others: static files and the redirect to HTTPS carry the policy, too.
+    "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "web.middleware.CountStatements",
-    "csp.middleware.CSPMiddleware",
     "accounts.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -167,8 +168,8 @@ TIME_ZONE = env.str("SHOP_TIME_ZONE", default="Europe/Dublin")
 USE_TZ = True
 USE_I18N = True
 CURRENCY = "EUR"
-# Who takes the money: one of orders.gateways.
-PAYMENT_GATEWAY = env.str("PAYMENT_GATEWAY", default="testbank")
+# Who takes the money: one of orders.gateways, or `none`. A shop has to name it; the test bank is for trying out.
+PAYMENT_GATEWAY = env.str("PAYMENT_GATEWAY", default="testbank" if DEBUG or SHOWROOM else "")
 
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(BASE_DIR / ".run" / "static")))
