@@ -17,7 +17,7 @@ from catalogue.words import PREFIX_LETTERS, words
 
 SHOP_TREE = "shop"
 NEW_FOR = timedelta(days=30)
-PAGE_LENGTH = 24
+PAGE_LENGTH = 16
 MOST_SUGGESTIONS = 10
 # The names of the orders in addresses: which sort they read, and whether backwards.
 SORTS = {

@@ -4,9 +4,15 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
+from accounts.access import ADMIN
+from adminpanel.views import ORDER_STAFF
 from catalogue import queries
 
 
 def shop(request: HttpRequest) -> dict[str, object]:
-    """Return the categories of the navigation, and whether this is a showroom."""
-    return {"nav_categories": SimpleLazyObject(queries.root_categories), "debug_showroom": settings.SHOWROOM}
+    """Return the categories of the navigation, whether this is a showroom, and who is shown the way to the board."""
+    return {
+        "nav_categories": SimpleLazyObject(queries.root_categories),
+        "debug_showroom": settings.SHOWROOM,
+        "order_staff": (*ORDER_STAFF, ADMIN),
+    }

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import psutil
 from django.conf import settings
+from environ import Env
 
 from cassandra_db.node import control, machine
 
@@ -51,6 +52,10 @@ class Run:
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}/"
+
+    @property
+    def showroom(self) -> bool:
+        return self.environment["STOA_SHOWROOM"].lower() in Env.BOOLEAN_TRUE_STRINGS
 
     def log_path(self, name: str) -> Path:
         return RUN / "logs" / f"{name}-{self.port}.log"
@@ -132,7 +137,7 @@ def serve(*, port: int, development: bool, prepare: bool, logins: Sequence[tuple
     """This function will run the shop until it is told to stop by SIGINT, SIGTERM or SIGHUP.
 
     With `prepare` the tables, the showroom and the static files are brought up to date before. `logins` are (who,
-    e-mail, password), shown once the shop is open. Raises RunError or NodeError when a part does
+    e-mail, password), shown once a showroom is open. Raises RunError or NodeError when a part does
     not start or ends by itself; what was started is ended then, too.
     """
     # SIGINT, too: what a script starts in the background would ignore it otherwise.
@@ -151,7 +156,7 @@ def serve(*, port: int, development: bool, prepare: bool, logins: Sequence[tuple
             _prepare(run)
         _launch_all(run, listener)
         run.wait_until_open()
-        say(_welcome(run, logins))
+        say(_welcome(run, logins if run.showroom else ()))
         while True:
             time.sleep(0.5)
             run.check()
@@ -215,7 +220,8 @@ def _environment(port: int, development: bool) -> dict[str, str]:
 
 def _prepare(run: Run) -> None:
     run.step("Bringing the tables up to date", "sync_cassandra")
-    run.step("Filling the showroom", "load_showroom", quiet=False)
+    if run.showroom:
+        run.step("Filling the showroom", "load_showroom", quiet=False)
     if not run.development:
         run.step("Collecting the static files", "collectstatic", "--no-input", "--verbosity", "0")
 
@@ -237,7 +243,9 @@ def _launch_all(run: Run, listener: socket.socket) -> None:
 
 
 def _welcome(run: Run, logins: Sequence[tuple[str, str, str]]) -> str:
-    rows = [("Shop", run.address), ("Staff", f"{run.address}staff/"), ("Mail", f"{run.address}demo/mail/")]
+    rows = [("Shop", run.address), ("Staff", f"{run.address}staff/")]
+    if run.showroom:
+        rows.append(("Mail", f"{run.address}demo/mail/"))
     lines = ["", "Stoa is open.", ""]
     lines += [f"  {name:<8} {value}" for name, value in rows]
     lines += ["", "Demo logins:"] if logins else []

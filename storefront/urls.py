@@ -18,6 +18,7 @@ urlpatterns = [
     path("sitemap.xml", views.sitemap_xml, name="sitemap"),
     path("sitemap-<int:number>.xml", views.sitemap_xml, name="sitemap_part"),
     path("robots.txt", views.robots, name="robots"),
+    path("favicon.ico", views.favicon, name="favicon"),
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
     path("cart/", include("cart.urls")),

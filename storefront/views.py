@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
 from django.shortcuts import redirect
+from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
@@ -20,7 +21,7 @@ from catalogue import pictures, queries, search
 from catalogue.queries import CardPage, CategoryNode, Product
 from inventory.queries import stock_in, stock_started
 from storefront import choices, sitemap, structured
-from storefront.delivery import delivery_rows
+from storefront.delivery import delivery_rows, usual_delivery_rows
 from web.rendering import page, without_header
 
 LONGEST_QUERY = 100
@@ -129,7 +130,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "choices": choices.choices(found, chosen.variant, stock),
         "pictures": choices.looks(found, chosen.variant),
         "add_form": add_form(chosen.sku),
-        "delivery_rows": delivery_rows(),
+        "delivery_rows": usual_delivery_rows(),
         "related": [queries.card_in(row) for row in reading[2].rows()],
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",
@@ -174,7 +175,7 @@ def _search_context(query: str, sort: str, offset: int, show: int) -> dict[str, 
         found = search.search(query, queries.PAGE_LENGTH if offset else show, offset, sort)
         near = search.near_queries(query) if query and not found.total else []
     except search.NoIndex:
-        return context | {"cards": queries.cards_by_prefix(query), "without_index": True}
+        return context | {"cards": queries.cards_by_prefix(query)}
     shown = offset + len(found.cards)
     more = found.cards and shown < min(found.total, search.DEEPEST)
     token = page_token([shown], _search_list(query, sort)) if more else ""
@@ -262,7 +263,8 @@ def imprint(request: HttpRequest) -> HttpResponse:
 @without_header
 def sitemap_xml(request: HttpRequest, number: int = 0) -> HttpResponse:
     """Hand out a file of the sitemap."""
-    file = sitemap.sitemap_file(number)
+    # An index names at most so many files, and no file has a longer name.
+    file = sitemap.sitemap_file(number) if number <= sitemap.MOST_ADDRESSES else None
     if file:
         return HttpResponse(file.read_bytes(), content_type="application/xml")
     if number:
@@ -277,6 +279,13 @@ def robots(request: HttpRequest) -> HttpResponse:
     closed = "".join(f"Disallow: {place}\n" for place in NOT_FOR_ROBOTS)
     text = f"User-agent: *\n{closed}\nSitemap: {structured.absolute(reverse('sitemap'))}\n"
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+
+@require_safe
+@without_header
+def favicon(request: HttpRequest) -> HttpResponse:
+    """Lead browsers that ask by habit to the icon, also from pages that name none."""
+    return redirect(static("icons/favicon.svg"), permanent=True)
 
 
 @require_safe

@@ -46,6 +46,14 @@ def test_a_step_that_fails_is_told_with_what_it_printed(run: Run) -> None:
         run.step("Trying", "no_such_command")
 
 
+def test_only_a_showroom_is_filled_and_tells_its_logins(run: Run) -> None:
+    run.environment["STOA_SHOWROOM"] = "false"
+    assert not run.showroom
+    assert "demo/mail" not in running._welcome(run, ())
+    run.environment["STOA_SHOWROOM"] = "1"
+    assert run.showroom
+
+
 def test_closing_ends_also_what_a_part_has_started(run: Run, tmp_path: Path) -> None:
     grandchild = tmp_path / "grandchild"
     script = (
