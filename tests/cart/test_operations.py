@@ -234,6 +234,18 @@ def test_checkout_takes_what_was_bought_and_leaves_what_came_later() -> None:
     assert cart_of(owner).item_count == 5
 
 
+def test_what_comes_after_the_checkout_stays_even_if_nothing_was_there_to_take() -> None:
+    owner, product = uuid4(), mug()
+    key, order_id = str(product.variants[0].variant_id), uuid4()
+    cart_id = add(owner, product).cart_id
+    operations.line_removed(owner, cart_id, key, NOW)  # in another tab, while paying
+    operations.lines_bought(cart_id, {key: 1}, order_id, NOW)
+    add(owner, product)
+    operations.lines_bought(cart_id, {key: 1}, order_id, NOW)
+    assert cart_of(owner).item_count == 1
+    operations.lines_bought(uuid4(), {key: 1}, order_id, NOW)
+
+
 def test_checkout_of_everything_leaves_an_empty_cart_that_can_be_filled_again() -> None:
     owner, product = uuid4(), mug()
     cart_id = add(owner, product, 0, 2).cart_id
