@@ -6,7 +6,7 @@ A hold's id is made of order, line and warehouse, so a step that was repeated (o
 own row and is recognised. Arithmetic reads a value once a batch: so one static UPDATE and one row in each.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from time import time_ns
 from uuid import UUID
@@ -103,31 +103,56 @@ HOLD_ROW = conditional(
 )
 
 
-def held(order_id: UUID, wants: Sequence[Want], now: datetime, take: int = 0) -> tuple[Allocation, ...]:
+def held(
+    order_id: UUID, wants: Sequence[Want], now: datetime, take: int = 0, check: Callable[[], None] = lambda: None
+) -> tuple[Allocation, ...]:
     """Keep an order's units for ten minutes: all of them or none, never more than there are (Q17).
 
     All from one warehouse if one has everything, else from as few as needed. Repeating it finds the same holds again.
     The hint for the sweeper is written first: a crash leaves a hint too many, never one too few. At most one process
-    may hold for an order at a time (orders.operations sees to that).
-    Raises OutOfStock, with nothing held; CassandraUnavailable, with what may be held left to the sweeper.
+    may hold for an order at a time (orders.operations sees to that; `check` raises when its claim may be over).
+    Raises OutOfStock, with nothing held; CassandraUnavailable, or what `check` raises, with what may be held left to
+    the sweeper.
     """
+    given_back: set[UUID] = set()
+    try:
+        return _held(order_id, wants, now, take, check, given_back)
+    except OutOfStock:
+        # Meanwhile somebody may have copied the stock without the units that were ours for a moment.
+        for product_id in given_back:
+            stock_copied(product_id)
+        raise
+
+
+def _held(
+    order_id: UUID,
+    wants: Sequence[Want],
+    now: datetime,
+    take: int,
+    check: Callable[[], None],
+    given_back: set[UUID],
+) -> tuple[Allocation, ...]:
     for _ in range(ROUNDS):
         available, before = _looked(order_id, wants, take)
         if _covers(before, wants):
             return before
+        check()
         if before:
             released(before)
+            given_back |= {each.product_id for each in before}
             continue
         plan = _planned(order_id, wants, available, take)
         hinted(order_id, plan, max(now, datetime.now(UTC)) + HOLD_FOR)
         kept: list[Allocation] = []
         for each in plan:
+            check()
             if not _kept(order_id, each, now):
                 break
             kept.append(each)
         else:
             return plan
         released(kept)
+        given_back |= {each.product_id for each in kept}
     raise OutOfStock({want.variant_id: sum(available[want.variant_id].values()) for want in wants})
 
 

@@ -1,6 +1,7 @@
 """Stock under fire: nothing is sold twice, and doing a thing twice does it once."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from threading import Barrier
 from typing import Any
@@ -219,6 +220,29 @@ def test_pages_see_the_copy_and_its_word() -> None:
     operations.released(kept)
     operations.stock_copied(product_id)
     assert queries.stock_of(product_id)[variant_id].word == "few"
+
+
+def test_what_was_kept_for_a_moment_is_seen_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    products = uuid4(), uuid4()
+    variants = sorted((uuid4(), uuid4()))
+    for product_id, variant_id in zip(products, variants, strict=True):
+        operations.stock_received(product_id, variant_id, "berlin", 1, 3, uuid4(), NOW)
+        operations.stock_copied(product_id)
+    keep = operations._kept
+
+    def kept(order_id: UUID, each: Any, now: datetime) -> bool:
+        if each.variant_id == variants[1]:
+            operations.stock_copied(products[0])  # somebody copies while the first is ours
+            monkeypatch.setattr(operations, "_kept", keep)
+            keep(uuid4(), replace(each, hold_id=uuid4()), now)  # and buys the second
+            return False
+        return keep(order_id, each, now)
+
+    monkeypatch.setattr(operations, "_kept", kept)
+    wants = [Want(n, *of, 1) for n, of in enumerate(zip(products, variants, strict=True), 1)]
+    with pytest.raises(OutOfStock):
+        operations.held(uuid4(), wants, NOW)
+    assert queries.stock_of(products[0])[variants[0]].available == 1
 
 
 def test_an_older_copy_that_comes_late_loses(monkeypatch: pytest.MonkeyPatch) -> None:
