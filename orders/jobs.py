@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 from uuid import UUID
 
-from cassandra_db import Row
+from cassandra_db import CassandraUnavailable, Row
 from cassandra_db.jobs import Job
 from cassandra_db.leases import moved, position
 from inventory import operations as inventory
@@ -14,7 +14,7 @@ from inventory import queries as stock
 from inventory.operations import minute_of
 from inventory.queries import Allocation
 from orders import operations, queries
-from orders.errors import StaleOrder
+from orders.errors import GatewayAway, StaleOrder
 from orders.operations.hints import Hint, microseconds
 from orders.states import CANCELLED, EXPIRED, PENDING
 
@@ -27,6 +27,8 @@ LATEST_HINT = timedelta(minutes=5)
 FIRST_LOOK_BACK = timedelta(days=1)
 # How long the bank is asked about a payment of which it has not decided.
 ASK_FOR = timedelta(hours=24)
+# When an order that could not be looked after has its next turn.
+AGAIN = timedelta(minutes=5)
 _MINUTE = timedelta(minutes=1)
 _AT_ONCE = 100  # minutes read side by side
 
@@ -38,7 +40,11 @@ def settle(now: datetime) -> str:
 
 def orders_looked_after(minutes: list[datetime], now: datetime) -> set[datetime]:
     """Look after the orders with a hint in these minutes; return the minutes in which something is left to do."""
-    return {minute for minute, ids in queries.to_settle(minutes).items() if not _all(_looked_after, minute, ids, now)}
+    left = set()
+    for minute, ids in queries.to_settle(minutes).items():
+        if not _all(_looked_after, _looked_at_later, minute, ids, now):
+            left.add(minute)
+    return left
 
 
 def expire(now: datetime) -> str:
@@ -48,15 +54,22 @@ def expire(now: datetime) -> str:
 
 def holds_looked_after(minutes: list[datetime], now: datetime) -> set[datetime]:
     """Look after the holds that run out in these minutes; return the minutes in which something is left to do."""
-    return {minute for minute, rows in stock.holds_due(minutes).items() if not _all(_hold_ended, minute, rows, now)}
+    left = set()
+    for minute, rows in stock.holds_due(minutes).items():
+        by_order: dict[UUID, list[Row]] = {}
+        for row in rows:
+            by_order.setdefault(row.order_id, []).append(row)
+        if not _all(_holds_ended, _ended_later, minute, list(by_order.values()), now):
+            left.add(minute)
+    return left
 
 
 def _swept(job: str, now: datetime, look: Callable[[list[datetime], datetime], set[datetime]]) -> str:
     """Look at the minutes since the last run; where something is left to do, the next run looks again."""
     was = position(job)
     first = minute_of(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK)
-    # This minute's hints are of events that are under way.
-    last = minute_of(now) - _MINUTE
+    # Younger hints may be of events that are still under way: dropped now, they would be missing after a crash.
+    last = minute_of(now) - 2 * _MINUTE
     minutes = [first + _MINUTE * n for n in range((last - first) // _MINUTE + 1)]
     left: set[datetime] = set()
     for start in range(0, len(minutes), _AT_ONCE):
@@ -67,16 +80,39 @@ def _swept(job: str, now: datetime, look: Callable[[list[datetime], datetime], s
     return f"{len(left)} minutes left over" if left else ""
 
 
-def _all(look_after: Callable[[datetime, T, datetime], bool], minute: datetime, things: list[T], now: datetime) -> bool:
-    """Look after each, and tell whether all are done; one that fails must not keep the others from their turn."""
+def _all(
+    look_after: Callable[[datetime, T, datetime], bool],
+    put_off: Callable[[datetime, T, datetime], None],
+    minute: datetime,
+    things: list[T],
+    now: datetime,
+) -> bool:
+    """Look after each, and tell whether all are done. One that fails is put off: it must not keep others from their turn."""
     done = True
     for each in things:
         try:
-            done = look_after(minute, each, now) and done
-        except Exception:
-            log.exception("left for the next run: %s", each)
+            done = _one(look_after, put_off, minute, each, now) and done
+        except CassandraUnavailable as away:
+            log.warning("left for the next run: %s: %s", each, away)
             done = False
     return done
+
+
+def _one(
+    look_after: Callable[[datetime, T, datetime], bool],
+    put_off: Callable[[datetime, T, datetime], None],
+    minute: datetime,
+    each: T,
+    now: datetime,
+) -> bool:
+    try:
+        return look_after(minute, each, now)
+    except CassandraUnavailable:
+        raise
+    except Exception as error:
+        log.error("put off by %s: %s: %s", AGAIN, each, error, exc_info=not isinstance(error, GatewayAway))
+    put_off(minute, each, now)
+    return True
 
 
 def _looked_after(minute: datetime, order_id: UUID, now: datetime) -> bool:
@@ -84,6 +120,12 @@ def _looked_after(minute: datetime, order_id: UUID, now: datetime) -> bool:
     order_looked_after(order_id, now)
     operations.hint_dropped(hint)
     return True
+
+
+def _looked_at_later(minute: datetime, order_id: UUID, now: datetime) -> None:
+    hint = Hint(minute, order_id, microseconds())
+    operations.hint_written(order_id, now + AGAIN)
+    operations.hint_dropped(hint)
 
 
 def order_looked_after(order_id: UUID, now: datetime) -> None:
@@ -105,41 +147,65 @@ def order_looked_after(order_id: UUID, now: datetime) -> None:
     operations.settled(order_id, now)
 
 
-def _hold_ended(minute: datetime, hold: Row, now: datetime) -> bool:
-    """End a hold whose time has come, or note when to look again. False: look again at the next run."""
-    order = queries.order(hold.order_id)
-    if order is None:
-        if not operations.checkout_abandoned(hold.order_id):
-            return False  # somebody is placing it just now
-        inventory.released([_allocation(hold)])
-    elif order.state == PENDING and now < order.pay_until:
-        inventory.hinted(hold.order_id, [_allocation(hold)], order.pay_until)
-    elif order.state == PENDING:
-        if not _expired(order, now):
+def _holds_ended(minute: datetime, holds: list[Row], now: datetime) -> bool:
+    """End an order's holds whose time has come, or note when to look again. False: look again at the next run."""
+    order_id = holds[0].order_id
+    order = queries.order(order_id)
+    if order and order.state == PENDING and now >= order.pay_until:
+        order = _expired(order, now)
+        if order.state == PENDING:
             return False
+    if order is None:
+        if not operations.checkout_abandoned(order_id):
+            return False  # somebody is placing it just now
+        _given_back(holds)
+    elif order.state == PENDING:
+        inventory.hinted(order_id, [_allocation(hold) for hold in holds], order.pay_until)
     else:
         # Paid, or ended: what belongs to the order follows it; what a try of its own has left over is given back.
-        items = queries.items(order)
-        if hold.hold_id in {each.hold_id for each in order.allocations(items)}:
-            operations.settled(order.order_id, now)
-        else:
-            inventory.released([_allocation(hold)])
-    inventory.hint_removed(minute, hold.variant_id, hold.warehouse_id, hold.hold_id)
+        own = {each.hold_id for each in order.allocations(queries.items(order))}
+        if any(hold.hold_id in own for hold in holds):
+            operations.settled(order_id, now)
+        left_over = [hold for hold in holds if hold.hold_id not in own]
+        claim = None
+        if left_over and order.state == EXPIRED and not (claim := operations.holding_claimed(order)):
+            return False  # a payment has come, and somebody takes the units again just now
+        _given_back(left_over)
+        if claim:
+            operations.holding_unclaimed(order, claim)
+    _hints_removed(minute, holds)
     return True
 
 
-def _expired(order: queries.Order, now: datetime) -> bool:
-    """End an order that was not paid in time, unless the bank says it was. Tells whether it is no longer pending."""
+def _ended_later(minute: datetime, holds: list[Row], now: datetime) -> None:
+    inventory.hinted(holds[0].order_id, [_allocation(hold) for hold in holds], now + AGAIN)
+    _hints_removed(minute, holds)
+
+
+def _hints_removed(minute: datetime, holds: list[Row]) -> None:
+    for hold in holds:
+        inventory.hint_removed(minute, hold.variant_id, hold.warehouse_id, hold.hold_id)
+
+
+def _given_back(holds: list[Row]) -> None:
+    """Release holds that belong to no order, and let the products' pages know."""
+    inventory.released([_allocation(hold) for hold in holds])
+    numbers = [stock.numbers_started(hold.variant_id, hold.warehouse_id) for hold in holds]
+    for product_id in {row.product_id for pending in numbers if (row := pending.one())}:
+        inventory.stock_copied(product_id)
+
+
+def _expired(order: queries.Order, now: datetime) -> queries.Order:
+    """End an order that was not paid in time, unless the bank says it was; return what it is then."""
     for attempt in queries.attempts(order.order_id):
         if attempt.state == "started":
             order = operations.payment_settled(order.order_id, attempt.payment_id, now) or order
     if order.state != PENDING:
-        return True
+        return order
     try:
-        operations.order_moved(order, "expired", actor="system", now=now)
+        return operations.order_moved(order, "expired", actor="system", now=now)
     except StaleOrder as stale:
-        return stale.order.state != PENDING
-    return True
+        return stale.order
 
 
 def _allocation(hold: Row) -> Allocation:

@@ -8,7 +8,7 @@ class Order(Model):
     """Q12, Q14: an order and its history. The header is static, a row is an event, newest first.
 
     state: pending_payment, confirmed, on_hold, closed, cancelled, expired; payment and fulfilment follow from events.
-    Before an order is placed its partition may hold a claim (`placing`, half a minute) or, when its checkout was
+    Before an order is placed its partition may hold a claim (`placing`, a minute) or, when its checkout was
     given up, the state "abandoned": then it has no number and is no order.
     Bound: the events of one order, tens.
     Writer: orders.operations.order_placed and order_moved, by conditional batches alone.
@@ -43,7 +43,7 @@ class Order(Model):
     first_item_name = columns.Text(static=True)
     first_item_picture = columns.Text(static=True)
     cart_id = columns.UUID(static=True)
-    placing = columns.UUID(static=True)  # who is placing the order just now; has a TTL
+    placing = columns.UUID(static=True)  # who holds its units just now; has a TTL
     allocations = columns.Text(static=True)  # JSON: {"take": n, "<warehouse>": [[line, units], …]}
     fingerprint = columns.Text(static=True)  # of what was submitted: the same checkout with another body is refused
     payment_id = columns.UUID(static=True)  # the attempt that paid it

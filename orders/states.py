@@ -99,6 +99,8 @@ MOVES = {
         Move(
             "paid_late", "", "We have your payment", (EXPIRED,), to=CONFIRMED, payment="paid", when_payment=("voided",)
         ),
+        # The goods are sold meanwhile: the money goes back.
+        Move("paid_too_late", "", "Your payment came too late", (EXPIRED,), payment="paid", when_payment=("voided",)),
         Move("payment_failed", "", "The payment did not go through", (PENDING,), payment="failed"),
         Move("expired", "", "Not paid in time", (PENDING,), to=EXPIRED),
         Move("packed", "Pack", "Packed", (CONFIRMED,), when_fulfilment=_UNSENT, when_packed=False),
@@ -137,7 +139,7 @@ MOVES = {
             "Your money is on its way back",
             (CANCELLED, EXPIRED),
             payment="refunded",
-            when_payment=("paid", "voided"),
+            when_payment=("paid",),
             mailed="Your money is on its way back",
         ),
     )
@@ -180,6 +182,6 @@ def word(order: Axes) -> str:
         case "cancelled":
             return "Cancelled and refunded" if order.payment == "refunded" else "Cancelled"
         case "expired":
-            return "Refunded" if order.payment == "refunded" else "Not paid in time"
+            return {"paid": "Paid too late", "refunded": "Refunded"}.get(order.payment, "Not paid in time")
     sent = {"partially_shipped": "Partly sent", "shipped": "On its way", "delivered": "Delivered"}
     return sent.get(order.fulfilment) or ("Packed" if order.packed else "Confirmed")

@@ -1,11 +1,16 @@
 """What the shop asks of whoever takes the money."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal, Protocol
 from uuid import UUID
 
+from django.conf import settings
 from moneyed import Money
+
+from orders.errors import GatewayAway, NoGateway
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,7 @@ class Started:
 class Verdict:
     """What the gateway says of a payment, and for which order and sum it says so."""
 
-    state: Literal["paid", "declined", "pending"]
+    state: Literal["paid", "declined", "pending", "refunded"]
     number: str
     amount: Money
 
@@ -45,7 +50,7 @@ class Notice:
 
 
 class Gateway(Protocol):
-    """A payment provider. All calls may be repeated. Raise CassandraUnavailable or OSError when it cannot be reached."""
+    """A payment provider. All calls may be repeated. Each raises GatewayAway when it cannot be reached."""
 
     def start(self, request: Request) -> Started:
         """Open a payment and return where the shopper pays."""
@@ -61,10 +66,45 @@ class Gateway(Protocol):
 
 
 # By the name that is kept with each payment; a gateway that is no longer used for new ones stays for old ones.
-_GATEWAYS = {"testbank": "orders.gateways.testbank.gateway"}
+TEST_BANK, NONE = "testbank", "none"
+_GATEWAYS = {TEST_BANK: "orders.gateways.testbank.gateway"}
+NAMES = tuple(_GATEWAYS)
 
 
 def gateway(name: str) -> Gateway:
-    """Return the gateway of that name. Raises KeyError if there is none."""
+    """Return the gateway of that name. Raises NoGateway if this shop has none of it; the test bank is a showroom's."""
+    if name not in _GATEWAYS or (name == TEST_BANK and not (settings.SHOWROOM or settings.DEBUG)):
+        raise NoGateway
     made: Gateway = import_module(_GATEWAYS[name]).GATEWAY
-    return made
+    return _Reached(made)
+
+
+@contextmanager
+def _reaching() -> Iterator[None]:
+    try:
+        yield
+    except OSError as away:
+        raise GatewayAway from away
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """A gateway whose absence has one name, whatever the network calls it."""
+
+    bank: Gateway
+
+    def start(self, request: Request) -> Started:
+        with _reaching():
+            return self.bank.start(request)
+
+    def outcome(self, reference: str) -> Verdict:
+        with _reaching():
+            return self.bank.outcome(reference)
+
+    def refund(self, reference: str, amount: Money) -> None:
+        with _reaching():
+            self.bank.refund(reference, amount)
+
+    def notified(self, body: bytes, signature: str) -> Notice:
+        # Needs no network, and its PermissionError is an OSError.
+        return self.bank.notified(body, signature)

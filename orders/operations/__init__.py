@@ -7,7 +7,16 @@ A crash anywhere leaves a hint behind: `orders_to_settle` for what an event owes
 from orders.operations.copies import copies_written, empty_days_removed
 from orders.operations.hints import Hint, hint_dropped, hint_written
 from orders.operations.moving import note_added
-from orders.operations.paying import ASK_AFTER, MAX_ATTEMPTS, Started, failure_noted, payment_settled, payment_started
+from orders.operations.paying import (
+    ASK_AFTER,
+    MAX_ATTEMPTS,
+    Started,
+    failure_noted,
+    holding_claimed,
+    holding_unclaimed,
+    payment_settled,
+    payment_started,
+)
 from orders.operations.placing import Draft, checkout_abandoned, number_claimed, order_placed
 from orders.operations.settling import order_moved, settled
 
@@ -23,6 +32,8 @@ __all__ = [
     "failure_noted",
     "hint_dropped",
     "hint_written",
+    "holding_claimed",
+    "holding_unclaimed",
     "note_added",
     "number_claimed",
     "order_moved",

@@ -15,8 +15,8 @@ from orders.states import MOVES, board_column
 MOVE = conditional(
     "Q12",
     """UPDATE orders SET state = :state, payment = :payment, fulfilment = :fulfilment, version = :version,
-                         payment_id = :payment_id, allocations = :allocations
-       WHERE order_id = :order_id IF state = :was AND version = :seen""",
+                         payment_id = :payment_id, allocations = :allocations, placing = null
+       WHERE order_id = :order_id IF state = :was AND version = :seen AND placing = :claim""",
 )
 EVENT = conditional(
     "Q14",
@@ -34,9 +34,11 @@ def event_written(
     note: str = "",
     payment_id: UUID | None = None,
     allocated: str = "",
+    claim: UUID | None = None,
 ) -> tuple[Order, Hint]:
     """Let something happen to the order as it was read; return what it is then, and the hint at what that owes.
 
+    `claim` is that under which the order's units were taken; this ends it. Without one nobody may have one.
     Raises MoveRefused when the order's state does not allow it, StaleOrder when somebody was faster, CassandraUnavailable.
     """
     move = MOVES[kind]
@@ -56,6 +58,7 @@ def event_written(
             allocations=allocated or order.allocated,
             was=order.state,
             seen=order.version,
+            claim=claim,
         ),
         EVENT.bind(
             order_id=order.order_id,

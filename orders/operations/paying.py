@@ -3,7 +3,8 @@
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from uuid import UUID, uuid5
+from time import monotonic, sleep
+from uuid import UUID, uuid4, uuid5
 
 from django.conf import settings
 from django.urls import reverse
@@ -15,10 +16,10 @@ from inventory.errors import OutOfStock
 from inventory.operations import HOLD_FOR
 from inventory.queries import Want
 from orders import gateways, queries
-from orders.errors import NotPayable, StaleOrder, TooManyAttempts
+from orders.errors import CheckoutBusy, NotPayable, StaleOrder, TooManyAttempts
 from orders.operations.hints import hint_written
 from orders.operations.moving import note_added
-from orders.operations.placing import allocated
+from orders.operations.placing import CLAIM_SECONDS, UNCLAIM, Claim, allocated
 from orders.operations.settling import attempt_ended, order_moved
 from orders.queries import Attempt, Order
 from orders.states import EXPIRED, PENDING
@@ -58,7 +59,7 @@ class Started:
 def payment_started(order: Order, origin: str, now: datetime) -> Started:
     """Open a try to pay the order; one that is open already is gone on with. `origin` is "https://host".
 
-    A further try keeps the order's units for another ten minutes. Raises NotPayable, TooManyAttempts,
+    A further try keeps the order's units for another ten minutes. Raises NotPayable, TooManyAttempts, GatewayAway,
     CassandraUnavailable.
     """
     if order.state != PENDING:
@@ -101,7 +102,7 @@ def payment_settled(order_id: UUID, payment_id: UUID, now: datetime, *, settle: 
 
     Only what the gateway says counts, and only for this order's number, amount and currency. A payment that comes
     after the order has expired takes the units again, or is given back if they are gone; a second one is given back.
-    `settle=False` leaves stock, lists and mail to the worker. Raises CassandraUnavailable.
+    `settle=False` leaves stock, lists and mail to the worker. Raises GatewayAway, CassandraUnavailable.
     """
     order = queries.order(order_id)
     attempt = next((each for each in queries.attempts(order_id) if each.payment_id == payment_id), None)
@@ -119,6 +120,8 @@ def payment_settled(order_id: UUID, payment_id: UUID, now: datetime, *, settle: 
         gateways.gateway(attempt.gateway).refund(attempt.reference, verdict.amount)
         attempt_ended(order_id, attempt, "failed", now)
         return failure_noted(order, now, settle=settle)
+    if verdict.state == "refunded" and order.payment_id != attempt.payment_id:
+        return _return_noted(order, attempt, now)
     return _paid(order, attempt, now, settle=settle)
 
 
@@ -150,34 +153,74 @@ def _paid(order: Order, attempt: Attempt, now: datetime, *, settle: bool) -> Ord
                 return _second_payment_returned(order, attempt, now)
         except StaleOrder as stale:
             order = stale.order
+        except CheckoutBusy:
+            # It took too long to be sure of the units; the try is still open, and the worker asks again.
+            return order
     return order
 
 
+HOLDING = conditional(
+    "Q12",
+    """UPDATE orders USING TTL :seconds SET placing = :me WHERE order_id = :order_id
+       IF placing = null AND state = 'expired' AND version = :seen""",
+)
+
+
+def holding_claimed(order: Order) -> Claim | None:
+    """Claim the holding of an expired order's units, so that nobody else holds or releases any meanwhile.
+
+    Returns None when somebody else has the claim, or the order has changed. Raises CassandraUnavailable.
+    """
+    claim = Claim(uuid4(), monotonic())
+    outcome = HOLDING.apply(
+        mine=lambda row: row.placing == claim.me,
+        order_id=order.order_id,
+        me=claim.me,
+        seen=order.version,
+        seconds=CLAIM_SECONDS,
+    )
+    return claim if outcome else None
+
+
+def holding_unclaimed(order: Order, claim: Claim) -> None:
+    """Give up a claim of `holding_claimed`. Raises CassandraUnavailable."""
+    UNCLAIM.apply(mine=lambda _: True, order_id=order.order_id, me=claim.me)
+
+
 def _paid_late(order: Order, attempt: Attempt, now: datetime, *, settle: bool) -> Order:
-    """Take an expired order's units again; if they are gone, give the money back and say so."""
+    """Take an expired order's units again; if they are gone, say so, and what is owed then is the money."""
+    claim = holding_claimed(order)
+    if claim is None:
+        sleep(0.2)  # whoever has it is about to decide
+        return queries.order(order.order_id) or order
     wants = [Want(item.line_number, item.product_id, item.variant_id, item.quantity) for item in queries.items(order)]
     take = order.version
+    kept, note = "", ""
+    kind = "paid_late"
     try:
-        allocations = inventory.held(order.order_id, wants, now, take)
+        kept = allocated(inventory.held(order.order_id, wants, now, take, claim.check), take)
     except OutOfStock:
-        gateways.gateway(attempt.gateway).refund(attempt.reference, attempt.amount)
+        kind = "paid_too_late"
         note = "The payment came after the order had expired, and meanwhile the goods were sold."
-        return order_moved(
-            order, "refunded", actor="system", now=now, note=note, payment_id=attempt.payment_id, settle=settle
-        )
     return order_moved(
         order,
-        "paid_late",
+        kind,
         actor="system",
         now=now,
+        note=note,
         payment_id=attempt.payment_id,
-        allocated=allocated(allocations, take),
+        allocated=kept,
+        claim=claim.me,
         settle=settle,
     )
 
 
 def _second_payment_returned(order: Order, attempt: Attempt, now: datetime) -> Order:
     gateways.gateway(attempt.gateway).refund(attempt.reference, attempt.amount)
+    return _return_noted(order, attempt, now)
+
+
+def _return_noted(order: Order, attempt: Attempt, now: datetime) -> Order:
     if attempt_ended(order.order_id, attempt, "refunded", now):
         text = f"A payment of {attempt.amount} that was not needed any more is on its way back."
         return note_added(order, text, actor="system", now=now, public=True)

@@ -30,8 +30,11 @@ from orders.operations.settling import settled
 from orders.queries import Order
 from orders.states import ABANDONED, PENDING
 
-# How long one request may take to place an order; the claim's TTL, in seconds.
-PLACING_SECONDS = 30
+# The TTL of a claim, in seconds.
+CLAIM_SECONDS = 60
+# For how long after its claim a process begins any further write, in seconds. What is between the two is for a write
+# that takes long: none arrives after somebody else's claim.
+WORK_SECONDS = 20
 # How long a second submit of the same checkout waits for the first.
 WAIT_SECONDS = 8.0
 # How long the mark of a checkout that was given up stays: longer than the checkout page's own id is valid.
@@ -56,6 +59,19 @@ class Draft:
     @property
     def sums(self) -> quotes.Sums:
         return quotes.sums(self.lines, self.delivery_address.country, self.method)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """That this process alone holds an order's units, from a moment on (in seconds of `monotonic`)."""
+
+    me: UUID
+    since: float
+
+    def check(self) -> None:
+        """Raise CheckoutBusy when the claim may soon be somebody else's."""
+        if monotonic() - self.since > WORK_SECONDS:
+            raise CheckoutBusy
 
 
 CLAIM = conditional(
@@ -96,21 +112,22 @@ def order_placed(draft: Draft, now: datetime, pay_within: timedelta = HOLD_FOR) 
     Raises OutOfStock, with nothing placed; CheckoutUsed if the checkout became an order of another content,
     CheckoutGivenUp if its goods were given back meanwhile, CheckoutBusy, CassandraUnavailable.
     """
-    me = uuid4()
-    if placed := _claimed(draft, me):
-        return placed
+    claim = _claimed(draft)
+    if isinstance(claim, Order):
+        return claim
     hint = hint_written(draft.order_id)
     try:
-        allocations = inventory.held(draft.order_id, _wants(draft), now)
+        allocations = inventory.held(draft.order_id, _wants(draft), now, check=claim.check)
     except OutOfStock:
-        UNCLAIM.apply(mine=lambda _: True, order_id=draft.order_id, me=me)
+        UNCLAIM.apply(mine=lambda _: True, order_id=draft.order_id, me=claim.me)
         raise
+    claim.check()
     write_together([ITEMS_REMOVED.bind(order_id=draft.order_id)])
     write_together(list(item_rows(draft)))
     number = number_claimed(draft.order_id)
     event_id = uuid_from_time(now)
     outcome = conditional_batch(
-        PLACE.bind(me=me, **header_values(draft, number, now, now + pay_within, allocations)),
+        PLACE.bind(me=claim.me, **header_values(draft, number, now, now + pay_within, allocations)),
         EVENT.bind(
             order_id=draft.order_id,
             event_id=event_id,
@@ -133,13 +150,14 @@ def order_placed(draft: Draft, now: datetime, pay_within: timedelta = HOLD_FOR) 
     return order
 
 
-def _claimed(draft: Draft, me: UUID) -> Order | None:
+def _claimed(draft: Draft) -> Claim | Order:
     """Claim the checkout for this call, or return the order that it has become already."""
-    until = monotonic() + WAIT_SECONDS
+    me, until = uuid4(), monotonic() + WAIT_SECONDS
     while True:
-        claim = CLAIM.apply(mine=lambda row: row.placing == me, order_id=draft.order_id, me=me, seconds=PLACING_SECONDS)
+        since = monotonic()
+        claim = CLAIM.apply(mine=lambda row: row.placing == me, order_id=draft.order_id, me=me, seconds=CLAIM_SECONDS)
         if claim:
-            return None
+            return Claim(me, since)
         if claim.current and claim.current.state == ABANDONED:
             raise CheckoutGivenUp
         if order := queries.order(draft.order_id):

@@ -12,6 +12,7 @@ from cassandra_db import CassandraUnavailable, conditional
 from inventory import operations as inventory
 from mail.operations import mail_queued
 from orders import gateways, links, queries
+from orders.errors import GatewayAway, StaleOrder
 from orders.operations.copies import copies_written
 from orders.operations.hints import hint_dropped
 from orders.operations.moving import event_written
@@ -33,6 +34,7 @@ def order_moved(
     note: str = "",
     payment_id: UUID | None = None,
     allocated: str = "",
+    claim: UUID | None = None,
     settle: bool = True,
 ) -> Order:
     """Let something happen to the order as it was read; return what it is then. `kind` is one of orders.states.MOVES.
@@ -42,34 +44,45 @@ def order_moved(
     Raises MoveRefused when the order's state does not allow it, StaleOrder, CassandraUnavailable.
     """
     fresh, hint = event_written(
-        order, kind, actor=actor, now=now, note=note, payment_id=payment_id, allocated=allocated
+        order, kind, actor=actor, now=now, note=note, payment_id=payment_id, allocated=allocated, claim=claim
     )
     if not settle:
         return fresh
+    # The event stands, whatever comes now; the hint leads the worker to what is left to do.
     try:
         fresh = settled(order.order_id, now) or fresh
         hint_dropped(hint)
-    except CassandraUnavailable as away:
-        # The event stands; the hint leads the worker to what is left to do.
+    except (CassandraUnavailable, GatewayAway) as away:
         log.warning("order %s: %s, the rest is left to the worker: %s", order.number, kind, away)
+    except Exception:
+        log.exception("order %s: %s, the rest is left to the worker", order.number, kind)
     return fresh
 
 
 def settled(order_id: UUID, now: datetime) -> Order | None:
-    """Do all that is owed for an order as it is now; return it, or None if there is none. Raises CassandraUnavailable."""
+    """Do all that is owed for an order as it is now; return it, or None if there is none.
+
+    Raises CassandraUnavailable; GatewayAway, with all done but giving the money back.
+    """
     reading, lines = queries.order_started(order_id), queries.items_started(order_id)
     order = queries.order_in(reading.rows())
     if order is None:
         return None
     items = queries.items_in(order, lines.rows())
     stock_moved(order, items)
-    if order.state == CANCELLED and order.payment == "paid":
-        order = money_returned(order, now)
+    away: GatewayAway | None = None
+    if order.state in (CANCELLED, EXPIRED) and order.payment == "paid":
+        try:
+            order = money_returned(order, now)
+        except GatewayAway as error:
+            away = error
     copies_written(order)
     for product_id in {item.product_id for item in items}:
         inventory.stock_copied(product_id)
     _cart_emptied(order, items, now)
     _mail_written(order, items, now)
+    if away:
+        raise away
     return order
 
 
@@ -107,12 +120,20 @@ def attempt_ended(order_id: UUID, attempt: Attempt, state: str, now: datetime) -
 
 
 def money_returned(order: Order, now: datetime) -> Order:
-    """Give a paid order's money back and say so in its history; return the order. Raises CassandraUnavailable."""
+    """Give a paid order's money back and say so in its history; return the order.
+
+    Raises GatewayAway, CassandraUnavailable.
+    """
     for attempt in queries.attempts(order.order_id):
         if attempt.payment_id == order.payment_id and attempt.state != "refunded":
             gateways.gateway(attempt.gateway).refund(attempt.reference, attempt.amount)
             attempt_ended(order.order_id, attempt, "refunded", now)
-    return event_written(order, "refunded", actor="system", now=now)[0]
+    try:
+        return event_written(order, "refunded", actor="system", now=now)[0]
+    except StaleOrder as stale:
+        if stale.order.payment == "refunded":  # by the worker, or another request, at the same time
+            return stale.order
+        raise
 
 
 def _cart_emptied(order: Order, items: tuple[Item, ...], now: datetime) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4, uuid5
 
 import pytest
+from moneyed import Money
 
 from accounts.addresses import Address
 from cart import operations as carts
@@ -24,6 +25,7 @@ from orders.errors import (
     CheckoutBusy,
     CheckoutGivenUp,
     CheckoutUsed,
+    GatewayAway,
     MoveRefused,
     NotPayable,
     StaleOrder,
@@ -31,6 +33,7 @@ from orders.errors import (
 )
 from orders.gateways.testbank import operations as bank
 from orders.gateways.testbank import queries as bank_queries
+from orders.gateways.testbank.gateway import TestBank
 from orders.operations import copies, hints, moving, paying, placing, settling
 from orders.queries import Order
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
@@ -149,6 +152,16 @@ def test_a_claim_that_ran_out_places_nothing(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(CheckoutBusy):
         operations.order_placed(draft, now())
     assert queries.order(draft.order_id) is None
+
+
+def test_who_was_held_up_after_the_claim_holds_nothing_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    product = goods(5)
+    monkeypatch.setattr(placing, "WORK_SECONDS", -1)
+    draft = make_draft((product, 1))
+    with pytest.raises(CheckoutBusy):
+        operations.order_placed(draft, now())
+    assert stock_adds_up(product.variants[0].variant_id)["held"] == 0
+    assert not queries.ITEMS.all(order_id=draft.order_id)
 
 
 # ---- Crashes: killed before each write, then found by the worker
@@ -436,6 +449,58 @@ def test_a_payment_after_the_end_goes_back_when_the_goods_are_sold() -> None:
     assert at_the_bank(started.payment_id) == "refunded"
 
 
+def expired_and_paid(order: Order) -> UUID:
+    """Let the bank take an order's money after its time; return the payment's id."""
+    started = operations.payment_started(order, ORIGIN, now())
+    operations.order_moved(fresh(order), "expired", actor="system", now=now())
+    bank.card_given(started.payment_id, bank.APPROVED, now())
+    return started.payment_id
+
+
+def test_only_one_takes_the_units_of_a_late_payment() -> None:
+    order = make_order(quantity=3, stock=5)
+    payment_id = expired_and_paid(order)
+    claim = operations.holding_claimed(fresh(order))
+    assert claim
+    assert operations.payment_settled(order.order_id, payment_id, now()) == fresh(order)
+    assert fresh(order).state == "expired"
+    assert stock_adds_up(queries.items(order)[0].variant_id)["held"] == 0
+    operations.holding_unclaimed(order, claim)
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda _: operations.payment_settled(order.order_id, payment_id, now()), range(3)))
+    assert audit(order.order_id).word == "Confirmed"
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), [(paying, "order_moved"), (settling, "money_returned"), (settling, "attempt_ended")]
+)
+def test_killed_while_a_late_payment_goes_back(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
+    order = make_order(quantity=1, stock=1)
+    payment_id = expired_and_paid(order)
+    item = queries.items(order)[0]
+    inventory.held(uuid4(), [stock.Want(1, item.product_id, item.variant_id, 1)], now())
+    settle = lambda: operations.payment_settled(order.order_id, payment_id, now())  # noqa: E731
+    assert killed_at(monkeypatch, module, name, settle)
+    placing.UNCLAIM.apply(order_id=order.order_id, me=_claimant(order.order_id))  # a minute later
+    swept(now() + timedelta(minutes=4))
+    assert audit(order.order_id).word == "Refunded"
+    assert at_the_bank(payment_id) == "refunded"
+    assert [attempt.state for attempt in queries.attempts(order.order_id)] == ["refunded"]
+
+
+def test_killed_after_a_second_payment_went_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = make_order()
+    started = operations.payment_started(order, ORIGIN, now())
+    operations.order_moved(fresh(order), "cancelled", actor="Ann", now=now())
+    bank.card_given(started.payment_id, bank.APPROVED, now())
+    settle = lambda: operations.payment_settled(order.order_id, started.payment_id, now())  # noqa: E731
+    assert killed_at(monkeypatch, paying, "attempt_ended", settle)
+    assert at_the_bank(started.payment_id) == "refunded"
+    swept(now() + timedelta(minutes=4))
+    assert [attempt.state for attempt in queries.attempts(order.order_id)] == ["refunded"]
+    assert "on its way back" in audit(order.order_id).history[0].note
+
+
 # ---- Staff
 
 
@@ -489,6 +554,40 @@ def test_killed_while_cancelling(monkeypatch: pytest.MonkeyPatch, module: Any, n
     cancel = lambda: operations.order_moved(order, "cancelled", actor="Ann", now=now())  # noqa: E731
     assert killed_at(monkeypatch, module, name, cancel)
     swept(now() + timedelta(minutes=3))
+    assert audit(order.order_id).word == "Cancelled and refunded"
+
+
+def test_two_at_once_may_return_the_money(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = make_order(paid=True)
+    refund = TestBank.refund
+    raced = []
+
+    def refund_twice(self: TestBank, reference: str, amount: Money) -> None:
+        refund(self, reference, amount)
+        if not raced:
+            raced.append(reference)
+            operations.settled(order.order_id, now())  # the worker, say
+
+    monkeypatch.setattr(TestBank, "refund", refund_twice)
+    assert operations.order_moved(order, "cancelled", actor="Ann", now=now()).word == "Cancelled and refunded"
+    assert raced
+    assert [event.kind for event in audit(order.order_id).events].count("refunded") == 1
+
+
+def test_with_the_bank_away_the_rest_is_done_and_the_money_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = make_order(quantity=2, stock=5, paid=True)
+
+    def away(*_: Any) -> None:
+        raise ConnectionError("no bank")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TestBank, "refund", away)
+        operations.order_moved(order, "cancelled", actor="Ann", now=now())
+        assert audit(order.order_id).word == "Cancelled"
+        with pytest.raises(GatewayAway):
+            operations.settled(order.order_id, now())
+        swept(now() + timedelta(minutes=2))  # away still: the worker comes again
+    swept(now() + timedelta(minutes=12))
     assert audit(order.order_id).word == "Cancelled and refunded"
 
 
@@ -590,12 +689,57 @@ def test_one_order_that_fails_does_not_keep_others_from_their_turn(monkeypatch: 
             raise ValueError("broken")
 
     monkeypatch.setattr(jobs, "order_looked_after", look)
-    left = jobs.orders_looked_after([made[0].minute, made[1].minute], now())
+    at = now()
+    # Nor does it keep the worker at its minute: it has its next turn later.
+    assert not jobs.orders_looked_after([made[0].minute, made[1].minute], at)
     assert {broken.order_id, other.order_id} <= set(seen)
-    assert made[0].minute in left
     remaining = {order_id for ids in queries.to_settle([made[0].minute, made[1].minute]).values() for order_id in ids}
-    assert broken.order_id in remaining
-    assert other.order_id not in remaining
+    assert not {broken.order_id, other.order_id} & remaining
+    later = minute_of(at + jobs.AGAIN)
+    assert broken.order_id in queries.to_settle([later])[later]
+
+
+def test_hints_of_the_last_minute_are_left_alone() -> None:
+    # 12:00:59 may be the hint of an event that is written at 12:01:01.
+    looked: list[datetime] = []
+
+    def look(minutes: list[datetime], at: datetime) -> set[datetime]:
+        looked.extend(minutes)
+        return set()
+
+    at, job = now(), f"test {uuid4()}"
+    with lease(job):
+        jobs._swept(job, at, look)
+    assert looked[-1] == minute_of(at) - timedelta(minutes=2)
+
+
+def test_the_holds_of_an_order_are_settled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = make_payment(operations.order_placed(make_draft(*[(goods(2), 1) for _ in range(4)]), now()))
+    settled = []
+
+    def settle(order_id: UUID, at: datetime) -> None:
+        settled.append(order_id)
+
+    monkeypatch.setattr(operations, "settled", settle)
+    minutes = [minute_of(now()) + timedelta(minutes=n) for n in range(8, 13)]
+    jobs.holds_looked_after(minutes, now() + timedelta(minutes=13))
+    assert settled.count(order.order_id) == 1
+
+
+def test_what_a_try_has_left_over_goes_back_when_the_order_expires(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = goods(5), goods(5)
+    draft = make_draft((first, 2))
+    assert killed_at(monkeypatch, placing, "number_claimed", lambda: operations.order_placed(draft, now()))
+    placing.UNCLAIM.apply(order_id=draft.order_id, me=_claimant(draft.order_id))
+    # The same checkout with its lines in another order: these are other holds.
+    again = make_draft((second, 1), (first, 2))
+    order = operations.order_placed(placing.Draft(**{**vars(again), "order_id": draft.order_id}), now())
+    swept(now() + timedelta(minutes=12))
+    assert fresh(order).word == "Not paid in time"
+    for product in (first, second):
+        assert stock_adds_up(product.variants[0].variant_id)["available"] == 5
+        # The pages know it, too.
+        assert stock.stock_of(product.product_id)[product.variants[0].variant_id].available == 5
 
 
 def test_dropping_a_hint_spares_a_later_one() -> None:

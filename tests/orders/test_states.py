@@ -42,7 +42,8 @@ def reachable() -> set[After]:
         (("paid", "held", "cancelled", "refunded"), "cancelled", "Cancelled and refunded"),
         (("expired",), "cancelled", "Not paid in time"),
         (("expired", "paid_late"), "to_pack", "Confirmed"),
-        (("expired", "refunded"), "cancelled", "Refunded"),
+        (("expired", "paid_too_late"), "cancelled", "Paid too late"),
+        (("expired", "paid_too_late", "refunded"), "cancelled", "Refunded"),
     ],
 )
 def test_each_state_has_a_column_and_a_word(kinds: tuple[str, ...], column: str, said: str) -> None:

@@ -44,6 +44,8 @@ class TestBank:
         amount = money(row.amount, row.currency)
         if row.state == "open" or late:
             return Verdict("pending", row.reference, amount)
+        if row.state == "refunded":
+            return Verdict("refunded", row.reference, amount)
         return Verdict("paid" if row.state in ("paid", "late") else "declined", row.reference, amount)
 
     def refund(self, reference: str, amount: Money) -> None:
@@ -53,7 +55,7 @@ class TestBank:
     def notified(self, body: bytes, signature: str) -> Notice:
         """Return what a notice is about. Raises PermissionError."""
         moment, _, given = signature.partition(".")
-        if not moment.isdigit() or not hmac.compare_digest(given, _signed(moment, body)):
+        if not moment.isdigit() or not hmac.compare_digest(given.encode(), _signed(moment, body).encode()):
             raise PermissionError("the bank has not signed this")
         if abs(time() - int(moment)) > NOTICE_SECONDS:
             raise PermissionError("the notice is too old")
