@@ -26,7 +26,7 @@ from cassandra_db.session import session
 from tests.browser.places import Places, furnished
 from tests.browser.watching import Watch
 from tests.environment import KEYSPACE, ROOT
-from tests.serving import free_port, served
+from tests.serving import answer, free_port, served
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 MISSING = (
@@ -46,6 +46,17 @@ DEVICES: dict[str, dict[str, Any]] = {
     "desktop": {"viewport": {"width": 1280, "height": 900}},
 }
 
+# Deep in the tree and old, so that the front page shows none of it.
+LONG_SHELF = """
+from datetime import UTC, datetime, timedelta
+from catalogue.queries import category_by_slug
+from tests.factories import make_category, make_product
+shelf = make_category("Long shelf", parent=category_by_slug("stationery"))
+for number in range(40):
+    make_product(f"Card {number:02}", category=shelf, now=datetime(2020, 1, 1, tzinfo=UTC) - timedelta(days=number))
+print(shelf.slug)
+"""
+
 Visit = Callable[..., Page]
 
 
@@ -63,6 +74,7 @@ class Shop:
 
     url: str
     environment: dict[str, str]
+    long_shelf: str = ""
 
     def command(self, *arguments: str) -> str:
         """Run a command of manage.py in this shop and return what it printed."""
@@ -76,6 +88,13 @@ class Shop:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
+
+    def lengthened(self) -> str:
+        """Make a category with more products than a page shows, and return its address."""
+        address = f"/c/{self.command('shell', '-v0', '-c', LONG_SHELF).split()[-1]}/"
+        if self.url:
+            answer(self.url + address, until=200, seconds=60)  # each process keeps the tree for half a minute
+        return address
 
     def mailed_link(self, to: str, path: str) -> str:
         """Return the first link to `path` that was mailed to this address, or an empty text if none has come yet."""
@@ -133,8 +152,9 @@ def shop(chromium: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory)
         filled = Shop("", environment)
         filled.command("sync_cassandra")
         filled.command("load_showroom", "--without-orders")
+        long_shelf = filled.lengthened()
         url = stack.enter_context(served(folder, 1, **environment))
-        there = Shop(url, environment | {"PUBLIC_URL": url})
+        there = Shop(url, environment | {"PUBLIC_URL": url}, long_shelf)
         for command in (["mailcatcher", "--port", str(mail_port)], ["worker"]):
             stack.enter_context(_beside(folder, there, *command))
         yield there
@@ -216,22 +236,10 @@ def places(chrome: Browser, shop: Shop) -> Places:
     return furnished(lambda: chrome.new_context(base_url=shop.url, **DEVICES["desktop"]))
 
 
-# Old, so that they are no new arrivals.
-LONG_SHELF = """
-from datetime import UTC, datetime, timedelta
-from catalogue.queries import category_by_slug
-from tests.factories import make_category, make_product
-shelf = make_category("Long shelf", parent=category_by_slug("desk"))
-for number in range(40):
-    make_product(f"Card {number:02}", category=shelf, now=datetime(2020, 1, 1, tzinfo=UTC) - timedelta(days=number))
-print(shelf.slug)
-"""
-
-
 @pytest.fixture(scope="package")
 def long_shelf(shop: Shop) -> str:
     """The address of a category with more products than a page shows."""
-    return f"/c/{shop.command('shell', '-v0', '-c', LONG_SHELF).split()[-1]}/"
+    return shop.long_shelf or shop.lengthened()
 
 
 def wait_for(what: Callable[[], Any], seconds: float = 20) -> Any:
