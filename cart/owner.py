@@ -21,9 +21,13 @@ def owner_of(request: HttpRequest) -> UUID | None:
     if request.method in ("GET", "HEAD"):
         if request.session.session_key and (user_id := request.session.get(SESSION_KEY)):
             return UUID(user_id)
-    elif request.user.is_authenticated:
-        return request.user.pk  # type: ignore[no-any-return]
-    return guest_of(request)
+        return guest_of(request)
+    return checked_owner_of(request)
+
+
+def checked_owner_of(request: HttpRequest) -> UUID | None:
+    """Return the owner's id as `owner_of`, once the session's user has been read and may still sign in."""
+    return request.user.pk if request.user.is_authenticated else guest_of(request)
 
 
 def guest_of(request: HttpRequest) -> UUID | None:

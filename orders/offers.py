@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
-from babel.numbers import format_currency
 from django.core import signing
-from moneyed import Money
 
 from cart.queries import Cart, Line, on_sale
 from catalogue import queries as catalogue
 from catalogue.money import minor, money
+from catalogue.templatetags.money import money as in_words
 from inventory import queries as inventory
 from orders import delivery, quotes
 from orders.quotes import QuotedLine
@@ -140,11 +139,13 @@ def changes(before: Shown, offer: Offer, sums: quotes.Sums | None) -> list[str]:
             )
         if minor(line.unit_price) != price:
             old = money(price, before.currency)
-            found.append(f"{line.label} costs {written(line.unit_price)} now; here it was {written(old)}.")
+            found.append(f"{line.label} costs {in_words(line.unit_price)} now; here it was {in_words(old)}.")
     found += [f"{line.label} was put into your cart, and so into this order." for line in now.values()]
     if not found and sums and minor(sums.total) != before.total:
         was = money(before.total, before.currency)
-        found.append(f"With the delivery you chose the total is {written(sums.total)}; the button said {written(was)}.")
+        found.append(
+            f"With the delivery you chose the total is {in_words(sums.total)}; the button said {in_words(was)}."
+        )
     return found
 
 
@@ -152,8 +153,3 @@ def in_cart(cart: Cart, owner_id: UUID) -> Shown:
     """Return what the cart's page showed of its lines."""
     lines = tuple((line.variant_id, line.quantity, minor(line.price)) for line in cart.lines)
     return Shown(cart.cart_id, owner_id, lines, minor(cart.subtotal), cart.subtotal.currency.code)
-
-
-def written(amount: Money) -> str:
-    """Return a sum as the shop writes it: €43.20."""
-    return format_currency(amount.amount, amount.currency.code, locale="en_IE")

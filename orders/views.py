@@ -4,47 +4,35 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from functools import wraps
-from typing import Any, ParamSpec
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.cache import add_never_cache_headers
 from django.utils.formats import date_format
+from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts import queries as accounts
-from accounts.access import View, member, personal
+from accounts.access import member, personal
 from accounts.models import User
 from cart import owner
 from cart import queries as carts
 from cart.queries import Cart
+from catalogue.templatetags.money import money as in_words
 from inventory.errors import OutOfStock
 from orders import access, delivery, gateways, links, offers, operations, queries
-from orders.errors import CheckoutBusy, CheckoutGivenUp, CheckoutUsed, NotPayable, OrderError
+from orders.errors import CheckoutBusy, CheckoutGivenUp, CheckoutUsed, NoGateway, NotPayable, OrderError
 from orders.forms import BillingForm, CheckoutForm, LookupForm, fingerprint
 from orders.operations import Draft
 from orders.queries import Order
+from web.methods import get_or_post
 from web.rendering import page, without_header
 
-P = ParamSpec("P")
 log = logging.getLogger(__name__)
-
-
-def private(view: View[P]) -> View[P]:
-    """Let no cache keep a page that is about one person."""
-
-    @wraps(view)
-    def kept_private(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        response = view(request, *args, **kwargs)
-        add_never_cache_headers(response)
-        return response
-
-    return kept_private
 
 
 # ---- Checkout
@@ -115,10 +103,11 @@ class Visit:
         return fingerprint(self.form, self.billing if self.form.bills_elsewhere else None, seen.content)
 
 
-@private
+@get_or_post
+@never_cache
 def checkout(request: HttpRequest) -> HttpResponse:
     """Everything an order needs, on one page; a POST places it and leads to the payment."""
-    owner_id = owner.owner_of(request)
+    owner_id = owner.checked_owner_of(request)
     cart = carts.cart_of(owner_id) if owner_id else None
     seen = offers.shown_in(request.POST.get("checkout", ""), owner_id)
     placing = request.method == "POST" and "update" not in request.POST
@@ -161,7 +150,7 @@ def _update(visit: Visit, seen: offers.Shown | None) -> HttpResponse:
     """Show the page for another country or another delivery."""
     offer, form = offers.offered(visit.cart), visit.form
     if offer.lines:
-        total = offers.written(offer.sums(form.method, form.destination).total)
+        total = in_words(offer.sums(form.method, form.destination).total)
         messages.info(visit.request, f"With {form.method.name.lower()} delivery the total is {total}.")
     return visit.page(offer, order_id=seen.order_id if seen else None)
 
@@ -186,7 +175,10 @@ def _place(visit: Visit, seen: offers.Shown | None) -> HttpResponse:
     if seen is None or sums is None or offer.shown(sums, visit.owner_id, seen.order_id) != seen:
         return visit.page(offer, order_id=order_id, before=seen, status=409)
     try:
+        gateways.gateway(settings.PAYMENT_GATEWAY)  # nothing is ordered that cannot be paid
         order = operations.order_placed(visit.draft(seen, offer), datetime.now(UTC))
+    except NoGateway as nobody:
+        return visit.page(offer, order_id=order_id, told=[str(nobody)], status=409)
     except OutOfStock as short:
         return visit.page(offers.offered(visit.cart, short.shortages), order_id=order_id, before=seen, status=409)
     except CheckoutUsed as used:
@@ -230,10 +222,12 @@ def _origin(request: HttpRequest) -> str:
     return f"{request.scheme}://{request.get_host()}"
 
 
-@private
-@require_POST
+@get_or_post
+@never_cache
 def pay(request: HttpRequest, number: str) -> HttpResponse:
     """Try once more to pay an order."""
+    if request.method != "POST":
+        return redirect("orders:detail", number)
     order = access.own_order(request, number)
     if order.waits_for_payment and order.pay_until < datetime.now(UTC):
         messages.warning(request, "The time to pay this order is over. Nothing was charged.")
@@ -241,8 +235,8 @@ def pay(request: HttpRequest, number: str) -> HttpResponse:
     return _to_payment(request, order)
 
 
-@private
-@require_GET
+@require_safe
+@never_cache
 def payment_return(request: HttpRequest, number: str, payment_id: UUID) -> HttpResponse:
     """The shopper comes back from the gateway: ask it how the payment has ended, whatever the address says."""
     order = access.own_order(request, number)
@@ -259,6 +253,8 @@ def payment_notice(request: HttpRequest, gateway: str) -> HttpResponse:
         raise Http404
     try:
         found = gateways.gateway(gateway).notified(request.body, request.headers.get("X-Signature", ""))
+    except NoGateway as nobody:
+        raise Http404("no such gateway here") from nobody
     except (PermissionError, ValueError, KeyError) as refused:
         log.warning("a payment notice was refused: %s", refused)
         return HttpResponse(status=403)
@@ -270,8 +266,8 @@ def payment_notice(request: HttpRequest, gateway: str) -> HttpResponse:
 # ---- An order
 
 
-@private
-@require_GET
+@require_safe
+@never_cache
 def detail(request: HttpRequest, number: str) -> HttpResponse:
     """An order: what it is at, what is in it, where it goes."""
     order = access.own_order(request, number)
@@ -305,8 +301,8 @@ def _is_new(order: Order) -> bool:
     return paid is not None and order.column == "to_pack" and (datetime.now(UTC) - paid.at).total_seconds() < 3600
 
 
-@private
-@require_GET
+@require_safe
+@never_cache
 def track(request: HttpRequest, token: str) -> HttpResponse:
     """The mailed link: remember the order in this browser and go to its page."""
     order_id = links.order_id_of(token)
@@ -318,7 +314,8 @@ def track(request: HttpRequest, token: str) -> HttpResponse:
     return response
 
 
-@private
+@get_or_post
+@never_cache
 def lookup(request: HttpRequest) -> HttpResponse:
     """Find an order by its number and the e-mail address it was placed with."""
     form = LookupForm(request.POST or None)
@@ -335,8 +332,8 @@ def lookup(request: HttpRequest) -> HttpResponse:
     return page(request, "orders/lookup.html", {"form": form}, status=422)
 
 
+@require_safe
 @personal
-@require_GET
 def history(request: HttpRequest) -> HttpResponse:
     """A member's orders, the newest first, by year."""
     visitor = member(request)

@@ -12,6 +12,7 @@ import pytest
 from django.conf import settings
 from django.core import signing
 from django.test import Client
+from django.test.utils import override_settings
 from django.urls import reverse
 from lxml import html
 
@@ -20,9 +21,11 @@ from accounts.operations import address_saved, user_registered
 from cart import queries as cart_queries
 from catalogue.operations import product_saved
 from catalogue.queries import Product
+from catalogue.templatetags.money import money as in_words
 from inventory import operations as inventory
 from inventory.queries import Want
-from orders import links, offers, operations, queries
+from orders import links, operations, queries
+from orders.checks import payments
 from orders.gateways.testbank import gateway as bank_gateway
 from orders.gateways.testbank import operations as bank
 from orders.gateways.testbank import queries as bank_queries
@@ -302,7 +305,7 @@ def remembered(client: Client) -> list[UUID]:
 
 def test_prices_sent_by_the_client_are_ignored(mug: Product) -> None:
     order, _ = Shopper((mug, 1)).place(total="1", price="0.01", amount="1", state="confirmed", user_id=str(uuid4()))
-    assert (offers.written(order.total), order.state, order.user_id) == ("€16.90", "pending_payment", None)
+    assert (in_words(order.total), order.state, order.user_id) == ("€16.90", "pending_payment", None)
 
 
 def test_x66_a_changed_price_is_told_and_nothing_is_charged(mug: Product) -> None:
@@ -317,7 +320,7 @@ def test_x66_a_changed_price_is_told_and_nothing_is_charged(mug: Product) -> Non
     assert "Nothing was charged" in text(page)
     assert held(mug) == 0
     order, _ = shopper.place()  # one press accepts what is shown now
-    assert offers.written(order.subtotal) == "€48.00"
+    assert in_words(order.subtotal) == "€48.00"
 
 
 def test_a_price_that_changed_before_is_told_on_the_page(mug: Product) -> None:
@@ -568,6 +571,40 @@ def test_a_signed_notice_settles_a_payment(mug: Product, client: Client) -> None
     assert audit(order.order_id).word == "Confirmed"
 
 
+@pytest.mark.parametrize("named", ["", "none", "testbank"])
+def test_outside_a_showroom_nobody_orders_what_cannot_be_paid_and_the_test_bank_is_not_there(
+    mug: Product, named: str
+) -> None:
+    order, url = Shopper((mug, 1)).place()
+    payment_id = UUID(url.rstrip("/").rpartition("/")[2])
+    body, signature = bank_gateway.notice(payment_id, order.number)
+    with override_settings(SHOWROOM=False, PAYMENT_GATEWAY=named):
+        shopper = Shopper((mug, 1))
+        page = shopper.send()
+        assert page.status_code == 409
+        assert "cannot take payments yet" in text(page)
+        assert held(mug) == 1
+        assert shopper.client.get(url).status_code == 404
+        at = reverse("orders:payment_notice", args=["testbank"])
+        told = shopper.client.post(at, body, "application/json", headers={"X-Signature": signature})
+        assert told.status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("named", "showroom", "told"),
+    [
+        ("", False, ["orders.W001"]),
+        ("none", False, []),
+        ("testbank", False, ["orders.E002"]),
+        ("testbank", True, []),
+        ("other", False, ["orders.E001"]),
+    ],
+)
+def test_the_checks_of_a_configuration_name_its_gateway(named: str, showroom: bool, told: list[str]) -> None:
+    with override_settings(SHOWROOM=showroom, PAYMENT_GATEWAY=named):
+        assert [each.id for each in payments()] == told
+
+
 # ---- An order's page
 
 
@@ -759,8 +796,10 @@ def test_s20_looking_changes_nothing(mug: Product) -> None:
     before = shopper.look()
     assert before is not None
     assert held(mug) == 0
-    for url in (reverse("orders:pay", args=["ZZZZ-ZZZZ"]), reverse("orders:payment_notice", args=["testbank"])):
-        assert shopper.client.get(url).status_code == 405
+    assert shopper.client.get(reverse("orders:payment_notice", args=["testbank"])).status_code == 405
+    pressed = shopper.client.get(reverse("orders:pay", args=["ZZZZ-ZZZZ"]))
+    assert pressed["Location"] == reverse("orders:detail", args=["ZZZZ-ZZZZ"])
+    assert shopper.client.delete(reverse("orders:lookup")).status_code == 405
 
 
 def test_s19_a_form_without_its_token_is_refused(mug: Product) -> None:
