@@ -560,7 +560,7 @@ def test_killed_while_cancelling(monkeypatch: pytest.MonkeyPatch, module: Any, n
 def test_two_at_once_may_return_the_money(monkeypatch: pytest.MonkeyPatch) -> None:
     order = make_order(paid=True)
     refund = TestBank.refund
-    raced = []
+    raced: list[str] = []
 
     def refund_twice(self: TestBank, reference: str, amount: Money) -> None:
         refund(self, reference, amount)
