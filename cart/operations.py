@@ -122,7 +122,7 @@ class Adopted:
 def line_added(
     owner_id: UUID, product: Product, variant: Variant, quantity: int, operation_id: UUID, now: datetime
 ) -> Added:
-    """This function will put units of a variant into the owner's active cart, making the first cart if there is none.
+    """Put units of a variant into the owner's active cart, making the first cart if there is none.
 
     A variant that is there already gets more units; if its price has changed since, the whole line takes today's, and
     the answer tells the old one. The same `operation_id` counts once within a day. `now` is in UTC.
@@ -135,7 +135,7 @@ def line_added(
 
 
 def line_restored(owner_id: UUID, removed: Removed, product: Product, variant: Variant, now: datetime) -> Added:
-    """This function will put a removed line back at its old quantity and place, at today's price.
+    """Put a removed line back at its old quantity and place, at today's price.
 
     A second call does nothing. If the variant has been added again meanwhile, the units come on top.
     Raises NoSuchCart, TooMany, CartFull, CartBusy, CassandraUnavailable.
@@ -149,7 +149,7 @@ def line_restored(owner_id: UUID, removed: Removed, product: Product, variant: V
 
 
 def line_changed(owner_id: UUID, cart_id: UUID, variant: Variant, quantity: int, now: datetime) -> Added:
-    """This function will set a line's quantity, at today's price; the answer tells the old price if it has changed.
+    """Set a line's quantity, at today's price; the answer tells the old price if it has changed.
 
     Raises NoSuchCart, NoSuchLine, CartBusy, CassandraUnavailable.
     """
@@ -182,7 +182,7 @@ def line_changed(owner_id: UUID, cart_id: UUID, variant: Variant, quantity: int,
 
 
 def line_removed(owner_id: UUID, cart_id: UUID, key: str, now: datetime) -> Removed:
-    """This function will take a line out of the cart and return what can put it back.
+    """Take a line out of the cart and return what can put it back.
 
     Raises NoSuchCart, NoSuchLine, CartBusy, CassandraUnavailable.
     """
@@ -206,7 +206,7 @@ def line_removed(owner_id: UUID, cart_id: UUID, key: str, now: datetime) -> Remo
 
 
 def lines_bought(cart_id: UUID, bought: Mapping[str, int], order_id: UUID, now: datetime) -> None:
-    """This function will take from the cart what an order has bought, by key and quantity, and nothing else (fault 12).
+    """Take from the cart what an order has bought, by key and quantity, and nothing else (fault 12).
 
     What another tab has added meanwhile stays. A second call for the same order within 30 days does nothing.
     Raises CartBusy, CassandraUnavailable.
@@ -240,7 +240,7 @@ def lines_bought(cart_id: UUID, bought: Mapping[str, int], order_id: UUID, now: 
 
 
 def carts_adopted(guest_id: UUID, user_id: UUID, now: datetime) -> Adopted:
-    """This function will make a guest's carts the member's, as carts of their own: nothing is merged, nothing lost.
+    """Make a guest's carts the member's, as carts of their own: nothing is merged, nothing lost.
 
     Empty ones vanish. If the member's active cart is empty, or there is none, the guest's active one takes its place.
     Each cart is written to the member first and then taken from the guest, so a crash in between leaves it with both,

@@ -46,7 +46,7 @@ class Finding:
 
 
 def examine() -> Iterator[Finding]:
-    """This function will yield findings about the machine, the configuration, and the cluster if it answers."""
+    """Yield findings about the machine, the configuration, and the cluster if it answers."""
     own_node = not os.environ.get("CASSANDRA_HOSTS")
     yield from _machine()
     if own_node:

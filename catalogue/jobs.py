@@ -17,13 +17,13 @@ MOST_AT_ONCE = 500
 
 
 def index_followed(now: datetime) -> str:
-    """This function will bring this host's search index up to date."""
+    """Bring this host's search index up to date."""
     count = search.index_refreshed(now)
     return f"{count} products indexed" if count else ""
 
 
 def lists_followed(now: datetime) -> str:
-    """This function will bring cards, suggestions, related products and the front page up to date with what has changed."""
+    """Bring cards, suggestions, related products and the front page up to date with what has changed."""
     noted = position(LISTS)
     since = datetime.fromisoformat(noted) if noted else now - timedelta(hours=1)
     until = now - SETTLED_AFTER
@@ -46,17 +46,17 @@ def lists_followed(now: datetime) -> str:
 
 
 def suggestions_rebuilt(now: datetime) -> str:
-    """This function will write the suggestions anew."""
+    """Write the suggestions anew."""
     return f"{operations.prefixes_rebuilt(queries.scanned_products())} prefixes"
 
 
 def front_page_rebuilt(now: datetime) -> str:
-    """This function will choose the front page's rows among all products."""
+    """Choose the front page's rows among all products."""
     return f"{operations.featured_rebuilt(queries.scanned_products())} cards"
 
 
 def of_this_host(name: str) -> str:
-    """This function will name a job that each host does for itself, since what it writes are files there."""
+    """Name a job that each host does for itself, since what it writes are files there."""
     place = hashlib.blake2b(str(settings.SEARCH_INDEX_DIR).encode(), digest_size=4).hexdigest()
     return f"{name} of {socket.gethostname()} {place}"
 

@@ -50,7 +50,7 @@ def category_saved(
     description: str = "",
     picture: str = "",
 ) -> CategoryNode:
-    """This function will add a category to the tree, or change one; other processes see it within 30 seconds.
+    """Add a category to the tree, or change one; other processes see it within 30 seconds.
 
     Raises CategoryRefused for a bad or taken slug, an unknown parent, a fourth level or too many categories.
     """
@@ -117,7 +117,7 @@ CHANGE_NOTED = write(
 
 
 def product_saved(product: Product, now: datetime) -> Product:
-    """This function will add a product or change it, with its claims and its cards in every list.
+    """Add a product or change it, with its claims and its cards in every list.
 
     A variant that was there before and is not in `product.variants` is kept as no longer sold. The first save sets
     `created_at` to `now` (UTC) unless it is given. A former address keeps leading here. Raises ProductRefused,
@@ -206,7 +206,7 @@ def _left_out(product: Product, before: Product | None) -> Iterator[Variant]:
 
 
 def product_rows(product: Product) -> list[BoundStatement]:
-    """This function will return the writes that make up a product's partition; its stock word is not among them."""
+    """Return the writes that make up a product's partition; its stock word is not among them."""
     currency = product.variants[0].price.currency.code
     head = PRODUCT_SAVED.bind(
         product_id=product.product_id,
@@ -243,7 +243,7 @@ def product_rows(product: Product) -> list[BoundStatement]:
 
 
 def product_changed(product_id: UUID, now: datetime) -> None:
-    """This function will note that something about a product has changed, for the index and the lists made by jobs."""
+    """Note that something about a product has changed, for the index and the lists made by jobs."""
     CHANGE_NOTED.run(
         day=now.astimezone(UTC).date(),
         shard=product_id.int % CHANGE_SHARDS,
@@ -253,7 +253,7 @@ def product_changed(product_id: UUID, now: datetime) -> None:
 
 
 def stock_word_changed(product_id: UUID, word: str) -> None:
-    """This function will say on every card of a product that it is `in` stock, that `few` are left, or that it is `out`.
+    """Say on every card of a product that it is `in` stock, that `few` are left, or that it is `out`.
 
     Raises ValueError for another word, CassandraUnavailable.
     """
@@ -295,7 +295,7 @@ Place = tuple[UUID, str, bytes]
 
 
 def sort_keys(card: Card) -> dict[str, bytes]:
-    """This function will return a card's keys by sort: bytes that sort as what they stand for."""
+    """Return a card's keys by sort: bytes that sort as what they stand for."""
     return {
         "created": _sortable(round(card.created_at.timestamp() * 1000)),
         "price": _sortable(minor(card.price)),
@@ -309,7 +309,7 @@ def _sortable(number: int) -> bytes:
 
 
 def card_values(card: Card) -> dict[str, Any]:
-    """This function will return the columns that every table of cards has."""
+    """Return the columns that every table of cards has."""
     return {
         "name": card.name,
         "slug": card.slug,
@@ -329,7 +329,7 @@ def card_values(card: Card) -> dict[str, Any]:
 
 
 def places_of(product: Product, tree: queries.Tree) -> set[Place]:
-    """This function will return where a product's cards belong: its category and all above it, in every sort."""
+    """Return where a product's cards belong: its category and all above it, in every sort."""
     node = tree.by_id.get(product.category_id)
     if node is None or not product.active:
         return set()
@@ -338,7 +338,7 @@ def places_of(product: Product, tree: queries.Tree) -> set[Place]:
 
 
 def cards_written(product_id: UUID) -> None:
-    """This function will make a product's cards what its row says, and take away those that stand elsewhere.
+    """Make a product's cards what its row says, and take away those that stand elsewhere.
 
     Everything is derived from the row and from the places read, so it may be done again at any time: after a crash,
     and beside another save. It ends only when the row has not changed meanwhile. Raises CassandraUnavailable.
@@ -350,7 +350,7 @@ def cards_written(product_id: UUID) -> None:
 
 
 def card_rows(product: Product, tree: queries.Tree) -> list[tuple[Place, BoundStatement, BoundStatement]]:
-    """This function will return for each place of a product the writes of the place and of the card there."""
+    """Return for each place of a product the writes of the place and of the card there."""
     values = card_values(card_of(product)) if product.active else {}
     rows = []
     for category_id, sort, key in sorted(places_of(product, tree)):
@@ -399,7 +399,7 @@ FEATURED_CUT = write("Q4", "DELETE FROM featured_products WHERE feature_type = :
 
 
 def featured_rebuilt(candidates: Iterable[Product]) -> int:
-    """This function will choose the front page's rows among the products given, and return how many cards stand there.
+    """Choose the front page's rows among the products given, and return how many cards stand there.
 
     Deals are the largest discounts, the others the newest first; what is sold out does not take a place there.
     """
@@ -434,7 +434,7 @@ def _best_cards(feature_type: str, cards: Sequence[Card]) -> list[Card]:
 
 
 def featured_refreshed(changed: Iterable[Product]) -> int:
-    """This function will choose the front page's rows anew among what stands there, what has changed and what is newest.
+    """Choose the front page's rows anew among what stands there, what has changed and what is newest.
 
     It reads no more than that; `featured_rebuilt` with all products also finds what was passed over earlier.
     """
@@ -473,7 +473,7 @@ class Related:
 
 
 def related_pinned(product_id: UUID, pinned: Sequence[UUID]) -> None:
-    """This function will put products of the staff's choice first among what goes with a product."""
+    """Put products of the staff's choice first among what goes with a product."""
     found = queries.products([product_id, *pinned])
     chosen = [found[each] for each in pinned if each in found and each != product_id]
     others = [each for each in related_rows(product_id) if not each.pinned]
@@ -481,12 +481,12 @@ def related_pinned(product_id: UUID, pinned: Sequence[UUID]) -> None:
 
 
 def related_rows(product_id: UUID) -> list[Related]:
-    """This function will return what stands with a product now."""
+    """Return what stands with a product now."""
     return [Related(queries.card_in(row), bool(row.pinned)) for row in queries.related_started(product_id).rows()]
 
 
 def related_rebuilt(products: Iterable[Product], together: Mapping[UUID, Sequence[UUID]]) -> int:
-    """This function will choose anew what goes with each of the products, and return for how many it did.
+    """Choose anew what goes with each of the products, and return for how many it did.
 
     First what the staff pinned, then what was bought together with it (`together`: product -> others, the most often
     first), then its neighbours on the shelf. `products` is gone through once, their cards are held in memory.
@@ -527,7 +527,7 @@ def _write_related(product_id: UUID, chosen: Sequence[Related]) -> None:
 
 
 def related_puts(product_id: UUID, chosen: Sequence[Related]) -> list[BoundStatement]:
-    """This function will return the writes that put cards beside a product, in this order."""
+    """Return the writes that put cards beside a product, in this order."""
     return [
         RELATED_PUT.bind(
             product_id=product_id,
@@ -541,7 +541,7 @@ def related_puts(product_id: UUID, chosen: Sequence[Related]) -> list[BoundState
 
 
 def related_refreshed(product: Product) -> None:
-    """This function will bring a changed product's card up to date where it stands beside the products on its own list.
+    """Bring a changed product's card up to date where it stands beside the products on its own list.
 
     What goes together mostly goes both ways; the rest follows when all are rebuilt.
     """
@@ -578,13 +578,13 @@ _LAST_DAY = 100_000
 
 
 def prefix_rank(product: Product, place: int) -> int:
-    """This function will return where a product stands under a prefix: early words first, what is in stock, the newest."""
+    """Return where a product stands under a prefix: early words first, what is in stock, the newest."""
     days = (product.created_at or datetime.now(UTC)).timestamp() // 86_400
     return min(place, 9) * 1_000_000 + (500_000 if product.stock_word == "out" else 0) + _LAST_DAY - int(days)
 
 
 def prefix_values(product: Product, category_name: str) -> dict[str, Any]:
-    """This function will return what a suggestion of the product shows."""
+    """Return what a suggestion of the product shows."""
     card = card_of(product)
     return {
         "product_id": card.product_id,
@@ -599,7 +599,7 @@ def prefix_values(product: Product, category_name: str) -> dict[str, Any]:
 
 
 def prefixes_rebuilt(products: Iterable[Product]) -> int:
-    """This function will write the suggestions anew, from all products of the shop, and return for how many prefixes.
+    """Write the suggestions anew, from all products of the shop, and return for how many prefixes.
 
     The best 50 of each prefix are kept.
     """
@@ -631,7 +631,7 @@ def _best(kept: list[tuple[int, UUID, dict[str, Any]]]) -> list[tuple[int, UUID,
 
 
 def prefixes_refreshed(product: Product, former_names: Iterable[str] = ()) -> None:
-    """This function will bring one product's suggestions up to date.
+    """Bring one product's suggestions up to date.
 
     `former_names` are names under which it may still be suggested. A prefix may hold a few more than 50 until all are
     rebuilt.
@@ -657,7 +657,7 @@ def prefixes_refreshed(product: Product, former_names: Iterable[str] = ()) -> No
 
 
 def changed_since(moment: datetime, until: datetime) -> dict[UUID, datetime]:
-    """This function will return which products have changed after `moment`, and when last. Both are UTC.
+    """Return which products have changed after `moment`, and when last. Both are UTC.
 
     Changes are kept for a week. Raises CassandraUnavailable.
     """

@@ -107,13 +107,13 @@ class UnknownPicture(ValueError):
 
 
 def parse(picture: str) -> tuple[str, tuple[str, ...]]:
-    """This function will split `shape/hex-hex` into the shape and its colours; raises UnknownPicture."""
+    """Split `shape/hex-hex` into the shape and its colours; raises UnknownPicture."""
     shape, _, colours = picture.partition("/")
     return checked(shape, tuple(colours.split("-")))
 
 
 def checked(shape: str, colours: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """This function will return what it is given if it can be drawn, and raise UnknownPicture otherwise."""
+    """Return what it is given if it can be drawn, and raise UnknownPicture otherwise."""
     if shape not in SHAPES:
         raise UnknownPicture(f"no shape is called {shape!r}")
     most = SHAPES[shape].most_colours
@@ -123,7 +123,7 @@ def checked(shape: str, colours: tuple[str, ...]) -> tuple[str, tuple[str, ...]]
 
 
 def draw(shape: str, colours: tuple[str, ...]) -> str:
-    """This function will return the picture as an SVG document, 600 by 600; raises UnknownPicture."""
+    """Return the picture as an SVG document, 600 by 600; raises UnknownPicture."""
     checked(shape, colours)
     tones = tuple(Tone.of(colour) for colour in colours)
     sheet = Sheet(backdrop(tones[0]))
@@ -134,7 +134,7 @@ def draw(shape: str, colours: tuple[str, ...]) -> str:
 
 
 def backdrop(tone: Tone) -> Tone:
-    """This function will return a calm ground on which a thing of this colour stands out."""
+    """Return a calm ground on which a thing of this colour stands out."""
     # A pale thing stands on a deeper ground. The hue answers the thing's own, and warm paper calms it.
     lightness = 0.905 if tone.lightness < 0.8 else 0.82
     paper = Tone.polar(lightness, 0.02, math.radians(80))

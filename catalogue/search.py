@@ -202,7 +202,7 @@ def _spellings(word: str) -> list[str]:
 
 
 def build_index(products: Iterable[Product] | None = None) -> int:
-    """This function will build the index anew from all products of the shop, take it into use, and return their number.
+    """Build the index anew from all products of the shop, take it into use, and return their number.
 
     Raises CassandraUnavailable; the index in use stays as it is until the new one is whole.
     """
@@ -243,7 +243,7 @@ def _fill(path: Path, products: Iterable[Product]) -> int:
 
 
 def index_refreshed(now: datetime) -> int:
-    """This function will bring what has changed since the last time into the index, and return how many products.
+    """Bring what has changed since the last time into the index, and return how many products.
 
     Without an index on this host it builds one. Raises CassandraUnavailable.
     """

@@ -9,18 +9,18 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def folded(text: str) -> str:
-    """This function will return the text without case and accents: "Café Größe" becomes "cafe grosse"."""
+    """Return the text without case and accents: "Café Größe" becomes "cafe grosse"."""
     apart = unicodedata.normalize("NFKD", text.casefold())
     return "".join(letter for letter in apart if not unicodedata.combining(letter)).casefold()
 
 
 def words(text: str) -> list[str]:
-    """This function will return the folded words of a text, in order: "T-Shirt, blue" gives t, shirt, blue."""
+    """Return the folded words of a text, in order: "T-Shirt, blue" gives t, shirt, blue."""
     return _WORD.findall(folded(text).replace("'", "").replace("’", ""))
 
 
 def forms(word: str) -> set[str]:
-    """This function will return a folded word and what it may be the plural of."""
+    """Return a folded word and what it may be the plural of."""
     found = {word}
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return found
@@ -35,7 +35,7 @@ def forms(word: str) -> set[str]:
 
 
 def terms(text: str) -> list[str]:
-    """This function will return all forms of a text's words, and of each two neighbours as one word.
+    """Return all forms of a text's words, and of each two neighbours as one word.
 
     So "T-shirts" is found by "t shirt", "tshirt" and "t-shirt" alike.
     """
@@ -45,7 +45,7 @@ def terms(text: str) -> list[str]:
 
 
 def prefixes(name: str) -> dict[str, int]:
-    """This function will return each beginning, of 2 to 8 letters, of a name's words, with the place of the first such word."""
+    """Return each beginning, of 2 to 8 letters, of a name's words, with the place of the first such word."""
     found: dict[str, int] = {}
     for place, word in enumerate(words(name)):
         for length in PREFIX_LETTERS:

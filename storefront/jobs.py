@@ -10,12 +10,12 @@ from storefront.sitemap import sitemap_written
 
 
 def related_rebuilt(now: datetime) -> str:
-    """This function will choose anew, from all orders, what goes with each product."""
+    """Choose anew, from all orders, what goes with each product."""
     return f"{operations.related_rebuilt(queries.scanned_products(), bought_together())} products"
 
 
 def sitemap_rebuilt(now: datetime) -> str:
-    """This function will write this host's sitemap."""
+    """Write this host's sitemap."""
     return f"{sitemap_written(queries.scanned_products(), now)} addresses"
 
 

@@ -134,7 +134,7 @@ class Run:
 
 
 def serve(*, port: int, development: bool, prepare: bool, logins: Sequence[tuple[str, str, str]], say: Say) -> None:
-    """This function will run the shop until it is told to stop by SIGINT, SIGTERM or SIGHUP.
+    """Run the shop until it is told to stop by SIGINT, SIGTERM or SIGHUP.
 
     With `prepare` the tables, the showroom and the static files are brought up to date before. `logins` are (who,
     e-mail, password), shown once a showroom is open. Raises RunError or NodeError when a part does
@@ -163,7 +163,7 @@ def serve(*, port: int, development: bool, prepare: bool, logins: Sequence[tuple
 
 
 def stop(say: Say) -> int:
-    """This function will end every run of this checkout, with what it started, and return how many there were."""
+    """End every run of this checkout, with what it started, and return how many there were."""
     count = 0
     for path in sorted((RUN / "runs").glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))

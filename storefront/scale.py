@@ -165,7 +165,7 @@ def id_for(kind: str, number: int) -> UUID:
 
 
 def tree_loaded() -> None:
-    """This function will make the categories: 4 roots, 16 below them, 96 leaves."""
+    """Make the categories: 4 roots, 16 below them, 96 leaves."""
     number = 0
     for root, middle, leaf in product(ROOTS, ("", *MIDDLES), ("", *LEAVES)):
         if leaf and not middle:
@@ -236,7 +236,7 @@ def made_product(number: int, now: datetime) -> Product:
 
 
 def products_loaded(count: int, part: Part, now: datetime) -> int:
-    """This function will write this part's share of the products, and return how many rows that were."""
+    """Write this part's share of the products, and return how many rows that were."""
     tree = queries.categories()
     of_leaves = len(leaves())
     with Bulk() as bulk:
@@ -284,7 +284,7 @@ _COURSE = (("paid", 1), ("packed", 300), ("shipped", 1500), ("delivered", 5760),
 
 
 def orders_loaded(count: int, products: int, part: Part, now: datetime) -> int:
-    """This function will write this part's share of orders that are closed, and return how many rows that were."""
+    """Write this part's share of orders that are closed, and return how many rows that were."""
     with Bulk() as bulk:
         for number in range(part.number, count, part.of):
             _write_order(bulk, number, products, now)
@@ -415,7 +415,7 @@ def _event_row(order: Order, event: Event) -> BoundStatement:
 
 
 def derived(part: Part) -> int:
-    """This function will make what follows from the products: the index, or suggestions, front page and sitemap."""
+    """Make what follows from the products: the index, or suggestions, front page and sitemap."""
     if part.number == 0:
         search.build_index()
     if part.number == part.of - 1:

@@ -37,7 +37,7 @@ def in_parallel(do: Callable[[Thing], object], things: Iterable[Thing], step: St
 
 
 def categories_loaded(step: Step) -> None:
-    """This function will add the showroom's categories, parents first."""
+    """Add the showroom's categories, parents first."""
     for position, category in enumerate(data.CATEGORIES):
         operations.category_saved(
             category_id=goods.category_id(category.slug),
@@ -52,7 +52,7 @@ def categories_loaded(step: Step) -> None:
 
 
 def products_loaded(now: datetime, step: Step, *, renew: bool) -> None:
-    """This function will add the showroom's products; those that are there stay as the staff has them, unless `renew`."""
+    """Add the showroom's products; those that are there stay as the staff has them, unless `renew`."""
 
     def load(product: goods.Product) -> None:
         product_id = goods.product_id(product.key)
@@ -95,7 +95,7 @@ def _as_sold(product: goods.Product, now: datetime) -> queries.Product:
 
 
 def stock_loaded(now: datetime, step: Step) -> None:
-    """This function will receive the showroom's goods into both warehouses; what was received before stays so."""
+    """Receive the showroom's goods into both warehouses; what was received before stays so."""
 
     def receive(product: goods.Product) -> None:
         product_id = goods.product_id(product.key)
@@ -111,14 +111,14 @@ def stock_loaded(now: datetime, step: Step) -> None:
 
 
 def logins_loaded(now: datetime, step: Step) -> None:
-    """This function will make the showroom's three logins, which no other shop lets in."""
+    """Make the showroom's three logins, which no other shop lets in."""
     for login in LOGINS:
         user_registered(login.email, login.name, login.password, now, login.role, demo=True, user_id=login.user_id)
         step()
 
 
 def pins_loaded(step: Step) -> None:
-    """This function will pin what the showroom's staff would put beside each product."""
+    """Pin what the showroom's staff would put beside each product."""
 
     def pin(product: goods.Product) -> None:
         operations.related_pinned(goods.product_id(product.key), _ids(product.related))
@@ -131,7 +131,7 @@ def _ids(keys: Sequence[str]) -> list[UUID]:
 
 
 def derived(now: datetime, step: Step) -> None:
-    """This function will make all that follows from the products: front page, related, suggestions, index, sitemap."""
+    """Make all that follows from the products: front page, related, suggestions, index, sitemap."""
     products = list(queries.scanned_products())
     operations.featured_rebuilt(products)
     step()

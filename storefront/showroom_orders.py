@@ -118,7 +118,7 @@ def _fate(number: int, age: float) -> str:
 
 
 def orders_loaded(now: datetime, step: Step) -> None:
-    """This function will place the showroom's orders and let happen to each what its plan says.
+    """Place the showroom's orders and let happen to each what its plan says.
 
     What is there already is left as it is, and what was cut off is gone on with. Raises OutOfStock when the showroom
     has been sold out meanwhile, CassandraUnavailable.

@@ -34,7 +34,7 @@ def sitemap_file(number: int = 0) -> Path | None:
 
 
 def sitemap_written(products: Iterable[queries.Product], now: datetime) -> int:
-    """This function will write the sitemap from all products, and return how many addresses it holds.
+    """Write the sitemap from all products, and return how many addresses it holds.
 
     Each file is replaced in one go. With more than 50,000 addresses the first file is an index of the others.
     """

@@ -90,7 +90,7 @@ class NodePlan:
 
 
 def settings(plan: NodePlan) -> dict[str, object]:
-    """This function will return what goes into the node's `cassandra.yaml`."""
+    """Return what goes into the node's `cassandra.yaml`."""
     data = plan.folder / "data"
     return {
         "cluster_name": f"stoa-{plan.of}",
@@ -158,7 +158,7 @@ def settings(plan: NodePlan) -> dict[str, object]:
 
 
 def write_files(plan: NodePlan) -> None:
-    """This function will write the node's configuration files below its folder."""
+    """Write the node's configuration files below its folder."""
     conf = plan.folder / "conf"
     for folder in (conf, plan.folder / "data", plan.folder / "logs"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -168,7 +168,7 @@ def write_files(plan: NodePlan) -> None:
 
 
 def command(plan: NodePlan, java: Path, jars: Sequence[Path]) -> list[str]:
-    """This function will return the command line that starts the node in the foreground."""
+    """Return the command line that starts the node in the foreground."""
     conf = plan.folder / "conf"
     jamm = [f"-javaagent:{jar}" for jar in jars if jar.name.startswith("jamm-")]
     properties = {
@@ -218,7 +218,7 @@ def command(plan: NodePlan, java: Path, jars: Sequence[Path]) -> list[str]:
 
 
 def storage_property(folder: Path) -> str:
-    """This function will return the argument that tells a node's process from all others: where its data lies."""
+    """Return the argument that tells a node's process from all others: where its data lies."""
     return f"-Dcassandra.storagedir={folder / 'data'}"
 
 

@@ -44,7 +44,7 @@ class NodeStatus:
 def start(
     nodes: int = 1, *, home: Path | None = None, say: Say = print, keep: bool = True, heap_mb: int | None = None
 ) -> Cluster:
-    """This function will return a running cluster of one or three local nodes, starting what is not running yet.
+    """Return a running cluster of one or three local nodes, starting what is not running yet.
 
     Ports that are taken are replaced by the next free ones and recorded. With `keep` the nodes run until they
     are stopped; without, until the last of those who borrowed them has gone. Raises NodeError with what mends it.
@@ -69,7 +69,7 @@ def start(
 
 
 def stop(*, home: Path | None = None, say: Say = print) -> bool:
-    """This function will drain and end every node this checkout started, and return whether there was one."""
+    """Drain and end every node this checkout started, and return whether there was one."""
     home = home or state.default_home()
     with _only_one(home):
         alive = running(state.load(home), home)
@@ -81,7 +81,7 @@ def stop(*, home: Path | None = None, say: Say = print) -> bool:
 
 @contextlib.contextmanager
 def borrowed(*, home: Path | None = None, say: Say = print) -> Iterator[Cluster]:
-    """This function will lend out a running cluster, starting one node if none runs.
+    """Lend out a running cluster, starting one node if none runs.
 
     Several processes may borrow at once. Whoever gives it back last stops it, unless `start` was asked to keep it.
     """
@@ -103,7 +103,7 @@ def borrowed(*, home: Path | None = None, say: Say = print) -> Iterator[Cluster]
 
 
 def wipe(*, home: Path | None = None, say: Say = print) -> None:
-    """This function will stop the nodes and delete all their data, for every size of cluster. The jars stay."""
+    """Stop the nodes and delete all their data, for every size of cluster. The jars stay."""
     home = home or state.default_home()
     stop(home=home, say=say)
     with _only_one(home):
@@ -113,7 +113,7 @@ def wipe(*, home: Path | None = None, say: Say = print) -> None:
 
 
 def status(*, home: Path | None = None) -> list[NodeStatus]:
-    """This function will return the condition of each recorded node; an empty list when none was ever started."""
+    """Return the condition of each recorded node; an empty list when none was ever started."""
     home = home or state.default_home()
     cluster = state.load(home)
     if cluster is None:
@@ -130,7 +130,7 @@ def status(*, home: Path | None = None) -> list[NodeStatus]:
 
 
 def running(cluster: Cluster | None, home: Path) -> list[Node]:
-    """This function will return those nodes of the record whose process is alive and really is that node."""
+    """Return those nodes of the record whose process is alive and really is that node."""
     if cluster is None:
         return []
     size = len(cluster.nodes)
@@ -143,17 +143,17 @@ def running(cluster: Cluster | None, home: Path) -> list[Node]:
 
 
 def folder_of(home: Path, size: int, name: str) -> Path:
-    """This function will return the folder with a node's configuration, data and logs."""
+    """Return the folder with a node's configuration, data and logs."""
     return home / f"cluster-of-{size}" / name
 
 
 def address_of(cluster: Cluster) -> str:
-    """This function will return the cluster's hosts and port as one text for people."""
+    """Return the cluster's hosts and port as one text for people."""
     return f"{', '.join(cluster.hosts)} port {cluster.cql_port}"
 
 
 def answers_cql(address: str, port: int, timeout: float = 2.0) -> bool:
-    """This function will ask a node for its options in the native protocol and tell whether it answered."""
+    """Ask a node for its options in the native protocol and tell whether it answered."""
     options, supported = b"\x04\x00\x00\x00\x05\x00\x00\x00\x00", 0x06
     try:
         with socket.create_connection((address, port), timeout=timeout) as connection:
@@ -349,7 +349,7 @@ def _why_it_ended(plan: NodePlan, code: int) -> str:
 
 
 def last_lines(folder: Path, count: int = _LOG_LINES) -> str:
-    """This function will return the last lines of a node's log and of what its JVM printed."""
+    """Return the last lines of a node's log and of what its JVM printed."""
     lines: list[str] = []
     for name in ("system.log", "console.log"):
         with contextlib.suppress(FileNotFoundError):

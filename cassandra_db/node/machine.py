@@ -15,7 +15,7 @@ MEBIBYTE = 1024 * 1024
 
 
 def available_memory_mb() -> int:
-    """This function will return the mebibytes that can still be taken here.
+    """Return the mebibytes that can still be taken here.
 
     Inside a container its limit counts, not the machine's memory.
     """
@@ -36,7 +36,7 @@ def _cgroup_memory_mb() -> int | None:
 
 
 def is_free(address: str, port: int) -> bool:
-    """This function will tell whether nobody listens on the port and a server of ours could."""
+    """Tell whether nobody listens on the port and a server of ours could."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.settimeout(0.5)
         if probe.connect_ex((address, port)) == 0:
@@ -51,7 +51,7 @@ def is_free(address: str, port: int) -> bool:
 
 
 def free_port(wanted: int, addresses: Sequence[str], avoid: Iterable[int] = (), tries: int = 200) -> int:
-    """This function will return the wanted port, or the next one after it, that is free on all the addresses.
+    """Return the wanted port, or the next one after it, that is free on all the addresses.
 
     Raises NodeError when `tries` ports in a row are taken.
     """
@@ -63,7 +63,7 @@ def free_port(wanted: int, addresses: Sequence[str], avoid: Iterable[int] = (), 
 
 
 def command_line(pid: int) -> list[str]:
-    """This function will return how a process was started; an empty list when there is no such process (any more)."""
+    """Return how a process was started; an empty list when there is no such process (any more)."""
     try:
         return list(psutil.Process(pid).cmdline())
     except psutil.Error:
@@ -71,7 +71,7 @@ def command_line(pid: int) -> list[str]:
 
 
 def memory_of_mb(pid: int) -> int | None:
-    """This function will return the mebibytes of memory a process holds, or None when it is gone."""
+    """Return the mebibytes of memory a process holds, or None when it is gone."""
     try:
         return int(psutil.Process(pid).memory_info().rss) // MEBIBYTE
     except psutil.Error:

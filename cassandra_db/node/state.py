@@ -41,12 +41,12 @@ class Cluster:
 
 
 def default_home() -> Path:
-    """This function will return the ignored folder in which this checkout's nodes live."""
+    """Return the ignored folder in which this checkout's nodes live."""
     return CHECKOUT / ".cassandra"
 
 
 def load(home: Path) -> Cluster | None:
-    """This function will return what the last start recorded, or None if there was none or it was half written."""
+    """Return what the last start recorded, or None if there was none or it was half written."""
     try:
         record = json.loads((home / "state.json").read_text(encoding="utf-8"))
         nodes = tuple(Node(**node) for node in record.pop("nodes"))
@@ -56,7 +56,7 @@ def load(home: Path) -> Cluster | None:
 
 
 def save(home: Path, cluster: Cluster) -> None:
-    """This function will record a start so that a reader sees either the old record or the new one, never half."""
+    """Record a start so that a reader sees either the old record or the new one, never half."""
     home.mkdir(parents=True, exist_ok=True)
     draft = home / f"state.json.{os.getpid()}"
     draft.write_text(json.dumps(asdict(cluster), indent=2) + "\n", encoding="utf-8")
@@ -64,12 +64,12 @@ def save(home: Path, cluster: Cluster) -> None:
 
 
 def forget(home: Path) -> None:
-    """This function will drop the record of a start."""
+    """Drop the record of a start."""
     (home / "state.json").unlink(missing_ok=True)
 
 
 def recorded_endpoint(home: Path | None = None) -> tuple[list[str], int] | None:
-    """This function will return (hosts, CQL port) of the node this checkout started, or None if it started none.
+    """Return (hosts, CQL port) of the node this checkout started, or None if it started none.
 
     It reads one small file and promises nothing about the node's health.
     """

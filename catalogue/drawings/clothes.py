@@ -11,7 +11,7 @@ def _sewn(sheet: Sheet, outline: str, cloth: Tone, width: float = 2.5) -> None:
 
 
 def _drape(sheet: Sheet, cloth: Tone) -> str:
-    """This function will return the paint of a trunk lying flat: three soft folds from side to side."""
+    """Return the paint of a trunk lying flat: three soft folds from side to side."""
     return sheet.linear(
         (0, cloth.down(0.06)),
         (0.16, cloth.up(0.02)),
@@ -53,12 +53,12 @@ _ARMHOLE = "M435 148C417 176 417 224 446 264M165 148C183 176 183 224 154 264"
 
 
 def _laid(side: int) -> str | None:
-    """This function will return the transform that lays what is drawn for the right on this side."""
+    """Return the transform that lays what is drawn for the right on this side."""
     return None if side > 0 else f"translate({2 * X} 0) scale(-1 1)"
 
 
 def _both(sheet: Sheet, outline: str, cloth: Tone, *, darker: float = 0.0) -> None:
-    """This function will draw a right sleeve and its mirror image, the one further from the light darker."""
+    """Draw a right sleeve and its mirror image, the one further from the light darker."""
     for side in (1, -1):
         tone = cloth.down(darker + (0.035 if side > 0 else 0.0))
         paint = sheet.linear((0, tone.down(0.06)), (0.35, tone.up(0.02)), (1, tone.down(0.05)), along=ACROSS)
@@ -70,7 +70,7 @@ _LONG_SLEEVE = "M430 144C476 168 500 300 520 452L468 462C458 380 446 310 424 262
 
 
 def _mirror(outline: str) -> str:
-    """This function will return path data of absolute M, L, C, Q and Z commands, mirrored at the middle line."""
+    """Return path data of absolute M, L, C, Q and Z commands, mirrored at the middle line."""
     words: list[str] = []
     is_x = True
     number = ""
@@ -90,7 +90,7 @@ def _silhouette(trunk: str, sleeve: str) -> str:
 
 
 def _neck(sheet: Sheet, cloth: Tone, *, wide: float = 62, deep: float = 46, rib: float = 15, y: float = 118) -> None:
-    """This function will draw a round neckline: the inside of the back, and the ribbed edge in front."""
+    """Draw a round neckline: the inside of the back, and the ribbed edge in front."""
     hole = f"M{X - wide} {y}C{X - wide * 0.72} {y + deep} {X + wide * 0.72} {y + deep} {X + wide} {y}Q{X} {y + 14} {X - wide} {y}Z"
     back = f"M{X - wide} {y}Q{X} {y - 12} {X + wide} {y}L{X + wide} {y + 4}Q{X} {y + 20} {X - wide} {y + 4}Z"
     sheet.fill(hole, cloth.down(0.22))
@@ -101,7 +101,7 @@ def _neck(sheet: Sheet, cloth: Tone, *, wide: float = 62, deep: float = 46, rib:
 
 
 def _armholes(sheet: Sheet, cloth: Tone) -> None:
-    """This function will draw the seams where the sleeves are set in, with the shade beside them."""
+    """Draw the seams where the sleeves are set in, with the shade beside them."""
     sheet.line(_ARMHOLE, cloth.down(0.13), 3, opacity=0.8)
     sheet.line("M424 152C406 182 406 226 434 264M176 152C194 182 194 226 166 264", cloth.down(0.13), 9, opacity=0.14)
 
@@ -190,7 +190,7 @@ def shirt(sheet: Sheet, cloth: Tone) -> None:
 
 
 def _knit_base(sheet: Sheet, wool: Tone) -> None:
-    """This function will draw the body, the sleeves and the ribbed ends of a jumper."""
+    """Draw the body, the sleeves and the ribbed ends of a jumper."""
     sheet.cast(_silhouette(_TRUNK_KNIT, _LONG_SLEEVE) + box(160, 430, 280, 62, 10), drop=14)
     _both(sheet, _LONG_SLEEVE, wool)
     cuff = "M467 450L520 441L526 496Q526 502 520 503L482 508Q475 509 474 502Z"
@@ -372,7 +372,7 @@ def backpack(sheet: Sheet, canvas: Tone, strap: Tone = LEATHER) -> None:
 
 
 def scarf(sheet: Sheet, wool: Tone, shade: Tone | None = None) -> None:
-    """This function will draw a scarf laid in a loop, both ends hanging down."""
+    """Draw a scarf laid in a loop, both ends hanging down."""
     second = shade or wool.down(0.1)
     back = "M352 250C372 330 394 410 404 486L314 500C306 420 292 340 276 280Z"
     front = "M262 250C242 330 214 420 196 500L298 520C310 430 330 350 352 280Z"

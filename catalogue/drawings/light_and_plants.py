@@ -62,7 +62,7 @@ def pendant(sheet: Sheet, enamel: Tone) -> None:
 
 
 def _flame(sheet: Sheet, x: float, y: float, size: float = 1.0) -> None:
-    """This function will draw a flame that stands on (x, y)."""
+    """Draw a flame that stands on (x, y)."""
     _halo(sheet, x, y - 24 * size, 86 * size, 0.8)
     s = size
     outer = path(

@@ -6,7 +6,7 @@ from catalogue.drawings.tone import BRASS, LEATHER, PAPER, WOOD, Tone
 
 
 def home(sheet: Sheet, lamp: Tone, cushion: Tone | None = None, vase: Tone | None = None) -> None:
-    """This function will draw a lamp, a vase and a cushion on the floor in front of them."""
+    """Draw a lamp, a vase and a cushion on the floor in front of them."""
     with sheet.group(transform="translate(-44 -22) scale(.86)"):
         light_and_plants.lamp(sheet, lamp, PAPER)
     with sheet.group(transform="translate(262 126) scale(.66)"):
@@ -16,7 +16,7 @@ def home(sheet: Sheet, lamp: Tone, cushion: Tone | None = None, vase: Tone | Non
 
 
 def kitchen(sheet: Sheet, pot: Tone, mug: Tone | None = None, bowl: Tone | None = None) -> None:
-    """This function will draw a casserole with a mug and a bowl."""
+    """Draw a casserole with a mug and a bowl."""
     with sheet.group(transform="translate(36 -24) scale(.88)"):
         tableware.casserole(sheet, pot)
     with sheet.group(transform="translate(296 214) scale(.5)"):
@@ -26,7 +26,7 @@ def kitchen(sheet: Sheet, pot: Tone, mug: Tone | None = None, bowl: Tone | None 
 
 
 def clothing(sheet: Sheet, jumper: Tone, beanie: Tone | None = None, socks: Tone | None = None) -> None:
-    """This function will draw a jumper laid out with a beanie and socks."""
+    """Draw a jumper laid out with a beanie and socks."""
     sheet.leave_floor_out()
     with sheet.group(transform="rotate(-7 300 300) translate(16 -44) scale(.92)"):
         clothes.jumper(sheet, jumper)
@@ -37,7 +37,7 @@ def clothing(sheet: Sheet, jumper: Tone, beanie: Tone | None = None, socks: Tone
 
 
 def workspace(sheet: Sheet, cover: Tone, pencils: Tone | None = None, clock: Tone | None = None) -> None:
-    """This function will draw a notebook with pencils and a pen."""
+    """Draw a notebook with pencils and a pen."""
     with sheet.group(transform="translate(-30 20) scale(.9)"):
         desk.notebook(sheet, cover, pencils)
     with sheet.group(transform="translate(330 40) scale(.42)"):

@@ -22,13 +22,13 @@ ASLANT = (0, 0, 1, 1)
 
 
 def number(value: float) -> str:
-    """This function will write a number as short as a tenth of a unit allows."""
+    """Write a number as short as a tenth of a unit allows."""
     text = f"{value:.1f}"
     return text[:-2] if text.endswith(".0") else text
 
 
 def path(start: Point, *pieces: Piece, closed: bool = False) -> str:
-    """This function will return the path data of an outline."""
+    """Return the path data of an outline."""
     words = [f"M{number(start[0])} {number(start[1])}"]
     for piece in pieces:
         points = " ".join(f"{number(x)} {number(y)}" for x, y in piece)
@@ -37,14 +37,14 @@ def path(start: Point, *pieces: Piece, closed: bool = False) -> str:
 
 
 def backwards(start: Point, pieces: Sequence[Piece]) -> tuple[Point, list[Piece]]:
-    """This function will return the same outline drawn from its end to its start."""
+    """Return the same outline drawn from its end to its start."""
     stations = [start, *(piece[-1] for piece in pieces)]
     turned = [(*reversed(piece[:-1]), stations[i]) for i, piece in enumerate(pieces)]
     return stations[-1], list(reversed(turned))
 
 
 def mirrored(middle: float, start: Point, *pieces: Piece) -> str:
-    """This function will return a closed outline from its right half.
+    """Return a closed outline from its right half.
 
     The x of all points is counted from the middle line. The half runs from the top to the bottom; the left
     half is its mirror image.
@@ -57,7 +57,7 @@ def mirrored(middle: float, start: Point, *pieces: Piece) -> str:
 
 
 def vessel(middle: float, start: Point, *pieces: Piece, tilt: float = TILT) -> str:
-    """This function will return the outline of a thing turned on a wheel, from its right profile.
+    """Return the outline of a thing turned on a wheel, from its right profile.
 
     Points are (radius, y), from the rim down; the rim's far side and the foot are arcs.
     """
@@ -70,7 +70,7 @@ def vessel(middle: float, start: Point, *pieces: Piece, tilt: float = TILT) -> s
 
 
 def band(middle: float, top: Point, bottom: Point, *, tilt: float = TILT) -> str:
-    """This function will return a ring round a turned thing; top and bottom are (radius, y)."""
+    """Return a ring round a turned thing; top and bottom are (radius, y)."""
     (r1, y1), (r2, y2) = top, bottom
     return (
         f"M{number(middle - r1)} {number(y1)}A{number(r1)} {number(r1 * tilt)} 0 0 0 {number(middle + r1)} {number(y1)}"
@@ -80,7 +80,7 @@ def band(middle: float, top: Point, bottom: Point, *, tilt: float = TILT) -> str
 
 
 def hoop(middle: float, radius: float, y: float, *, tilt: float = TILT) -> str:
-    """This function will return the near half of a circle round a turned thing, as an open line."""
+    """Return the near half of a circle round a turned thing, as an open line."""
     return (
         f"M{number(middle - radius)} {number(y)}"
         f"A{number(radius)} {number(radius * tilt)} 0 0 0 {number(middle + radius)} {number(y)}"
@@ -88,7 +88,7 @@ def hoop(middle: float, radius: float, y: float, *, tilt: float = TILT) -> str:
 
 
 def box(x: float, y: float, width: float, height: float, corner: float = 0) -> str:
-    """This function will return the outline of a rectangle with round corners."""
+    """Return the outline of a rectangle with round corners."""
     if not corner:
         return f"M{number(x)} {number(y)}h{number(width)}v{number(height)}h{number(-width)}Z"
     c, w, h = number(corner), width - 2 * corner, height - 2 * corner
@@ -108,43 +108,43 @@ class Sheet:
         self._has_floor = False
 
     def element(self, name: str, **attributes: Paint | float | None) -> None:
-        """This function will add an element; `stroke_width` becomes `stroke-width`, None is left out."""
+        """Add an element; `stroke_width` becomes `stroke-width`, None is left out."""
         self._marks.append(f"<{name}{self._written(attributes)}/>")
 
     def fill(self, outline: str, paint: Paint, **attributes: Paint | float | None) -> None:
-        """This function will add a filled outline."""
+        """Add a filled outline."""
         self.element("path", d=outline, fill=paint, **attributes)
 
     def line(self, outline: str, paint: Paint, width: float, **attributes: Paint | float | None) -> None:
-        """This function will add a stroke; its ends are round, as the document says, unless told otherwise."""
+        """Add a stroke; its ends are round, as the document says, unless told otherwise."""
         self.element("path", d=outline, fill="none", stroke=paint, stroke_width=width, **attributes)
 
     def oval(self, x: float, y: float, rx: float, ry: float, paint: Paint, **attributes: Paint | float | None) -> None:
-        """This function will add a filled ellipse about its centre."""
+        """Add a filled ellipse about its centre."""
         self.element("ellipse", cx=x, cy=y, rx=rx, ry=ry, fill=paint, **attributes)
 
     def dots(self, points: Sequence[Point], paint: Paint, size: float, **attributes: Paint | float | None) -> None:
-        """This function will add round dots, all in one element."""
+        """Add round dots, all in one element."""
         outline = "".join(f"M{x:.0f} {y:.0f}h0" for x, y in points)
         self.line(outline, paint, size, **attributes)
 
     def threads(self, along: str, width: float, tone: Tone, *, thick: float, apart: float, opacity: float) -> None:
-        """This function will add ribs or rows of stitches: the dashes of one broad stroke, across its way."""
+        """Add ribs or rows of stitches: the dashes of one broad stroke, across its way."""
         dashes = f"{number(thick)} {number(apart - thick)}"
         self.line(along, tone, width, stroke_linecap="butt", stroke_dasharray=dashes, opacity=opacity)
 
     def linear(self, *stops: Stop, along: tuple[float, float, float, float] = DOWN) -> str:
-        """This function will return the paint of a gradient across whatever it fills."""
+        """Return the paint of a gradient across whatever it fills."""
         x1, y1, x2, y2 = (format(v, "g") for v in along)
         return self._define("linearGradient", f' x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"', _stops(stops))
 
     def radial(self, *stops: Stop, at: tuple[float, float, float] = (0.5, 0.5, 0.5)) -> str:
-        """This function will return the paint of a gradient outwards from (x, y) as far as a radius."""
+        """Return the paint of a gradient outwards from (x, y) as far as a radius."""
         x, y, r = (format(v, "g") for v in at)
         return self._define("radialGradient", f' cx="{x}" cy="{y}" r="{r}"', _stops(stops))
 
     def round(self, tone: Tone, strength: float = 1.0) -> str:
-        """This function will return the paint of a round body standing in the light from the left."""
+        """Return the paint of a round body standing in the light from the left."""
         return self.linear(
             (0, tone.down(0.035 * strength)),
             (0.26, tone.up(0.055 * strength)),
@@ -154,15 +154,15 @@ class Sheet:
         )
 
     def hollow(self, tone: Tone) -> str:
-        """This function will return the paint of an inside: dark on the side that the light comes from."""
+        """Return the paint of an inside: dark on the side that the light comes from."""
         return self.linear((0, tone.down(0.17)), (0.55, tone.down(0.08)), (1, tone.down(0.02)), along=ASLANT)
 
     def flat(self, tone: Tone) -> str:
-        """This function will return the paint of a thing lying flat, a little lighter at the upper left."""
+        """Return the paint of a thing lying flat, a little lighter at the upper left."""
         return self.linear((0, tone.up(0.045)), (0.5, tone), (1, tone.down(0.05)), along=ASLANT)
 
     def shadow(self, x: float, y: float, rx: float, ry: float | None = None, strength: float = 0.42) -> None:
-        """This function will add the soft shadow that a standing thing throws on the ground."""
+        """Add the soft shadow that a standing thing throws on the ground."""
         if not self._has_floor:
             self._lay_floor()
         dark = self.backdrop.down(0.42)
@@ -171,7 +171,7 @@ class Sheet:
         self.oval(x, y, rx, height, soft)
 
     def leave_floor_out(self) -> None:
-        """This function will keep the ground flat, for a scene in which everything lies."""
+        """Keep the ground flat, for a scene in which everything lies."""
         self._has_floor = True
 
     def _lay_floor(self) -> None:
@@ -181,7 +181,7 @@ class Sheet:
         self.fill(box(-SIDE, 300, 3 * SIDE, 900), self.linear((0, dark, 0), (0.16, dark, 0.2), (1, dark, 0.1)))
 
     def cast(self, outline: str, *, drop: float = 10, strength: float = 1.0) -> None:
-        """This function will add the shadow of a thing lying on the ground, from its outline."""
+        """Add the shadow of a thing lying on the ground, from its outline."""
         dark = self.backdrop.down(0.4)
         for share, opacity in ((1.0, 0.12), (0.4, 0.17)):
             width = drop * share * 1.3
@@ -196,25 +196,25 @@ class Sheet:
             )
 
     def gleam(self, outline: str, width: float, opacity: float = 0.35) -> None:
-        """This function will add a reflection of the window."""
+        """Add a reflection of the window."""
         self.line(outline, WHITE, width, opacity=opacity)
 
     @contextmanager
     def within(self, outline: str) -> Iterator[None]:
-        """This function will keep what is drawn inside it within the outline."""
+        """Keep what is drawn inside it within the outline."""
         clip = self._define("clipPath", "", f'<path d="{outline}"/>')
         with self.group(clip_path=clip):
             yield
 
     @contextmanager
     def group(self, **attributes: Paint | float | None) -> Iterator[None]:
-        """This function will put what is drawn inside it into a group, turned or shifted by `transform`."""
+        """Put what is drawn inside it into a group, turned or shifted by `transform`."""
         self._marks.append(f"<g{self._written(attributes)}>")
         yield
         self._marks.append("</g>")
 
     def document(self, title: str) -> str:
-        """This function will return the whole SVG document. `title` must need no escaping."""
+        """Return the whole SVG document. `title` must need no escaping."""
         definitions = "".join(
             f'<{name} id="{identity}"{attributes}>{content}</{name}>'
             for identity, (name, attributes, content) in self._definitions.values()
@@ -225,7 +225,7 @@ class Sheet:
         )
 
     def _define(self, name: str, attributes: str, content: str) -> str:
-        """This function will keep a gradient or a clip, once however often it is asked for, and refer to it."""
+        """Keep a gradient or a clip, once however often it is asked for, and refer to it."""
         identity, _ = self._definitions.setdefault(
             f"{name} {attributes} {content}", (f"g{len(self._definitions)}", (name, attributes, content))
         )
@@ -251,12 +251,12 @@ def _stops(stops: Sequence[Stop]) -> str:
 
 
 def rounded(value: float) -> str:
-    """This function will write a share (0 to 1) to two places."""
+    """Write a share (0 to 1) to two places."""
     return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
 
 
 def scattered(x: float, y: float, rx: float, ry: float, count: int) -> list[Point]:
-    """This function will return points spread evenly over an ellipse, as seeds are in a sunflower."""
+    """Return points spread evenly over an ellipse, as seeds are in a sunflower."""
     points = []
     for i in range(count):
         radius, angle = math.sqrt((i + 0.5) / count), i * 2.39996

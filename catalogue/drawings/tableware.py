@@ -17,14 +17,14 @@ COFFEE = Tone.of("6f4a34")
 
 
 def _handle(sheet: Sheet, outline: str, tone: Tone, width: float) -> None:
-    """This function will draw a round handle: its shaded underside, its body and the light on it."""
+    """Draw a round handle: its shaded underside, its body and the light on it."""
     sheet.line(outline, tone.down(0.15), width, stroke_linecap="butt")
     sheet.line(outline, tone.down(0.04), width * 0.72, stroke_linecap="butt", transform="translate(-2 -2)")
     sheet.line(outline, tone.up(0.06), width * 0.26, transform="translate(-4 -4)")
 
 
 def _opening(sheet: Sheet, x: float, y: float, r: float, lip: Tone, inside: Tone, tilt: float = 0.2) -> None:
-    """This function will draw a vessel's rim and what is seen of its inside."""
+    """Draw a vessel's rim and what is seen of its inside."""
     sheet.oval(x, y, r, r * tilt, sheet.linear((0, lip.up(0.1)), (1, lip.down(0.02)), along=ACROSS))
     inner = r - max(7, r * 0.055)
     sheet.oval(x, y + 1, inner, inner * tilt, sheet.hollow(inside))

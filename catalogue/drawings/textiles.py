@@ -7,7 +7,7 @@ from catalogue.drawings.tone import PAPER, WOOD, Tone
 
 
 def _stacked(sheet: Sheet, x: float, y: float, width: float, height: float, tone: Tone) -> None:
-    """This function will draw one folded cloth seen from the front: the fold is the round left end."""
+    """Draw one folded cloth seen from the front: the fold is the round left end."""
     outline = box(x, y, width, height, min(height / 2, 28))
     sheet.fill(outline, sheet.linear((0, tone.up(0.06)), (0.45, tone), (1, tone.down(0.11))))
 
@@ -21,7 +21,7 @@ def long_cushion(sheet: Sheet, cloth: Tone) -> None:
 
 
 def _pillow(w: float, h: float, x: float = 300, y: float = 300) -> str:
-    """This function will return the outline of a stuffed square: pulled in along the sides, pointed corners."""
+    """Return the outline of a stuffed square: pulled in along the sides, pointed corners."""
     dx, dy = w * 0.9, h * 0.9
     return (
         f"M{x - w} {y - h}Q{x - w * 0.5} {y - dy} {x} {y - dy}Q{x + w * 0.5} {y - dy} {x + w} {y - h}"
@@ -80,7 +80,7 @@ def _fringe(xs: range, y: float, length: float) -> str:
 
 
 def blanket(sheet: Sheet, wool: Tone, stripe: Tone | None = None) -> None:
-    """This function will draw a throw hung over a wooden rail, the fringe below."""
+    """Draw a throw hung over a wooden rail, the fringe below."""
     second = stripe or wool.against(0.16)
     sheet.shadow(312, 548, 170, 18, 0.25)
     sheet.line("M70 112H530", WOOD.down(0.12), 20)
@@ -113,7 +113,7 @@ def blanket(sheet: Sheet, wool: Tone, stripe: Tone | None = None) -> None:
 
 
 def folded_blanket(sheet: Sheet, cotton: Tone) -> None:
-    """This function will draw a thick waffle blanket, folded and tied with a ribbon."""
+    """Draw a thick waffle blanket, folded and tied with a ribbon."""
     sheet.shadow(318, 472, 250, 40)
     for i, y in enumerate((398, 336, 274)):
         _stacked(sheet, 92 + i * 3, y, 416 - i * 5, 66, cotton.down(0.02 * (2 - i)))
@@ -141,7 +141,7 @@ def folded_blanket(sheet: Sheet, cotton: Tone) -> None:
 
 
 def towel(sheet: Sheet, cotton: Tone) -> None:
-    """This function will draw three folded towels, the top one in its border's full width."""
+    """Draw three folded towels, the top one in its border's full width."""
     sheet.shadow(318, 490, 246, 38)
     tones = (cotton.down(0.045), cotton, cotton.up(0.03))
     for i, tone in enumerate(tones):
@@ -171,7 +171,7 @@ def towel(sheet: Sheet, cotton: Tone) -> None:
 
 
 def tea_towel(sheet: Sheet, linen: Tone, stripe: Tone | None = None) -> None:
-    """This function will draw a linen towel hanging from a peg by its loop."""
+    """Draw a linen towel hanging from a peg by its loop."""
     second = stripe or linen.against(0.3)
     outline = "M286 92C270 122 214 128 176 146C186 260 178 380 164 512C250 522 350 522 438 510C424 380 416 260 426 146C388 128 330 122 314 92Z"
     sheet.cast(outline, drop=16)
@@ -215,7 +215,7 @@ def tea_towel(sheet: Sheet, linen: Tone, stripe: Tone | None = None) -> None:
 
 
 def rolled_mat(sheet: Sheet, cotton: Tone) -> None:
-    """This function will draw a waffle mat, rolled up, with the spiral of its end."""
+    """Draw a waffle mat, rolled up, with the spiral of its end."""
     sheet.shadow(316, 446, 250, 42)
     body = "M170 206H462C504 206 530 250 530 324C530 398 504 442 462 442H170Z"
     sheet.fill(
@@ -286,7 +286,7 @@ def basket(sheet: Sheet, grass: Tone) -> None:
 
 
 def _stitches(x: float, radius: float, y: float, count: int, phase: float) -> str:
-    """This function will return short slanting stitches round the near side of a turned thing."""
+    """Return short slanting stitches round the near side of a turned thing."""
     words = []
     for k in range(count + 1):
         angle = math.pi * (k + phase) / (count + 1)

@@ -28,7 +28,7 @@ class Tone:
 
     @classmethod
     def of(cls, hex6: str) -> Self:
-        """This function will return the tone of six hexadecimal digits; raises ValueError for anything else."""
+        """Return the tone of six hexadecimal digits; raises ValueError for anything else."""
         red, green, blue = (_to_linear(int(hex6[i : i + 2], 16) / 255) for i in (0, 2, 4))
         long = math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue)
         medium = math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue)
@@ -41,7 +41,7 @@ class Tone:
 
     @classmethod
     def polar(cls, lightness: float, chroma: float, hue: float) -> Self:
-        """This function will return the tone with this lightness, colourfulness and hue (radians)."""
+        """Return the tone with this lightness, colourfulness and hue (radians)."""
         return cls(lightness, chroma * math.cos(hue), chroma * math.sin(hue))
 
     @property
@@ -53,17 +53,17 @@ class Tone:
         return math.atan2(self.blue_yellow, self.green_red)
 
     def up(self, step: float) -> "Tone":
-        """This function will return the tone in more light; near white it loses colour, as things do."""
+        """Return the tone in more light; near white it loses colour, as things do."""
         lightness = min(self.lightness + step, 0.985)
         fade = 1 - max(0.0, step) * 0.9
         return Tone(lightness, self.green_red * fade, self.blue_yellow * fade)
 
     def down(self, step: float) -> "Tone":
-        """This function will return the tone in shade."""
+        """Return the tone in shade."""
         return Tone(max(self.lightness - step, 0.08), self.green_red, self.blue_yellow)
 
     def mix(self, other: "Tone", share: float) -> "Tone":
-        """This function will return this tone with a share (0 to 1) of the other."""
+        """Return this tone with a share (0 to 1) of the other."""
         return Tone(
             self.lightness + (other.lightness - self.lightness) * share,
             self.green_red + (other.green_red - self.green_red) * share,
@@ -71,11 +71,11 @@ class Tone:
         )
 
     def against(self, step: float) -> "Tone":
-        """This function will return a tone that shows on this one: lighter on dark, darker on light."""
+        """Return a tone that shows on this one: lighter on dark, darker on light."""
         return self.up(step) if self.lightness < 0.55 else self.down(step)
 
     def __str__(self) -> str:
-        """This function will return the tone as SVG writes it, `#rrggbb`."""
+        """Return the tone as SVG writes it, `#rrggbb`."""
         long = (self.lightness + 0.3963377774 * self.green_red + 0.2158037573 * self.blue_yellow) ** 3
         medium = (self.lightness - 0.1055613458 * self.green_red - 0.0638541728 * self.blue_yellow) ** 3
         short = (self.lightness - 0.0894841775 * self.green_red - 1.2914855480 * self.blue_yellow) ** 3

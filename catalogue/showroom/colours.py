@@ -34,5 +34,5 @@ SEAGRASS = Choice("Seagrass", "SEA", ("c2a56b",))
 
 
 def with_accent(colour: Choice, *hexes: str) -> Choice:
-    """This function will return the colour with further values for the second and third part of a picture."""
+    """Return the colour with further values for the second and third part of a picture."""
     return replace(colour, hexes=(colour.hexes[0], *hexes))

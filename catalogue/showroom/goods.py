@@ -16,17 +16,17 @@ TaxClass = Literal["standard", "reduced"]
 
 
 def category_id(slug: str) -> uuid.UUID:
-    """This function will return the id that the category with this slug always has."""
+    """Return the id that the category with this slug always has."""
     return uuid.uuid5(NAMESPACE, f"category:{slug}")
 
 
 def product_id(key: str) -> uuid.UUID:
-    """This function will return the id that the product with this key always has."""
+    """Return the id that the product with this key always has."""
     return uuid.uuid5(NAMESPACE, f"product:{key}")
 
 
 def variant_id(sku: str) -> uuid.UUID:
-    """This function will return the id that the variant with this SKU always has."""
+    """Return the id that the variant with this SKU always has."""
     return uuid.uuid5(NAMESPACE, f"variant:{sku}")
 
 
@@ -107,13 +107,13 @@ class Options:
     choices: Mapping[str, Sequence[Choice]] = field(default_factory=dict)
 
     def combinations(self) -> list[dict[str, Choice]]:
-        """This function will return every combination of choices; without options, the empty one."""
+        """Return every combination of choices; without options, the empty one."""
         names = tuple(self.choices)
         return [dict(zip(names, combo, strict=True)) for combo in every_combination(*self.choices.values())]
 
 
 def usual_stock(sku: str, price: Decimal) -> dict[str, int]:
-    """This function will return a plausible stock: more of what is cheap, more in Berlin, always the same."""
+    """Return a plausible stock: more of what is cheap, more in Berlin, always the same."""
     full = 96 if price < 20 else 60 if price < 60 else 30
     noise = zlib.crc32(sku.encode())
     berlin = full // 2 + noise % full
@@ -133,7 +133,7 @@ def make(
     stock: Mapping[str, tuple[int, int]] | None = None,
     without: frozenset[str] = frozenset(),
 ) -> tuple[Variant, ...]:
-    """This function will return the variants of a product, one a combination of its options.
+    """Return the variants of a product, one a combination of its options.
 
     `price` and `was` are EUR including tax, as text. `stock` names (Berlin, Cork) for the SKUs that are not
     plentiful, and `without` the SKUs that are not made. Raises KeyError for a SKU in `stock` that no

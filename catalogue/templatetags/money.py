@@ -14,7 +14,7 @@ LOCALE = "en_IE"
 
 @register.filter
 def money(amount: Money | None) -> str:
-    """This function will write a sum as "€43.20"; None becomes the empty text."""
+    """Write a sum as "€43.20"; None becomes the empty text."""
     return "" if amount is None else _written(amount.amount, amount.currency.code)
 
 

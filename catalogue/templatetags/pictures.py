@@ -15,7 +15,7 @@ _KEPT = 4096
 @register.simple_tag
 @lru_cache(maxsize=_KEPT)
 def picture(drawing: str, alt: str = "", size: str = "", *, eager: bool = False, first: bool = False) -> SafeString:
-    """This function will show a variant's drawing, whose room is kept before it arrives.
+    """Show a variant's drawing, whose room is kept before it arrives.
 
     `drawing` is what a variant's row holds, "shape/hex-hex". `size` is a modifier of the CSS class: "", "thumb" or
     "tiny". `alt` stays empty where the name stands beside it. `eager` is for the first row of a list, `first` for
@@ -34,7 +34,7 @@ def picture(drawing: str, alt: str = "", size: str = "", *, eager: bool = False,
 
 @register.simple_tag
 def swatches(colours: list[str], more: int = 0) -> SafeString:
-    """This function will draw up to five colours as dots, and tell how many more there are.
+    """Draw up to five colours as dots, and tell how many more there are.
 
     `colours` are hex digits, with or without "#"; anything else is refused by a ValueError.
     """

@@ -16,12 +16,12 @@ KINDS_OF_COLOUR = ("efeae0", "1d1f22", "c8724c", "2f4160", "ffffff", "000000")
 
 
 def colours_for(shape: str, first: str) -> tuple[str, ...]:
-    """This function will return as many colours as the shape takes."""
+    """Return as many colours as the shape takes."""
     return (first, "d6a03f", "3e7f80")[: SHAPES[shape].most_colours]
 
 
 def read(svg: str) -> ElementTree.Element:
-    """This function will parse a picture; raises ParseError when it is not well-formed."""
+    """Parse a picture; raises ParseError when it is not well-formed."""
     return ElementTree.fromstring(svg)  # noqa: S314 - our own drawing
 
 

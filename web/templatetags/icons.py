@@ -30,7 +30,7 @@ def _drawing(name: str) -> SafeString:
 @register.simple_tag
 @lru_cache(maxsize=256)
 def icon(name: str, modifier: str = "") -> SafeString:
-    """This function will draw static/icons/<name>.svg inside the page, in the colour of the words around it.
+    """Draw static/icons/<name>.svg inside the page, in the colour of the words around it.
 
     The drawing says nothing to a screen reader: put the words beside it. Raises TemplateSyntaxError for an
     unknown name, so that a slip of the pen fails in the first test that renders the page.
