@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Collection
 from functools import wraps
-from typing import Concatenate, ParamSpec, cast
+from typing import cast
 from urllib.parse import urlsplit
 
 from django.contrib.auth.views import redirect_to_login
@@ -14,10 +14,8 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts.models import User
+from web.methods import P, View
 from web.rendering import view_named
-
-P = ParamSpec("P")
-View = Callable[Concatenate[HttpRequest, P], HttpResponse]
 
 # What a member of staff may be; an admin may do what any of them may.
 ADMIN = "admin"

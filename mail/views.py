@@ -1,8 +1,6 @@
 """The showroom's mail reader: what the shop has sent, for whoever tries the shop out. Elsewhere it does not exist."""
 
-from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,10 +8,8 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from mail import caught
+from web.methods import P, View
 from web.rendering import page
-
-P = ParamSpec("P")
-View = Callable[Concatenate[HttpRequest, P], HttpResponse]
 
 
 def showroom_only(view: View[P]) -> View[P]:
