@@ -25,14 +25,14 @@ def own_order(request: HttpRequest, number: str) -> Order:
 
 def is_own(request: HttpRequest, order: Order) -> bool:
     """Tell whether the visitor may see the order."""
-    if order.order_id in _remembered(request):
+    if order.order_id in remembered(request):
         return True
     return order.user_id is not None and request.user.is_authenticated and request.user.pk == order.user_id
 
 
 def remember(request: HttpRequest, response: HttpResponse, order_id: UUID) -> None:
     """Set the cookie that opens this order's page for this browser, beside those of earlier ones."""
-    kept = [order_id, *(each for each in _remembered(request) if each != order_id)][:REMEMBERED]
+    kept = [order_id, *(each for each in remembered(request) if each != order_id)][:REMEMBERED]
     response.set_cookie(
         settings.ORDER_COOKIE_NAME,
         signing.dumps([each.hex for each in kept], salt=_SALT, compress=True),
@@ -43,7 +43,8 @@ def remember(request: HttpRequest, response: HttpResponse, order_id: UUID) -> No
     )
 
 
-def _remembered(request: HttpRequest) -> list[UUID]:
+def remembered(request: HttpRequest) -> list[UUID]:
+    """Return the orders that this browser may open without a session, the last one first."""
     try:
         found = signing.loads(request.COOKIES.get(settings.ORDER_COOKIE_NAME, ""), salt=_SALT)
         return [UUID(hex=each) for each in found]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cached_property
@@ -141,7 +141,10 @@ class Order:
     @cached_property
     def history(self) -> tuple[Event, ...]:
         """What the shopper may read of the history, the newest first."""
-        return tuple(event for event in self.events if event.public)
+        # What staff write on a move is for staff; the shop's own notes are for the shopper.
+        return tuple(
+            event if event.actor == "system" else replace(event, note="") for event in self.events if event.public
+        )
 
     @property
     def changed_at(self) -> datetime:

@@ -25,7 +25,7 @@ from cart.queries import Cart
 from catalogue.templatetags.money import money as in_words
 from inventory.errors import OutOfStock
 from orders import access, delivery, gateways, links, offers, operations, queries
-from orders.errors import CheckoutBusy, CheckoutGivenUp, CheckoutUsed, NoGateway, NotPayable, OrderError
+from orders.errors import CheckoutBusy, CheckoutGivenUp, CheckoutUsed, GatewayAway, NoGateway, NotPayable, OrderError
 from orders.forms import BillingForm, CheckoutForm, LookupForm, fingerprint
 from orders.operations import Draft
 from orders.queries import Order
@@ -115,6 +115,9 @@ def checkout(request: HttpRequest) -> HttpResponse:
         return _again(request, seen, placed)
     if cart is None or owner_id is None or not cart.lines:
         return redirect("cart:show")
+    if (request.method != "POST" or placing) and (waiting := _waiting(request, cart)):
+        messages.info(request, "You have ordered this already. Pay the order, or give it up to order anew.")
+        return redirect("orders:detail", waiting.number)
     if placing:
         form = CheckoutForm(request.POST)
         billing = BillingForm(request.POST if form.bills_elsewhere else None)
@@ -123,6 +126,20 @@ def checkout(request: HttpRequest) -> HttpResponse:
         return _update(Visit(request, owner_id, cart, *_typed(request)), seen)
     visit = Visit(request, owner_id, cart, CheckoutForm(initial=_preset(request)), BillingForm())
     return visit.page(offers.offered(cart), before=offers.in_cart(cart, owner_id))
+
+
+def _waiting(request: HttpRequest, cart: Cart) -> Order | None:
+    """The order that this cart has become already, in another tab or before Back, if it can still be paid."""
+    now, visitor = datetime.now(UTC), _member(request)
+    if visitor:
+        listed = queries.orders_of(visitor.user_id, [now.year]).get(now.year, [])
+        last = listed[0].order_id if listed else None
+    else:
+        last = next(iter(access.remembered(request)), None)
+    order = queries.order(last) if last else None
+    if order and order.cart_id == cart.cart_id and order.waits_for_payment and order.pay_until > now:
+        return order
+    return None
 
 
 def _preset(request: HttpRequest) -> dict[str, Any]:
@@ -196,8 +213,14 @@ def _member(request: HttpRequest) -> User | None:
 
 def _used(request: HttpRequest, order: Order) -> HttpResponse:
     response = page(request, "orders/used.html", {"order": order}, status=409)
-    access.remember(request, response, order.order_id)
+    _remember_guests(request, response, order)
     return response
+
+
+def _remember_guests(request: HttpRequest, response: HttpResponse, order: Order) -> None:
+    """Let this browser open a guest's order; a member's opens by their session, and not any more after they left."""
+    if order.user_id is None:
+        access.remember(request, response, order.order_id)
 
 
 # ---- Payment
@@ -214,7 +237,7 @@ def _to_payment(request: HttpRequest, order: Order) -> HttpResponse:
         response = redirect("orders:detail", order.number)
     else:
         response = redirect(url)
-    access.remember(request, response, order.order_id)
+    _remember_guests(request, response, order)
     return response
 
 
@@ -235,12 +258,47 @@ def pay(request: HttpRequest, number: str) -> HttpResponse:
     return _to_payment(request, order)
 
 
+@get_or_post
+@never_cache
+def give_up(request: HttpRequest, number: str) -> HttpResponse:
+    """The shopper does not want to pay: the order's things are free again, and still in the cart."""
+    if request.method != "POST":
+        return redirect("orders:detail", number)
+    order = _asked(access.own_order(request, number))
+    try:
+        if not order.waits_for_payment:
+            raise NotPayable
+        operations.order_moved(order, "cancelled", actor="shopper", now=datetime.now(UTC))
+    except OrderError as refused:
+        messages.error(request, str(refused))
+        return redirect("orders:detail", number)
+    messages.info(request, f"Order {order.number} is given up.")
+    return redirect("cart:show")
+
+
+def _asked(order: Order) -> Order:
+    """Ask the bank about a payment that is under way, and return the order as it is then."""
+    under_way = next((each for each in queries.attempts(order.order_id) if each.state == "started"), None)
+    if under_way is None or not order.waits_for_payment:
+        return order
+    return _settled(order, under_way.payment_id)
+
+
+def _settled(order: Order, payment_id: UUID) -> Order:
+    try:
+        return operations.payment_settled(order.order_id, payment_id, datetime.now(UTC)) or order
+    except GatewayAway:
+        # The worker asks again; until then the order's page tells what is known.
+        log.warning("order %s: the gateway does not answer", order.number)
+        return order
+
+
 @require_safe
 @never_cache
 def payment_return(request: HttpRequest, number: str, payment_id: UUID) -> HttpResponse:
     """The shopper comes back from the gateway: ask it how the payment has ended, whatever the address says."""
     order = access.own_order(request, number)
-    operations.payment_settled(order.order_id, payment_id, datetime.now(UTC))
+    _settled(order, payment_id)
     return redirect("orders:detail", order.number)
 
 
@@ -259,7 +317,10 @@ def payment_notice(request: HttpRequest, gateway: str) -> HttpResponse:
         log.warning("a payment notice was refused: %s", refused)
         return HttpResponse(status=403)
     if order := queries.order_by_number(found.number):
-        operations.payment_settled(order.order_id, found.payment_id, datetime.now(UTC))
+        try:
+            operations.payment_settled(order.order_id, found.payment_id, datetime.now(UTC))
+        except GatewayAway:
+            return HttpResponse(status=503)  # so that the notice is sent again
     return HttpResponse(status=204)
 
 
@@ -270,12 +331,9 @@ def payment_notice(request: HttpRequest, gateway: str) -> HttpResponse:
 @never_cache
 def detail(request: HttpRequest, number: str) -> HttpResponse:
     """An order: what it is at, what is in it, where it goes."""
-    order = access.own_order(request, number)
+    # While the bank thinks, looking at the page asks it; the worker would find the same out a little later.
+    order = _asked(access.own_order(request, number))
     attempts = queries.attempts(order.order_id)
-    under_way = next((each for each in attempts if each.state == "started"), None)
-    if under_way and order.waits_for_payment:
-        # While the bank thinks, looking at the page asks it; the worker would find the same out a little later.
-        order = operations.payment_settled(order.order_id, under_way.payment_id, datetime.now(UTC)) or order
     context = {
         "order": order,
         "items": queries.items(order),

@@ -267,7 +267,15 @@ def test_delivery_choices_follow_the_country_by_htmx(mug: Product) -> None:
     # Two triggers with one event name would shadow each other: one selector names all that may cause it.
     assert Shopper((mug, 1)).look().xpath("//button[@name='update']/@hx-trigger")[0].count("change") == 1
     assert "Pay €24.90" in text(part[1])
+    # Ireland delivers without a postcode, and the field says so at once.
+    postcode = next(each for each in part[2:] if "id_postal_code_field" in (each.get("hx-swap-oob") or ""))
+    assert "optional" in text(postcode)
+    assert postcode.xpath(".//input[@name='postal_code']/@value") == [TYPED["postal_code"]]
     assert "the total is €24.90" in answer.content.decode()
+
+
+def test_enter_in_a_field_presses_pay(mug: Product) -> None:
+    assert Shopper((mug, 1)).look().xpath("//form[@data-checkout]//button[@type='submit']")[0].get("id") == "pay"
 
 
 def test_the_invoice_can_go_elsewhere(mug: Product) -> None:
@@ -560,7 +568,7 @@ def test_a_signed_notice_settles_a_payment(mug: Product, client: Client) -> None
 
     moment = signature.partition(".")[0]
     old = str(int(moment) - 400)
-    for forged in ("", "1.x", f"{moment}.", f"{old}.{bank_gateway._signed(old, body)}", signature[:-1] + "x"):
+    for forged in ("", "1.x", "1.é", f"{moment}.", f"{old}.{bank_gateway._signed(old, body)}", signature[:-1] + "x"):
         assert tell(body, forged) == 403
     assert tell(body.replace(b"-", b"_"), signature) == 403
     assert tell(body, signature, "other") == 404
@@ -647,7 +655,9 @@ def visit(order: Order, client: Client | None = None) -> Any:
 def test_the_history_is_told_without_what_is_for_staff_only() -> None:
     order = make_order(paid=True)
     operations.note_added(order, "looks like fraud?", actor="Ann", now=datetime.now(UTC))
-    order = operations.order_moved(order, "shipped", actor="Ann", now=datetime.now(UTC))
+    order = operations.order_moved(
+        order, "shipped", actor="staff:1:Ann", now=datetime.now(UTC), note="Knows the fraud desk"
+    )
     page = text(visit(order))
     assert "fraud" not in page
     assert "Ann" not in page
@@ -755,6 +765,59 @@ def test_a_browser_remembers_its_last_orders() -> None:
     for order in made:
         visit(order, client)
     assert remembered(client) == [order.order_id for order in reversed(made)]
+
+
+def test_one_cart_makes_one_order_that_waits_for_its_payment() -> None:
+    last_two = goods(2)
+    shopper = Shopper((last_two, 2))
+    tab = shopper.token()
+    order, url = shopper.place()
+    at = reverse("orders:detail", args=[order.number])
+    assert shopper.client.get(reverse("orders:checkout"))["Location"] == at
+    assert shopper.send(tab)["Location"] == at
+    assert held(last_two) == 2
+    page = html.fromstring(shopper.client.get(at).content)
+    (give_up,) = page.xpath("//form[button[contains(., 'Give this order up')]]/@action")
+    assert shopper.client.post(give_up)["Location"] == reverse("cart:show")
+    gone = audit(order.order_id)
+    assert (gone.word, gone.events[0].actor, held(last_two)) == ("Cancelled", "shopper", 0)
+    assert shopper.place()[0].number != order.number
+    # What is paid is not given up so.
+    paid, url = make_order(paid=True), reverse("orders:give_up", args=[order.number])
+    visit(paid, shopper.client)
+    shopper.client.post(reverse("orders:give_up", args=[paid.number]))
+    assert audit(paid.order_id).word == "Confirmed"
+    assert shopper.client.get(url)["Location"] == at
+
+
+def test_with_the_bank_away_the_order_is_shown_as_it_is(mug: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: Any) -> None:
+        raise ConnectionError("no bank")
+
+    shopper = Shopper((mug, 1))
+    order, url = shopper.place()
+    payment_id = UUID(url.rstrip("/").rpartition("/")[2])
+    for name in ("start", "outcome"):
+        monkeypatch.setattr(bank_gateway.TestBank, name, away)
+    answer = shopper.client.post(reverse("orders:pay", args=[order.number]), follow=True)
+    assert "The bank does not answer" in text(answer)
+    back = reverse("orders:payment_return", args=[order.number, payment_id])
+    assert "Waiting for payment" in text(shopper.client.get(back, follow=True))
+    body, signature = bank_gateway.notice(payment_id, order.number)
+    notice = reverse("orders:payment_notice", args=["testbank"])
+    told = shopper.client.post(notice, body, "application/json", headers={"X-Signature": signature})
+    assert told.status_code == 503
+
+
+def test_a_members_order_closes_with_the_session(mug: Product, member: tuple[Client, UUID]) -> None:
+    client, user_id = member
+    order, _ = Shopper((mug, 1), client=client).place(email="ada@example.com")
+    assert order.user_id == user_id
+    at = reverse("orders:detail", args=[order.number])
+    assert client.get(at).status_code == 200
+    assert client.get(reverse("orders:checkout"))["Location"] == at
+    client.post(reverse("accounts:logout"))
+    assert client.get(at).status_code == 404
 
 
 # ---- A member's list
