@@ -20,6 +20,8 @@ from web.rendering import view_named
 # What a member of staff may be; an admin may do what any of them may.
 ADMIN = "admin"
 ROLES = ("support", "warehouse", "catalogue", "analyst", ADMIN)
+# Who works on orders.
+ORDER_STAFF = ("support", "warehouse")
 log = logging.getLogger(__name__)
 
 

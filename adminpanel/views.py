@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from accounts.access import member, staff_required
+from accounts.access import ORDER_STAFF, member, staff_required
 from adminpanel import operations, queries
 from adminpanel.forms import BoardForm, FindForm, MoveForm, NoteForm
 from adminpanel.queries import OrderPage
@@ -21,9 +21,6 @@ from orders.numbers import tidied
 from orders.queries import Order, order_by_number
 from web.methods import get_or_post
 from web.rendering import done, page
-
-# Who works on orders; an admin may do all of it.
-ORDER_STAFF = ("support", "warehouse")
 
 
 @staff_required(ORDER_STAFF)

@@ -4,8 +4,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from accounts.access import ADMIN
-from adminpanel.views import ORDER_STAFF
+from accounts.access import ADMIN, ORDER_STAFF
 from catalogue import queries
 
 

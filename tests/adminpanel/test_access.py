@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, reverse
 
+from accounts.access import ORDER_STAFF
 from accounts.models import User
-from adminpanel import views
 from adminpanel.urls import urlpatterns
 from tests.factories import make_user
 
@@ -52,7 +52,7 @@ def test_other_staff_have_no_business_with_orders(client: Client, role: str, add
     assert client.post(address).status_code == 403
 
 
-@pytest.mark.parametrize("role", [*views.ORDER_STAFF, "admin"])
+@pytest.mark.parametrize("role", [*ORDER_STAFF, "admin"])
 def test_those_who_work_on_orders_get_in(client: Client, role: str) -> None:
     client.force_login(make_user("Ann", role=role))
     answer = client.get(reverse("adminpanel:board"))

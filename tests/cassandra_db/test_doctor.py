@@ -73,3 +73,13 @@ def test_the_command_ends_with_1_when_something_needed_is_wrong() -> None:
         call_command("doctor", stdout=out)
     assert ended.value.code == 1
     assert "SECRET_KEY is not set" in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("named", "showroom", "level"),
+    [("", False, WRONG), ("none", False, ADVICE), ("testbank", False, WRONG), ("testbank", True, None)],
+)
+def test_a_shop_without_somebody_to_take_the_money_is_told_so(named: str, showroom: bool, level: str | None) -> None:
+    with override_settings(PAYMENT_GATEWAY=named, SHOWROOM=showroom, DEBUG=False):
+        told = [one.level for one in doctor._configuration() if "PAYMENT_GATEWAY" in one.mend]
+    assert told == ([level] if level else [])

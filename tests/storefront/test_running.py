@@ -47,6 +47,7 @@ def test_a_step_that_fails_is_told_with_what_it_printed(run: Run) -> None:
 
 
 def test_only_a_showroom_is_filled_and_tells_its_logins(run: Run) -> None:
+    run.development = True
     run.environment["STOA_SHOWROOM"] = "false"
     assert not run.showroom
     assert "demo/mail" not in running._welcome(run, ())
