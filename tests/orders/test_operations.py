@@ -321,6 +321,15 @@ def test_a_late_answer_leaves_the_order_waiting_until_it_is_there(monkeypatch: p
     assert audit(order.order_id).word == "Confirmed"
 
 
+def test_a_bank_that_never_answers_costs_the_order_and_nothing_else() -> None:
+    order = make_order(quantity=3, stock=5)
+    variant_id = queries.items(order)[0].variant_id
+    assert make_payment(order, bank.SILENT).word == "Waiting for payment"
+    swept(now() + timedelta(minutes=12))
+    assert audit(order.order_id).word == "Not paid in time"
+    assert stock_adds_up(variant_id) == {"received": 5, "available": 5, "held": 0, "committed": 0, "shipped": 0}
+
+
 def test_two_presses_at_once_open_one_payment() -> None:
     order = make_order()
     with ThreadPoolExecutor(4) as pool:

@@ -19,7 +19,7 @@ NOTICE_SECONDS = 300
 
 
 class TestBank:
-    """A bank that knows three cards."""
+    """A bank that knows four cards."""
 
     __test__ = False  # no test case, whatever its name
 

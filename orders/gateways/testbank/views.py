@@ -18,6 +18,7 @@ CARDS = (
     ("4242 4242 4242 4242", "is approved"),
     ("4000 0000 0000 0002", "is declined"),
     ("4000 0000 0000 0341", "is approved, but the bank takes its time to say so"),
+    ("4000 0000 0000 0259", "gets no answer, until the time to pay is over"),
 )
 
 
