@@ -37,5 +37,6 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"Port {port} on {host} cannot be used: {error}") from error
         self.stdout.write(f"Catching mail on {host}:{port}, keeping it in {maildir}")
+        self.stdout.flush()  # whoever started it waits for this line
         stopped.wait()
         controller.stop()
