@@ -639,7 +639,7 @@ def test_the_board_pages_over_days_the_oldest_first() -> None:
     while not set(made) <= set(seen):
         tickets, after = queries.board("to_pack", after, limit=2)
         seen += [ticket.order_id for ticket in tickets]
-        assert after
+        assert after or set(made) <= set(seen)
     assert [order_id for order_id in seen if order_id in made] == made
     assert len(seen) == len(set(seen))
     counts = queries.board_counts()
