@@ -29,8 +29,7 @@ CUT_OFF = """() => [...document.querySelectorAll('body *')].filter((e) => {
 SPACED = """* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important; }
 p { margin-block-end: 2em !important; }"""
 SHIFTS = """window.shifts = []; new PerformanceObserver((list) => list.getEntries().forEach((e) => {
-  // What rounds to 0.00 is the header's end being parsed a moment after its beginning.
-  if (!e.hadRecentInput && e.value >= 0.001) window.shifts.push(`${e.value.toFixed(4)} ${e.sources.map((s) => s.node?.outerHTML?.slice(0, 80)).join(' | ')}`);
+  if (!e.hadRecentInput) window.shifts.push(`${e.value.toFixed(4)} ${e.sources.map((s) => s.node?.outerHTML?.slice(0, 80)).join(' | ')}`);
 })).observe({type: 'layout-shift', buffered: true});"""
 # Where things are on the page, whatever it is scrolled to.
 WHERE = """(selectors) => Object.fromEntries(selectors.map((s) => {
