@@ -1,4 +1,5 @@
-# Two commands are enough: `make run` and `make test`. Needed: Python 3.11 with venv, make, the public package indexes.
+# Two commands are enough: `make run` and `make test`. Needed: Python 3.11 with venv, make, the public package indexes;
+# `make test` builds two programs with Go, and fetches a pinned Go where there is none.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -34,6 +35,7 @@ clean:  ## stop, then delete the data, the logs and the virtual environment (.en
 
 ##@ Quality
 test: .venv/checks  ## the whole suite, against a real Cassandra, with a real browser (ARGS=…)
+	@$(BIN)/python -m tests.tools
 	@$(BIN)/python -m pytest $(ARGS)
 
 check: lint types templates deploy test  ## all that the CI runs

@@ -12,7 +12,7 @@ bind = os.environ.get("BIND", "127.0.0.1:8000")
 # Threads, because a page mostly waits for the database; processes, because the driver decodes rows under the GIL.
 worker_class = "gthread"
 workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
-threads = int(os.environ.get("WEB_THREADS", "8"))
+threads = int(os.environ.get("WEB_THREADS", "16"))
 # A driver session must not live across a fork.
 preload_app = False
 
@@ -47,10 +47,15 @@ def on_starting(server: Any) -> None:
     """Refuse to start without what every answer needs, instead of failing at the first visitor."""
     import django
     from django.conf import settings
+    from django.core.exceptions import ImproperlyConfigured
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.settings")
     django.setup()
+    from cassandra_db.checks import secrets
+
     assert settings.SECRET_KEY  # Django raises ImproperlyConfigured when it is empty
+    if wrong := secrets():
+        raise ImproperlyConfigured("; ".join(f"{each.msg} {each.hint}" for each in wrong))
 
 
 def post_worker_init(worker: Any) -> None:

@@ -2,26 +2,41 @@
 
 import logging
 from collections.abc import Callable, Collection
+from datetime import UTC, datetime
 from functools import wraps
 from typing import cast
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
 from django.utils.cache import add_never_cache_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
+from accounts import audit
 from accounts.models import User
+from accounts.second_factor import has_passed
+from web.errors import TooManyAttempts
+from web.limits import attempted
 from web.methods import P, View
 from web.rendering import view_named
 
 # What a member of staff may be; an admin may do what any of them may.
 ADMIN = "admin"
-ROLES = ("support", "warehouse", "catalogue", "analyst", ADMIN)
-# Who works on orders.
+MAY = {
+    "support": "orders, and whoever asks about one",
+    "warehouse": "orders, to pack and send them",
+    "catalogue": "products and categories",
+    "analyst": "figures",
+    ADMIN: "all of it, the people who work here, and the audit log",
+}
+ROLES = tuple(MAY)
+# Who works on orders; and who of them notes money, and gives it back.
 ORDER_STAFF = ("support", "warehouse")
+MONEY_STAFF = ("support",)
+_SAFE = ("GET", "HEAD", "OPTIONS")  # nothing is changed by these, so nothing is entered
 log = logging.getLogger(__name__)
 
 
@@ -34,11 +49,31 @@ def personal(view: View[P]) -> View[P]:
             return to_login(request)
         return _uncached(view(request, *args, **kwargs))
 
+    checked.access = "member"  # type: ignore[attr-defined]
     return checked
 
 
-def staff_required(roles: Collection[str] = ()) -> Callable[[View[P]], View[P]]:
-    """Let staff in, of these roles or of any; guests are sent to log in, and for shoppers there is no such page."""
+def personal_keys(view: View[P]) -> View[P]:
+    """Let members in like `personal`, and staff once they have passed the second factor: for what opens an account.
+
+    Whoever has got hold of a password of the staff alone must not take the account over by it.
+    """
+
+    @wraps(view)
+    def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        user = request.user
+        if isinstance(user, User) and user.role in ROLES and not has_passed(request.session, user):
+            return redirect_to_login(_page_of(request), resolve_url(settings.SECOND_FACTOR_URL))
+        return view(request, *args, **kwargs)
+
+    return personal(checked)
+
+
+def staff_required(roles: Collection[str] = (), *, second_factor: bool = True) -> Callable[[View[P]], View[P]]:
+    """Let staff in, of these roles or of any, once they have passed the second factor; and enter what they do in the audit log.
+
+    Guests are sent to log in, and for shoppers there is no such page. `second_factor=False` is for its own page.
+    """
     if unknown := set(roles) - set(ROLES):
         raise ValueError(f"no roles: {sorted(unknown)}")
 
@@ -47,18 +82,70 @@ def staff_required(roles: Collection[str] = ()) -> Callable[[View[P]], View[P]]:
         def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             if not request.user.is_authenticated:
                 return to_login(request)
-            role = getattr(request.user, "role", "") or ""
+            user = cast(User, request.user)
+            role = getattr(user, "role", "") or ""
             if role not in ROLES:
-                log.warning("user %s, no staff, asked for %s", request.user.pk, view_named(request))
+                _refused(request, user, "no such page for a shopper (404)")
                 raise Http404
+            if second_factor and not has_passed(request.session, user):
+                return redirect_to_login(_page_of(request), resolve_url(settings.SECOND_FACTOR_URL))
             if roles and role not in (*roles, ADMIN):
-                log.warning("user %s, %s, asked for %s", request.user.pk, role, view_named(request))
+                _refused(request, user, f"not for {role} (403)")
                 raise PermissionDenied
-            return _uncached(view(request, *args, **kwargs))
+            if request.method in _SAFE:
+                return _uncached(view(request, *args, **kwargs))
+            return _uncached(_entered(view, request, user, *args, **kwargs))
 
+        checked.access = "staff"  # type: ignore[attr-defined]
+        checked.roles = tuple(roles) or ROLES  # type: ignore[attr-defined]
         return checked
 
     return decorated
+
+
+def _refused(request: HttpRequest, user: User, why: str) -> None:
+    log.warning("user %s, %s, asked for %s", user.pk, user.role or "no staff", view_named(request))
+    try:
+        attempted(request, "password", f"refused {user.pk}")
+    except TooManyAttempts:
+        return  # told often enough: whoever goes on asking must not fill the audit log
+    audit.noted(view_named(request), datetime.now(UTC), by=user.pk, outcome=f"refused: {why}")
+
+
+def _entered(view: View[P], request: HttpRequest, user: User, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    """Do what one of the staff asks for, between two rows of the audit log. What cannot be entered is not done."""
+    found = request.resolver_match
+    entry = audit.begun(
+        view_named(request),
+        datetime.now(UTC),
+        by=user.pk,
+        name=str(user),
+        subject=" ".join(str(each) for each in found.kwargs.values()) if found else "",
+        fields=dict(request.POST.lists()),
+    )
+    try:
+        if not audit.tells_all(request.POST):
+            raise SuspiciousOperation("more was sent than the audit log can tell")
+        response = view(request, *args, **kwargs)
+    except Exception as error:
+        audit.ended(entry, _word_for(error))
+        raise
+    audit.ended(entry, _word(response.status_code))
+    return response
+
+
+def _word_for(error: Exception) -> str:
+    if isinstance(error, Http404):
+        return _word(404)
+    if isinstance(error, TooManyAttempts):
+        return _word(429)
+    if isinstance(error, SuspiciousOperation):
+        return _word(400)
+    return _word(403) if isinstance(error, PermissionDenied) else f"failed: {type(error).__name__}"
+
+
+def _word(status: int) -> str:
+    return f"{'done' if status < 400 else 'refused' if status < 500 else 'failed'} ({status})"
 
 
 def member(request: HttpRequest) -> User:

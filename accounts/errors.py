@@ -5,6 +5,10 @@ class EmailTaken(Exception):
     """There is an account for this e-mail address."""
 
 
+class ChangedMeanwhile(Exception):
+    """The password or the address that this was about is another one by now; nothing was changed."""
+
+
 class AddressBookFull(Exception):
     """A member has as many addresses as an account can keep."""
 
@@ -18,3 +22,14 @@ class NoSuchAddress(Exception):
 
 class NoSuchUser(Exception):
     """There is no such account, or no longer."""
+
+
+class AlreadyEnrolled(Exception):
+    """There is a second factor already: whoever wants another has it reset."""
+
+
+class LastAdmin(Exception):
+    """Nobody would be left who may give roles."""
+
+    def __str__(self) -> str:
+        return "This is the last admin. Make somebody else an admin first."

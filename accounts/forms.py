@@ -5,11 +5,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
+from django.contrib.auth.hashers import check_password
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
+from django.forms import BoundField
 
 from accounts import addresses
 from accounts.models import User
+from accounts.validators import too_long
+from mail.addresses import reachable
 from web.forms import Form
 
 EMAIL_WRONG = "Enter an e-mail address like name@example.com"
@@ -29,6 +33,7 @@ def email_field(autocomplete: str = "email") -> forms.EmailField:
     return forms.EmailField(
         label="E-mail address",
         max_length=254,
+        validators=[reachable],
         widget=forms.EmailInput({"autocomplete": autocomplete, "spellcheck": "false", "autocapitalize": "none"}),
         error_messages={"required": EMAIL_WRONG, "invalid": EMAIL_WRONG},
     )
@@ -49,21 +54,20 @@ class RegisterForm(Form):
     email = email_field()
 
 
-class FinishForm(Form):
-    """Name and password of a new member, whose e-mail address the mailed link has proved."""
-
-    name = OneLine(
-        label="Your name",
-        max_length=100,
-        widget=forms.TextInput({"autocomplete": "name"}),
-        error_messages={"required": "Enter your name"},
-    )
-    password = password_field(
-        "Password",
+def new_password_field(label: str = "Password") -> forms.CharField:
+    """Return the field in which a password is chosen (see NewPassword)."""
+    return password_field(
+        label,
         "new-password",
         "At least 8 characters. Several words in a row are easy to remember and hard to guess.",
         "Choose a password",
     )
+
+
+class NewPassword(Form):
+    """A form in which a password is chosen, for the account with this e-mail address."""
+
+    password = new_password_field()
 
     def __init__(self, *args: Any, email: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -76,10 +80,88 @@ class FinishForm(Form):
         return password
 
 
+class FinishForm(NewPassword):
+    """Name and password of a new member, whose e-mail address the mailed link has proved."""
+
+    field_order = ("name", "password")
+    name = OneLine(
+        label="Your name",
+        max_length=100,
+        widget=forms.TextInput({"autocomplete": "name"}),
+        error_messages={"required": "Enter your name"},
+    )
+
+
+class ResetForm(Form):
+    email = email_field("username")
+
+
+class PasswordForm(NewPassword):
+    """Another password, for somebody who knows the present one."""
+
+    field_order = ("current", "password")
+    current = password_field("Your password now", "current-password", required="Enter the password you have now")
+    password = new_password_field("New password")
+
+
+class EmailForm(Form):
+    """Another e-mail address, for somebody who knows the password."""
+
+    email = email_field()
+    current = password_field("Your password", "current-password", required="Enter your password")
+
+    def __init__(self, *args: Any, present: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["email"].label = "New e-mail address"
+        self.present = present
+
+    def clean_email(self) -> str:
+        """Return the address. Raises ValidationError if it is the one that the account has."""
+        email: str = self.cleaned_data["email"]
+        if email == self.present:
+            raise ValidationError("This is the e-mail address that your account has now")
+        return email
+
+
+class PreferencesForm(Form):
+    """What the shop does differently for one member than for another."""
+
+    country = forms.ChoiceField(
+        label="Where you have things sent usually",
+        required=False,
+        help_text="The checkout starts with it while your address book is empty, and so do the sums in your cart",
+    )
+    plain_mail = forms.BooleanField(label="Mail about my orders as text only, without layout", required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["country"].choices = [  # type: ignore[attr-defined]
+            ("", "Nowhere in particular"),
+            *addresses.COUNTRIES.items(),
+        ]
+
+
 class LoginForm(Form):
     email = email_field("username")
     password = password_field("Password", "current-password", required="Enter your password")
     next = forms.CharField(required=False, widget=forms.HiddenInput)
+
+
+class AgainForm(Form):
+    """The password once more, before something that a borrowed screen must not do."""
+
+    password = password_field("Your password", "current-password", required="Enter your password")
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+
+    def clean_password(self) -> str:
+        """Return the password. Raises ValidationError if it is not the member's."""
+        password: str = self.cleaned_data["password"]
+        if too_long(password) or not check_password(password, self.user.password):
+            raise ValidationError("This is not your password. Check it, and try again.")
+        return password
 
 
 class ProfileForm(Form):
@@ -92,11 +174,21 @@ class ProfileForm(Form):
 
 
 class AddressFields(Form):
-    """The fields of an address, here and at the checkout. Draw them by `accounts/_address_fields.html`.
+    """The fields of an address, here and at the checkout, as the chosen country asks for them.
 
-    `section` goes before the autocomplete tokens: `shipping` or `billing`.
+    Draw them by `accounts/_country.html` and `accounts/_address_fields.html`. `section` goes before the autocomplete
+    tokens: `shipping` or `billing`.
     """
 
+    country = forms.ChoiceField(
+        label="Country",
+        choices=list(addresses.COUNTRIES.items()),
+        widget=forms.Select({"autocomplete": "country"}),
+        error_messages={
+            "required": "Choose the country",
+            "invalid_choice": "We do not deliver there yet: choose one of these countries",
+        },
+    )
     name = OneLine(
         label="Full name",
         max_length=100,
@@ -122,22 +214,13 @@ class AddressFields(Form):
         widget=forms.TextInput(
             {"autocomplete": "postal-code", "class": "input--short", "autocapitalize": "characters"}
         ),
-        error_messages={"required": "Enter the postcode"},
     )
-    city = OneLine(
-        label="Town or city",
+    city = OneLine(label="Town or city", max_length=80, widget=forms.TextInput({"autocomplete": "address-level2"}))
+    area = OneLine(
+        label="Province",
         max_length=80,
-        widget=forms.TextInput({"autocomplete": "address-level2"}),
-        error_messages={"required": "Enter the town or city"},
-    )
-    country = forms.ChoiceField(
-        label="Country",
-        choices=list(addresses.COUNTRIES.items()),
-        widget=forms.Select({"autocomplete": "country"}),
-        error_messages={
-            "required": "Choose the country",
-            "invalid_choice": "We deliver to Germany, France and Ireland: choose one of these",
-        },
+        required=False,
+        widget=forms.Select({"autocomplete": "address-level1"}),
     )
     phone = OneLine(
         label="Telephone",
@@ -153,16 +236,45 @@ class AddressFields(Form):
             for name in addresses.FIELDS:
                 attributes = self.fields[name].widget.attrs
                 attributes["autocomplete"] = f"{section} {attributes['autocomplete']}"
-        # Ireland delivers without an Eircode.
-        self.fields["postal_code"].required = self["country"].value() not in addresses.POSTCODE_OPTIONAL
-        if not self.fields["postal_code"].required:
-            self.fields["postal_code"].help_text = "The Eircode, if you know it"
+        self.shape = addresses.shape(self["country"].value() or "")
+        self._shaped()
+        # As they stand on the page, so that the summary of errors reads from top to bottom.
+        block = ["country", "name", *(name for row in self.shape.rows for name in row), "phone"]
+        names = list(self.fields)
+        self.order_fields([*names[: names.index("country")], *block, *names])
+
+    def _shaped(self) -> None:
+        """Let the fields be what the country calls them, and ask for what it asks."""
+        shape, fields = self.shape, self.fields
+        fields["postal_code"].label, fields["city"].label = shape.postcode, shape.city
+        for name in ("postal_code", "city"):
+            fields[name].error_messages["required"] = f"Enter the {str(fields[name].label).lower()}"
+        fields["postal_code"].required = "postal_code" in shape.required
+        if not fields["postal_code"].required:
+            fields["postal_code"].help_text = "The Eircode, if you know it"
+        if not shape.area:
+            # What was chosen for another country waits, should it be that one again.
+            fields["area"].widget = forms.HiddenInput()
+            return
+        fields["area"].label, fields["area"].required = shape.area, "area" in shape.required
+        fields["area"].error_messages["required"] = f"Choose the {shape.area.lower()}"
+        fields["area"].widget.choices = [("", "Choose…" if fields["area"].required else ""), *shape.areas]
+
+    @property
+    def rows(self) -> list[list[BoundField]]:
+        """The fields below the name, row by row, as the country writes an address; without the second address line."""
+        rows = [[self[name] for name in row if name != "street2"] for row in self.shape.rows]
+        return [row for row in rows if row]
 
     def clean(self) -> dict[str, Any]:
         """Return the values, postcode and telephone as they are written where the parcel goes."""
         cleaned = super().clean() or self.cleaned_data
         if "postal_code" in cleaned and cleaned.get("country"):
             self._tidied(cleaned, "postal_code", lambda typed: addresses.postcode(typed, cleaned["country"]))
+        if not self.shape.area:
+            cleaned["area"] = ""
+        elif cleaned.get("area") and cleaned["area"] not in dict(self.shape.areas):
+            self.add_error("area", f"Choose the {self.shape.area.lower()} from the list")
         if "phone" in cleaned:
             self._tidied(cleaned, "phone", addresses.phone)
         return cleaned
@@ -182,6 +294,11 @@ class AddressForm(AddressFields):
     """An address of a member's address book."""
 
     default = forms.BooleanField(label="Use this address by default", required=False)
+
+    @classmethod
+    def typed(cls, typed: Mapping[str, str]) -> "AddressForm":
+        """Return the form with what was typed so far, which nobody has complained about yet."""
+        return cls(initial={name: typed.get(name, "") for name in cls.base_fields})
 
     @classmethod
     def of(cls, address: addresses.Address) -> "AddressForm":

@@ -13,23 +13,38 @@ from django.shortcuts import render
 from django.utils.functional import SimpleLazyObject
 
 from accounts import queries
+from accounts.devices import device
 from accounts.sessions import SessionStore
 
 
 class SessionMiddleware(sessions.SessionMiddleware):
     """Django's, with a page for whoever logged out in one window while another was still at work."""
 
+    def process_request(self, request: HttpRequest) -> None:
+        """Open the session of the request's cookie; nothing is read before somebody asks for it."""
+        super().process_request(request)
+        if isinstance(request.session, SessionStore):
+            request.session.device = device(request.headers.get("User-Agent", ""))
+
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         """Save the session, or, if it has ended since the request came in, say so and drop its cookie."""
         try:
             return super().process_response(request, response)
         except SessionInterrupted:
-            request.session = SessionStore()
-            request.user = AnonymousUser()
-            request.cart_reading = None  # type: ignore[attr-defined]
-            ended = render(request, "accounts/ended.html", status=403)
-            ended["Cache-Control"] = "no-store"
-            return super().process_response(request, ended)
+            return super().process_response(request, self._ended(request))
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Say the same to whoever's session was to get a new key when it had ended."""
+        return self._ended(request) if isinstance(exception, SessionInterrupted) else None
+
+    @staticmethod
+    def _ended(request: HttpRequest) -> HttpResponse:
+        request.session = SessionStore()
+        request.user = AnonymousUser()
+        request.cart_reading = None  # type: ignore[attr-defined]
+        ended = render(request, "accounts/ended.html", status=403)
+        ended["Cache-Control"] = "no-store"
+        return ended
 
 
 class UserMiddleware:
@@ -54,7 +69,8 @@ class UserMiddleware:
             return
         if request.session.session_key and (user_id := request.session.get(auth.SESSION_KEY)):
             queries.user_started(UUID(user_id))
-            if isinstance(request.session, SessionStore):
+            # A page that refreshes itself is nobody at work: it does not keep a session alive.
+            if isinstance(request.session, SessionStore) and not request.headers.get("X-Refreshes-Itself"):
                 request.session.renew()
 
 

@@ -8,15 +8,18 @@ from cassandra.cqlengine.models import Model
 from django.contrib.auth.base_user import AbstractBaseUser
 from django_cassandra_engine.models import DjangoCassandraModel
 
+from cassandra_db.personal import DELETED, EXPIRES, holds
+
 
 class User(DjangoCassandraModel):
     """Q6, Q8: a person's profile and addresses. Django's user model; read by accounts.queries, never by `.objects`.
 
     Bound: one row, at most 20 addresses (accounts.operations.MAX_ADDRESSES).
-    Writer: accounts.operations, by conditional writes alone.
+    Writer: accounts.operations, and accounts.known_devices for the stamp, by conditional writes alone.
     """
 
     __table_name__ = "users"
+    __person__ = holds("user_id", on_erase=DELETED)
     user_id = columns.UUID(primary_key=True)
     email = columns.Text()
     name = columns.Text()
@@ -27,6 +30,13 @@ class User(DjangoCassandraModel):
     addresses = columns.Map(columns.Text, columns.Map(columns.Text, columns.Text))  # place, '1' to '20' -> address
     default_address = columns.Text()
     created_at = columns.DateTime()
+    verified_at = columns.DateTime()  # when a mailed link proved that the present e-mail address is this person's
+    email_next = columns.Text()  # the address that the account is moving to; its claim is worth nothing before
+    email_before = columns.Text()  # the address that it has just left, whose claim is still to be released
+    delivery_country = columns.Text()  # where they usually have things sent; '' is the shop's own
+    plain_mail = columns.Boolean()  # mail about orders as text only
+    stamp = columns.UUID()  # another one whenever all sessions end: browsers that knew it are strangers again
+    erasing_at = columns.DateTime()  # when somebody asked to be erased: the account cannot be used any more
 
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
@@ -70,11 +80,14 @@ class User(DjangoCassandraModel):
 class UserByEmail(Model):
     """Q7: whose an e-mail address is; claimed by IF NOT EXISTS, which alone decides (fault 6).
 
+    A claim counts while the user's own row names the same address: one that a crash has left behind logs nobody in,
+    and whoever proves the address takes it over.
     Bound: one row a partition.
-    Writer: accounts.operations.user_registered.
+    Writer: accounts.operations.user_registered and email_changed.
     """
 
     __table_name__ = "users_by_email"
+    __person__ = holds("email", on_erase=DELETED)
     email = columns.Text(partition_key=True)  # casefolded
     user_id = columns.UUID()
     claimed_at = columns.DateTime()
@@ -88,19 +101,131 @@ class Session(Model):
     """
 
     __table_name__ = "sessions"
+    __person__ = holds("user_id", on_erase=DELETED)
     session_key = columns.Text(partition_key=True)
     data = columns.Text()
     user_id = columns.UUID()
 
 
 class SessionByUser(Model):
-    """Which sessions a person has, so that they can be ended everywhere.
+    """Which sessions a person has, so that they can be shown, and ended everywhere.
 
     Bound: the sessions of 14 days; the rows have the sessions' TTL.
     Writer: accounts.sessions.
     """
 
     __table_name__ = "sessions_by_user"
+    __person__ = holds("user_id", on_erase=DELETED)
     user_id = columns.UUID(partition_key=True)
     session_key = columns.Text(primary_key=True)
     created_at = columns.DateTime()
+    seen_at = columns.DateTime()  # to the hour: when the session was last saved
+    device = columns.Text()  # in words, from the browser's own: "Firefox on Windows"
+
+
+class UserProved(Model):
+    """Who has just proved an e-mail address or come back, by minute: orders placed with it as a guest may join the account.
+
+    Bound: the registrations and logins of one minute.
+    Writer: accounts.operations.mailbox_proved; the rows go when orders has looked, at the latest by their TTL.
+    """
+
+    __table_name__ = "users_proved"
+    __options__ = {"gc_grace_seconds": 24 * 3600}
+    __person__ = holds("user_id", on_erase=EXPIRES, why="a hint, gone within minutes")
+    minute = columns.DateTime(partition_key=True)
+    user_id = columns.UUID(primary_key=True)
+    written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal
+
+
+class StaffMember(Model):
+    """Everybody who works here, or once did; and that there is always an admin.
+
+    Every change of a role counts the version on, so that of two admins who take the role from each other at once
+    only one succeeds. The user's own row says what somebody may do; who is a shopper there is left out of lists.
+    Bound: one partition, a row for each person who ever had a role, some hundreds.
+    Writer: accounts.operations.role_given, by conditional batches alone.
+    """
+
+    __table_name__ = "staff"
+    __person__ = holds("user_id", on_erase=DELETED)
+    shop = columns.Text(partition_key=True)  # always 'shop'
+    user_id = columns.UUID(primary_key=True)
+    version = columns.Integer(static=True)
+    role = columns.Text()
+
+
+class SecondFactor(Model):
+    """What one of the staff proves themselves by beside the password: a telephone that makes codes, and ten recovery codes.
+
+    Bound: one row, ten recovery codes.
+    Writer: accounts.second_factor, by conditional writes alone.
+    """
+
+    __table_name__ = "second_factors"
+    __person__ = holds("user_id", on_erase=DELETED)
+    user_id = columns.UUID(primary_key=True)
+    secret = columns.Text()  # encrypted under a key made of SECRET_KEY
+    step = columns.BigInt()  # the last half minute since 1970 whose code was used; never null
+    recovery = columns.Map(columns.Text, columns.DateTime)  # keyed hash of a code -> when it was made
+    enrolled_at = columns.DateTime()
+
+
+class _Entry(Model):
+    """An entry in two rows: what was about to be done, written before it was; and how it ended."""
+
+    __abstract__ = True
+    actor = columns.Text()  # the name of a member of staff, as it was then
+    act = columns.Text()
+    subject = columns.Text()
+    fields = columns.Text()  # JSON: what was sent, without secrets
+    outcome = columns.Text()
+    request_id = columns.UUID()
+
+
+class AuditEntry(_Entry):
+    """The audit log by day: what staff have done, and what happened to accounts. Nothing changes or deletes an entry.
+
+    Bound: a day's acts of the staff, hundreds; or a day's logins and changes of accounts, as many as the limits let through.
+    Writer: accounts.audit; the rows go after 400 days.
+    """
+
+    __table_name__ = "audit_log"
+    __options__ = {"default_time_to_live": 400 * 24 * 3600}
+    __person__ = holds("actor_id", on_erase=EXPIRES, why="who did what in the shop has to be told for 400 days")
+    book = columns.Text(partition_key=True)  # staff or accounts
+    day = columns.Date(partition_key=True)  # UTC
+    at = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    part = columns.TinyInt(primary_key=True)  # 0 before the act, 1 after it
+    actor_id = columns.UUID()  # null for a command, and where nobody is known
+
+
+class AuditEntryByActor(_Entry):
+    """The audit log by person and month: all that somebody has done, with the same entries.
+
+    Bound: what one person does in a month, thousands at most.
+    Writer: accounts.audit; the rows go after 400 days.
+    """
+
+    __table_name__ = "audit_log_by_actor"
+    __options__ = {"default_time_to_live": 400 * 24 * 3600}
+    __person__ = holds("actor_id", on_erase=EXPIRES, why="who did what in the shop has to be told for 400 days")
+    actor_id = columns.UUID(partition_key=True)
+    month = columns.Date(partition_key=True)  # its first day
+    at = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    part = columns.TinyInt(primary_key=True)  # 0 before the act, 1 after it
+    book = columns.Text()  # staff or accounts
+
+
+class Erasure(Model):
+    """Who has asked to be erased, by the minute. Written before anything is, removed when all is erased.
+
+    Bound: the people of one minute.
+    Writer: accounts.operations.erasing.
+    """
+
+    __table_name__ = "erasures"
+    __options__ = {"gc_grace_seconds": 24 * 3600}
+    __person__ = holds("user_id", on_erase=DELETED)
+    minute = columns.DateTime(partition_key=True)
+    user_id = columns.UUID(primary_key=True)

@@ -1,27 +1,27 @@
 """What the shop reads of people."""
 
-import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable
 from contextvars import ContextVar
+from datetime import datetime
 from uuid import UUID
 
 from accounts.addresses import Address, address
 from accounts.models import User
-from cassandra_db import Pending, Row, read, scan
+from cassandra_db import Pending, Row, read
+from mail.addresses import email_key as email_key
 
 # Q6, Q8: the profile and the addresses, one row.
 USER = read(
     "Q6",
-    """SELECT user_id, email, name, password, role, active, demo, addresses, default_address, created_at
+    """SELECT user_id, email, name, password, role, active, demo, addresses, default_address, created_at, verified_at,
+              email_next, email_before, delivery_country, plain_mail, erasing_at, stamp
        FROM users WHERE user_id = :user_id""",
 )
 # Q7: whose an address is.
 USER_ID_BY_EMAIL = read("Q7", "SELECT user_id, claimed_at FROM users_by_email WHERE email = :email")
-# For commands: who works here.
-ROLES = scan(
-    "staff",
-    "SELECT user_id, email, name, role, active FROM users WHERE token(user_id) > :start AND token(user_id) <= :end",
-)
+# Who works here, or once did: the user's own row says as what.
+STAFF = read("staff", "SELECT version, user_id, role FROM staff WHERE shop = :shop")
+SHOP = "shop"
 # Asked for in a known user's stead, so that an unknown e-mail address costs the same reads. It has no row.
 NOBODY = UUID(int=0)
 
@@ -48,16 +48,13 @@ def as_user(row: Row) -> User:
     return User(**row._asdict())
 
 
-def email_key(email: str) -> str:
-    """Return an e-mail address as it is compared: one mailbox, one account, however it is typed."""
-    return unicodedata.normalize("NFKC", email).strip().casefold()
-
-
 def user_by_email(email: str) -> User | None:
     """Return the user with this e-mail address, or None: two reads in either case. Raises CassandraUnavailable."""
-    row = USER_ID_BY_EMAIL.one(email=email_key(email))
+    key = email_key(email)
+    row = USER_ID_BY_EMAIL.one(email=key)
     found = USER.one(user_id=row.user_id if row else NOBODY)
-    return as_user(found) if found else None
+    # A claim alone is nothing: a change of address that broke off half-way may have left one.
+    return as_user(found) if found and email_key(found.email) == key else None
 
 
 def addresses_of(member: User) -> list[Address]:
@@ -73,6 +70,43 @@ def address_of(member: User, key: str) -> Address | None:
     return next((each for each in addresses_of(member) if each.key == key), None)
 
 
-def staff() -> Iterator[Row]:
-    """Yield everybody with a role (user_id, email, name, role, active). For commands. Raises CassandraUnavailable."""
-    return (row for row in ROLES.over_ring() if row.role)
+def users(ids: Iterable[UUID]) -> dict[UUID, User]:
+    """Return these users by their ids, read side by side; who is not there is left out. Raises CassandraUnavailable."""
+    started = [USER.start(user_id=user_id) for user_id in set(ids)]
+    return {row.user_id: as_user(row) for row in (pending.one() for pending in started) if row}
+
+
+def staff() -> list[User]:
+    """Return everybody with a role, by role and name. Raises CassandraUnavailable."""
+    everybody = users(row.user_id for row in STAFF.all(shop=SHOP) if row.user_id)
+    return sorted(
+        (each for each in everybody.values() if each.role), key=lambda each: (each.role, each.name.casefold())
+    )
+
+
+def staff_with(role: str) -> tuple[int | None, set[UUID]]:
+    """Return the version of the list of staff, and who has a role both there and in their own row. Raises CassandraUnavailable."""
+    rows = STAFF.all(shop=SHOP)
+    found = users(row.user_id for row in rows if row.user_id and row.role == role)
+    version = rows[0].version if rows else None
+    return version, {user_id for user_id, each in found.items() if each.role == role and each.active}
+
+
+# Who has asked to be erased.
+ERASURES = read("erasure", "SELECT minute, user_id FROM erasures WHERE minute = :minute")
+
+
+def erasures_in(minutes: Iterable[datetime]) -> list[tuple[datetime, UUID]]:
+    """Return who asked in these minutes to be erased, as (minute, user). Raises CassandraUnavailable."""
+    reading = [ERASURES.start(minute=minute) for minute in minutes]
+    return [(row.minute, row.user_id) for pending in reading for row in pending.rows()]
+
+
+# Who has just proved an address or come back, by minute.
+PROVED = read("Q7", "SELECT user_id, written FROM users_proved WHERE minute = :minute")
+
+
+def proved_in(minutes: Iterable[datetime]) -> list[tuple[datetime, UUID, int]]:
+    """Return who proved an e-mail address in these minutes: (minute, user, time of the hint). Raises CassandraUnavailable."""
+    reading = {minute: PROVED.start(minute=minute) for minute in minutes}
+    return [(minute, row.user_id, row.written) for minute, pending in reading.items() for row in pending.rows()]

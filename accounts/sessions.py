@@ -7,14 +7,17 @@ by UPDATE … IF EXISTS. Every write is conditional, because conditional and pla
 
 import re
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.base import VALID_KEY_CHARS, CreateError, SessionBase, UpdateError
-from django.utils.crypto import get_random_string
+from django.contrib.sessions.exceptions import SessionInterrupted
+from django.utils.crypto import constant_time_compare, get_random_string, salted_hmac
 
+from accounts.known_devices import devices_forgotten
 from cassandra_db import conditional, read, write
 
 LOAD = read("session", "SELECT data, user_id FROM sessions WHERE session_key = :key")
@@ -29,13 +32,21 @@ UPDATE = conditional(
 DELETE = conditional("session", "DELETE FROM sessions WHERE session_key = :key IF EXISTS")
 REMEMBER = write(
     "session",
-    "INSERT INTO sessions_by_user (user_id, session_key, created_at) VALUES (:user_id, :key, :now) USING TTL :ttl",
+    """INSERT INTO sessions_by_user (user_id, session_key, created_at, seen_at, device)
+       VALUES (:user_id, :key, :began, :now, :device) USING TTL :ttl""",
 )
 FORGET = write("session", "DELETE FROM sessions_by_user WHERE user_id = :user_id AND session_key = :key")
-OF_USER = read("session", "SELECT session_key FROM sessions_by_user WHERE user_id = :user_id")
+OF_USER = read(
+    "session", "SELECT session_key, created_at, seen_at, device FROM sessions_by_user WHERE user_id = :user_id"
+)
 
 RENEWED_AFTER = 3600  # seconds; an active session's expiry is moved on at most this often
 LONGEST = 90 * 24 * 3600  # seconds from login on, however active the session is
+# A session in which one of the staff has passed the second factor is worth more, so it ends sooner (decision 008).
+STAFF_IDLE = 30 * 60  # seconds without a press
+STAFF_LONGEST = 12 * 3600  # seconds from the second factor on
+STAFF_RENEWED_AFTER = 60  # seconds
+SECOND_FACTOR, PASSED_AT = "_second_factor", "_passed_at"  # who has passed it, and when: accounts.second_factor
 _KEY = re.compile(f"[{VALID_KEY_CHARS}]{{32}}")
 _RENEWED, _BEGAN = "_renewed", "_began"
 
@@ -44,6 +55,7 @@ class SessionStore(SessionBase):
     """A session in one row, with the user's id beside it."""
 
     user_id: UUID | None = None  # whose session the row is, as last read or written
+    device = ""  # what it is used on, in words
 
     @classmethod
     def get_model_class(cls) -> None:
@@ -78,6 +90,25 @@ class SessionStore(SessionBase):
             self.modified = True
             return
 
+    def cycle_key(self) -> None:
+        """Give the session another key: at login, and whenever its rights change.
+
+        The new row is listed and written before the old one goes, so that whoever ends all sessions meets one of the
+        two (`sessions_ended`). Raises SessionInterrupted if the old one has ended meanwhile: it must not live on under a
+        new key.
+        """
+        data = self._get_session()  # type: ignore[attr-defined]
+        key, user_id = self.session_key, self.user_id  # after the read: the key of a session that is not there is None
+        self._session_cache = data
+        self.create()
+        if key is None:
+            return
+        if not DELETE.apply(mine=lambda _: True, key=key):
+            self.delete()
+            raise SessionInterrupted("The session has ended since this request came in.")
+        if user_id:
+            FORGET.run(user_id=user_id, key=key)
+
     def save(self, must_create: bool = False) -> None:
         """Write the session. Raises CreateError if the key is taken, UpdateError if the session has ended meanwhile."""
         if self.session_key is None:
@@ -87,15 +118,28 @@ class SessionStore(SessionBase):
         seconds = self._dated(data, began=must_create)
         params = {"key": self.session_key, "data": self.encode(data), "user_id": self.user_id, "ttl": seconds}
         if must_create:
+            # Listed before it can be used: whoever ends all sessions from now on ends this one, too.
+            self._remember(data, seconds)
             # Settled by its own data: an answer that was lost does not make a second row.
             if not CREATE.apply(mine=lambda row: bool(row.data == params["data"]), **params):
                 raise CreateError
         # To send it again does no harm: it has no other effect the second time.
         elif not UPDATE.apply(mine=lambda _: True, **params):
             raise UpdateError
-        if self.user_id:
-            REMEMBER.run(user_id=self.user_id, key=self.session_key, now=datetime.now(UTC), ttl=seconds)
+        # Again after a new session's row: its place in the list may have been taken while there was none.
+        self._remember(data, seconds)
         return None
+
+    def _remember(self, data: dict[str, Any], seconds: int) -> None:
+        if self.user_id:
+            REMEMBER.run(
+                user_id=self.user_id,
+                key=self.session_key,
+                began=datetime.fromtimestamp(data[_BEGAN], UTC),
+                now=datetime.now(UTC),
+                device=self.device,
+                ttl=seconds,
+            )
 
     def _dated(self, data: dict[str, Any], *, began: bool) -> int:
         """Note when the session began and was renewed; return the seconds it has left (a TTL of 0 would be for ever)."""
@@ -103,11 +147,16 @@ class SessionStore(SessionBase):
         if began or _BEGAN not in data:
             data[_BEGAN] = now
         data[_RENEWED] = now
-        return max(1, min(int(self.get_expiry_age()), int(data[_BEGAN]) + LONGEST - now))
+        ends = int(data[_BEGAN]) + LONGEST
+        if SECOND_FACTOR in data:
+            # Not from the key's beginning: a new password makes a new key, and no new day.
+            ends = int(data.get(PASSED_AT, data[_BEGAN])) + STAFF_LONGEST
+        return max(1, min(int(self.get_expiry_age()), ends - now))
 
     def renew(self) -> None:
-        """Have the expiry moved on with this request's answer, unless that was done within the last hour."""
-        if int(time.time()) - self.get(_RENEWED, 0) > RENEWED_AFTER:
+        """Have the expiry moved on with this request's answer, unless that was done within the last hour (staff: minute)."""
+        seldom = STAFF_RENEWED_AFTER if SECOND_FACTOR in self else RENEWED_AFTER
+        if int(time.time()) - self.get(_RENEWED, 0) > seldom:
             self.modified = True
 
     def delete(self, session_key: str | None = None) -> None:
@@ -124,10 +173,62 @@ class SessionStore(SessionBase):
         """Nothing to do: rows vanish with their TTL."""
 
 
-def sessions_ended(user_id: UUID) -> int:
-    """End all of a person's sessions, on every device. Return how many there were. Raises CassandraUnavailable."""
-    keys = [row.session_key for row in OF_USER.all(user_id=user_id)]
-    for key in keys:
-        DELETE.apply(mine=lambda _: True, key=key)
-        FORGET.run(user_id=user_id, key=key)
-    return len(keys)
+@dataclass(frozen=True)
+class OpenSession:
+    """A browser in which somebody is signed in. `handle` names it on a page; the key itself is a secret."""
+
+    handle: str
+    device: str
+    began: datetime
+    seen: datetime  # to the hour
+    here: bool
+
+
+def sessions_of(user_id: UUID, here: str | None) -> list[OpenSession]:
+    """Return a person's open sessions, the one with the key `here` first, then the last seen. Raises CassandraUnavailable."""
+    listed = [(row, EXISTS.start(key=row.session_key)) for row in OF_USER.all(user_id=user_id)]
+    found = [
+        OpenSession(
+            _handle(row.session_key),
+            row.device or "",
+            row.created_at,
+            row.seen_at or row.created_at,
+            row.session_key == here,
+        )
+        for row, pending in listed
+        if pending.one() is not None
+    ]
+    return sorted(found, key=lambda each: (each.here, each.seen), reverse=True)
+
+
+def session_ended(user_id: UUID, handle: str) -> bool:
+    """End the one of a person's sessions that `handle` names; tell whether there was one. Raises CassandraUnavailable."""
+    for row in OF_USER.all(user_id=user_id):
+        if constant_time_compare(_handle(row.session_key), handle):
+            _end(user_id, row.session_key)
+            return True
+    return False
+
+
+def sessions_ended(user_id: UUID, but: str | None = None) -> int:
+    """End all of a person's sessions, on every device, but for the one with the key `but`; no browser is known any more.
+
+    Return how many that were. Raises CassandraUnavailable.
+    """
+    devices_forgotten(user_id)
+    ended: set[str] = set()
+    # Until a look finds no other: one that got another key meanwhile stands under it in the next.
+    while keys := {row.session_key for row in OF_USER.all(user_id=user_id)} - {but, *ended}:
+        for key in keys:
+            _end(user_id, key)
+        ended |= keys
+    return len(ended)
+
+
+def _end(user_id: UUID, key: str) -> None:
+    DELETE.apply(mine=lambda _: True, key=key)
+    FORGET.run(user_id=user_id, key=key)
+
+
+def _handle(key: str) -> str:
+    return salted_hmac("accounts.sessions", key, algorithm="sha256").hexdigest()[:32]

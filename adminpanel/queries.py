@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from accounts.models import User
-from orders import queries, states
+from adminpanel.order_forms import AnyForm, contents
+from catalogue.money import money
+from catalogue.templatetags.money import money as in_words
+from orders import balance, parcels, queries, returns, states
+from orders.balance import Refund
+from orders.carriers import tracking_url
+from orders.gateways import BY_HAND
+from orders.parcels import Content, Parcel
 from orders.queries import Count, Event, Order, Ticket
+from orders.returns import Return
 
 PAGE_LENGTH = 25
-LATE_AFTER = timedelta(hours=48)
 # Columns that only grow: they are not counted, and show the newest first.
 GROWING = frozenset(states.COLUMNS) - frozenset(states.OPEN_COLUMNS)
 
@@ -38,24 +45,42 @@ COLUMN_TONES = {
     "to_pack": "accent",
     "partly_shipped": "calm",
     "shipped": "calm",
+    "late": "bad",
     "on_hold": "warn",
+    "returns_waiting": "warn",
     "done": "good",
 }
 EVENTS = {
     "placed": "Order placed",
+    "authorized": "Payment approved",
+    "confirmed": "Confirmed",
+    "captured": "Payment received",
+    "capture_refused": "The bank did not pay",
+    "voided": "Payment let go",
     "paid": "Paid",
     "paid_late": "Paid after its time",
-    "paid_too_late": "Paid after its goods were sold",
+    "paid_too_late": "Paid too late: the money goes back",
     "payment_failed": "Payment failed",
     "expired": "Not paid in time",
     "packed": "Packed",
     "shipped": "Shipped",
+    "unpacked": "Taken apart",
     "delivered": "Delivered",
+    "lost": "Lost",
+    "allocated": "Goods have come for it",
+    "late": "To pack for over 48 hours",
+    "changed": "Changed",
+    "return_requested": "Return asked for",
+    "return_approved": "Return agreed to",
+    "return_rejected": "Return refused",
+    "return_received": "Return received",
+    "refund_owed": "Refund decided",
     "held": "Put on hold",
     "resumed": "Resumed",
     "closed": "Closed",
     "cancelled": "Cancelled",
     "refunded": "Refunded",
+    "erased": "The customer was erased",
     "note": "Note",
 }
 ACTORS = {"shopper": "the customer", "system": "the shop"}
@@ -133,7 +158,7 @@ def board(column: str, after: str, now: datetime) -> Board:
 
 
 def _late(ticket: Ticket, now: datetime) -> bool:
-    return ticket.status == "to_pack" and now - ticket.placed_at > LATE_AFTER
+    return ticket.status == "to_pack" and now - ticket.placed_at > states.LATE_AFTER
 
 
 def payment_word(payment: str) -> str:
@@ -156,16 +181,49 @@ class HistoryLine:
     note: str
     public: bool  # whether the shopper is shown the event, and
     note_public: bool  # its note
+    about: str = ""  # which parcel, how much
+    request: str = ""  # the beginning of the request's id, by which the log knows it
 
 
 def history(order: Order) -> tuple[HistoryLine, ...]:
     """Return the whole history of an order, private notes included, the newest first."""
-    return tuple(_line(event) for event in order.events)
+    return tuple(_line(event, order) for event in order.events)
 
 
-def _line(event: Event) -> HistoryLine:
-    words = EVENTS.get(event.kind, event.label)
-    return HistoryLine(words, who(event), event.at, event.note, event.public, event.public and event.actor == "system")
+def _line(event: Event, order: Order) -> HistoryLine:
+    return HistoryLine(
+        event_words(event),
+        who(event),
+        event.at,
+        event.note,
+        event.public,
+        event.public and (event.actor == "system" or event.kind == "return_rejected"),
+        _about(event, order),
+        event.request_id.hex[:8] if event.request_id else "",
+    )
+
+
+def event_words(event: Event) -> str:
+    """Return what has happened, in words for staff."""
+    return EVENTS.get(event.kind, event.label)
+
+
+def _about(event: Event, order: Order) -> str:
+    details, currency = event.details, order.total.currency.code
+    said = [f"{name} {details[name]}" for name in ("parcel", "return") if details.get(name)]
+    if event.kind == "packed":
+        said = [
+            f"parcel {each['parcel']} in {each['warehouse']}" for each in details.get("parcels") or [details] if each
+        ]
+    said += [str(details[name]) for name in ("carrier", "tracking", "reason") if details.get(name)]
+    if event.kind in ("authorized", "captured", "refund_owed", "refunded") and details.get("amount"):
+        said.insert(0, in_words(money(int(details["amount"]), currency)))
+    if event.kind == "changed":
+        said = [
+            f"{in_words(money(details['sums'][name], currency))} {when}"
+            for name, when in (("was", "before"), ("total", "now"))
+        ]
+    return ", ".join(said)
 
 
 def who(event: Event) -> str:
@@ -183,19 +241,7 @@ def actor(user: User) -> str:
 def address_lines(order: Order) -> tuple[Sequence[str], Sequence[str]]:
     """Return the delivery address and, if it is another one, the invoice's, line by line."""
     delivery, billing = (
-        [
-            line
-            for line in (
-                each.name,
-                each.street,
-                each.street2,
-                f"{each.postal_code} {each.city}".strip(),
-                each.country_name,
-                each.phone,
-            )
-            if line
-        ]
-        for each in (order.delivery_address, order.billing_address)
+        [*each.lines, *filter(None, [each.phone])] for each in (order.delivery_address, order.billing_address)
     )
     return delivery, billing if billing != delivery else []
 
@@ -210,15 +256,84 @@ class OrderPage:
     now: datetime
 
 
-def order_page(number: str) -> OrderPage | None:
-    """Return what is known of the order with this number, or None. Raises CassandraUnavailable."""
-    found = queries.order_by_number(number)
-    return whole(found) if found else None
-
-
 def whole(order: Order) -> OrderPage:
     """Return an order with its items and payments, read side by side. Raises CassandraUnavailable."""
     items, attempts = queries.items_started(order.order_id), queries.PAYMENTS.start(order_id=order.order_id)
     return OrderPage(
         order, queries.items_in(order, items.rows()), queries.attempts_in(attempts.rows()), datetime.now(UTC)
     )
+
+
+@dataclass(frozen=True)
+class ParcelBox:
+    """A parcel on an order's page; `form` is what can be done with it, if anything."""
+
+    parcel: Parcel
+    word: str
+    tone: str
+    track: str
+    form: AnyForm | None
+
+
+@dataclass(frozen=True)
+class ReturnBox:
+    """A return on an order's page, and what can be done with it: answered or received, and refunded."""
+
+    back: Return
+    contents: Sequence[Content]
+    word: str
+    tone: str
+    form: AnyForm | None
+    refund: AnyForm | None
+
+    @property
+    def answers(self) -> bool:
+        return self.back.state == returns.REQUESTED
+
+
+PARCELS = {
+    parcels.PACKED: ("Packed", "accent"),
+    parcels.SHIPPED: ("On its way", "calm"),
+    parcels.DELIVERED: ("Delivered", "good"),
+    parcels.LOST: ("Lost", "bad"),
+    parcels.CANCELLED: ("Taken apart", "plain"),
+}
+RETURNS = {
+    returns.REQUESTED: ("Waits for an answer", "warn"),
+    returns.APPROVED: ("Agreed, on its way to us", "calm"),
+    returns.REJECTED: ("Refused", "plain"),
+    returns.RECEIVED: ("Received, to be refunded", "warn"),
+    returns.REFUNDED: ("Refunded", "good"),
+}
+
+
+def parcel_boxes(order: Order, items: Sequence[queries.Item], forms: Mapping[str, AnyForm]) -> list[ParcelBox]:
+    """Return an order's parcels, the first one first; `forms` are those of its page, by their keys."""
+    return [
+        ParcelBox(
+            each,
+            *PARCELS[each.state],
+            tracking_url(each.carrier, each.tracking),
+            forms.get(f"parcel-{each.parcel_id}"),
+        )
+        for each in order.parcels(items)
+    ]
+
+
+def return_boxes(order: Order, items: Sequence[queries.Item], forms: Mapping[str, AnyForm]) -> list[ReturnBox]:
+    """Return an order's returns, the newest first; `forms` are those of its page, by their keys."""
+    return [
+        ReturnBox(
+            each,
+            contents(items, each.lines),
+            *RETURNS[each.state],
+            forms.get(f"return-{each.return_id}"),
+            forms.get(f"refund-{each.return_id}"),
+        )
+        for each in reversed(order.returns)
+    ]
+
+
+def owed_by_hand(order: Order) -> Sequence[Refund]:
+    """Return the refunds that wait for staff to send them: nobody else can."""
+    return balance.owed(order) if order.payment_method in BY_HAND else ()

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle, repeat
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from time import perf_counter
 from typing import Self
+from urllib.parse import urlencode
+from uuid import uuid4
 
 HOST = "127.0.0.1"
 
@@ -35,13 +39,50 @@ class Slice:
         return ordered[min(int(len(ordered) * share), len(ordered) - 1)] * 1000
 
 
+@dataclass(frozen=True)
+class Page:
+    """A page that a connection asks for again and again."""
+
+    path: str
+    cookie: str
+    answer: bytes = b"200"
+
+    def requests(self, host: str) -> Iterator[bytes]:
+        """Yield what is sent, without an end."""
+        lines = [f"GET {self.path} HTTP/1.1", f"Host: {host}", *([f"Cookie: {self.cookie}"] if self.cookie else [])]
+        return repeat("\r\n".join([*lines, "", ""]).encode())
+
+
+@dataclass(frozen=True)
+class Press:
+    """A press that puts one thing after the other into a cart, each time with an operation id of its own."""
+
+    path: str
+    cookie: str
+    csrf: str
+    variants: Sequence[str]
+    answer: bytes = b"303"
+
+    def requests(self, host: str) -> Iterator[bytes]:
+        """Yield what is sent, without an end."""
+        for variant in cycle(self.variants):
+            form = {"variant": variant, "quantity": 1, "operation": uuid4(), "csrfmiddlewaretoken": self.csrf}
+            body = urlencode(form)
+            lines = [
+                *(f"POST {self.path} HTTP/1.1", f"Host: {host}", f"Cookie: {self.cookie}"),
+                *("Content-Type: application/x-www-form-urlencoded", f"Content-Length: {len(body)}", "", body),
+            ]
+            yield "\r\n".join(lines).encode()
+
+
 class Load:
     """The load generator's process. Use it as a context manager."""
 
     def __init__(self, connections: int) -> None:
         context = get_context("spawn")
+        self._connections = connections
         self._here, there = context.Pipe()
-        self._process = context.Process(target=_work, args=(there, connections), daemon=True)
+        self._process = context.Process(target=_work, args=(there,), daemon=True)
 
     def __enter__(self) -> Self:
         self._process.start()
@@ -53,21 +94,24 @@ class Load:
 
     def run(self, port: int, path: str, cookie: str, seconds: float) -> Slice:
         """Ask for the page as often as it is answered. Raises RuntimeError for any answer but 200."""
-        self._here.send((port, path, cookie, seconds))
+        return self.run_each(port, [Page(path, cookie)] * self._connections, seconds)
+
+    def run_each(self, port: int, asked: Sequence[Page | Press], seconds: float) -> Slice:
+        """Give each of these a connection of its own. Raises RuntimeError for any answer but the one that belongs to it."""
+        self._here.send((port, asked, seconds))
         answer = self._here.recv()
         if isinstance(answer, str):
             raise RuntimeError(answer)
         return Slice(*answer)
 
 
-def _work(pipe: Connection, connections: int) -> None:
+def _work(pipe: Connection) -> None:
     while (order := pipe.recv()) is not None:
-        port, path, cookie, seconds = order
+        port, asked, seconds = order
         latencies: list[float] = []
         failures: list[str] = []
         until = perf_counter() + seconds
-        args = (port, path, cookie, until, latencies, failures)
-        threads = [threading.Thread(target=_ask, args=args) for _ in range(connections)]
+        threads = [threading.Thread(target=_ask, args=(port, each, until, latencies, failures)) for each in asked]
         started = perf_counter()
         for thread in threads:
             thread.start()
@@ -76,21 +120,20 @@ def _work(pipe: Connection, connections: int) -> None:
         pipe.send(failures[0] if failures else (perf_counter() - started, latencies))
 
 
-def _ask(port: int, path: str, cookie: str, until: float, latencies: list[float], failures: list[str]) -> None:
-    lines = [f"GET {path} HTTP/1.1", f"Host: {HOST}:{port}", *([f"Cookie: {cookie}"] if cookie else []), "", ""]
-    request = "\r\n".join(lines).encode()
+def _ask(port: int, asked: Page | Press, until: float, latencies: list[float], failures: list[str]) -> None:
+    requests = asked.requests(f"{HOST}:{port}")
     try:
         with socket.create_connection((HOST, port), timeout=30) as connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             while (started := perf_counter()) < until:
-                connection.sendall(request)
+                connection.sendall(next(requests))
                 status = _read(connection)
                 latencies.append(perf_counter() - started)
-                if status != b"200":
-                    failures.append(f"{path} answered {status.decode()}")
+                if status != asked.answer:
+                    failures.append(f"{asked.path} answered {status.decode()}")
                     return
     except OSError as error:
-        failures.append(f"{path}: {error}")
+        failures.append(f"{asked.path}: {error}")
 
 
 def _read(connection: socket.socket) -> bytes:

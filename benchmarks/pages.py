@@ -84,11 +84,11 @@ def main() -> int:
         return 0
     keyspaces = [args.keyspace, *args.compare]
     collect = [sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"]
-    subprocess.run(collect, cwd=ROOT, env=_environment(args.keyspace), check=True)
+    subprocess.run(collect, cwd=ROOT, env=environment(args.keyspace), check=True)
     pages = {keyspace: _probe(keyspace) for keyspace in keyspaces}
     with ExitStack() as stack:
         load = stack.enter_context(Load(args.connections))
-        servers = {keyspace: stack.enter_context(_shop(keyspace)) for keyspace in keyspaces}
+        servers = {keyspace: stack.enter_context(shop(keyspace)) for keyspace in keyspaces}
         bare = {keyspace: stack.enter_context(_bare(keyspace, pages[keyspace])) for keyspace in keyspaces}
         measured = _measure(args, load, servers, bare, pages)
     return _report(args, pages, measured)
@@ -111,7 +111,7 @@ def _arguments() -> argparse.Namespace:
 
 def _probe(keyspace: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.pages", "--probe"]
-    done = subprocess.run(command, cwd=ROOT, env=_environment(keyspace), stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(command, cwd=ROOT, env=environment(keyspace), stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
@@ -151,7 +151,8 @@ def probed() -> dict[str, Any]:
 # ---- servers
 
 
-def _environment(keyspace: str, **more: str) -> dict[str, str]:
+def environment(keyspace: str, **more: str) -> dict[str, str]:
+    """Return the environment of a shop on this keyspace, as it would be served."""
     return os.environ | {
         "CASSANDRA_KEYSPACE": keyspace,
         "DJANGO_SETTINGS_MODULE": "storefront.settings",
@@ -168,8 +169,9 @@ def _environment(keyspace: str, **more: str) -> dict[str, str]:
     }
 
 
-def _shop(keyspace: str) -> Any:
-    return _served(f"shop ({keyspace})", "storefront.wsgi:application", _environment(keyspace, COUNT_STATEMENTS="0"))
+def shop(keyspace: str) -> Any:
+    """Serve the shop, as a context manager that yields a Server."""
+    return _served(f"shop ({keyspace})", "storefront.wsgi:application", environment(keyspace, COUNT_STATEMENTS="0"))
 
 
 def _bare(keyspace: str, pages: dict[str, Any]) -> Any:
@@ -178,7 +180,7 @@ def _bare(keyspace: str, pages: dict[str, Any]) -> Any:
         "BENCHMARK_PAGES": json.dumps(pages),
         "COUNT_STATEMENTS": "0",
     }
-    return _served(f"bare view ({keyspace})", "benchmarks.bare:application()", _environment(keyspace, **more))
+    return _served(f"bare view ({keyspace})", "benchmarks.bare:application()", environment(keyspace, **more))
 
 
 @contextmanager

@@ -8,9 +8,12 @@ from uuid import UUID, uuid4
 from django import forms
 from django.utils.datastructures import MultiValueDict
 
+from cart.access import ROLE_WORDS, ROLES
+from cart.limits import MAX_QUANTITY
+from cart.today import Agreed
+from mail.addresses import reachable
 from web.forms import Form
 
-MAX_QUANTITY = 999
 LONGEST_SKU = 64
 _WHOLE = re.compile(r"[0-9]{1,4}")  # int() would take "٣", "1_0" and " 3" as well
 
@@ -59,6 +62,25 @@ class OperationField(forms.CharField):
             return uuid4()
 
 
+class NameForm(Form):
+    """Gives a cart a name. What makes a name is told by `cart.naming`."""
+
+    name = forms.CharField(
+        label="Name of the cart",
+        help_text="What it is for, or for whom: a birthday, the kitchen, gifts.",
+        error_messages={"required": "Enter a name for the cart."},
+        widget=forms.TextInput({"autocomplete": "off"}),
+    )
+    operation = OperationField()
+
+
+class MoveForm(Form):
+    """Names the cart that something goes into."""
+
+    into = forms.UUIDField(error_messages={"required": "Choose a cart.", "invalid": "Choose a cart."})
+    operation = OperationField()
+
+
 class AddForm(Form):
     """Puts a variant into the active cart. Made by `add_form` for a page that offers one."""
 
@@ -98,7 +120,112 @@ class ChangeForm(LineForm):
         super().__init__(data, auto_id=f"%s-{key}")
 
 
+class AgreementField(forms.CharField):
+    """The lines whose new prices are agreed to, as the page showed them: `key:quantity:old:new`, between commas."""
+
+    widget = forms.HiddenInput
+
+    def __init__(self) -> None:
+        super().__init__(max_length=100_000)
+
+    def clean(self, value: Any) -> list[Agreed]:
+        """Return them. Raises ValidationError if anything else was sent."""
+        try:
+            return [_agreed(*each.split(":")) for each in super().clean(value).split(",")]
+        except (TypeError, ValueError) as error:
+            raise forms.ValidationError("Nothing was agreed to: press the button again.") from error
+
+
+def _agreed(key: str, quantity: str, was: str, now: str) -> Agreed:
+    return Agreed(str(UUID(key)), int(quantity[:9]), int(was[:15]), int(now[:15]))
+
+
+class AgreeForm(Form):
+    """Agrees to prices that have risen."""
+
+    cart = forms.UUIDField(widget=forms.HiddenInput)
+    agreed = AgreementField()
+
+
+class VoucherForm(Form):
+    """Puts a code into a cart, or takes it out."""
+
+    cart = forms.UUIDField(widget=forms.HiddenInput)
+    code = forms.CharField(
+        label="Code",
+        max_length=80,
+        widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false", "autocapitalize": "characters"}),
+        error_messages={"required": "Enter the code."},
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, auto_id="voucher-%s", **kwargs)
+
+
 class RestoreForm(Form):
     """Puts back what was removed."""
 
     removed = forms.CharField(widget=forms.HiddenInput, max_length=2000)
+
+
+_ROLES = [(role, f"{role.capitalize()}: {words}") for role, words in ROLE_WORDS.items()]
+_EMAIL_WRONG = "Enter an e-mail address like name@example.com"
+
+
+class InviteForm(Form):
+    """Invites somebody into a cart."""
+
+    email = forms.EmailField(
+        label="E-mail address",
+        max_length=254,
+        validators=[reachable],
+        widget=forms.EmailInput({"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
+        error_messages={"required": _EMAIL_WRONG, "invalid": _EMAIL_WRONG},
+    )
+    role = forms.ChoiceField(
+        label="What they can do",
+        choices=_ROLES,
+        initial="viewer",
+        widget=forms.RadioSelect,
+        error_messages={"required": "Choose what they can do", "invalid_choice": "Choose what they can do"},
+    )
+
+
+class PersonForm(Form):
+    """Names a person with whom a cart is shared."""
+
+    person = forms.UUIDField(widget=forms.HiddenInput)
+
+
+class RoleForm(PersonForm):
+    """Gives a person another role."""
+
+    role = forms.ChoiceField(label="Role", choices=[(role, role.capitalize()) for role in ROLES])
+
+
+class KeyForm(Form):
+    """Names an invitation or a link."""
+
+    key = forms.UUIDField(widget=forms.HiddenInput)
+
+
+class PressForm(Form):
+    """A press that names nothing but itself."""
+
+    operation = OperationField()
+
+
+class WaitForm(Form):
+    """Asks to be told when a variant is back in stock. A member's address is known already."""
+
+    variant = forms.CharField(widget=forms.HiddenInput, max_length=LONGEST_SKU)
+    email = forms.EmailField(
+        label="E-mail address",
+        max_length=254,
+        validators=[reachable],
+        widget=forms.EmailInput({"autocomplete": "email", "spellcheck": "false", "autocapitalize": "none"}),
+        error_messages={"required": _EMAIL_WRONG, "invalid": _EMAIL_WRONG},
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, auto_id="wait-%s", **kwargs)

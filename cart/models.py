@@ -3,15 +3,18 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.personal import DELETED, holds, nobody
+
 
 class CartByUser(Model):
     """K1, K4, U2: an owner's carts by name, and which of them is active (static, so there cannot be two).
 
-    Bound: 100 carts an owner (cart.operations.MAX_CARTS).
+    Bound: 100 carts an owner (cart.limits.MAX_CARTS).
     Writer: cart.operations, by conditional batches alone.
     """
 
     __table_name__ = "carts_by_user"
+    __person__ = holds("owner_id", on_erase=DELETED)
     owner_id = columns.UUID(partition_key=True)
     name_key = columns.Text(primary_key=True)  # the name casefolded
     active_cart_id = columns.UUID(static=True)
@@ -20,17 +23,25 @@ class CartByUser(Model):
     cart_name = columns.Text()
     created_at = columns.DateTime()
     activated_at = columns.DateTime()
+    role = columns.Text()  # '' for the owner; else viewer, editor or buyer: a copy, people_by_cart decides
+    shared_by = columns.Text()  # who shared it, by name, with one who is not the owner
 
 
 class ItemByCart(Model):
-    """Q9, Q10, K5, U1: a cart's lines (kind 'line', key = variant id) and the operations of a day (kind 'op', key = operation id).
+    """Q9, Q10, K5, U1: what is in a cart, and what happened to it within a day.
 
-    The static counts and the subtotal equal the lines, always (fault 18). Only operations have a TTL (fault 17).
-    Bound: 1,000 lines (cart.operations.MAX_LINES) and the operations of a day.
+    Lines (kind 'line', key = variant id), what is kept for later (kind 'later'), the operations of a day (kind 'op',
+    key = operation id) and the lines of a cart that was emptied, as long as that can be undone (kind 'undo',
+    key = operation id/variant id). Before them all stands a row without kind and key, where a read of the sums stops.
+
+    The static counts and the subtotal equal the lines, always (fault 18). Only operations and what they can undo have a TTL
+    (fault 17).
+    Bound: 1,000 lines (cart.limits.MAX_LINES) and the operations of a day.
     Writer: cart.operations, by conditional batches alone.
     """
 
     __table_name__ = "items_by_cart"
+    __person__ = holds("owner_id", on_erase=DELETED)
     cart_id = columns.UUID(partition_key=True)
     kind = columns.Text(primary_key=True)
     key = columns.Text(primary_key=True)
@@ -40,6 +51,13 @@ class ItemByCart(Model):
     subtotal = columns.BigInt(static=True)
     currency = columns.Text(static=True)
     changed_at = columns.DateTime(static=True)
+    later_count = columns.Integer(static=True)
+    owner_id = columns.UUID(static=True)
+    guest = columns.Boolean(static=True)  # a guest's cart lives for 30 days after its last change, as a whole
+    voucher_code = columns.Text(static=True)  # as it was typed; null for none
+    deleted_at = columns.DateTime(static=True)  # nothing can be put in any more; a day later all of it goes
+    checkout_id = columns.UUID(static=True)  # the checkout that has this cart, or had it last; an order's id
+    checkout_number = columns.Integer(static=True)  # how many of its checkouts had ended without payment by then
     product_id = columns.UUID()
     variant_id = columns.UUID()
     sku = columns.Text()
@@ -50,3 +68,114 @@ class ItemByCart(Model):
     price = columns.BigInt()
     quantity = columns.Integer()
     added_at = columns.DateTime()
+    note = columns.Text()  # of an operation between carts: JSON, what was put in here, and where it came from
+
+
+class CartByPress(Model):
+    """U1: which cart a press on "Add to cart" went to, so that it goes there when it is sent again; gone after a day.
+
+    Bound: one row a partition.
+    Writer: cart.operations.presses, by conditional writes alone.
+    """
+
+    __table_name__ = "carts_by_press"
+    __options__ = {"gc_grace_seconds": 24 * 3600}
+    __person__ = nobody("the id of a press leads back to nobody")
+    press_id = columns.UUID(partition_key=True)
+    cart_id = columns.UUID()
+
+
+class MoveToFinish(Model):
+    """Moves between two carts that are under way: written before the first of the two changes, removed after the last.
+
+    Bound: the moves of a minute; the worker finishes what is left behind.
+    Writer: cart.operations.moving.
+    """
+
+    __table_name__ = "moves_to_finish"
+    __options__ = {"gc_grace_seconds": 24 * 3600}
+    __person__ = nobody("a person's id alone, until the worker has finished the move, minutes later")
+    minute = columns.DateTime(partition_key=True)
+    operation_id = columns.UUID(primary_key=True)
+    kind = columns.Text()  # move or merge
+    person_id = columns.UUID()
+    source_id = columns.UUID()
+    target_id = columns.UUID()
+
+
+class PersonByCart(Model):
+    """Who besides its owner may do what in a cart.
+
+    People (kind 'person', key = user id), invitations that are open (kind 'invitation', key = made of cart and e-mail
+    address, gone after 14 days) and links that show it (kind 'link', key = link id). Invitations have a TTL, so `row_count` may be too high and is counted anew when there seems to be no room.
+    Bound: 20 rows a cart (static row_count; cart.operations.sharing.MAX_PEOPLE).
+    Writer: cart.operations.sharing, by conditional batches alone.
+    """
+
+    __table_name__ = "people_by_cart"
+    __person__ = holds(
+        "key",
+        "name",
+        "email",
+        on_erase=DELETED,
+        why="an invitation that is open goes by itself, 14 days after it was made",
+    )
+    cart_id = columns.UUID(partition_key=True)
+    kind = columns.Text(primary_key=True)
+    key = columns.Text(primary_key=True)
+    row_count = columns.Integer(static=True)
+    cart_name = columns.Text(static=True)  # as the owner calls it, for those who have no list with it
+    owner_name = columns.Text(static=True)
+    role = columns.Text()  # viewer, editor or buyer
+    name = columns.Text()  # of the person
+    email = columns.Text()
+    added_at = columns.DateTime()
+
+
+class WaiterByVariant(Model):
+    """Who wants to be told when a variant is back in stock, an address once.
+
+    Gone after 30 days, or once they were told.
+    Bound: as many as wait for one variant; they are read 200 at a time (cart.waiting.AT_ONCE).
+    Writer: cart.operations.waiting, by conditional writes alone.
+    """
+
+    __table_name__ = "waiters_by_variant"
+    __options__ = {"default_time_to_live": 30 * 24 * 3600}
+    __person__ = holds("email_key", on_erase=DELETED)
+    variant_id = columns.UUID(partition_key=True)
+    email_key = columns.Text(primary_key=True)
+    email = columns.Text()
+    product_id = columns.UUID()
+    asked_at = columns.DateTime()
+
+
+class WaitByAddress(Model):
+    """Which variants an e-mail address waits for. Written before the waiter, so that no waiter is missing here.
+
+    Bound: the variants that one asks for within 30 days; 20 an hour (settings.LIMITS).
+    Writer: cart.operations.waiting.
+    """
+
+    __table_name__ = "waits_by_address"
+    __options__ = {"default_time_to_live": 30 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
+    __person__ = holds("email_key", on_erase=DELETED)
+    email_key = columns.Text(partition_key=True)
+    variant_id = columns.UUID(primary_key=True)
+    product_id = columns.UUID()
+
+
+class VariantWaitedFor(Model):
+    """Which variants somebody waits for, so that the worker looks at these and at no others.
+
+    Written before the waiter: a crash leaves a row too many, never one too few.
+    Bound: the variants that are sold out and wanted, over 16 buckets; gone after 31 days.
+    Writer: cart.operations.waiting.
+    """
+
+    __table_name__ = "variants_waited_for"
+    __options__ = {"default_time_to_live": 31 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
+    __person__ = nobody()
+    bucket = columns.Integer(partition_key=True)
+    variant_id = columns.UUID(primary_key=True)
+    product_id = columns.UUID()

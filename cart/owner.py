@@ -45,6 +45,21 @@ def owner_for_writing(request: HttpRequest) -> UUID:
     return owner_id
 
 
+def is_guest(request: HttpRequest) -> bool:
+    """Tell whether the owner is nobody who has signed in: the carts live for 30 days after their last change then."""
+    return not request.user.is_authenticated
+
+
+def device_of(request: HttpRequest) -> str:
+    """Return what the browser runs on, in a word for its user: phone, tablet or computer."""
+    agent = request.headers.get("User-Agent", "")
+    if "iPad" in agent or "Tablet" in agent or ("Android" in agent and "Mobile" not in agent):
+        return "tablet"
+    if "Mobi" in agent or "iPhone" in agent:
+        return "phone"
+    return "computer" if "Mozilla" in agent else "device"
+
+
 def active_cart_hint(request: HttpRequest) -> UUID | None:
     """Return the cart that was active when this browser last saw one. To be confirmed by the owner's carts."""
     return _cookie(request)[1]

@@ -9,31 +9,42 @@ from uuid import UUID
 from django.conf import settings
 from moneyed import Money
 
+from cart import limits
+from cart.naming import DEFAULT_NAME
 from cassandra_db import Chain, Pending, Row, read
+from catalogue import words
 from catalogue.money import money
-from catalogue.queries import Product, Variant, product_in, product_started
-from inventory.queries import Stock, stock_in, stock_started
-
-DEFAULT_NAME = "My cart"
 
 # K1, K4: an owner's carts by name, and which of them is active.
 CARTS = read(
     "K1",
-    "SELECT active_cart_id, cart_count, cart_id, cart_name, name_key, created_at FROM carts_by_user WHERE owner_id = :owner_id",
+    """SELECT active_cart_id, cart_count, cart_id, cart_name, name_key, created_at, activated_at, role, shared_by
+       FROM carts_by_user WHERE owner_id = :owner_id""",
 )
 
 # Q9: a cart's sums, which are static: they cost one row.
 SUMS = read(
     "Q9",
-    "SELECT cart_id, version, line_count, item_count, subtotal, currency FROM items_by_cart WHERE cart_id = :cart_id LIMIT 1",
+    """SELECT cart_id, version, line_count, item_count, subtotal, currency, changed_at, later_count, owner_id, guest, deleted_at,
+              voucher_code
+       FROM items_by_cart WHERE cart_id = :cart_id LIMIT 1""",
 )
 
 # Q9: a cart's lines and, in each row, its sums. The operations lie behind the lines and are not read.
 LINES = read(
     "Q9",
     """SELECT cart_id, version, line_count, item_count, subtotal, currency, key, product_id, variant_id, sku, name, slug,
-              options, picture, price, quantity, added_at
+              options, picture, price, quantity, added_at, checkout_id, checkout_number,
+              voucher_code
        FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'line'""",
+)
+
+# What is kept for later in a cart.
+LATER = read(
+    "Q9",
+    """SELECT cart_id, version, line_count, item_count, subtotal, currency, key, product_id, variant_id, sku, name, slug,
+              options, picture, price, quantity, added_at
+       FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'later'""",
 )
 
 # Q10, K5: is this variant in the cart?
@@ -43,6 +54,18 @@ LINE = read(
               options, picture, price, quantity, added_at
        FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'line' AND key = :key""",
 )
+
+
+# K4: a cart's sums and its first rows, of which the list of carts shows the pictures.
+PEEK = read(
+    "K4",
+    """SELECT cart_id, version, line_count, item_count, later_count, subtotal, currency, changed_at, deleted_at, kind, picture
+       FROM items_by_cart WHERE cart_id = :cart_id LIMIT 9""",
+)
+SHARED = read("K4", "SELECT cart_id, kind FROM people_by_cart WHERE cart_id = :cart_id LIMIT 1")
+
+# Who, besides its owner, may do what in a cart: read where the owner writes it.
+PERSON = read("K1", "SELECT role FROM people_by_cart WHERE cart_id = :cart_id AND kind = 'person' AND key = :key")
 
 
 @dataclass(frozen=True)
@@ -65,7 +88,12 @@ class Line:
     @property
     def label(self) -> str:
         """The name with what was chosen: "Mug, olive"."""
-        return ", ".join([self.name, *(value.lower() for value in self.options.values())])
+        return words.label(self.name, self.options)
+
+    @property
+    def room(self) -> str:
+        """How many units more it can have, once that is worth saying."""
+        return limits.units_left(self.quantity)
 
 
 @dataclass(frozen=True)
@@ -79,6 +107,14 @@ class Cart:
     item_count: int
     subtotal: Money
     version: int
+    checkout_id: UUID | None = None  # the checkout that has it, or had it last
+    checkout_number: int = 0  # how many of its checkouts had ended without payment by then
+    voucher: str = ""  # the code that was typed
+
+    @property
+    def room(self) -> str:
+        """How many lines more it can hold, once that is worth saying."""
+        return limits.lines_left(self.line_count)
 
     def line(self, key: str) -> Line | None:
         """Return the line with this key, or None."""
@@ -86,13 +122,41 @@ class Cart:
 
 
 @dataclass(frozen=True)
+class Listed:
+    """A cart on a person's list. `role` is '' for one's own; `used_at` is when it was last made the active one."""
+
+    cart_id: UUID
+    name: str
+    active: bool
+    role: str
+    shared_by: str
+    used_at: datetime
+
+
+@dataclass(frozen=True)
 class Badge:
-    """What the header says of the active cart."""
+    """What the header says of the active cart, and the carts that one can switch to, the last used ones first."""
 
     name: str = DEFAULT_NAME
     item_count: int = 0
     subtotal: Money | None = None
     cart_id: UUID | None = None
+    others: tuple[Listed, ...] = ()
+    room: str = ""  # how many lines more the cart can hold, once that is worth saying
+
+
+@dataclass(frozen=True)
+class CartCard:
+    """A cart as the list of carts shows it. `pictures` are of a few of the things in it."""
+
+    listed: Listed
+    line_count: int
+    item_count: int
+    later_count: int
+    subtotal: Money
+    changed_at: datetime
+    pictures: tuple[str, ...]
+    shared: bool
 
 
 def badge_started(owner_id: UUID) -> Chain:
@@ -109,16 +173,75 @@ def badge(reading: Chain) -> Badge:
     """Return the header's cart. Raises CassandraUnavailable."""
     carts, sums = reading.result()
     found = active(carts)
-    if found is None:
-        return Badge()
+    others = tuple(each for each in lists(carts) if not each.active)
+    if found is None or (sums and sums[0].deleted_at is not None):
+        return Badge(others=others)
     if not sums or sums[0].version is None:
-        return Badge(found.cart_name, cart_id=found.cart_id)
-    return Badge(found.cart_name, sums[0].item_count, money(sums[0].subtotal, sums[0].currency), found.cart_id)
+        return Badge(found.cart_name, cart_id=found.cart_id, others=others)
+    subtotal = money(sums[0].subtotal, sums[0].currency)
+    room = limits.lines_left(sums[0].line_count)
+    return Badge(found.cart_name, sums[0].item_count, subtotal, found.cart_id, others, room)
+
+
+def lists(carts: Iterable[Row]) -> list[Listed]:
+    """Return the rows of a person's carts as a list, the last used ones first."""
+    found = [
+        Listed(
+            row.cart_id,
+            row.cart_name,
+            row.cart_id == row.active_cart_id,
+            row.role or "",
+            row.shared_by or "",
+            row.activated_at or row.created_at,
+        )
+        for row in carts
+        if row.cart_id is not None
+    ]
+    return sorted(found, key=lambda each: each.used_at, reverse=True)
+
+
+def cards(carts: Iterable[Row]) -> list[CartCard]:
+    """Return a person's carts with what is in them, the active one first, then the last changed. One round.
+
+    Raises CassandraUnavailable.
+    """
+    reading = [(each, PEEK.start(cart_id=each.cart_id), SHARED.start(cart_id=each.cart_id)) for each in lists(carts)]
+    # What its owner has deleted is gone for those whom it was shared with, though it may come back to their lists.
+    there = [(each, rows.rows(), people.rows()) for each, rows, people in reading]
+    found = [
+        _card(each, rows, people)
+        for each, rows, people in there
+        if not (each.role and rows and rows[0].deleted_at is not None)
+    ]
+    return sorted(found, key=lambda card: (card.listed.active, card.changed_at), reverse=True)
+
+
+def _card(listed: Listed, rows: list[Row], people: list[Row]) -> CartCard:
+    pictures = tuple(row.picture for row in rows if row.kind == "line" and row.picture)[:4]
+    shared = any(row.kind is not None for row in people)
+    if not rows or rows[0].version is None:
+        return CartCard(listed, 0, 0, 0, money(0, settings.CURRENCY), listed.used_at, (), shared)
+    sums = rows[0]
+    return CartCard(
+        listed,
+        sums.line_count,
+        sums.item_count,
+        sums.later_count or 0,
+        money(sums.subtotal, sums.currency),
+        sums.changed_at,
+        pictures,
+        shared,
+    )
 
 
 def active(carts: Iterable[Row]) -> Row | None:
     """Return the row of the active cart among an owner's carts, or None if none is active."""
     return next((row for row in carts if row.cart_id is not None and row.cart_id == row.active_cart_id), None)
+
+
+def listed(owner_id: UUID, cart_id: UUID) -> Row | None:
+    """Return the row of one of a person's carts, own or shared, or None. Raises CassandraUnavailable."""
+    return next((row for row in CARTS.all(owner_id=owner_id) if row.cart_id == cart_id), None)
 
 
 def cart_of(owner_id: UUID) -> Cart | None:
@@ -130,6 +253,17 @@ def cart_of(owner_id: UUID) -> Cart | None:
 def cart(cart_id: UUID, name: str = DEFAULT_NAME) -> Cart:
     """Return a cart with its lines; a cart that nobody has put anything into is empty. Raises CassandraUnavailable."""
     return as_cart(cart_id, name, lines_started(cart_id).rows())
+
+
+def version_of(cart: Cart) -> int:
+    """Return the version at which a cart was as it is here. One that has no lines tells it by its sums alone.
+
+    Raises CassandraUnavailable.
+    """
+    if cart.lines:
+        return cart.version
+    sums = SUMS.one(cart_id=cart.cart_id)
+    return sums.version if sums and sums.version and not sums.line_count else 0
 
 
 def lines_started(cart_id: UUID) -> Pending:
@@ -144,8 +278,23 @@ def as_cart(cart_id: UUID, name: str, rows: list[Row]) -> Cart:
         return Cart(cart_id, name, (), 0, 0, money(0, settings.CURRENCY), 0)
     sums = rows[0]
     return Cart(
-        cart_id, name, tuple(lines), sums.line_count, sums.item_count, money(sums.subtotal, sums.currency), sums.version
+        cart_id,
+        name,
+        tuple(lines),
+        sums.line_count,
+        sums.item_count,
+        money(sums.subtotal, sums.currency),
+        sums.version,
+        sums.checkout_id,
+        sums.checkout_number or 0,
+        sums.voucher_code or "",
     )
+
+
+def later(rows: Iterable[Row]) -> tuple[Line, ...]:
+    """Return the rows of what is kept for later as lines, the newest first."""
+    found = (as_line(row) for row in rows if row.key is not None)
+    return tuple(sorted(found, key=lambda line: line.added_at, reverse=True))
 
 
 def line(cart_id: UUID, key: str) -> Line | None:
@@ -171,81 +320,3 @@ def as_line(row: Row) -> Line:
         price * row.quantity,
         row.added_at,
     )
-
-
-@dataclass(frozen=True)
-class ShownLine:
-    """A line beside what is true of its variant today. `variant` is None once it is no longer sold."""
-
-    line: Line
-    variant: Variant | None
-    stock: Stock | None
-
-    @property
-    def gone(self) -> bool:
-        return self.variant is None
-
-    @property
-    def left(self) -> int:
-        """How many could be bought now."""
-        return self.stock.available if self.stock else 0
-
-    @property
-    def price_now(self) -> Money | None:
-        """Today's price, if it is another than the line's."""
-        return self.variant.price if self.variant and self.variant.price != self.line.price else None
-
-
-@dataclass(frozen=True)
-class ShownCart:
-    """A cart as its page shows it; what is gone does not count."""
-
-    cart: Cart
-    lines: tuple[ShownLine, ...]
-
-    @property
-    def total(self) -> Money:
-        return sum((each.line.total for each in self.lines if not each.gone), self.cart.subtotal * 0)
-
-    @property
-    def can_be_bought(self) -> bool:
-        return any(not each.gone for each in self.lines)
-
-
-def shown(reading: Chain, hint: UUID | None) -> ShownCart | None:
-    """Return the active cart of the owner whose badge is being read, with today's prices and stock, or None.
-
-    Two rounds: `hint` is the cart that is probably active, so its lines are read beside the list of carts, and what
-    they need of the catalogue beside the badge's sums. A wrong hint costs two rounds more. Raises CassandraUnavailable.
-    """
-    guess = lines_started(hint) if hint else None
-    rows = guess.rows() if guess else []
-    goods = _goods_started(rows)
-    carts, _ = reading.result()
-    found = active(carts)
-    if found is None:
-        return None
-    if found.cart_id != hint:
-        rows = lines_started(found.cart_id).rows()
-        goods = _goods_started(rows)
-    there = as_cart(found.cart_id, found.cart_name, rows)
-    today = {
-        product_id: (product_in(product.rows()), stock_in(stock.rows()))
-        for product_id, (product, stock) in goods.items()
-    }
-    return ShownCart(there, tuple(_shown_line(line, *today[line.product_id]) for line in there.lines))
-
-
-def _goods_started(rows: list[Row]) -> dict[UUID, tuple[Pending, Pending]]:
-    product_ids = dict.fromkeys(row.product_id for row in rows if row.product_id is not None)
-    return {product_id: (product_started(product_id), stock_started(product_id)) for product_id in product_ids}
-
-
-def _shown_line(line: Line, product: Product | None, stocks: Mapping[UUID, Stock]) -> ShownLine:
-    return ShownLine(line, on_sale(product, line.variant_id), stocks.get(line.variant_id))
-
-
-def on_sale(product: Product | None, variant_id: UUID) -> Variant | None:
-    """Return the product's variant, or None if it is not sold, or not any more."""
-    variant = product.variant(variant_id) if product and product.active else None
-    return variant if variant and variant.sold else None

@@ -5,6 +5,9 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from django.core import signing
+from moneyed import Money
+
+from catalogue.money import minor, money
 
 _SALT = "cart.undo"
 SECONDS = 24 * 3600  # as long as the cart remembers which operations it has seen
@@ -19,6 +22,7 @@ class Removed:
     variant_id: UUID
     name: str
     quantity: int
+    price: Money
     added_at: datetime
     operation_id: UUID
 
@@ -31,6 +35,8 @@ class Removed:
             self.variant_id.hex,
             self.name,
             self.quantity,
+            minor(self.price),
+            self.price.currency.code,
             seconds,
             self.operation_id.hex,
         ]
@@ -40,8 +46,50 @@ class Removed:
 def removed(token: str) -> Removed | None:
     """Return what was taken out, or None if the text is not ours or is older than a day."""
     try:
-        cart, product, variant, name, quantity, seconds, operation = signing.loads(token, salt=_SALT, max_age=SECONDS)
+        cart, product, variant, name, quantity, price, currency, seconds, operation = signing.loads(
+            token, salt=_SALT, max_age=SECONDS
+        )
     except (signing.BadSignature, ValueError):
         return None
     added_at = datetime.fromtimestamp(seconds, UTC)
-    return Removed(UUID(hex=cart), UUID(hex=product), UUID(hex=variant), name, quantity, added_at, UUID(hex=operation))
+    return Removed(
+        UUID(hex=cart),
+        UUID(hex=product),
+        UUID(hex=variant),
+        name,
+        quantity,
+        money(price, currency),
+        added_at,
+        UUID(hex=operation),
+    )
+
+
+@dataclass(frozen=True)
+class Undo:
+    """What was done to a whole cart, and what takes it back: `what` is delete, empty or merge.
+
+    A merge names the cart that went (`cart_id`) and the one that it went `into`.
+    """
+
+    what: str
+    person_id: UUID
+    cart_id: UUID
+    name: str
+    active: bool = False
+    operation_id: UUID | None = None
+    into: UUID | None = None
+
+    def token(self) -> str:
+        """Return it as a signed text."""
+        ids = [each.hex if each else "" for each in (self.person_id, self.cart_id, self.operation_id, self.into)]
+        return signing.dumps([self.what, self.name, self.active, *ids], salt=f"{_SALT}.cart", compress=True)
+
+
+def undo_of(token: str) -> Undo | None:
+    """Return what was done, or None if the text is not ours or is older than a day."""
+    try:
+        what, name, active, *ids = signing.loads(token, salt=f"{_SALT}.cart", max_age=SECONDS)
+    except (signing.BadSignature, ValueError):
+        return None
+    person, cart, operation, into = (UUID(hex=each) if each else None for each in ids)
+    return Undo(what, person, cart, name, active, operation, into) if person and cart else None

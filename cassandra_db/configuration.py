@@ -6,7 +6,9 @@ so replicas are not shuffled; protocol 4, because version 5 reports an unknown c
 that the driver does not know.
 """
 
-from typing import Any
+from collections.abc import Iterator
+from time import monotonic
+from typing import Any, ClassVar
 
 import environ
 from cassandra import ConsistencyLevel
@@ -33,10 +35,42 @@ class OnceMore(RetryPolicy):  # type: ignore[misc]
     def on_request_error(self, query: Any, consistency: int, error: Any, retry_num: int) -> tuple[int, int | None]:
         return (self.RETRY_NEXT_HOST, consistency) if retry_num == 0 else (self.RETHROW, None)
 
+    # The driver names the arguments when it calls.
     def on_write_timeout(
-        self, query: Any, consistency: int, write_type: Any, required: int, received: int, retry_num: int
+        self,
+        query: Any,
+        consistency: int,
+        write_type: Any,
+        required_responses: int,
+        received_responses: int,
+        retry_num: int,
     ) -> tuple[int, int | None]:
         return (self.RETRY, consistency) if retry_num == 0 else (self.RETHROW, None)
+
+
+class SilentLast(TokenAwarePolicy):  # type: ignore[misc]
+    """Asks a node that has left a request unanswered only after all others, for a while.
+
+    A node that stands still keeps its connections, and the driver goes on trusting it until a heartbeat fails, which
+    takes a minute. What reads it asks elsewhere as well; a conditional write waits for it, once.
+    """
+
+    FOR = 30.0  # seconds
+    _silent: ClassVar[dict[Any, float]] = {}
+
+    @classmethod
+    def left_unanswered(cls, host: Any) -> None:
+        """Note that this node has not answered in time."""
+        cls._silent[host] = monotonic() + cls.FOR
+
+    def make_query_plan(self, working_keyspace: str | None = None, query: Any = None) -> Iterator[Any]:
+        now, silent = monotonic(), []
+        for host in super().make_query_plan(working_keyspace, query):
+            if self._silent.get(host, 0.0) > now:
+                silent.append(host)
+            else:
+                yield host
+        yield from silent
 
 
 def database(env: environ.Env) -> dict[str, Any]:
@@ -82,7 +116,7 @@ def _replication(value: str) -> dict[str, Any]:
 
 def _profiles(local_dc: str) -> dict[Any, ExecutionProfile]:
     def nearest() -> LoadBalancingPolicy:
-        return TokenAwarePolicy(DCAwareRoundRobinPolicy(local_dc=local_dc), shuffle_replicas=False)
+        return SilentLast(DCAwareRoundRobinPolicy(local_dc=local_dc), shuffle_replicas=False)
 
     return {
         # The engine's own: sync_cassandra and schema reads.
@@ -96,7 +130,13 @@ def _profiles(local_dc: str) -> dict[Any, ExecutionProfile]:
             request_timeout=3,
             speculative_execution_policy=ConstantSpeculativeExecutionPolicy(0.2, 1),
         ),
-        WRITE: ExecutionProfile(nearest(), OnceMore(), row_factory=row_factory, request_timeout=4),
+        WRITE: ExecutionProfile(
+            nearest(),
+            OnceMore(),
+            row_factory=row_factory,
+            request_timeout=4,
+            speculative_execution_policy=ConstantSpeculativeExecutionPolicy(0.5, 1),
+        ),
         # Longer than the server's cas_contention_timeout plus its write timeout: let the server say it first.
         CONDITIONAL: ExecutionProfile(nearest(), FallthroughRetryPolicy(), row_factory=row_factory, request_timeout=6),
     }

@@ -9,6 +9,11 @@ from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import module_has_submodule
 
+from cassandra_db.shares import Share
+
+# Into so many jobs the heavy ones are divided, so that as many workers can be at them.
+SHARES = 4
+
 
 @dataclass(frozen=True)
 class Job:
@@ -16,12 +21,30 @@ class Job:
 
     `run` gets the current time (UTC) and returns one line about what it did, or '' for nothing. It must bear being
     cut off at any point and being run once more than needed: a worker that stalls for longer than its lease goes on
-    beside the one that replaced it.
+    beside the one that replaced it. A job that works through time keeps its place as a position in ISO 8601;
+    `trails` is how far behind the present that stands when nothing is left to do.
     """
 
     name: str
     every: timedelta
     run: Callable[[datetime], str]
+    trails: timedelta = timedelta(0)
+    family: str = ""  # of which it is a share
+
+    def called(self, name: str) -> bool:
+        """Tell whether somebody who says this name means it."""
+        return name in (self.name, self.family)
+
+
+def shared(
+    name: str, every: timedelta, run: Callable[[datetime, Share], str], trails: timedelta = timedelta(0)
+) -> list[Job]:
+    """Return a heavy job as several, each with a lease of its own, that share its things among them."""
+
+    def of(share: Share) -> Job:
+        return Job(share.job, every, lambda now: run(now, share), trails, name)
+
+    return [of(Share(name, number, SHARES)) for number in range(SHARES)]
 
 
 def jobs() -> list[Job]:

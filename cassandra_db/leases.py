@@ -8,7 +8,10 @@ whose clocks are 10 seconds apart never share a job, and a killed worker is repl
 from __future__ import annotations
 
 import logging
+import os
+import socket
 import threading
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,24 +19,30 @@ from types import TracebackType
 from uuid import UUID, uuid4
 
 from cassandra_db.errors import CassandraUnavailable, LeaseLost
+from cassandra_db.rows import Row
 from cassandra_db.statements import conditional, read
 
 HOLD = timedelta(seconds=30)
 RENEW_EVERY = timedelta(seconds=10)
 CLOCKS_DIFFER = timedelta(seconds=10)
 
-LOOK = read("lease", "SELECT job, holder, held_until, position, last_run FROM leases WHERE job = :job")
+LOOK = read(
+    "lease",
+    """SELECT job, holder, held_until, position, last_run, worker, did, did_at, took, failure
+       FROM leases WHERE job = :job""",
+)
 # On a job that has no row yet, all three are null: the same statement claims it.
 CLAIM = conditional(
     "lease",
-    """UPDATE leases SET holder = :me, held_until = :until WHERE job = :job
+    """UPDATE leases SET holder = :me, held_until = :until, worker = :worker WHERE job = :job
        IF holder = :seen_holder AND held_until = :seen_until AND last_run = :seen_run""",
 )
 RENEW = conditional("lease", "UPDATE leases SET held_until = :until WHERE job = :job IF holder = :me")
 MOVE = conditional("lease", "UPDATE leases SET position = :position WHERE job = :job IF holder = :me")
 RELEASE = conditional(
     "lease",
-    "UPDATE leases SET holder = :nobody, held_until = :until, last_run = :ran_at WHERE job = :job IF holder = :me",
+    """UPDATE leases SET holder = :nobody, held_until = :until, last_run = :ran_at, did = :did, did_at = :did_at,
+              took = :took, failure = :failure WHERE job = :job IF holder = :me""",
 )
 
 log = logging.getLogger(__name__)
@@ -49,6 +58,15 @@ class Standing:
     held_until: datetime | None = None
     position: str = ""
     last_run: datetime | None = None
+    worker: str = ""
+    did: str = ""
+    did_at: datetime | None = None
+    took: timedelta | None = None
+    failure: str = ""
+
+    def running(self, now: datetime) -> bool:
+        """Tell whether somebody is at it, or was until a moment ago."""
+        return self.holder is not None and not self.free(now)
 
     def free(self, now: datetime) -> bool:
         """Tell whether the job may be claimed at `now`."""
@@ -60,21 +78,50 @@ class Standing:
 
 def standing(job: str) -> Standing:
     """Return who holds the job, until when, how far it has come and when it last ran. Raises CassandraUnavailable."""
-    row = LOOK.one(job=job)
-    return Standing(job, row.holder, row.held_until, row.position or "", row.last_run) if row else Standing(job)
+    return standings([job])[0]
+
+
+def standings(jobs: Sequence[str]) -> list[Standing]:
+    """Return how several jobs stand, read side by side. Raises CassandraUnavailable."""
+    reading = [(job, LOOK.start(job=job)) for job in jobs]
+    return [_standing(job, pending.one()) for job, pending in reading]
+
+
+def _standing(job: str, row: Row | None) -> Standing:
+    if row is None:
+        return Standing(job)
+    return Standing(
+        job,
+        row.holder,
+        row.held_until,
+        row.position or "",
+        row.last_run,
+        row.worker or "",
+        row.did or "",
+        row.did_at,
+        timedelta(milliseconds=row.took) if row.took is not None else None,
+        row.failure or "",
+    )
+
+
+def this_worker() -> str:
+    """Return how this process is called among the workers: host and process id."""
+    return f"{socket.gethostname()} {os.getpid()}"
 
 
 class Lease:
     """A claim on a job: renewed in the background while the `with` block runs, and given back at its end."""
 
-    def __init__(self, job: str, holder: UUID, last_run: datetime | None) -> None:
-        self.job = job
+    def __init__(self, seen: Standing, holder: UUID) -> None:
+        self.job = seen.job
         self.holder = holder
-        self.last_run = last_run  # what the row shall say when it is given back
+        # What the row shall say when it is given back.
+        self.last_run, self.did, self.did_at = seen.last_run, seen.did, seen.did_at
+        self.took, self.failure = seen.took, seen.failure
         self.rest = timedelta(0)  # for how long nobody shall claim the job after that
         self.lost = False
         self._over = threading.Event()
-        self._renewing = threading.Thread(target=self._renew, name=f"lease {job}", daemon=True)
+        self._renewing = threading.Thread(target=self._renew, name=f"lease {self.job}", daemon=True)
 
     def __enter__(self) -> Lease:
         _held.set(_held.get({}) | {self.job: self})
@@ -100,6 +147,10 @@ class Lease:
             nobody=None,
             until=datetime.now(UTC) + self.rest,
             ran_at=self.last_run,
+            did=self.did or None,
+            did_at=self.did_at,
+            took=self.took // timedelta(milliseconds=1) if self.took is not None else None,
+            failure=self.failure or None,
         )
         if not given_back:
             self._lose()
@@ -135,11 +186,12 @@ def claimed(seen: Standing, now: datetime) -> Lease | None:
         job=seen.job,
         me=me,
         until=now + HOLD,
+        worker=this_worker(),
         seen_holder=seen.holder,
         seen_until=seen.held_until,
         seen_run=seen.last_run,
     )
-    return Lease(seen.job, me, seen.last_run) if outcome else None
+    return Lease(seen, me) if outcome else None
 
 
 def lease(job: str) -> Lease:

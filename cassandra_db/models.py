@@ -3,17 +3,25 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.personal import nobody
+
 
 class Lease(Model):
-    """Which worker runs a job now, and how far the job has come.
+    """Which worker runs a job now, how far the job has come, and what it did last.
 
-    Bound: one row a job, about ten jobs.
+    Bound: one row a job, some thirty jobs.
     Writer: cassandra_db.leases.
     """
 
     __table_name__ = "leases"
+    __person__ = nobody()
     job = columns.Text(partition_key=True)
     holder = columns.UUID()
     held_until = columns.DateTime()
     position = columns.Text()
     last_run = columns.DateTime()
+    worker = columns.Text()  # host and process of whoever ran it last, or runs it now
+    did = columns.Text()  # what the last run did that had something to do
+    did_at = columns.DateTime()
+    took = columns.Integer()  # the last run, in milliseconds
+    failure = columns.Text()  # why the last run failed; null if it did not

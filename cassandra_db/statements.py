@@ -37,7 +37,7 @@ from cassandra.cqltypes import DateType, TimeUUIDType
 from cassandra.protocol import ErrorMessage
 from cassandra.query import BatchStatement, BatchType, BoundStatement, PreparedStatement
 
-from cassandra_db.configuration import CONDITIONAL, READ, WRITE
+from cassandra_db.configuration import CONDITIONAL, READ, WRITE, SilentLast
 from cassandra_db.errors import CassandraUnavailable, UnknownOutcome
 from cassandra_db.rows import Row, all_in_utc, in_utc
 from cassandra_db.session import keyspace, session
@@ -50,6 +50,10 @@ LOCAL_SERIAL = ConsistencyLevel.LOCAL_SERIAL
 REGISTRY: list[Statement] = []
 _questions: dict[str, str] = {}
 log = logging.getLogger(__name__)
+
+# Before a conditional write whose outcome is unknown is sent again, in seconds: together longer than a lost connection
+# takes to come back (see the reconnection policy).
+_PAUSES = (0.05, 0.2, 0.8)
 
 # Java's smallest long is no token of the Murmur3 partitioner, so the half-open ranges miss nothing.
 _RING_START, _RING_END = -(2**63), 2**63 - 1
@@ -276,6 +280,10 @@ class Chain:
 
         first._future.add_callbacks(follow, lambda _: self._sent.set())
 
+    def first(self) -> list[Row]:
+        """Wait for the first answer alone. Raises CassandraUnavailable."""
+        return self._first.rows()
+
     def result(self) -> tuple[list[Row], list[Row]]:
         """Wait for both answers; the second is empty when it was not sent. Raises CassandraUnavailable."""
         rows = self._first.rows()
@@ -322,7 +330,7 @@ def _settled(
     if meter := _meter.get():
         meter.statements += 1
     unknown: Exception | None = None
-    for attempt in range(3):
+    for pause in (*_PAUSES, None):
         started = monotonic()
         try:
             rows = all_in_utc(list(session().execute(statement, execution_profile=CONDITIONAL)))
@@ -334,6 +342,8 @@ def _settled(
             if isinstance(error, InvalidRequest):
                 raise
             unknown = error
+            if isinstance(error, OperationTimedOut) and error.last_host is not None:
+                SilentLast.left_unanswered(error.last_host)
         else:
             _tell_if_slow(_questions[cql], cql, monotonic() - started)
             applied = bool(rows[0].applied)
@@ -344,9 +354,10 @@ def _settled(
                 and any(mine(row) for row in rows if len(row) > 1)
             )
             return Outcome(applied or won_before, rows)
-        if mine is None:
+        if mine is None or pause is None:
             break
-        sleep(0.05 * 4**attempt)
+        log.warning("no answer to a conditional write of %s, sent again: %s", _questions[cql], unknown)
+        sleep(pause)
     raise UnknownOutcome(f"no answer to a conditional write: {unknown}") from unknown
 
 

@@ -21,7 +21,8 @@ order in which it shows them. Copies are written by the one function that is nam
 
 How to read a key: what stands in the inner brackets is the partition key, the rest orders the rows within it.
 A static column (*static*) has one value for the whole partition. Money is a whole number of minor units (cents) beside
-its ISO 4217 currency; times are UTC. Question numbers: Q the shop, K and U the named carts.
+its ISO 4217 currency; times are UTC. Question numbers: Q the shop, K and U the named carts. "Holds data of" names the
+columns that lead to a person, and what becomes of the row when that person is erased.
 """
 
 _QUESTIONS = re.compile(r"^((?:[QKU]\d+)(?:, [QKU]\d+)*): (.*)", re.DOTALL)
@@ -39,6 +40,7 @@ class Table:
     more: str
     bound: str
     writer: str
+    person: str
     key: str
     columns: tuple[tuple[str, str, str, str], ...]  # name, type, static or not, remark
     options: str
@@ -91,6 +93,7 @@ def _described(table: Table) -> list[str]:
     lines.append(f"- Key: `{table.key}`")
     lines.append(f"- Bound: {table.bound}")
     lines.append(f"- Writer: {table.writer}")
+    lines.append(f"- Holds data of: {table.person}")
     if table.options:
         lines.append(f"- Options: {table.options}")
     lines += ["", "| column | type | |", "|---|---|---|"]
@@ -115,6 +118,7 @@ def _table(app: str, model: Any) -> Table:
         more=_one_line(more),
         bound=facts["Bound"],
         writer=facts["Writer"],
+        person=str(getattr(model, "__person__", "")),
         key=_key(model),
         columns=tuple(
             (name, str(column.db_type), "*static*" if column.static else "", remarks.get(name, ""))

@@ -20,6 +20,8 @@ LOOK_AGAIN = timedelta(seconds=5)
 REST_AFTER_FAILURE = timedelta(minutes=1)
 LONGEST_BACKOFF = 30.0
 _NAP = 0.5
+# So much of what a run did, or why it failed, is kept for whoever asks.
+_LONGEST_TOLD = 200
 
 log = logging.getLogger("worker")
 
@@ -100,13 +102,16 @@ class Worker:
             did = job.run(now)
         except Exception as error:  # one job must not stop the others
             self.tally.failed += 1
+            held.took, held.failure = timedelta(seconds=monotonic() - started), _in_short(error)
             held.rest = min(job.every, REST_AFTER_FAILURE)
             away = isinstance(error, CassandraUnavailable)
             log.error(
                 "%s failed after %.2f s: %s", job.name, monotonic() - started, error, exc_info=None if away else error
             )
             return
-        held.last_run = now
+        held.last_run, held.failure, held.took = now, "", timedelta(seconds=monotonic() - started)
+        if did:
+            held.did, held.did_at = did[:_LONGEST_TOLD], now
         level = logging.INFO if did else logging.DEBUG
         log.log(
             level,
@@ -128,3 +133,7 @@ class Worker:
         until = monotonic() + seconds
         while not self._stopping and (left := until - monotonic()) > 0:
             sleep(min(left, _NAP))
+
+
+def _in_short(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:_LONGEST_TOLD]

@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.personal import nobody
+
 # Read often, written seldom: levelled compaction keeps a read to one or two files.
 READ_MOSTLY = {"compaction": {"class": "UnifiedCompactionStrategy", "scaling_parameters": "L4"}}
 
@@ -36,6 +38,7 @@ class Product(Model):
 
     __table_name__ = "products"
     __options__ = READ_MOSTLY
+    __person__ = nobody()
     product_id = columns.UUID(partition_key=True)
     variant_id = columns.UUID(primary_key=True)
     name = columns.Text(static=True)
@@ -71,6 +74,7 @@ class ProductIdBySlug(Model):
 
     __table_name__ = "product_ids_by_slug"
     __options__ = READ_MOSTLY
+    __person__ = nobody()
     slug = columns.Text(partition_key=True)
     product_id = columns.UUID()
 
@@ -84,6 +88,7 @@ class VariantBySku(Model):
 
     __table_name__ = "variants_by_sku"
     __options__ = READ_MOSTLY
+    __person__ = nobody()
     sku = columns.Text(partition_key=True)
     product_id = columns.UUID()
     variant_id = columns.UUID()
@@ -98,6 +103,7 @@ class Category(Model):
 
     __table_name__ = "categories"
     __options__ = READ_MOSTLY
+    __person__ = nobody()
     tree = columns.Text(partition_key=True)
     category_id = columns.UUID(primary_key=True)
     slug = columns.Text()
@@ -118,6 +124,7 @@ class ProductByCategory(Card):
 
     __table_name__ = "products_by_category"
     __options__ = READ_MOSTLY
+    __person__ = nobody()
     category_id = columns.UUID(partition_key=True)
     sort = columns.Text(partition_key=True)  # created, price, name
     sort_key = columns.Blob(primary_key=True)
@@ -134,6 +141,7 @@ class CardPlace(Model):
     """
 
     __table_name__ = "card_places"
+    __person__ = nobody()
     product_id = columns.UUID(partition_key=True)
     category_id = columns.UUID(primary_key=True)
     sort = columns.Text(primary_key=True)
@@ -149,6 +157,7 @@ class FeaturedProduct(Card):
 
     __table_name__ = "featured_products"
     __options__ = READ_MOSTLY
+    __person__ = nobody()
     feature_type = columns.Text(partition_key=True)
     position = columns.Integer(primary_key=True)
     product_id = columns.UUID()
@@ -163,6 +172,7 @@ class RelatedProduct(Card):
 
     __table_name__ = "related_products"
     __options__ = READ_MOSTLY
+    __person__ = nobody()
     product_id = columns.UUID(partition_key=True)
     rank = columns.Integer(primary_key=True)
     related_id = columns.UUID()
@@ -178,6 +188,7 @@ class ProductByNamePrefix(Model):
 
     __table_name__ = "products_by_name_prefix"
     __options__ = READ_MOSTLY
+    __person__ = nobody()
     prefix = columns.Text(partition_key=True)
     rank = columns.Integer(primary_key=True)
     product_id = columns.UUID(primary_key=True)
@@ -199,6 +210,7 @@ class ProductChange(Model):
 
     __table_name__ = "product_changes"
     __options__ = {"default_time_to_live": 7 * 24 * 3600}
+    __person__ = nobody()
     day = columns.Date(partition_key=True)
     shard = columns.Integer(partition_key=True)
     changed = columns.TimeUUID(primary_key=True)

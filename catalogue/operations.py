@@ -26,7 +26,7 @@ FEATURED_LENGTH = 24
 RELATED_LENGTH = 12
 PREFIX_LENGTH = 50
 FEATURE_TYPES = ("featured", "deals", "new_arrivals")
-STOCK_WORDS = ("in", "few", "out")
+STOCK_WORDS = ("in", "few", "ahead", "out")
 
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SKU = re.compile(r"[A-Z0-9]+(?:[-._][A-Z0-9]+)*")
@@ -54,8 +54,7 @@ def category_saved(
 
     Raises CategoryRefused for a bad or taken slug, an unknown parent, a fourth level or too many categories.
     """
-    queries.categories_forgotten()
-    tree = queries.categories()
+    tree = queries.categories_now()
     if not _SLUG.fullmatch(slug) or not name.strip():
         raise CategoryRefused(f"{slug!r} is no address, or the name is missing")
     if (other := tree.by_slug.get(slug)) and other.category_id != category_id:
@@ -78,7 +77,7 @@ def category_saved(
         picture=picture,
     )
     queries.categories_forgotten()
-    return queries.categories().by_id[category_id]
+    return queries.categories_now().by_id[category_id]
 
 
 def _line(node: CategoryNode) -> list[CategoryNode]:
@@ -253,7 +252,7 @@ def product_changed(product_id: UUID, now: datetime) -> None:
 
 
 def stock_word_changed(product_id: UUID, word: str) -> None:
-    """Say on every card of a product that it is `in` stock, that `few` are left, or that it is `out`.
+    """Say on every card of a product that it is `in` stock, that `few` are left, that it is sold `ahead`, or `out`.
 
     Raises ValueError for another word, CassandraUnavailable.
     """

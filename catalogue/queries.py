@@ -297,6 +297,7 @@ class _TreeCopy:
     def __init__(self) -> None:
         self._kept: tuple[str, float, Tree] | None = None
         self._reading: Pending | None = None
+        self._forgotten = 0
 
     def _fresh(self) -> Tree | None:
         if self._kept is None:
@@ -311,12 +312,14 @@ class _TreeCopy:
     def tree(self) -> Tree:
         if fresh := self._fresh():
             return fresh
-        reading, self._reading = self._reading or CATEGORIES.start(tree=SHOP_TREE), None
+        asked, (reading, self._reading) = self._forgotten, (self._reading or CATEGORIES.start(tree=SHOP_TREE), None)
         tree = Tree(reading.rows())
-        self._kept = keyspace(), monotonic(), tree
+        if asked == self._forgotten:  # what was read before somebody changed the tree is kept for nobody
+            self._kept = keyspace(), monotonic(), tree
         return tree
 
     def forget(self) -> None:
+        self._forgotten += 1
         self._kept = self._reading = None
 
 
@@ -324,6 +327,11 @@ _copy = _TreeCopy()
 # A page that is about to wait for something else lets the tree be read beside it.
 categories_ahead = _copy.ahead
 categories_forgotten = _copy.forget
+
+
+def categories_now() -> Tree:
+    """Return the tree of categories as it stands, for whoever is about to change it. Raises CassandraUnavailable."""
+    return Tree(CATEGORIES.all(tree=SHOP_TREE))
 
 
 def categories() -> Tree:

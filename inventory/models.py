@@ -3,19 +3,23 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.personal import nobody
+
 
 class Inventory(Model):
-    """Q16, Q17: a variant's stock in one warehouse. The numbers are static, a row is a hold or a receipt.
+    """Q16, Q17: a variant's stock in one warehouse. The numbers are static, a row is a hold, a receipt, a correction or a return.
 
     All numbers start at 0, never null: Cassandra's conditional arithmetic on null applies and writes nothing.
     received = available + held + committed + shipped, always (I1). The row with the nil id is a sentinel that sorts
-    first, so that the numbers are read quickly whatever lies behind it. A receipt's row stays: it makes goods that
-    arrive count once, however often their arrival is told.
-    Bound: the holds of ten minutes, the committed units not yet shipped, and the receipts, some tens a year.
+    first, so that the numbers are read quickly whatever lies behind it. A hold that has ended leaves; the rows of
+    receipts, corrections and returns stay: they make each of them count once, however often it is told.
+    Bound: the holds of ten minutes, the committed units not yet shipped, the receipts and corrections, some tens a
+    year, and a share of the orders, for what was sent back.
     Writer: inventory.operations, by conditional batches alone.
     """
 
     __table_name__ = "inventory"
+    __person__ = nobody("a hold knows its order, and no more")
     # Cassandra's own ten days: a deleted hold that a repair missed and that came back would move the numbers twice.
     __options__ = {"gc_grace_seconds": 10 * 24 * 3600}
     variant_id = columns.UUID(partition_key=True)
@@ -28,36 +32,83 @@ class Inventory(Model):
     shipped = columns.Integer(static=True)
     received = columns.Integer(static=True)
     threshold = columns.Integer(static=True)
-    quantity = columns.Integer()
-    state = columns.Text()  # held, committed; received for a receipt
+    quantity = columns.Integer()  # of a hold: what it keeps still
+    sent = columns.Integer()  # of a hold: what has left the house; null for nothing
+    freed = columns.Integer()  # of a paid hold: what was given back; null for nothing
+    state = columns.Text()  # held, committed, ended (until the ledger knows); received, adjusted, returned
     order_id = columns.UUID()
+    line_number = columns.Integer()
     held_at = columns.DateTime()
 
 
-class StockByProduct(Model):
-    """Q16: a product's stock for its pages; a copy of `inventory`, rewritten from a read.
+class StockLedger(Model):
+    """Q16: what has happened to a variant in a warehouse for good, by order or receipt; nothing in it is ever changed.
 
+    Kinds: received and adjusted (by staff, with a reason), committed, released_committed and shipped of an order's
+    line (units so far: the largest holds), returned. With the rows of `inventory` it gives every number anew.
+    Bound: 16 partitions a shelf, so that a million sales are some ten megabytes in each.
+    Writer: inventory.operations, after each step and again whenever the step is repeated.
+    """
+
+    __table_name__ = "stock_ledger"
+    __person__ = nobody("an entry knows its order, and which of the staff wrote it")
+    variant_id = columns.UUID(partition_key=True)
+    warehouse_id = columns.Text(partition_key=True)
+    shard = columns.Integer(partition_key=True)
+    source_id = columns.UUID(primary_key=True)  # the order, or the receipt
+    line_number = columns.Integer(primary_key=True)
+    kind = columns.Text(primary_key=True)
+    ref = columns.UUID(primary_key=True)  # the row of `inventory` that it tells of
+    units = columns.Integer(primary_key=True)
+    booked_at = columns.DateTime()  # of receipts and corrections; an order has its own history
+    actor = columns.Text()
+    reason = columns.Text()
+
+
+class StockByProduct(Model):
+    """Q16: a product's stock for its pages; a copy of `inventory`, rewritten from a read, and what is sold ahead.
+
+    What is sold before it has arrived is a shelf of its own, "ahead": its units are how many more may be promised.
     Bound: variants times warehouses, at most 2,000 rows.
-    Writer: inventory.operations.stock_copied, with the time of its read, so that a slower and older copy loses.
+    Writer: inventory.operations.stock_copied, with the time of its read, so that a slower and older copy loses;
+    sold_ahead.
     """
 
     __table_name__ = "stock_by_product"
+    __person__ = nobody()
     product_id = columns.UUID(partition_key=True)
     variant_id = columns.UUID(primary_key=True)
     warehouse_id = columns.Text(primary_key=True)
     available = columns.Integer()
     threshold = columns.Integer()
+    ahead = columns.Text()  # of the shelf "ahead": backorder or preorder; null when nothing is sold ahead (any more)
+    ahead_on = columns.Date()  # when the goods are expected; null when nobody knows
+
+
+class SoldAhead(Model):
+    """Q16: the variants that are, or were, sold before they have arrived, for the worker.
+
+    Bound: one partition; a variant each that was ever sold so, some thousands at most.
+    Writer: inventory.operations.sold_ahead.
+    """
+
+    __table_name__ = "sold_ahead"
+    __person__ = nobody()
+    shop = columns.Text(partition_key=True)
+    variant_id = columns.UUID(primary_key=True)
+    product_id = columns.UUID()
 
 
 class HoldByMinute(Model):
     """Q17: which holds run out in a minute. Written before the hold, so that a crash leaves a hint too many, never one too few.
 
     Bound: the holds of one minute.
-    Writer: inventory.operations.held, hold_kept and hint_removed.
+    Writer: inventory.operations.held, holds_renewed and hint_removed.
     """
 
     __table_name__ = "holds_by_minute"
     __options__ = {"gc_grace_seconds": 24 * 3600}
+    __person__ = nobody()
     minute = columns.DateTime(partition_key=True)
     variant_id = columns.UUID(primary_key=True)
     warehouse_id = columns.Text(primary_key=True)

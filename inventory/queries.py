@@ -1,28 +1,65 @@
 """What the shop reads of stock."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 from uuid import UUID, uuid5
 
+from django.utils.timezone import localdate
+
 from cassandra_db import LOCAL_ONE, Pending, Row, read
 
-# In the order in which they are asked for goods.
+# In the order in which they are asked for goods (see inventory.allocating).
 WAREHOUSES = ("berlin", "cork")
+# Where units stand that are sold before they have arrived: no house, so nobody packs them.
+AHEAD = "ahead"
+PLACES = (*WAREHOUSES, AHEAD)
+BACKORDER, PREORDER = "backorder", "preorder"
 # The row that is no hold: it sorts first and lets the numbers be read quickly.
 SENTINEL = UUID(int=0)
 
-Word = Literal["in", "few", "out"]
+Word = Literal["in", "few", "ahead", "out"]
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """That a variant is sold before it has arrived: how (backorder or preorder), how many more, and from when it is sent."""
+
+    kind: str
+    units: int
+    on: date | None = None
+
+    @property
+    def words(self) -> str:
+        """What its buyers are told: "Pre-order: sent from 3 December"; a day that is over is not told any more."""
+        sort = "Pre-order" if self.kind == PREORDER else "On order"
+        if self.on is None or self.on <= localdate():
+            return f"{sort}: sent as soon as it is here"
+        year = f" {self.on.year}" if self.on.year != localdate().year else ""
+        return f"{sort}: sent from {self.on.day} {self.on:%B}{year}"
 
 
 @dataclass(frozen=True)
 class Stock:
-    """What a page may say of a variant: how many there are over all warehouses, and the word for it."""
+    """What a page may say of a variant: how many can be bought, the word for it, and where they are.
+
+    A line is sent from the warehouses or waits for goods as a whole: so what can be bought is the larger of the two.
+    """
 
     available: int = 0
     word: Word = "out"
     by_warehouse: dict[str, int] = field(default_factory=dict)
+    ahead: Ahead | None = None
+
+    @property
+    def in_house(self) -> int:
+        """How many there are over all warehouses."""
+        return sum(units for place, units in self.by_warehouse.items() if place != AHEAD)
+
+    def waits(self, quantity: int) -> Ahead | None:
+        """Return what so many units would wait for, or None when they are sent at once, or cannot be had."""
+        return self.ahead if self.ahead and self.in_house < quantity <= self.ahead.units else None
 
 
 @dataclass(frozen=True)
@@ -56,12 +93,15 @@ class Allocation:
     warehouse_id: str
     quantity: int
     hold_id: UUID
+    # Whose they are; a hold that belongs to no order (any more) has nothing to tell the ledger.
+    order_id: UUID = SENTINEL
 
 
 # Q16: a product's stock, for its pages.
 STOCK = read(
     "Q16",
-    "SELECT variant_id, warehouse_id, available, threshold FROM stock_by_product WHERE product_id = :product_id",
+    """SELECT variant_id, warehouse_id, available, threshold, ahead, ahead_on FROM stock_by_product
+       WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
 
@@ -79,23 +119,30 @@ def stock_of(product_id: UUID) -> dict[UUID, Stock]:
     return stock_in(stock_started(product_id).rows())
 
 
-def stocks_of(product_ids: Iterable[UUID]) -> dict[UUID, dict[UUID, Stock]]:
-    """Return the stock of several products, by product and variant, read at once. Raises CassandraUnavailable."""
-    reading = {product_id: stock_started(product_id) for product_id in set(product_ids)}
-    return {product_id: stock_in(pending.rows()) for product_id, pending in reading.items()}
-
-
 def stock_in(rows: Iterable[Row]) -> dict[UUID, Stock]:
     """Return rows of `stock_by_product` as stock by variant."""
     units: dict[UUID, dict[str, int]] = {}
     few: dict[UUID, int] = {}
+    ahead: dict[UUID, Ahead] = {}
     for row in rows:
-        units.setdefault(row.variant_id, {})[row.warehouse_id] = row.available or 0
-        few[row.variant_id] = max(few.get(row.variant_id, 0), row.threshold or 0)
+        there = units.setdefault(row.variant_id, {})
+        if row.warehouse_id != AHEAD:
+            there[row.warehouse_id] = row.available or 0
+            few[row.variant_id] = max(few.get(row.variant_id, 0), row.threshold or 0)
+        elif row.ahead:
+            there[AHEAD] = max(row.available or 0, 0)
+            on = row.ahead_on.date() if row.ahead_on else None
+            ahead[row.variant_id] = Ahead(row.ahead, there[AHEAD], on)
     return {
-        variant_id: Stock(sum(there.values()), word_for(sum(there.values()), few[variant_id]), there)
-        for variant_id, there in units.items()
+        variant_id: _stock(there, few.get(variant_id, 0), ahead.get(variant_id)) for variant_id, there in units.items()
     }
+
+
+def _stock(there: dict[str, int], few: int, ahead: Ahead | None) -> Stock:
+    in_house = sum(units for place, units in there.items() if place != AHEAD)
+    promised = ahead.units if ahead else 0
+    word = "ahead" if in_house < 1 and promised else word_for(in_house, few)
+    return Stock(max(in_house, promised), word, there, ahead)
 
 
 def word_for(available: int, threshold: int) -> Word:
@@ -103,16 +150,19 @@ def word_for(available: int, threshold: int) -> Word:
     return "out" if available < 1 else "few" if available <= threshold else "in"
 
 
+BEST_FIRST: tuple[Word, ...] = ("in", "few", "ahead", "out")
+
+
 def word_of(stock: Iterable[Stock]) -> Word:
     """Return the word for a whole product: that of its best variant."""
     words = {each.word for each in stock}
-    return "in" if "in" in words else "few" if "few" in words else "out"
+    return next((word for word in BEST_FIRST if word in words), "out")
 
 
 # Q17: a variant's numbers in a warehouse and, among them, the holds that somebody asks for.
 NUMBERS = read(
     "Q17",
-    """SELECT hold_id, quantity, state, product_id, available, held, committed, shipped, received, threshold
+    """SELECT hold_id, quantity, state, line_number, product_id, available, held, committed, shipped, received, threshold
        FROM inventory WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND hold_id IN (:sentinel, :hold_id)""",
 )
 
@@ -141,6 +191,24 @@ def hold_id_for(order_id: UUID, line_number: int, variant_id: UUID, warehouse_id
     return uuid5(order_id, f"{take}:{line_number}:{variant_id}:{warehouse_id}")
 
 
+def kept_for(order_id: UUID, lines: Mapping[UUID, int]) -> dict[UUID, int]:
+    """Return how many units of variants an order keeps that is not paid yet; `lines` has the last line where each may stand.
+
+    Raises CassandraUnavailable.
+    """
+    reading = []
+    for variant_id, last in lines.items():
+        for place in WAREHOUSES:
+            ids = [hold_id_for(order_id, number, variant_id, place) for number in range(1, last + 1)]
+            reading += [(variant_id, hold_id, numbers_started(variant_id, place, hold_id)) for hold_id in ids]
+    kept = dict.fromkeys(lines, 0)
+    for variant_id, hold_id, pending in reading:
+        kept[variant_id] += sum(
+            row.quantity for row in pending.rows() if row.hold_id == hold_id and row.state == "held"
+        )
+    return kept
+
+
 # I4: the holds that run out in a minute.
 HOLDS_DUE = read(
     "Q17",
@@ -152,3 +220,101 @@ def holds_due(minutes: Sequence[datetime]) -> dict[datetime, list[Row]]:
     """Return the hints of holds that run out in these minutes. Raises CassandraUnavailable."""
     reading = {minute: HOLDS_DUE.start(minute=minute) for minute in minutes}
     return {minute: rows for minute, pending in reading.items() if (rows := pending.rows())}
+
+
+# Q16: all that lies on a shelf: its numbers, and the holds, receipts, corrections and returns.
+SHELF = read(
+    "Q16",
+    """SELECT hold_id, quantity, sent, state, order_id, held_at, available, held, committed, shipped, received
+       FROM inventory WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id""",
+    timeout=30,
+)
+
+
+def shelf(variant_id: UUID, warehouse_id: str) -> tuple[Numbers, list[Row]]:
+    """Return a shelf's numbers and its rows, for commands. Raises CassandraUnavailable."""
+    rows = SHELF.all(variant_id=variant_id, warehouse_id=warehouse_id)
+    if not rows:
+        return Numbers(0, 0, 0, 0, 0), []
+    row = rows[0]
+    there = Numbers(row.received, row.available, row.held, row.committed, row.shipped)
+    return there, [row for row in rows if row.state]
+
+
+# How many partitions a shelf's ledger has: a million sales are some ten megabytes in each.
+SHARDS = 16
+
+
+def shard_of(source_id: UUID) -> int:
+    """Return in which of a ledger's partitions an order's or a receipt's entries stand."""
+    return source_id.int % SHARDS
+
+
+# Q16: what has happened to a variant in a warehouse for good.
+LEDGER = read(
+    "Q16",
+    """SELECT source_id, line_number, kind, ref, units, booked_at, actor, reason FROM stock_ledger
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND shard = :shard""",
+    timeout=30,
+)
+
+
+def ledger(variant_id: UUID, warehouse_id: str) -> list[Row]:
+    """Return a shelf's ledger, in no order that matters, for commands and staff. Raises CassandraUnavailable."""
+    reading = [LEDGER.start(variant_id=variant_id, warehouse_id=warehouse_id, shard=shard) for shard in range(SHARDS)]
+    return [row for pending in reading for row in pending.rows()]
+
+
+def numbers_from(holds: Iterable[Row], entries: Iterable[Row]) -> Numbers:
+    """Return a shelf's numbers as its rows and its ledger have them, which must have been read in this order.
+
+    What still lies on the shelf as a row speaks for itself; the ledger speaks for what has left. Its entries count up:
+    of one source, line, kind and reference the largest holds.
+    """
+    received = held = committed = shipped = 0
+    told = set()
+    for row in holds:
+        told.add(row.hold_id)
+        if row.state in ("received", "adjusted"):
+            received += row.quantity
+        elif row.state == "returned":
+            shipped -= row.quantity
+        else:
+            held += row.quantity if row.state == "held" else 0
+            committed += row.quantity if row.state == "committed" else 0
+            shipped += row.sent or 0
+    most: dict[tuple[UUID, int, str, UUID], int] = {}
+    for row in entries:
+        if row.ref not in told:
+            key = (row.source_id, row.line_number, row.kind, row.ref)
+            most[key] = row.units if key not in most else max(most[key], row.units)
+    for (_, _, kind, _), units in most.items():
+        received += units if kind in ("received", "adjusted") else 0
+        committed += {"committed": units, "released_committed": -units, "shipped": -units}.get(kind, 0)
+        shipped += {"shipped": units, "returned": -units}.get(kind, 0)
+    return Numbers(received, received - held - committed - shipped, held, committed, shipped)
+
+
+# Q16: what is sold before it has arrived, in one partition: it is short.
+SHOP = "stoa"
+SOLD_AHEAD = read("Q16", "SELECT variant_id, product_id FROM sold_ahead WHERE shop = :shop")
+
+
+def variants_sold_ahead() -> list[tuple[UUID, UUID]]:
+    """Return the variants that are, or were, sold ahead, each with its product. Raises CassandraUnavailable."""
+    return [(row.variant_id, row.product_id) for row in SOLD_AHEAD.all(shop=SHOP)]
+
+
+def waiting_for(variant_id: UUID) -> list[UUID]:
+    """Return the paid orders that wait for a variant to arrive, the oldest first; [] while there is nothing to send.
+
+    Raises CassandraUnavailable.
+    """
+    reading = {place: numbers_started(variant_id, place) for place in PLACES}
+    there = {place: pending.one() for place, pending in reading.items()}
+    waits = there.pop(AHEAD)
+    # What is held may be held for one of these, by whoever died on the way.
+    if not (waits and waits.committed) or not any(row and row.available + row.held > 0 for row in there.values()):
+        return []
+    rows = [row for row in shelf(variant_id, AHEAD)[1] if row.state == "committed"]
+    return list(dict.fromkeys(row.order_id for row in sorted(rows, key=lambda row: row.held_at)))

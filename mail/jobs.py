@@ -2,20 +2,22 @@
 
 from datetime import datetime, timedelta
 
-from cassandra_db.jobs import Job
+from cassandra_db.jobs import shared
 from cassandra_db.leases import moved, position
-from mail.operations import mails_sent
+from cassandra_db.minutes import MINUTE
+from cassandra_db.shares import Share
+from mail.operations import LATEST_HINT, WHOLE_OUTBOX, mails_sent
 
-NAME = "mail"
+NAME = WHOLE_OUTBOX.family
 
 
-def send(now: datetime) -> str:
-    """Send what is due, from where the last run got to."""
-    was = position(NAME)
-    did = mails_sent(now, position=datetime.fromisoformat(was) if was else None)
+def send(now: datetime, share: Share = WHOLE_OUTBOX) -> str:
+    """Send what is due of this share, from where the last run got to."""
+    was = position(share.job)
+    did = mails_sent(now, position=datetime.fromisoformat(was) if was else None, share=share)
     if did.position.isoformat() != was:
-        moved(NAME, did.position.isoformat())
+        moved(share.job, did.position.isoformat())
     return f"{did.sent} sent, {did.failed} failed" if did.sent or did.failed else ""
 
 
-JOBS = [Job("mail", timedelta(seconds=2), send)]
+JOBS = shared(NAME, timedelta(seconds=2), send, trails=LATEST_HINT + MINUTE)

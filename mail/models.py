@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.personal import DELETED, holds, nobody
+
 
 class Mail(Model):
     """One mail. Its id is made of subject and event, and claimed by IF NOT EXISTS, so the same mail is written once.
@@ -13,12 +15,17 @@ class Mail(Model):
 
     __table_name__ = "mails"
     __options__ = {"default_time_to_live": 30 * 24 * 3600}
+    __person__ = holds(
+        "recipient", on_erase=DELETED, why="sent or not; the one that says goodbye goes by itself, 30 days later"
+    )
     mail_id = columns.UUID(partition_key=True)
     recipient = columns.Text()
     subject = columns.Text()
     text = columns.Text()
     html = columns.Text()
     attempts = columns.Integer()
+    claim = columns.UUID()  # of the attempt that is being made, or was made last
+    due_at = columns.DateTime()  # before this nobody makes another one; null until the first
     queued_at = columns.DateTime()
     sent_at = columns.DateTime()
 
@@ -26,11 +33,26 @@ class Mail(Model):
 class OutboxByMinute(Model):
     """Which mails are to be sent, by the minute from which on they are due. Written before the mail itself.
 
-    Bound: the mails of one minute.
+    Bound: the mails of one minute; gone a day after the mail itself.
     Writer: mail.operations.
     """
 
     __table_name__ = "outbox_by_minute"
-    __options__ = {"gc_grace_seconds": 24 * 3600}
+    __options__ = {"default_time_to_live": 31 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
+    __person__ = nobody()
     minute = columns.DateTime(partition_key=True)
+    mail_id = columns.UUID(primary_key=True)
+
+
+class MailByRecipient(Model):
+    """Which mails went, or are to go, to a mailbox: so that they can be told, and dropped. Written before the mail itself.
+
+    Bound: the mails of 30 days to one mailbox.
+    Writer: mail.operations.mail_queued.
+    """
+
+    __table_name__ = "mails_by_recipient"
+    __options__ = {"default_time_to_live": 30 * 24 * 3600}
+    __person__ = holds("recipient", on_erase=DELETED)
+    recipient = columns.Text(partition_key=True)  # casefolded
     mail_id = columns.UUID(primary_key=True)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parseaddr
 from smtplib import SMTPException
+from time import monotonic
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID, uuid4, uuid5
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives, get_connection
@@ -20,33 +21,42 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.template import Context, Engine
 
 from cassandra_db import Row, conditional, write
+from cassandra_db.minutes import MINUTE, minute_of, minutes_between
+from cassandra_db.shares import Share
 from mail import queries
+from mail.addresses import email_key
 
 HINT = write("mail", "INSERT INTO outbox_by_minute (minute, mail_id) VALUES (:minute, :mail_id)")
 UNHINT = write("mail", "DELETE FROM outbox_by_minute WHERE minute = :minute AND mail_id = :mail_id")
+TO_RECIPIENT = write("mail", "INSERT INTO mails_by_recipient (recipient, mail_id) VALUES (:recipient, :mail_id)")
+RECIPIENT_FORGOTTEN = write("mail", "DELETE FROM mails_by_recipient WHERE recipient = :recipient")
+DROPPED = conditional("mail", "DELETE FROM mails WHERE mail_id = :mail_id IF EXISTS")
 CLAIM = conditional(
     "mail",
     """INSERT INTO mails (mail_id, recipient, subject, text, html, attempts, queued_at)
        VALUES (:mail_id, :recipient, :subject, :text, :html, 0, :now) IF NOT EXISTS""",
 )
-# Whoever counts the attempt up is the one who makes it.
+# Whoever counts the attempt up is the one who makes it; until `due_at` nobody makes another, not even after a crash.
 ATTEMPT = conditional(
-    "mail", "UPDATE mails SET attempts = :attempt WHERE mail_id = :mail_id IF attempts = :before AND sent_at = null"
+    "mail",
+    """UPDATE mails SET attempts = :attempt, claim = :claim, due_at = :due_at WHERE mail_id = :mail_id
+       IF attempts = :before AND claim = :seen AND sent_at = null""",
 )
 # What was sent is not kept: a mail may hold a link that opens something.
 SENT = conditional(
-    "mail", "UPDATE mails SET sent_at = :now, text = null, html = null WHERE mail_id = :mail_id IF attempts = :attempt"
+    "mail", "UPDATE mails SET sent_at = :now, text = null, html = null WHERE mail_id = :mail_id IF claim = :claim"
 )
 
-# From the first failure on: the wait in minutes before each further attempt, about a day in all. Then we give up.
-WAITS = (1, 2, 5, 15, 30, 60, 120, 240, 480, 480)
+# From the first failure on: the wait in minutes before each further attempt, about a day in all. Then we give up. The
+# shortest is longer than a server that answers at the last moment to each word can hold us up (EMAIL_TIMEOUT).
+WAITS = (2, 3, 5, 15, 30, 60, 120, 240, 480, 480)
 # A hint may be written this long after its minute, by a process that was held up; so long a minute is looked at again.
 LATEST_HINT = timedelta(minutes=5)
 # How far a worker looks back that has never run here. Later it goes on where it was.
 FIRST_LOOK_BACK = timedelta(days=1)
 KEPT = timedelta(days=30)  # the table's TTL
-_MINUTE = timedelta(minutes=1)
 _AT_ONCE = 100  # minutes read in parallel
+WHOLE_OUTBOX = Share("mail")
 
 log = logging.getLogger(__name__)
 
@@ -61,15 +71,25 @@ class Sending:
 
 
 def mail_queued(
-    subject_id: UUID, event: str, to: str, template: str, context: Mapping[str, Any], now: datetime
+    subject_id: UUID,
+    event: str,
+    to: str,
+    template: str,
+    context: Mapping[str, Any],
+    now: datetime,
+    *,
+    plain: bool = False,
 ) -> UUID:
     """Write a mail that the worker will send, once for each subject and event however often this is called.
 
-    `template` names templates/mail/<template>.subject.txt, .txt and .html. Return the mail's id.
+    `template` names templates/mail/<template>.subject.txt, .txt and .html, which is left out of a `plain` one. Return
+    the mail's id.
     Raises CassandraUnavailable; then call it again: nothing is sent twice.
     """
     mail_id = uuid5(subject_id, event)
-    HINT.run(minute=minute_of(now), mail_id=mail_id)
+    # `now` may be when a long run began, and the sender does not look that far back.
+    HINT.run(minute=minute_of(max(now, datetime.now(UTC))), mail_id=mail_id)
+    TO_RECIPIENT.run(recipient=email_key(to), mail_id=mail_id)
     CLAIM.apply(
         # Ours or another's of the same id: it is the same mail.
         mine=lambda _: True,
@@ -77,10 +97,21 @@ def mail_queued(
         recipient=to,
         subject=" ".join(_text(f"mail/{template}.subject.txt", context).split()),
         text=_text(f"mail/{template}.txt", context).strip() + "\n",
-        html=_html(f"mail/{template}.html", context),
+        html=None if plain else _html(f"mail/{template}.html", context),
         now=now,
     )
     return mail_id
+
+
+def mails_dropped(email: str, keep: UUID) -> None:
+    """Drop all mails to a mailbox, also those that are still to be sent, but for the one with the id `keep`.
+
+    That one goes by itself after 30 days. Raises CassandraUnavailable.
+    """
+    for row in queries.mails_to(email):
+        if row.mail_id != keep:
+            DROPPED.apply(mine=lambda _: True, mail_id=row.mail_id)
+    RECIPIENT_FORGOTTEN.run(recipient=email_key(email))
 
 
 def _text(name: str, context: Mapping[str, Any]) -> str:
@@ -95,22 +126,20 @@ def _everywhere() -> dict[str, str]:
     return {"shop_url": settings.PUBLIC_URL}
 
 
-def minute_of(now: datetime) -> datetime:
-    """Return the start of the minute."""
-    return now.astimezone(UTC).replace(second=0, microsecond=0)
-
-
-def mails_sent(now: datetime, limit: int = 200, position: datetime | None = None) -> Sending:
-    """Send what is due, at most `limit` mails, looking at the minutes from `position` on (None: a day back).
+def mails_sent(
+    now: datetime, limit: int = 200, position: datetime | None = None, share: Share = WHOLE_OUTBOX
+) -> Sending:
+    """Send what is due of a share, at most `limit` mails, looking at the minutes from `position` on (None: a day back).
 
     A mail that cannot be delivered is tried again later, and given up, with an error in the log, after a day. While
-    no mail server answers, nothing is tried and nothing is lost. A worker killed between sending a mail and noting
-    it sends it again, with the same Message-ID. Raises CassandraUnavailable.
+    no mail server answers, nothing is tried and nothing is lost. Two workers beside each other never send the same
+    mail. Of one that was killed between the server's yes and our note of it, the mail goes out once more when the next
+    attempt is due, with the same Message-ID. Raises CassandraUnavailable.
     """
     oldest = max(position or now - FIRST_LOOK_BACK, now - KEPT)
-    hints = queries.hints(_minutes(minute_of(oldest), minute_of(now)), at_once=_AT_ONCE)
+    hints, unseen = _hints(minutes_between(oldest, now), limit, share)
     due = [(hint, queries.mail_started(hint.mail_id)) for hint in hints[:limit]]
-    left = {hint.minute for hint in hints[limit:]}
+    left = {hint.minute for hint in hints[limit:]} | set(unseen[:1])
     run = _Run(now)
     try:
         for hint, pending in due:
@@ -122,18 +151,31 @@ def mails_sent(now: datetime, limit: int = 200, position: datetime | None = None
     return Sending(run.sent, run.failed, min({settled, *left}))
 
 
-def _minutes(first: datetime, last: datetime) -> list[datetime]:
-    return [first + _MINUTE * n for n in range((last - first) // _MINUTE + 1)]
+def _hints(minutes: list[datetime], most: int, share: Share) -> tuple[list[Row], list[datetime]]:
+    """Return the share's hints from the oldest minute on, until there are `most`; and the minutes that were not looked at.
+
+    After a day without a mail server there are more than one run can send, and a run comes every few seconds.
+    """
+    found: list[Row] = []
+    while minutes and len(found) < most:
+        found += [hint for hint in queries.hints(minutes[:_AT_ONCE], _AT_ONCE) if share.has(hint.mail_id)]
+        minutes = minutes[_AT_ONCE:]
+    return found, minutes
 
 
 class _Run:
     """One connection to the mail server, opened when the first mail needs it."""
 
     def __init__(self, now: datetime) -> None:
-        self.now = now
+        self._now, self._since = now, monotonic()
         self.sent = self.failed = 0
         self._connection: BaseEmailBackend | None = None
         self._no_server = False
+
+    @property
+    def now(self) -> datetime:
+        """The time, which goes on while mails are sent."""
+        return self._now + timedelta(seconds=monotonic() - self._since)
 
     def dealt_with(self, hint: Row, mail: Row | None) -> bool:
         """Send the mail if it is to be sent; tell whether the hint has served its purpose, and remove it if so."""
@@ -142,26 +184,39 @@ class _Run:
             if hint.minute > self.now - LATEST_HINT:
                 return False
         elif mail.sent_at is None and mail.attempts <= len(WAITS):
-            if not self._server_answers():
+            if mail.due_at and self.now < mail.due_at:
+                # Somebody is at it, or was. What leads to the next attempt is the hint of its minute.
+                if hint.minute >= minute_of(mail.due_at):
+                    return False
+            elif self._server_answers():
+                self._try(mail)
+            else:
                 return False
-            self._try(mail)
         UNHINT.run(minute=hint.minute, mail_id=hint.mail_id)
         return True
 
     def _try(self, mail: Row) -> None:
-        attempt = mail.attempts + 1
-        again = minute_of(self.now + _MINUTE * WAITS[mail.attempts]) if mail.attempts < len(WAITS) else None
+        attempt, claim, now = mail.attempts + 1, uuid4(), self.now
+        due_at = now + MINUTE * WAITS[mail.attempts] if mail.attempts < len(WAITS) else None
+        again = minute_of(due_at) if due_at else None
         if again:
             # Before the attempt: should we be killed during it, this hint is what is left.
             HINT.run(minute=again, mail_id=mail.mail_id)
-        # With `mine`, an attempt whose answer was lost counts as ours; the worst is the same mail once more.
-        if not ATTEMPT.apply(
-            mine=lambda row: bool(row.attempts == attempt), mail_id=mail.mail_id, attempt=attempt, before=mail.attempts
-        ):
+        claimed = ATTEMPT.apply(
+            mine=lambda row: bool(row.claim == claim),
+            mail_id=mail.mail_id,
+            attempt=attempt,
+            before=mail.attempts,
+            claim=claim,
+            seen=mail.claim,
+            due_at=due_at,
+        )
+        if not claimed:
             return
         try:
             _message(mail, self._connection).send()
-        except (SMTPException, OSError) as error:
+        except (SMTPException, OSError, ValueError) as error:
+            # ValueError: an address that cannot be written. It must not keep all other mails from being sent.
             self.failed += 1
             if again:
                 log.warning("mail %s, attempt %d failed: %s", mail.mail_id, attempt, type(error).__name__)
@@ -170,7 +225,7 @@ class _Run:
             self._reconnect()
             return
         self.sent += 1
-        SENT.apply(mine=lambda _: False, mail_id=mail.mail_id, now=self.now, attempt=attempt)
+        SENT.apply(mine=lambda _: False, mail_id=mail.mail_id, now=self.now, claim=claim)
         if again:
             UNHINT.run(minute=again, mail_id=mail.mail_id)
 
@@ -206,5 +261,6 @@ def _message(mail: Row, connection: BaseEmailBackend | None) -> EmailMultiAltern
         # Fixed, so that a mail that had to be sent again is recognised as the same.
         headers={"Message-ID": f"<{mail.mail_id}@{domain}>", "Auto-Submitted": "auto-generated"},
     )
-    message.attach_alternative(mail.html, "text/html")
+    if mail.html:
+        message.attach_alternative(mail.html, "text/html")
     return message

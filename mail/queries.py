@@ -5,12 +5,17 @@ from datetime import datetime
 from uuid import UUID
 
 from cassandra_db import Pending, Row, read
+from cassandra_db.minutes import minutes_between
+from mail.addresses import email_key
 
 HINTS = read("mail", "SELECT minute, mail_id FROM outbox_by_minute WHERE minute = :minute")
 MAIL = read(
     "mail",
-    "SELECT mail_id, recipient, subject, text, html, attempts, queued_at, sent_at FROM mails WHERE mail_id = :mail_id",
+    """SELECT mail_id, recipient, subject, text, html, attempts, claim, due_at, queued_at, sent_at
+       FROM mails WHERE mail_id = :mail_id""",
 )
+
+OF_RECIPIENT = read("mail", "SELECT mail_id FROM mails_by_recipient WHERE recipient = :recipient")
 
 
 def hints(minutes: Sequence[datetime], at_once: int) -> list[Row]:
@@ -30,3 +35,24 @@ def mail_started(mail_id: UUID) -> Pending:
 def mail(mail_id: UUID) -> Row | None:
     """Return the mail as it stands in the outbox, or None. Raises CassandraUnavailable."""
     return MAIL.one(mail_id=mail_id)
+
+
+def mails_to(email: str) -> list[Row]:
+    """Return the mails of the last 30 days to a mailbox, sent or not. Raises CassandraUnavailable."""
+    reading = [mail_started(row.mail_id) for row in OF_RECIPIENT.all(recipient=email_key(email))]
+    # A row may stand for a mail that was never written, or has been dropped.
+    return [row for pending in reading if (row := pending.one()) and row.recipient is not None]
+
+
+def mails_waiting(since: datetime, until: datetime, most: int) -> list[datetime]:
+    """Return, of each mail that was due in this time and is not sent yet, the minute; at most so many, the oldest first.
+
+    Raises CassandraUnavailable.
+    """
+    minutes = minutes_between(since, until)
+    found: list[datetime] = []
+    for start in range(0, len(minutes), 60):
+        found += [hint.minute for hint in hints(minutes[start : start + 60], 60)]
+        if len(found) >= most:
+            break
+    return found[:most]

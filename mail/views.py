@@ -8,7 +8,7 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from mail import caught
-from web.methods import P, View
+from web.methods import P, View, public
 from web.rendering import page
 
 
@@ -27,6 +27,7 @@ def showroom_only(view: View[P]) -> View[P]:
 @showroom_only
 @require_safe
 @cache_control(no_store=True)
+@public
 def messages(request: HttpRequest) -> HttpResponse:
     """Show the list of caught mails."""
     return page(request, "mail/messages.html", {"mails": caught.messages()})
@@ -35,6 +36,7 @@ def messages(request: HttpRequest) -> HttpResponse:
 @showroom_only
 @require_safe
 @cache_control(no_store=True)
+@public
 def message(request: HttpRequest, key: str) -> HttpResponse:
     """Show one mail's text, its links to be followed."""
     found = caught.message(key)

@@ -1,11 +1,19 @@
-"""Whose an order is: a member's own, or a guest's whose browser has its cookie."""
+"""Whose an order is: a member's own, or a guest's whose browser has its cookie.
 
+The cookie lasts long, and a number and an e-mail address are enough for it. So a member's order it opens for reading only.
+"""
+
+from collections.abc import Callable
+from functools import wraps
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib import messages
 from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 
+from accounts.access import to_login
 from orders import numbers, queries
 from orders.queries import Order
 
@@ -24,10 +32,40 @@ def own_order(request: HttpRequest, number: str) -> Order:
 
 
 def is_own(request: HttpRequest, order: Order) -> bool:
-    """Tell whether the visitor may see the order."""
+    """Tell whether the visitor may see the order. Once its person was erased nobody may: no cookie and no mailed link."""
+    if order.erased:
+        return False
     if order.order_id in remembered(request):
         return True
-    return order.user_id is not None and request.user.is_authenticated and request.user.pk == order.user_id
+    return order.user_id is not None and _is_members(request, order)
+
+
+def may_change(request: HttpRequest, order: Order) -> bool:
+    """Tell whether a visitor who may see the order may change it, too: a member's only as that member."""
+    return order.user_id is None or _is_members(request, order)
+
+
+def _is_members(request: HttpRequest, order: Order) -> bool:
+    return request.user.is_authenticated and request.user.pk == order.user_id
+
+
+def by_its_buyer(view: Callable[[HttpRequest, Order], HttpResponse]) -> Callable[[HttpRequest, str], HttpResponse]:
+    """Give a view the visitor's own order; whoever may only read it is led to sign in.
+
+    It raises Http404 where there is no such order, or it is somebody else's.
+    """
+
+    @wraps(view)
+    def checked(request: HttpRequest, number: str) -> HttpResponse:
+        order = own_order(request, number)
+        if may_change(request, order):
+            return view(request, order)
+        if not request.user.is_authenticated:
+            return to_login(request)
+        messages.info(request, "This order belongs to another account. Sign in with that one to change it.")
+        return redirect("orders:detail", order.number)
+
+    return checked
 
 
 def remember(request: HttpRequest, response: HttpResponse, order_id: UUID) -> None:

@@ -1,22 +1,46 @@
 """What `manage.py check` says of the configuration."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
-from orders.gateways import NAMES, NONE, TEST_BANK
+from orders.gateways import METHODS, NAMES, NONE, STRIPE, TEST_BANK, TRANSFER
 
 _HINT = f"PAYMENT_GATEWAY: one of {', '.join(NAMES)}; `{NONE}` for a shop that takes no orders yet."
+_METHODS_HINT = f"PAYMENT_METHODS: some of {', '.join(METHODS)}, comma separated."
 
 
 def payments(**_: Any) -> list[CheckMessage]:
     """Return what is wrong with the gateway: outside a showroom nobody may pay by the test bank's cards."""
     name, trying_out = settings.PAYMENT_GATEWAY, settings.DEBUG or settings.SHOWROOM
+    found = list(_methods())
     if not name:
-        return [Warning("Nobody is named to take the money, so nothing can be ordered.", hint=_HINT, id="orders.W001")]
+        return [
+            Warning("Nobody is named to take the money, so nothing can be ordered.", hint=_HINT, id="orders.W001"),
+            *found,
+        ]
     if name not in (*NAMES, NONE):
-        return [Error(f"There is no payment gateway {name!r}.", hint=_HINT, id="orders.E001")]
+        return [Error(f"There is no payment gateway {name!r}.", hint=_HINT, id="orders.E001"), *found]
     if name == TEST_BANK and not trying_out:
-        return [Error("The test bank's cards are for a showroom only.", hint=_HINT, id="orders.E002")]
-    return []
+        return [Error("The test bank's cards are for a showroom only.", hint=_HINT, id="orders.E002"), *found]
+    return [*(_stripe(trying_out) if name == STRIPE else ()), *found]
+
+
+def _stripe(trying_out: bool) -> Iterator[CheckMessage]:
+    if not settings.STRIPE_SECRET_KEY:
+        yield Error("Stripe opens to nobody without a key.", hint="STRIPE_SECRET_KEY=sk_…", id="orders.E003")
+    elif not trying_out and settings.STRIPE_SECRET_KEY.startswith(("sk_test_", "rk_test_")):
+        yield Warning("Stripe's test key moves no money.", hint="STRIPE_SECRET_KEY=sk_live_…", id="orders.W002")
+    if not settings.STRIPE_WEBHOOK_SECRET:
+        hint = "STRIPE_WEBHOOK_SECRET=whsec_…, of the endpoint /payments/stripe/notice/"
+        yield Error("Stripe's notices cannot be told from forged ones.", hint=hint, id="orders.E004")
+
+
+def _methods() -> Iterator[CheckMessage]:
+    if unknown := [code for code in settings.PAYMENT_METHODS if code not in METHODS]:
+        yield Error(f"There is no way to pay {unknown[0]!r}.", hint=_METHODS_HINT, id="orders.E005")
+    if TRANSFER in settings.PAYMENT_METHODS and not settings.BANK_ACCOUNT:
+        hint = "BANK_ACCOUNT=holder|IBAN …|BIC …"
+        yield Error("Nobody can know where a transfer should go.", hint=hint, id="orders.E006")

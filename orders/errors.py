@@ -20,6 +20,14 @@ class CheckoutUsed(OrderError):
         self.order = order
 
 
+class CartOrdered(OrderError):
+    """The cart has become an order already, which waits for its payment."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__(f"You have ordered this already: order {order.number} waits for its payment.")
+        self.order = order
+
+
 class CheckoutGivenUp(OrderError):
     """This checkout was left for too long and its goods were given back: it needs a new id."""
 
@@ -35,11 +43,13 @@ class CheckoutBusy(OrderError):
 
 
 class MoveRefused(OrderError):
-    """The order's state does not allow this."""
+    """The order's state does not allow this. `why` says so in words, where the state alone does not."""
 
-    def __init__(self, order: Order, kind: str) -> None:
-        super().__init__(f"Order {order.number} cannot be {kind} now: {order.word.lower()}.")
+    def __init__(self, order: Order, kind: str, why: str = "") -> None:
+        said = kind.replace("_", " ")
+        super().__init__(f"Order {order.number} cannot be {said} now: {why or order.word.lower()}.")
         self.order = order
+        self.why = why
 
 
 class StaleOrder(OrderError):
@@ -78,3 +88,17 @@ class NoGateway(GatewayAway):
 
     def __init__(self) -> None:
         OrderError.__init__(self, "This shop cannot take payments yet, so nothing can be ordered. Nothing was charged.")
+
+
+class MoneyRestless(OrderError):
+    """What is owed for an order's money changes whenever it is done."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__(f"The money of order {order.number} does not come to rest.")
+
+
+class NoticeBusy(OrderError):
+    """The same notice is being followed by another request at this moment."""
+
+    def __init__(self) -> None:
+        super().__init__("This notice is being followed already.")

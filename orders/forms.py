@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
+from datetime import date
 from typing import Any
+from uuid import UUID
 
 from django import forms
 
 from accounts.forms import AddressFields, email_field
-from orders import numbers
-from orders.delivery import DEFAULT_COUNTRY, METHODS, Method, methods
+from cart.forms import OperationField
+from catalogue.delivery import DEFAULT_COUNTRY, METHODS, Method, methods
+from orders import gateways, numbers
+from orders.offers import ways_to_pay
 from web.forms import Form
 
 
 class CheckoutForm(AddressFields):
     """Who, where to, and how. Nothing here says what is bought or what it costs: the server knows."""
+
+    # What is asked on its second step; all else on the first.
+    WAYS = ("delivery", "payment", "same_billing")
 
     # As on the page, so that the summary of errors reads from top to bottom.
     field_order = ("email",)
@@ -28,6 +36,14 @@ class CheckoutForm(AddressFields):
             "invalid_choice": "Choose one of these ways to deliver",
         },
     )
+    payment = forms.ChoiceField(
+        label="Payment",
+        widget=forms.RadioSelect,
+        error_messages={
+            "required": "Choose how you want to pay",
+            "invalid_choice": "Choose one of these ways to pay",
+        },
+    )
     same_billing = forms.BooleanField(label="The invoice goes to the same address", required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -35,6 +51,8 @@ class CheckoutForm(AddressFields):
         self.fields["email"].help_text = "For the confirmation and the link to your order"
         choices = [(method.code, method.name) for method in methods(self.destination)]
         self.fields["delivery"].choices = choices  # type: ignore[attr-defined]
+        self.ways_to_pay = ways_to_pay(self.destination)
+        self.fields["payment"].choices = [(way.code, way.name) for way in self.ways_to_pay]  # type: ignore[attr-defined]
 
     @property
     def destination(self) -> str:
@@ -50,9 +68,32 @@ class CheckoutForm(AddressFields):
         return next((method for method in known if method.code == chosen), known[0])
 
     @property
+    def way_to_pay(self) -> gateways.Method | None:
+        """The way to pay that is chosen now, or the usual one; None if there is none."""
+        chosen = self["payment"].value()
+        known = self.ways_to_pay
+        return next((way for way in known if way.code == chosen), known[0] if known else None)
+
+    @property
     def bills_elsewhere(self) -> bool:
         """Whether the invoice goes to another address than the parcel."""
         return not self["same_billing"].value()
+
+    @property
+    def details_wrong(self) -> bool:
+        """Whether something of the first step is missing or wrong."""
+        return any(name not in self.WAYS for name in self.errors)
+
+    @property
+    def ways_wrong(self) -> bool:
+        """Whether something of the second step is missing or wrong."""
+        return any(name in self.WAYS for name in self.errors)
+
+    def asked_only(self, *, ways: bool) -> None:
+        """Forget the errors of another step than the one that was sent."""
+        for name in list(self.errors):
+            if (name in self.WAYS) != ways:
+                del self.errors[name]
 
 
 class BillingForm(AddressFields):
@@ -69,6 +110,66 @@ def fingerprint(form: CheckoutForm, billing: BillingForm | None, shown: object) 
     """Return what tells one checkout's content from another's: the clean values and what was shown with them."""
     content = json.dumps([form.cleaned_data, billing.cleaned_data if billing else None, shown], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()
+
+
+class HistoryForm(Form):
+    """Which of a member's orders to show: a year's, or those of some days."""
+
+    year = forms.ChoiceField(
+        label="Year", required=False, error_messages={"invalid_choice": "Choose one of these years"}
+    )
+    since = forms.DateField(
+        label="From",
+        required=False,
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        error_messages={"invalid": "Enter a day like 2026-11-21"},
+    )
+    until = forms.DateField(
+        label="To",
+        required=False,
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        error_messages={"invalid": "Enter a day like 2026-11-21"},
+    )
+
+    def __init__(self, *args: Any, years: Sequence[int], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = [("", "All years"), *((str(year), str(year)) for year in years)]
+        self.fields["year"].choices = choices  # type: ignore[attr-defined]
+        for name in ("since", "until"):
+            # Calendars of other times, and days at the end of time, are nothing that a shop has orders of.
+            self.fields[name].validators.append(_a_shops_day)
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values. Raises ValidationError if the last day is before the first."""
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("since") and cleaned.get("until") and cleaned["until"] < cleaned["since"]:
+            self.add_error("until", "Enter a day that is not before the first one")
+        return cleaned
+
+
+def _a_shops_day(day: date) -> None:
+    if not 2000 <= day.year <= 2100:
+        raise forms.ValidationError("Enter a day like 2026-11-21")
+
+
+class AgainForm(Form):
+    """Names the cart into which an order is put again; None is a new one."""
+
+    NEW = "new"
+
+    cart = forms.TypedChoiceField(
+        label="Into which cart?",
+        coerce=lambda chosen: None if chosen == AgainForm.NEW else UUID(chosen),
+        widget=forms.RadioSelect,
+        error_messages={"required": "Choose a cart", "invalid_choice": "Choose one of these carts"},
+    )
+    operation = OperationField()
+
+    def __init__(self, *args: Any, carts: Sequence[tuple[UUID, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = [*((str(cart_id), name) for cart_id, name in carts), (self.NEW, "A new cart")]
+        self.fields["cart"].choices = choices  # type: ignore[attr-defined]
+        self.fields["cart"].initial = choices[0][0]
 
 
 class LookupForm(Form):

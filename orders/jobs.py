@@ -1,22 +1,30 @@
 """What the worker does for orders: it finishes what a crash has left half done, and gives back what nobody pays for."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 from uuid import UUID
 
+from accounts import queries as accounts
+from accounts.operations import proof_dropped
 from cassandra_db import CassandraUnavailable, Row
-from cassandra_db.jobs import Job
+from cassandra_db.jobs import Job, shared
 from cassandra_db.leases import moved, position
+from cassandra_db.minutes import MINUTE, minute_of, minutes_between
+from cassandra_db.shares import Share
 from inventory import operations as inventory
 from inventory import queries as stock
-from inventory.operations import minute_of
-from inventory.queries import Allocation
-from orders import operations, queries
-from orders.errors import GatewayAway, StaleOrder
+from orders import gateways, operations, queries
+from orders.errors import GatewayAway, MoveRefused, NoGateway, StaleOrder
 from orders.operations.hints import Hint, microseconds
-from orders.states import CANCELLED, EXPIRED, PENDING
+from orders.operations.leaving import allocation_of, holds_given_back
+from orders.queries import Order
+from orders.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
+from promotions.operations import vouchers_released
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -29,55 +37,86 @@ FIRST_LOOK_BACK = timedelta(days=1)
 ASK_FOR = timedelta(hours=24)
 # When an order that could not be looked after has its next turn.
 AGAIN = timedelta(minutes=5)
-_MINUTE = timedelta(minutes=1)
 _AT_ONCE = 100  # minutes read side by side
+ALL_ORDERS, ALL_HOLDS = Share("orders"), Share("holds")
 
 
-def settle(now: datetime) -> str:
-    """Look after the orders that may owe something: their payment, stock, lists and mail."""
-    return _swept("orders", now, orders_looked_after)
+@dataclass
+class Swept:
+    """What a sweep did: how many orders it looked after, and the minutes in which something is left to do."""
+
+    looked_after: int = 0
+    left: set[datetime] = field(default_factory=set)
+
+    def __iadd__(self, other: Swept) -> Swept:
+        self.looked_after += other.looked_after
+        self.left |= other.left
+        return self
+
+    def __str__(self) -> str:
+        if not self.looked_after:
+            return ""
+        return f"{self.looked_after} orders looked after{f', {len(self.left)} minutes left over' if self.left else ''}"
 
 
-def orders_looked_after(minutes: list[datetime], now: datetime) -> set[datetime]:
+def settle(now: datetime, share: Share = ALL_ORDERS) -> str:
+    """Look after the orders of a share that may owe something: their payment, stock, lists and mail."""
+    return _swept(share, now, _orders_in)
+
+
+def orders_looked_after(minutes: list[datetime], now: datetime, share: Share = ALL_ORDERS) -> set[datetime]:
     """Look after the orders with a hint in these minutes; return the minutes in which something is left to do."""
-    left = set()
-    for minute, ids in queries.to_settle(minutes).items():
+    return _orders_in(minutes, now, share).left
+
+
+def _orders_in(minutes: list[datetime], now: datetime, share: Share) -> Swept:
+    swept = Swept()
+    for minute, found in queries.to_settle(minutes).items():
+        ids = [order_id for order_id in found if share.has(order_id)]
+        swept.looked_after += len(ids)
         if not _all(_looked_after, _looked_at_later, minute, ids, now):
-            left.add(minute)
-    return left
+            swept.left.add(minute)
+    return swept
 
 
-def expire(now: datetime) -> str:
-    """Look after the holds that have run out: give them back, and end the orders that were not paid in time."""
-    return _swept("holds", now, holds_looked_after)
+def expire(now: datetime, share: Share = ALL_HOLDS) -> str:
+    """Look after the holds of a share that have run out: give them back, and end the orders that were not paid in time."""
+    return _swept(share, now, _holds_in)
 
 
-def holds_looked_after(minutes: list[datetime], now: datetime) -> set[datetime]:
+def holds_looked_after(minutes: list[datetime], now: datetime, share: Share = ALL_HOLDS) -> set[datetime]:
     """Look after the holds that run out in these minutes; return the minutes in which something is left to do."""
-    left = set()
+    return _holds_in(minutes, now, share).left
+
+
+def _holds_in(minutes: list[datetime], now: datetime, share: Share) -> Swept:
+    swept = Swept()
     for minute, rows in stock.holds_due(minutes).items():
         by_order: dict[UUID, list[Row]] = {}
         for row in rows:
-            by_order.setdefault(row.order_id, []).append(row)
+            # An order's holds are one thing: whoever looks after one looks after all of them.
+            if share.has(row.order_id):
+                by_order.setdefault(row.order_id, []).append(row)
+        swept.looked_after += len(by_order)
         if not _all(_holds_ended, _ended_later, minute, list(by_order.values()), now):
-            left.add(minute)
-    return left
+            swept.left.add(minute)
+    return swept
 
 
-def _swept(job: str, now: datetime, look: Callable[[list[datetime], datetime], set[datetime]]) -> str:
+def _swept(share: Share, now: datetime, look: Callable[[list[datetime], datetime, Share], Swept]) -> str:
     """Look at the minutes since the last run; where something is left to do, the next run looks again."""
-    was = position(job)
-    first = minute_of(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK)
+    was = position(share.job)
     # Younger hints may be of events that are still under way: dropped now, they would be missing after a crash.
-    last = minute_of(now) - 2 * _MINUTE
-    minutes = [first + _MINUTE * n for n in range((last - first) // _MINUTE + 1)]
-    left: set[datetime] = set()
-    for start in range(0, len(minutes), _AT_ONCE):
-        left |= look(minutes[start : start + _AT_ONCE], now)
-    reached = min({minute_of(now - LATEST_HINT), *left})
+    minutes = minutes_between(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK, now - 2 * MINUTE)
+    swept = Swept()
+    # Orders that need a bank which hangs are put off: each would keep all others waiting for it.
+    with gateways.waiting_once():
+        for start in range(0, len(minutes), _AT_ONCE):
+            swept += look(minutes[start : start + _AT_ONCE], now, share)
+    reached = min({minute_of(now - LATEST_HINT), *swept.left})
     if reached.isoformat() != was:
-        moved(job, reached.isoformat())
-    return f"{len(left)} minutes left over" if left else ""
+        moved(share.job, reached.isoformat())
+    return str(swept)
 
 
 def _all(
@@ -129,22 +168,35 @@ def _looked_at_later(minute: datetime, order_id: UUID, now: datetime) -> None:
 
 
 def order_looked_after(order_id: UUID, now: datetime) -> None:
-    """Ask the bank about payments under way, then do all that is owed for the order. Raises CassandraUnavailable."""
+    """Ask the bank about payments under way, then do all that is owed for the order.
+
+    Raises CassandraUnavailable; GatewayAway, with all done that needs no bank.
+    """
     order = queries.order(order_id)
     if order is None:
         # A checkout that never became an order: what it holds is found by its holds' hints.
         return
     attempts = queries.attempts(order_id)
+    away: GatewayAway | None = None
     for attempt in attempts:
         if attempt.state != "started":
             continue
-        order = operations.payment_settled(order_id, attempt.payment_id, now) or order
         age = now - attempt.started_at
+        try:
+            order = operations.payment_settled(order_id, attempt.payment_id, now) or order
+        except (LookupError, ValueError, NoGateway) as gone:
+            # Nobody can be asked. It is said for as long as one asks, and then let be: a notice may still tell.
+            log.error("order %s: %s knows nothing of its payment: %s", order.number, attempt.gateway, gone)
+        except GatewayAway as error:
+            away = error
+            continue
         if order.state in (PENDING, EXPIRED, CANCELLED) and age < ASK_FOR:
             operations.hint_written(order_id, now + max(operations.ASK_AFTER, age))
     if order.payment == "unpaid" and attempts and attempts[-1].state == "declined":
         operations.failure_noted(order, now)
     operations.settled(order_id, now)
+    if away:
+        raise away
 
 
 def _holds_ended(minute: datetime, holds: list[Row], now: datetime) -> bool:
@@ -152,25 +204,31 @@ def _holds_ended(minute: datetime, holds: list[Row], now: datetime) -> bool:
     order_id = holds[0].order_id
     order = queries.order(order_id)
     if order and order.state == PENDING and now >= order.pay_until:
-        order = _expired(order, now)
+        order = operations.order_expired(order, now)
         if order.state == PENDING:
             return False
     if order is None:
         if not operations.checkout_abandoned(order_id):
             return False  # somebody is placing it just now
-        _given_back(holds)
+        vouchers_released(order_id)
+        holds_given_back(holds)
     elif order.state == PENDING:
-        inventory.hinted(order_id, [_allocation(hold) for hold in holds], order.pay_until)
+        inventory.hinted(order_id, [allocation_of(hold) for hold in holds], order.pay_until)
     else:
         # Paid, or ended: what belongs to the order follows it; what a try of its own has left over is given back.
-        own = {each.hold_id for each in order.allocations(queries.items(order))}
+        own = _own(order)
         if any(hold.hold_id in own for hold in holds):
             operations.settled(order_id, now)
-        left_over = [hold for hold in holds if hold.hold_id not in own]
         claim = None
-        if left_over and order.state == EXPIRED and not (claim := operations.holding_claimed(order)):
+        if order.state == EXPIRED and not (claim := operations.holding_claimed(order)):
             return False  # a payment has come, and somebody takes the units again just now
-        _given_back(left_over)
+        # As it is now: goods may have arrived for it, and a hold be its own since.
+        order = queries.order(order_id) or order
+        if order.state == EXPIRED and claim is None:
+            return False  # it has just ended
+        own = _own(order)
+        holds_given_back([hold for hold in holds if hold.hold_id not in own])
+        vouchers_released(order_id, but="" if order.state in (CANCELLED, EXPIRED) else order.voucher)
         if claim:
             operations.holding_unclaimed(order, claim)
     _hints_removed(minute, holds)
@@ -178,7 +236,7 @@ def _holds_ended(minute: datetime, holds: list[Row], now: datetime) -> bool:
 
 
 def _ended_later(minute: datetime, holds: list[Row], now: datetime) -> None:
-    inventory.hinted(holds[0].order_id, [_allocation(hold) for hold in holds], now + AGAIN)
+    inventory.hinted(holds[0].order_id, [allocation_of(hold) for hold in holds], now + AGAIN)
     _hints_removed(minute, holds)
 
 
@@ -187,30 +245,39 @@ def _hints_removed(minute: datetime, holds: list[Row]) -> None:
         inventory.hint_removed(minute, hold.variant_id, hold.warehouse_id, hold.hold_id)
 
 
-def _given_back(holds: list[Row]) -> None:
-    """Release holds that belong to no order, and let the products' pages know."""
-    inventory.released([_allocation(hold) for hold in holds])
-    numbers = [stock.numbers_started(hold.variant_id, hold.warehouse_id) for hold in holds]
-    for product_id in {row.product_id for pending in numbers if (row := pending.one())}:
-        inventory.stock_copied(product_id)
+def _own(order: Order) -> set[UUID]:
+    """Return the holds that an order says are its own."""
+    return {each.hold_id for each in order.allocations(queries.items(order))}
 
 
-def _expired(order: queries.Order, now: datetime) -> queries.Order:
-    """End an order that was not paid in time, unless the bank says it was; return what it is then."""
-    for attempt in queries.attempts(order.order_id):
-        if attempt.state == "started":
-            order = operations.payment_settled(order.order_id, attempt.payment_id, now) or order
-    if order.state != PENDING:
-        return order
+def arrive(now: datetime) -> str:
+    """Keep what has arrived for the orders that wait for it, the oldest first."""
+    served = operations.goods_allocated(now)
+    return f"{served} orders got what they waited for" if served else ""
+
+
+def late(now: datetime) -> str:
+    """Put the orders that have been to pack for too long into a column of their own."""
+    found = 0
+    after = ""
+    while True:
+        tickets, after = queries.board("to_pack", after, limit=_AT_ONCE)
+        old = [ticket for ticket in tickets if now - ticket.placed_at > LATE_AFTER]
+        found += sum(_late(ticket.order_id, now) for ticket in old)
+        if not after or len(old) < len(tickets):
+            return f"{found} orders are late" if found else ""
+
+
+def _late(order_id: UUID, now: datetime) -> bool:
+    order = queries.order(order_id)
+    # One that was paid, or resumed, less than two days ago is older than it has been to pack.
+    if order is None or order.column != "to_pack" or now - order.to_pack_since <= LATE_AFTER:
+        return False
     try:
-        return operations.order_moved(order, "expired", actor="system", now=now)
-    except StaleOrder as stale:
-        return stale.order
-
-
-def _allocation(hold: Row) -> Allocation:
-    # Neither line nor product matter to a hold that ends.
-    return Allocation(0, hold.variant_id, hold.variant_id, hold.warehouse_id, hold.quantity, hold.hold_id)
+        operations.order_moved(order, "late", actor="system", now=now)
+    except (StaleOrder, MoveRefused):  # somebody packs it at this moment, or a copy is older than its order
+        return False
+    return True
 
 
 def tidy(now: datetime) -> str:
@@ -219,8 +286,34 @@ def tidy(now: datetime) -> str:
     return f"{removed} empty days removed" if removed else ""
 
 
+def join(now: datetime) -> str:
+    """Give members who have just proved an e-mail address, or come back, what they ordered with it as guests."""
+    was = position("guest orders")
+    minutes = minutes_between(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK, now)
+    joined = sum(joined_in(minutes[start : start + _AT_ONCE]) for start in range(0, len(minutes), _AT_ONCE))
+    # One may be written a little after its minute.
+    reached = minute_of(now - LATEST_HINT).isoformat()
+    if reached != was:
+        moved("guest orders", reached)
+    return f"{joined} guest orders joined" if joined else ""
+
+
+def joined_in(minutes: list[datetime]) -> int:
+    """Join what those who proved an address in these minutes ordered as guests; return how many orders that were."""
+    joined = 0
+    for minute, user_id, written in accounts.proved_in(minutes):
+        member = accounts.user(user_id)
+        if member and member.verified_at and member.is_active:
+            joined += operations.guest_orders_joined(member.user_id, member.email)
+        proof_dropped(minute, user_id, written)
+    return joined
+
+
 JOBS = [
-    Job("orders", timedelta(seconds=10), settle),
-    Job("holds", timedelta(seconds=15), expire),
+    Job("guest orders", timedelta(seconds=5), join, trails=LATEST_HINT + MINUTE),
+    *shared("orders", timedelta(seconds=10), settle, trails=LATEST_HINT + MINUTE),
+    *shared("holds", timedelta(seconds=15), expire, trails=LATEST_HINT + MINUTE),
+    Job("goods that arrive", timedelta(seconds=15), arrive),
+    Job("late orders", timedelta(minutes=5), late),
     Job("order days", timedelta(hours=1), tidy),
 ]

@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.personal import DELETED, PSEUDONYMISED, holds, nobody
+
 
 class Order(Model):
     """Q12, Q14: an order and its history. The header is static, a row is an event, newest first.
@@ -15,6 +17,9 @@ class Order(Model):
     """
 
     __table_name__ = "orders"
+    __person__ = holds(
+        "user_id", "email", "name", on_erase=PSEUDONYMISED, why="tax law asks for numbers, sums and days, not for names"
+    )
     order_id = columns.UUID(partition_key=True)
     event_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     number = columns.Text(static=True)
@@ -33,7 +38,7 @@ class Order(Model):
     delivery = columns.BigInt(static=True)
     discount = columns.BigInt(static=True)
     total = columns.BigInt(static=True)
-    tax = columns.BigInt(static=True)  # included in the total
+    tax = columns.BigInt(static=True)  # included in the total, whether prices include it or not
     taxes = columns.Text(static=True)  # JSON: a list of {rate, net, tax} in minor units
     item_count = columns.Integer(static=True)
     country = columns.Text(static=True)
@@ -43,14 +48,22 @@ class Order(Model):
     first_item_name = columns.Text(static=True)
     first_item_picture = columns.Text(static=True)
     cart_id = columns.UUID(static=True)
+    tried = columns.Boolean(static=True)  # somebody has begun to place it before: there may be holds already
     placing = columns.UUID(static=True)  # who holds its units just now; has a TTL
     allocations = columns.Text(static=True)  # JSON: {"take": n, "<warehouse>": [[line, units], …]}
     fingerprint = columns.Text(static=True)  # of what was submitted: the same checkout with another body is refused
     payment_id = columns.UUID(static=True)  # the attempt that paid it
+    payment_method = columns.Text(static=True)  # how it is to be paid: one of orders.gateways.METHODS
+    captured = columns.BigInt(static=True)  # what was taken so far
+    refunded = columns.BigInt(static=True)  # what was given back so far; never more than was captured (I2)
+    voucher = columns.Text(static=True)  # the code that was used
+    discounts = columns.Text(static=True)  # JSON: a list of {name, amount} in minor units, which add up to the discount
     kind = columns.Text()  # one of orders.states.KINDS
     actor = columns.Text()  # shopper, system, or a member of staff by name
     note = columns.Text()
     public = columns.Boolean()  # shown to the shopper
+    details = columns.Text()  # JSON: what the event is about, such as a parcel's lines; see orders.states
+    request_id = columns.UUID()  # of the request that brought it about; null for the worker's
     state_after = columns.Text()
     board_after = columns.Text()
 
@@ -63,6 +76,7 @@ class OrderItem(Model):
     """
 
     __table_name__ = "order_items"
+    __person__ = nobody("goods and prices; whose they are stands in orders")
     order_id = columns.UUID(partition_key=True)
     line_number = columns.Integer(primary_key=True)
     product_id = columns.UUID()
@@ -75,6 +89,8 @@ class OrderItem(Model):
     unit_price = columns.BigInt()
     quantity = columns.Integer()
     line_total = columns.BigInt()
+    discount = columns.BigInt()  # what of the order's discount is the line's
+    tax_added = columns.BigInt()  # the line's share of the tax, where it is added to the prices; else 0
     tax_class = columns.Text()
 
 
@@ -86,6 +102,7 @@ class OrderByUser(Model):
     """
 
     __table_name__ = "orders_by_user"
+    __person__ = holds("user_id", on_erase=DELETED)
     user_id = columns.UUID(partition_key=True)
     year = columns.Integer(partition_key=True)
     placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
@@ -99,6 +116,34 @@ class OrderByUser(Model):
     first_item_picture = columns.Text()
 
 
+class OrderYearByUser(Model):
+    """Q11: in which years a person has ordered, so that no year is looked at in vain.
+
+    Bound: a row a year.
+    Writer: orders.operations.copies_written.
+    """
+
+    __table_name__ = "order_years_by_user"
+    __person__ = holds("user_id", on_erase=DELETED)
+    user_id = columns.UUID(partition_key=True)
+    year = columns.Integer(primary_key=True, clustering_order="DESC")
+
+
+class OrderByEmail(Model):
+    """Q15: the orders that were placed with an e-mail address, the newest first; a copy of the order.
+
+    Bound: the orders of one mailbox.
+    Writer: orders.operations.copies_written.
+    """
+
+    __table_name__ = "orders_by_email"
+    __person__ = holds("email", on_erase=DELETED)
+    email = columns.Text(partition_key=True)  # casefolded
+    placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
+    order_id = columns.UUID(primary_key=True, clustering_order="DESC")
+    number = columns.Text()
+
+
 class OrderByStatus(Model):
     """Q15: orders by their place on the staff's board and the day they were placed; a copy of the order.
 
@@ -108,6 +153,7 @@ class OrderByStatus(Model):
     """
 
     __table_name__ = "orders_by_status"
+    __person__ = holds("name", "email", on_erase=PSEUDONYMISED, why="a copy of the order")
     status = columns.Text(
         partition_key=True
     )  # to_pay, payment_problem, to_pack, partly_shipped, shipped, on_hold, done, cancelled
@@ -134,6 +180,7 @@ class OrderDayByStatus(Model):
     """
 
     __table_name__ = "order_days_by_status"
+    __person__ = nobody()
     status = columns.Text(partition_key=True)
     order_date = columns.Date(primary_key=True)
 
@@ -146,6 +193,7 @@ class OrderIdByNumber(Model):
     """
 
     __table_name__ = "order_ids_by_number"
+    __person__ = nobody("a number alone; tax law asks for it")
     number = columns.Text(partition_key=True)
     order_id = columns.UUID()
 
@@ -158,15 +206,32 @@ class Payment(Model):
     """
 
     __table_name__ = "payments"
+    __person__ = nobody("sums and the bank's reference; whose they are stands in orders")
     order_id = columns.UUID(partition_key=True)
     payment_id = columns.UUID(primary_key=True)
     gateway = columns.Text()
     reference = columns.Text()
     amount = columns.BigInt()
     currency = columns.Text()
-    state = columns.Text()  # started, paid, declined, failed, refunded
+    state = columns.Text()  # started, authorized, captured, declined, failed, voided, refunded
     started_at = columns.DateTime()
     settled_at = columns.DateTime()
+
+
+class PaymentNotice(Model):
+    """Which of a gateway's notices were followed: each event once, however often it is sent.
+
+    Bound: one row a partition; gone after a week, longer than any gateway sends a notice again.
+    Writer: orders.operations.notice_followed, by conditional writes alone.
+    """
+
+    __table_name__ = "payment_notices"
+    __options__ = {"default_time_to_live": 7 * 24 * 3600}
+    __person__ = nobody("a gateway's own ids")
+    gateway = columns.Text(partition_key=True)
+    event_id = columns.Text(partition_key=True)
+    state = columns.Text()  # begun (for two minutes), followed
+    follower = columns.UUID()
 
 
 class OrderToSettle(Model):
@@ -179,5 +244,6 @@ class OrderToSettle(Model):
 
     __table_name__ = "orders_to_settle"
     __options__ = {"gc_grace_seconds": 24 * 3600}
+    __person__ = nobody()
     minute = columns.DateTime(partition_key=True)
     order_id = columns.UUID(primary_key=True)

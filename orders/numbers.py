@@ -12,8 +12,9 @@ LENGTH = 8
 def number_for(order_id: UUID, attempt: int = 0) -> str:
     """Return the number that an order gets, like "7KQF-3M9X", or another one if that is taken.
 
-    An order's id is random, so is this: it tells neither how many orders there are nor whose cart it was. As it
-    depends on the id alone, an order that is placed a second time after a crash claims the same number.
+    An order's id is made with the shop's key (orders.checkouts), so nobody else can tell this from a cart: it says
+    neither how many orders there are nor whose cart it was. As it depends on the id alone, an order that is placed a
+    second time after a crash claims the same number.
     """
     digest = hashlib.sha256(b"order number" + order_id.bytes + attempt.to_bytes(2, "big")).digest()
     letters = "".join(LETTERS[byte % 32] for byte in digest[:LENGTH])

@@ -1,19 +1,21 @@
 """What the checkout shows: a cart at today's prices and stock, and the token that binds what was shown to what is charged."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.core import signing
 
-from cart.queries import Cart, Line, on_sale
-from catalogue import queries as catalogue
+from cart.queries import Cart
+from cart.today import Agreed, LineToday, as_today
+from catalogue import delivery, quotes
 from catalogue.money import minor, money
+from catalogue.quotes import QuotedLine
 from catalogue.templatetags.money import money as in_words
-from inventory import queries as inventory
-from orders import delivery, quotes
-from orders.quotes import QuotedLine
+from inventory.queries import Ahead
+from orders import gateways
+from promotions.queries import Applied
 
 _SALT = "orders.checkout"
 # How long a checkout page may stay open.
@@ -22,36 +24,46 @@ VALID_SECONDS = 24 * 3600
 
 @dataclass(frozen=True)
 class Shown:
-    """What a checkout page showed: (variant, quantity, price of one) for each line, and the total on the button."""
+    """What a checkout page showed: (variant, quantity, price of one) for each line, and what all comes to, in minor units.
+
+    `reviewed` is the fingerprint of all that was looked over on the page with the button that orders; empty before.
+    """
 
     order_id: UUID
     owner_id: UUID
     lines: tuple[tuple[UUID, int, int], ...]
+    delivery: int
+    tax: int
+    discount: int
     total: int
     currency: str
+    reviewed: str = ""
 
     def token(self) -> str:
         """Return it signed, for the form."""
         lines = [[variant_id.hex, quantity, price] for variant_id, quantity, price in self.lines]
-        content = [self.order_id.hex, self.owner_id.hex, lines, self.total, self.currency]
+        sums = [self.delivery, self.tax, self.discount, self.total, self.currency]
+        content = [self.order_id.hex, self.owner_id.hex, lines, sums, self.reviewed]
         return signing.dumps(content, salt=_SALT, compress=True)
 
     @property
     def content(self) -> list[Any]:
         """What of it belongs to the order's content."""
-        return [[str(variant_id), quantity, price] for variant_id, quantity, price in self.lines] + [self.total]
+        lines = [[str(variant_id), quantity, price] for variant_id, quantity, price in self.lines]
+        return [str(self.owner_id), *lines, self.delivery, self.tax, self.discount, self.total]
 
 
 def shown_in(token: str, owner_id: UUID | None) -> Shown | None:
     """Return what a page showed; None if its token is not ours, is too old, or was made for somebody else."""
     try:
-        order_id, owner, lines, total, currency = signing.loads(token, salt=_SALT, max_age=VALID_SECONDS)
+        order_id, owner, lines, sums, reviewed = signing.loads(token, salt=_SALT, max_age=VALID_SECONDS)
+        delivery_cents, tax, discount, total, currency = sums
     except (signing.BadSignature, ValueError, TypeError):
         return None
     if owner_id is None or owner != owner_id.hex:
         return None
     quoted = tuple((UUID(hex=variant_id), quantity, price) for variant_id, quantity, price in lines)
-    return Shown(UUID(hex=order_id), owner_id, quoted, total, currency)
+    return Shown(UUID(hex=order_id), owner_id, quoted, delivery_cents, tax, discount, total, currency, reviewed)
 
 
 @dataclass(frozen=True)
@@ -60,65 +72,57 @@ class Offer:
 
     lines: tuple[QuotedLine, ...]
     reasons: Mapping[UUID, str]  # by variant: why it is not in the offer as it is in the cart
+    rises: Sequence[Agreed] = ()  # what costs more than in the cart, which nobody has agreed to
+    applied: Applied = field(default_factory=Applied)  # what makes it cheaper
+    stock: Mapping[UUID, Mapping[str, int]] = field(default_factory=dict)  # by variant and warehouse, as the page knows
+    waits: Mapping[UUID, Ahead] = field(default_factory=dict)  # by variant: what its line waits for
+
+    def rises_unknown_to(self, seen: "Shown | None") -> bool:
+        """Tell whether something costs more than in the cart and a page has not said so yet."""
+        said = {(str(variant_id), price) for variant_id, _, price in seen.lines} if seen else set()
+        return any((each.key, each.now) not in said for each in self.rises)
 
     def sums(self, method: delivery.Method, country: str) -> quotes.Sums:
         """Return what it comes to. Raises ValueError if nothing is left to order."""
-        return quotes.sums(self.lines, country, method)
+        return quotes.sums(self.lines, country, method, self.applied.promotions)
 
-    def shown(self, sums: quotes.Sums, owner_id: UUID, order_id: UUID | None = None) -> Shown:
+    def shown(self, sums: quotes.Sums, owner_id: UUID, order_id: UUID) -> Shown:
         """Return what a page that shows this promises."""
         lines = tuple((line.variant_id, line.quantity, minor(line.unit_price)) for line in self.lines)
-        return Shown(order_id or uuid4(), owner_id, lines, minor(sums.total), sums.total.currency.code)
+        return Shown(
+            order_id,
+            owner_id,
+            lines,
+            minor(sums.delivery),
+            minor(sums.tax),
+            minor(sums.discount),
+            minor(sums.total),
+            sums.total.currency.code,
+        )
 
 
-def offered(cart: Cart, short: Mapping[UUID, int] | None = None) -> Offer:
+def offered(cart: Cart, short: Mapping[UUID, int] | None = None, *, person: str = "", refused: str = "") -> Offer:
     """Return what can be ordered of a cart at today's prices and stock; `short` knows the stock of some better.
 
-    Raises CassandraUnavailable.
+    `person` is who orders (promotions.operations.person_key), '' where that is not known yet; `refused` is why the
+    cart's code is known to take nothing off. Raises CassandraUnavailable.
     """
-    product_ids = {line.product_id for line in cart.lines}
-    stock_reading = {product_id: inventory.stock_started(product_id) for product_id in product_ids}
-    products = catalogue.products(product_ids)
-    stocks = {product_id: inventory.stock_in(pending.rows()) for product_id, pending in stock_reading.items()}
-    lines, reasons = [], {}
-    for line in cart.lines:
-        stock = stocks[line.product_id].get(line.variant_id)
-        left = (short or {}).get(line.variant_id, stock.available if stock else 0)
-        quoted, reason = _quoted(line, products.get(line.product_id), left)
-        if quoted:
-            lines.append(quoted)
-        if reason:
-            reasons[line.variant_id] = reason
-    return Offer(tuple(lines), reasons)
+    there = as_today(cart, short, person=person, refused=refused)
+    reasons = {each.line.variant_id: reason for each in there.lines if (reason := _reason(each))}
+    stock = {variant_id: found.by_warehouse for each in there.lines for variant_id, found in each.goods.stock.items()}
+    waits = {each.line.variant_id: ahead for each in there.lines if (ahead := each.waits)}
+    return Offer(there.quoted, reasons, there.rises, there.applied, stock, waits)
 
 
-def _quoted(line: Line, product: catalogue.Product | None, left: int) -> tuple[QuotedLine | None, str]:
-    variant = on_sale(product, line.variant_id)
-    if product is None or variant is None:
-        return None, f"{line.label} is no longer sold and was left out."
-    if left < 1:
-        return None, f"{line.label} is sold out and was left out."
-    quantity, reason = line.quantity, ""
-    if left < quantity:
-        quantity, reason = (
-            left,
-            f"Only {left} of {line.label} {'is' if left == 1 else 'are'} left; you wanted {line.quantity}.",
-        )
-    return (
-        QuotedLine(
-            product.product_id,
-            variant.variant_id,
-            variant.sku,
-            product.name,
-            product.slug,
-            variant.options,
-            variant.picture,
-            variant.price,
-            quantity,
-            product.tax_class,
-        ),
-        reason,
-    )
+def _reason(each: LineToday) -> str:
+    label = each.line.label
+    if each.gone:
+        return f"{label} is no longer sold and was left out."
+    if each.sold_out:
+        return f"{label} is sold out and was left out."
+    if each.short:
+        return f"Only {each.left} of {label} {'is' if each.left == 1 else 'are'} left; you wanted {each.line.quantity}."
+    return ""
 
 
 def changes(before: Shown, offer: Offer, sums: quotes.Sums | None) -> list[str]:
@@ -141,15 +145,40 @@ def changes(before: Shown, offer: Offer, sums: quotes.Sums | None) -> list[str]:
             old = money(price, before.currency)
             found.append(f"{line.label} costs {in_words(line.unit_price)} now; here it was {in_words(old)}.")
     found += [f"{line.label} was put into your cart, and so into this order." for line in now.values()]
-    if not found and sums and minor(sums.total) != before.total:
-        was = money(before.total, before.currency)
+    return found + (_other_sums(before, offer, sums) if sums else [])
+
+
+def _other_sums(before: Shown, offer: Offer, sums: quotes.Sums) -> list[str]:
+    """Say what is not any more as it was shown besides the lines."""
+    found = []
+    if minor(sums.discount) != before.discount:
         found.append(
-            f"With the delivery you chose the total is {in_words(sums.total)}; the button said {in_words(was)}."
+            offer.applied.refused
+            or f"What is taken off is {in_words(sums.discount)} now; here it was {_was(before.discount, before)}."
         )
+    if minor(sums.delivery) != before.delivery:
+        found.append(f"The delivery costs {in_words(sums.delivery)} now; here it was {_was(before.delivery, before)}.")
+    if not found and minor(sums.tax) != before.tax:
+        found.append(f"The tax is {in_words(sums.tax)} now; here it was {_was(before.tax, before)}.")
+    if minor(sums.total) != before.total:
+        found.append(f"The total is {in_words(sums.total)} now; here it was {_was(before.total, before)}.")
     return found
+
+
+def _was(cents: int, before: Shown) -> str:
+    return in_words(money(cents, before.currency))
 
 
 def in_cart(cart: Cart, owner_id: UUID) -> Shown:
     """Return what the cart's page showed of its lines."""
     lines = tuple((line.variant_id, line.quantity, minor(line.price)) for line in cart.lines)
-    return Shown(cart.cart_id, owner_id, lines, minor(cart.subtotal), cart.subtotal.currency.code)
+    return Shown(cart.cart_id, owner_id, lines, 0, 0, 0, minor(cart.subtotal), cart.subtotal.currency.code)
+
+
+# Where the carrier takes the money at the door. Elsewhere it does not, or not from a shop abroad.
+CASH_COUNTRIES = ("DE", "AT", "CZ", "ES", "IT", "PL", "PT")
+
+
+def ways_to_pay(country: str) -> tuple[gateways.Method, ...]:
+    """Return how an order to a country can be paid here, the usual way first; none if the shop takes no money at all."""
+    return tuple(way for way in gateways.offered() if way.code != gateways.AT_THE_DOOR or country in CASH_COUNTRIES)

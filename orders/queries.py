@@ -10,49 +10,29 @@ from decimal import Decimal
 from functools import cached_property
 from uuid import UUID
 
-from cassandra.util import datetime_from_uuid1
 from moneyed import Money
 
 from accounts.addresses import Address, address
 from cassandra_db import QUORUM, Pending, Row, page_key, page_token, read
-from catalogue.money import money
+from catalogue import words
+from catalogue.delivery import Method
+from catalogue.delivery import method as delivery_method
+from catalogue.money import minor, money
+from catalogue.quotes import Discount, added_by_line
+from catalogue.shares import share, spread
+from catalogue.tax import TaxPart
 from inventory.queries import Allocation, hold_id_for
-from orders import states
-from orders.delivery import Method
-from orders.delivery import method as delivery_method
-from orders.tax import TaxPart
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something that happened to an order. `actor` is "shopper", "system" or "staff:<user id>:<name>"."""
-
-    event_id: UUID
-    kind: str
-    actor: str
-    note: str
-    public: bool
-    board_after: str
-
-    @property
-    def at(self) -> datetime:
-        moment: datetime = datetime_from_uuid1(self.event_id)
-        return moment.replace(tzinfo=UTC)
-
-    @property
-    def told(self) -> str:
-        """What it means, in words for the shopper."""
-        return "Ordered" if self.kind == "placed" else states.MOVES[self.kind].told if self.kind in states.MOVES else ""
-
-    @property
-    def label(self) -> str:
-        """What it is, in a word for staff."""
-        return self.kind.replace("_", " ").capitalize()
+from mail.addresses import email_key
+from orders import balance, parcels, returns, states
+from orders.events import Event as Event
+from orders.gateways import BY_HAND
+from orders.parcels import Content, Parcel
+from orders.returns import Return
 
 
 @dataclass(frozen=True)
 class Item:
-    """A line of an order, as it was when it was placed. Prices include tax."""
+    """A line of an order, as it was when it was placed (Order.lines has it as it is now). Prices include tax, unless there is `tax_added`."""
 
     line_number: int
     product_id: UUID
@@ -65,17 +45,55 @@ class Item:
     unit_price: Money
     quantity: int
     line_total: Money
+    discount: Money  # what of the order's discount is this line's
+    tax_added: Money  # its share of the tax, where that is added
     tax_class: str
 
     @property
     def label(self) -> str:
         """The name with what was chosen: "Mug, olive"."""
-        return ", ".join([self.name, *(value.lower() for value in self.options.values())])
+        return words.label(self.name, self.options)
+
+    @property
+    def paid(self) -> Money:
+        """What the line comes to in the end: less its discount, with its tax."""
+        return self.line_total - self.discount + self.tax_added
+
+    def paid_for(self, units: int, before: int = 0) -> Money:
+        """Return what `units` of it came to, when `before` of them have been accounted for already.
+
+        However a line is cut into parts, they add up to `paid` (catalogue.shares.share). Raises ValueError for more
+        units than there are.
+        """
+        return money(share(minor(self.paid), self.quantity, units, before), self.paid.currency.code)
+
+    def less(self, quantity: int) -> Item:
+        """Return the line with fewer units, and their share of its discount and its tax."""
+        currency = self.line_total.currency.code
+        return replace(
+            self,
+            quantity=quantity,
+            line_total=self.unit_price * quantity,
+            discount=money(share(minor(self.discount), self.quantity, quantity, 0), currency),
+            tax_added=money(share(minor(self.tax_added), self.quantity, quantity, 0), currency),
+        )
+
+
+def discounted(lines: tuple[Item, ...], discount: Money) -> tuple[Item, ...]:
+    """Return lines with so much off all of them, in proportion to what is off them now; none has more off than that."""
+    off = [minor(line.discount) for line in lines]
+    if minor(discount) >= sum(off):
+        return lines
+    currency = discount.currency.code
+    return tuple(
+        replace(line, discount=money(part, currency))
+        for line, part in zip(lines, spread(minor(discount), off), strict=True)
+    )
 
 
 @dataclass(frozen=True)
 class Order:
-    """An order and its history, the newest event first. total = subtotal + delivery - discount; `tax` is included."""
+    """An order and its history, the newest event first. total = subtotal + delivery + tax_added - discount."""
 
     order_id: UUID
     number: str
@@ -106,11 +124,116 @@ class Order:
     allocated: str
     fingerprint: str
     payment_id: UUID | None
+    payment_method: str
+    captured: Money
+    refunded: Money
+    voucher: str
+    discounts: tuple[Discount, ...]
     events: tuple[Event, ...]
 
     @property
+    def tax_added(self) -> Money:
+        """The tax on top of the prices; nothing where they include it. `tax` is in the total in either case."""
+        return self.total - (self.subtotal + self.delivery - self.discount)
+
+    @cached_property
+    def kept(self) -> dict[str, dict[int, int]]:
+        """How many units of each line a warehouse keeps for it, or has sent."""
+        found: dict[str, dict[int, int]] = {}
+        for house, lines in json.loads(self.allocated).items():
+            if house != "take":
+                there = found.setdefault(house, {})
+                for line, units in lines:
+                    there[line] = there.get(line, 0) + units
+        return found
+
+    @cached_property
+    def quantities(self) -> dict[int, int]:
+        """How many units of each line it has now."""
+        return parcels.by_line(self.kept)
+
+    def lines(self, items: Iterable[Item]) -> tuple[Item, ...]:
+        """Return its items as they are after all changes; those of which nothing is left are left out."""
+        there = self.quantities
+        left = tuple(
+            item if there[item.line_number] == item.quantity else item.less(there[item.line_number])
+            for item in items
+            if there.get(item.line_number)
+        )
+        if not any(event.kind == "changed" and event.details["lines"] for event in self.events):
+            return left
+        # A change may have left less of the discount than the lines that stayed had of it (operations.changing).
+        lines = discounted(left, self.discount)
+        return lines if lines == left or not minor(self.tax_added) else self._taxed(lines)
+
+    def _taxed(self, lines: tuple[Item, ...]) -> tuple[Item, ...]:
+        """Return lines with their share of the tax that is added."""
+        taxed = [*((line.tax_class, line.line_total - line.discount) for line in lines), ("standard", self.delivery)]
+        shares = added_by_line(taxed, self.taxes, self.country)
+        return tuple(replace(line, tax_added=added) for line, added in zip(lines, shares, strict=False))
+
+    @cached_property
+    def _parcels(self) -> tuple[Parcel, ...]:
+        return parcels.folded(self.events, self.kept)
+
+    def parcels(self, items: Iterable[Item] = ()) -> tuple[Parcel, ...]:
+        """Return its parcels in the order of their packing, with the goods in them where the items are given."""
+        of = {item.line_number: item for item in items}
+        return tuple(
+            replace(each, contents=tuple(Content(of[line], units) for line, units in each.lines.items() if line in of))
+            for each in self._parcels
+        )
+
+    @cached_property
+    def left_to_pack(self) -> dict[str, dict[int, int]]:
+        """What is still to be packed, by warehouse and line."""
+        return parcels.left(self.kept, self._parcels)
+
+    @cached_property
+    def returns(self) -> tuple[Return, ...]:
+        """What was, or is being, sent back, the oldest first."""
+        return returns.folded(self.events)
+
+    def returnable(self, now: datetime | None = None) -> dict[int, int]:
+        """Return the units that may be sent back by `now`, by line; without it the days are not counted."""
+        return returns.returnable(self._parcels, self.returns, now)
+
+    @property
     def packed(self) -> bool:
-        return self.fulfilment == "unfulfilled" and any(event.kind == "packed" for event in self.events)
+        """Whether a parcel stands packed."""
+        return any(each.state == parcels.PACKED for each in self._parcels)
+
+    @property
+    def to_pack(self) -> bool:
+        """Whether something is still to be packed."""
+        return bool(self.left_to_pack)
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a parcel is on its way."""
+        return any(each.under_way for each in self._parcels)
+
+    @property
+    def late(self) -> bool:
+        """Whether it has been to pack for too long, since it was confirmed or resumed."""
+        since = ("late", "held", "resumed", *states.CONFIRMING)
+        return next((event.kind == "late" for event in self.events if event.kind in since), False)
+
+    @property
+    def to_pack_since(self) -> datetime:
+        """When it was confirmed, or resumed; UTC."""
+        since = ("resumed", *states.CONFIRMING)
+        return next((event.at for event in self.events if event.kind in since), self.placed_at)
+
+    @property
+    def returning(self) -> bool:
+        """Whether something of it is being sent back."""
+        return any(each.open for each in self.returns)
+
+    @property
+    def owed_by_hand(self) -> bool:
+        """Whether money is to go back that staff have to send themselves."""
+        return self.payment_method in BY_HAND and bool(balance.owed(self))
 
     @property
     def word(self) -> str:
@@ -129,6 +252,16 @@ class Order:
     @property
     def waits_for_payment(self) -> bool:
         return self.state == states.PENDING
+
+    @property
+    def erased(self) -> bool:
+        """Whether its person was erased: then it is nobody's, and a page for staff alone."""
+        return any(event.kind == states.ERASED for event in self.events)
+
+    @property
+    def can_be_cancelled(self) -> bool:
+        """Whether its shopper may still call it off: until it is packed."""
+        return states.MOVES["cancelled"].allowed(self)
 
     @property
     def was_paid(self) -> bool:
@@ -164,6 +297,7 @@ class Order:
                 place,
                 units,
                 hold_id_for(self.order_id, line, of[line].variant_id, place, take),
+                self.order_id,
             )
             for place, lines in kept.items()
             for line, units in lines
@@ -176,7 +310,8 @@ ORDER = read(
     """SELECT order_id, event_id, number, owner_id, user_id, email, name, state, payment, fulfilment, version, placed_at,
               pay_until, currency, subtotal, delivery, discount, total, tax, taxes, item_count, country,
               delivery_address, billing_address, delivery_method, first_item_name, first_item_picture, cart_id,
-              allocations, fingerprint, payment_id, kind, actor, note, public, board_after
+              allocations, fingerprint, payment_id, payment_method, captured, refunded, voucher, discounts, kind, actor,
+              note, public, board_after, details, request_id
        FROM orders WHERE order_id = :order_id""",
     consistency=QUORUM,
 )
@@ -231,12 +366,28 @@ def order_in(rows: Sequence[Row]) -> Order | None:
         allocated=head.allocations,
         fingerprint=head.fingerprint,
         payment_id=head.payment_id,
+        payment_method=head.payment_method or "card",
+        captured=money(head.captured or 0, currency),
+        refunded=money(head.refunded or 0, currency),
+        voucher=head.voucher or "",
+        discounts=tuple(
+            Discount(part["name"], money(part["amount"], currency)) for part in json.loads(head.discounts or "[]")
+        ),
         events=tuple(_event(row) for row in rows if row.event_id is not None),
     )
 
 
 def _event(row: Row) -> Event:
-    return Event(row.event_id, row.kind, row.actor, row.note or "", bool(row.public), row.board_after or "")
+    return Event(
+        row.event_id,
+        row.kind,
+        row.actor,
+        row.note or "",
+        bool(row.public),
+        row.board_after or "",
+        json.loads(row.details or "{}"),
+        row.request_id,
+    )
 
 
 # Q12: which order a number names.
@@ -253,7 +404,7 @@ def order_by_number(number: str) -> Order | None:
 ITEMS = read(
     "Q13",
     """SELECT line_number, product_id, variant_id, sku, name, slug, options, picture, unit_price, quantity, line_total,
-              tax_class FROM order_items WHERE order_id = :order_id""",
+              discount, tax_added, tax_class FROM order_items WHERE order_id = :order_id""",
     consistency=QUORUM,
 )
 
@@ -284,6 +435,8 @@ def items_in(order: Order, rows: Iterable[Row]) -> tuple[Item, ...]:
             money(row.unit_price, currency),
             row.quantity,
             money(row.line_total, currency),
+            money(row.discount or 0, currency),
+            money(row.tax_added or 0, currency),
             row.tax_class,
         )
         for row in rows
@@ -292,7 +445,7 @@ def items_in(order: Order, rows: Iterable[Row]) -> tuple[Item, ...]:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One try to pay an order. state: started, paid, declined, failed, refunded."""
+    """One try to pay an order. state: started, authorized, captured, declined, failed, voided, refunded."""
 
     payment_id: UUID
     gateway: str
@@ -325,6 +478,9 @@ def attempts_in(rows: Iterable[Row]) -> tuple[Attempt, ...]:
     return tuple(sorted(found, key=lambda attempt: (attempt.started_at, attempt.payment_id)))
 
 
+_FIRST_ID = UUID(int=0)
+
+
 @dataclass(frozen=True)
 class Listed:
     """An order in a person's list."""
@@ -339,12 +495,18 @@ class Listed:
     first_item_picture: str
 
 
-# Q11: a person's orders of a year, the newest first.
-BY_USER = read(
+_LISTED = """SELECT order_id, number, placed_at, word, total, currency, item_count, first_item_name, first_item_picture
+                    FROM orders_by_user WHERE user_id = :user_id AND year = :year"""
+# Q11: a person's orders of a year, the newest first; from a place on, and not before a day.
+BY_USER = read("Q11", _LISTED)
+BY_USER_SINCE = read(
     "Q11",
-    """SELECT order_id, number, placed_at, word, total, currency, item_count, first_item_name, first_item_picture
-       FROM orders_by_user WHERE user_id = :user_id AND year = :year""",
+    f"{_LISTED} AND (placed_at, order_id) >= (:since, :first) AND (placed_at, order_id) < (:before, :order_id) LIMIT :most",
 )
+# Q11: the years in which a person has ordered.
+YEARS = read("Q11", "SELECT year FROM order_years_by_user WHERE user_id = :user_id")
+# Q15: the orders that were placed with an e-mail address.
+BY_EMAIL = read("Q15", "SELECT order_id FROM orders_by_email WHERE email = :email")
 
 
 def orders_of(user_id: UUID, years: Iterable[int]) -> dict[int, list[Listed]]:
@@ -355,6 +517,45 @@ def orders_of(user_id: UUID, years: Iterable[int]) -> dict[int, list[Listed]]:
     reading = {year: BY_USER.start(user_id=user_id, year=year) for year in sorted(set(years), reverse=True)}
     found = {year: [_listed(row) for row in pending.rows()] for year, pending in reading.items()}
     return {year: listed for year, listed in found.items() if listed}
+
+
+def years_of(user_id: UUID) -> list[int]:
+    """Return the years in which a person has ordered, the last one first. Raises CassandraUnavailable."""
+    return [row.year for row in YEARS.all(user_id=user_id)]
+
+
+def orders_between(
+    user_id: UUID, years: Iterable[int], since: datetime, before: datetime, after: str = "", limit: int = 20
+) -> tuple[list[Listed], str]:
+    """Return a person's orders of these years placed from `since` on and before `before`, the newest first.
+
+    With them a token for the next page, or ''. Raises BadPageToken, CassandraUnavailable.
+    """
+    of = f"Q11:{user_id}:{since.isoformat()}:{before.isoformat()}"
+    place, order_id = page_key(after, of) if after else (before, _FIRST_ID)
+    found: list[Listed] = []
+    # The first day's year and the last one's lie within; an order stands in the year of its day in UTC.
+    for year in sorted({year for year in years if since.year <= year <= place.year}, reverse=True):
+        rows = BY_USER_SINCE.all(
+            user_id=user_id,
+            year=year,
+            since=since,
+            first=_FIRST_ID,
+            before=place,
+            order_id=order_id,
+            most=limit + 1 - len(found),
+        )
+        found += [_listed(row) for row in rows]
+        if len(found) > limit:
+            break
+    more = len(found) > limit
+    found = found[:limit]
+    return found, page_token([found[-1].placed_at, found[-1].order_id], of) if more else ""
+
+
+def order_ids_by_email(email: str) -> list[UUID]:
+    """Return the orders that were placed with an e-mail address, the newest first. Raises CassandraUnavailable."""
+    return [row.order_id for row in BY_EMAIL.all(email=email_key(email))]
 
 
 def _listed(row: Row) -> Listed:
@@ -402,7 +603,7 @@ class Count:
 COUNTED = 500
 # How many days are read side by side.
 _AT_ONCE = 16
-_LONG_AGO, _FIRST_ID = datetime(1970, 1, 1, tzinfo=UTC), UUID(int=0)
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 # From those columns on, orders only pile up: the newest are of interest there.
 _NEWEST_FIRST = ("done", "cancelled")
 

@@ -3,15 +3,17 @@
 Three axes and one word for the shopper. Only `state` is commanded; payment and fulfilment follow from events.
 
     state: pending_payment > confirmed > closed; pending_payment > expired | cancelled; confirmed <> on_hold;
-           confirmed, on_hold > cancelled while nothing is shipped; expired > confirmed when it was paid too late
-    payment: unpaid, paid, refunded, voided, failed (authorized, partially_refunded: not by any move yet)
-    fulfilment: unfulfilled, partially_shipped, shipped, delivered; a parcel's own states will lead to these
+           confirmed, on_hold > cancelled while nothing is shipped; expired > confirmed when it was paid too late;
+           confirmed, closed > on_hold for good when its money cannot be had
+    payment: unpaid, authorized, paid, partially_refunded, refunded, voided, failed; with the sums of orders.balance
+    fulfilment: unfulfilled, partially_shipped, shipped, delivered; it follows from the parcels (orders.parcels)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Protocol
 
 PENDING, CONFIRMED, ON_HOLD, CLOSED = "pending_payment", "confirmed", "on_hold", "closed"
@@ -26,12 +28,16 @@ COLUMNS = {
     "to_pack": "To pack",
     "partly_shipped": "Partly shipped",
     "shipped": "Shipped",
+    "late": "Late",
     "on_hold": "On hold",
+    "returns_waiting": "Returns waiting",
     "done": "Done",
     "cancelled": "Cancelled",
 }
+# So long may an order be to pack.
+LATE_AFTER = timedelta(hours=48)
 # Those whose orders are counted: the others only grow.
-OPEN_COLUMNS = ("to_pay", "payment_problem", "to_pack", "partly_shipped", "shipped", "on_hold")
+OPEN_COLUMNS = tuple(column for column in COLUMNS if column not in ("done", "cancelled"))
 
 
 class Axes(Protocol):
@@ -44,7 +50,28 @@ class Axes(Protocol):
     @property
     def fulfilment(self) -> str: ...
     @property
-    def packed(self) -> bool: ...
+    def packed(self) -> bool:
+        """Whether a parcel stands packed."""
+
+    @property
+    def to_pack(self) -> bool:
+        """Whether something is still to be packed."""
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a parcel is on its way."""
+
+    @property
+    def late(self) -> bool:
+        """Whether it has been to pack for too long."""
+
+    @property
+    def returning(self) -> bool:
+        """Whether something of it is being sent back."""
+
+    @property
+    def owed_by_hand(self) -> bool:
+        """Whether money is to go back that staff have to send themselves."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +88,8 @@ class Move:
     when_payment: tuple[str, ...] = ()
     when_fulfilment: tuple[str, ...] = ()
     when_packed: bool | None = None
-    mailed: str = ""  # the headline of the mail about it
+    when_to_pack: bool | None = None
+    when_under_way: bool | None = None
 
     def allowed(self, order: Axes) -> bool:
         """Tell whether this may happen to the order as it is."""
@@ -70,14 +98,16 @@ class Move:
             and (not self.when_payment or order.payment in self.when_payment)
             and (not self.when_fulfilment or order.fulfilment in self.when_fulfilment)
             and (self.when_packed is None or order.packed == self.when_packed)
+            and (self.when_to_pack is None or order.to_pack == self.when_to_pack)
+            and (self.when_under_way is None or order.under_way == self.when_under_way)
         )
 
     def after(self, order: Axes) -> After:
-        """Return what the order is after this has happened."""
+        """Return what the order is after this has happened to all of it (what happens to a parcel: orders.following)."""
         payment = self.payment or order.payment
         if self.to in (CANCELLED, EXPIRED) and payment in ("unpaid", "failed"):
             payment = "voided"
-        packed = self.kind == "packed" or order.packed
+        packed = self.kind == "packed" or (order.packed and not self.fulfilment)
         return After(self.to or order.state, payment, self.fulfilment or order.fulfilment, packed)
 
 
@@ -89,21 +119,80 @@ class After:
     payment: str
     fulfilment: str
     packed: bool
+    late: bool = False
+    returning: bool = False
+    owed_by_hand: bool = False
+
+    @property
+    def to_pack(self) -> bool:
+        return self.fulfilment == "unfulfilled" and not self.packed
+
+    @property
+    def under_way(self) -> bool:
+        return self.fulfilment == "shipped"
 
 
 _UNSENT = ("unfulfilled",)
+_ENDED = (CONFIRMED, ON_HOLD, CLOSED, CANCELLED, EXPIRED)
+_ANY = (PENDING, *_ENDED)
+_SENDING_BACK = (CONFIRMED, CLOSED)
 MOVES = {
     move.kind: move
     for move in (
-        Move("paid", "", "We have your payment", (PENDING,), to=CONFIRMED, payment="paid"),
+        # Details: payment_id, amount. The money is set aside for us; `captured` is when we have it.
+        Move("authorized", "", "Your payment is confirmed", (PENDING,), to=CONFIRMED, payment="authorized"),
+        # By one who pays at the door, or whose transfer is complete.
+        Move("confirmed", "", "Confirmed", (PENDING,), to=CONFIRMED),
         Move(
-            "paid_late", "", "We have your payment", (EXPIRED,), to=CONFIRMED, payment="paid", when_payment=("voided",)
+            "paid_late",
+            "",
+            "Your payment is confirmed",
+            (EXPIRED,),
+            to=CONFIRMED,
+            payment="authorized",
+            when_payment=("voided", "paid"),
         ),
         # The goods are sold meanwhile: the money goes back.
-        Move("paid_too_late", "", "Your payment came too late", (EXPIRED,), payment="paid", when_payment=("voided",)),
+        Move(
+            "paid_too_late",
+            "",
+            "Your payment came too late",
+            (EXPIRED,),
+            payment="authorized",
+            when_payment=("voided", "paid"),
+        ),
+        # Details: payment_id, amount, key. An order may be paid in parts: it is paid when all is there.
+        Move(
+            "captured",
+            "",
+            "We have your payment",
+            _ANY,
+            payment="paid",
+            # Also after some of it went back: what is still to be taken is the balance's to say.
+            when_payment=("unpaid", "authorized", "failed", "voided", "paid", "partially_refunded", "refunded"),
+        ),
+        # What was set aside can be had no more: staff look at it.
+        Move(
+            "capture_refused",
+            "",
+            "The payment did not go through",
+            (CONFIRMED, ON_HOLD, CLOSED),
+            to=ON_HOLD,
+            payment="failed",
+            when_payment=("authorized",),
+        ),
+        Move(
+            "voided",
+            "",
+            "Your payment was let go, nothing was charged",
+            (CANCELLED, EXPIRED),
+            payment="voided",
+            when_payment=("authorized",),
+        ),
         Move("payment_failed", "", "The payment did not go through", (PENDING,), payment="failed"),
         Move("expired", "", "Not paid in time", (PENDING,), to=EXPIRED),
-        Move("packed", "Pack", "Packed", (CONFIRMED,), when_fulfilment=_UNSENT, when_packed=False),
+        # Of a parcel each, or of all that is left (orders.parcels).
+        Move("packed", "Pack", "Packed", (CONFIRMED,), when_to_pack=True),
         Move(
             "shipped",
             "Ship",
@@ -111,9 +200,22 @@ MOVES = {
             (CONFIRMED,),
             fulfilment="shipped",
             when_fulfilment=("unfulfilled", "partially_shipped"),
-            mailed="Your order is on its way",
         ),
-        Move("delivered", "Deliver", "Delivered", (CONFIRMED,), fulfilment="delivered", when_fulfilment=("shipped",)),
+        Move("unpacked", "", "", (CONFIRMED, ON_HOLD), when_packed=True),
+        Move("delivered", "Deliver", "Delivered", (CONFIRMED,), fulfilment="delivered", when_under_way=True),
+        Move("lost", "", "A parcel was lost", (CONFIRMED,), when_under_way=True),
+        # Goods have come for what was sold ahead of them: other units are kept for it now.
+        Move("allocated", "", "", (CONFIRMED, ON_HOLD)),
+        # It has been to pack for too long.
+        Move("late", "", "", (CONFIRMED,), when_fulfilment=_UNSENT),
+        # Fewer of a line, or another door: for what is not packed yet.
+        Move(
+            "changed",
+            "",
+            "Changed",
+            (CONFIRMED, ON_HOLD),
+            when_fulfilment=("unfulfilled", "partially_shipped"),
+        ),
         Move(
             "held",
             "Put on hold",
@@ -122,8 +224,25 @@ MOVES = {
             to=ON_HOLD,
             when_fulfilment=_UNSENT,
         ),
-        Move("resumed", "Resume", "Going on", (ON_HOLD,), to=CONFIRMED),
-        Move("closed", "Close", "", (CONFIRMED,), to=CLOSED, when_fulfilment=("delivered",)),
+        # Not what nobody has paid for.
+        Move(
+            "resumed",
+            "Resume",
+            "Going on",
+            (ON_HOLD,),
+            to=CONFIRMED,
+            when_payment=("unpaid", "authorized", "paid", "partially_refunded", "refunded", "voided"),
+        ),
+        # Also what was lost on the way, all of it.
+        Move(
+            "closed",
+            "Close",
+            "",
+            (CONFIRMED,),
+            to=CLOSED,
+            when_fulfilment=("delivered", "shipped"),
+            when_under_way=False,
+        ),
         Move(
             "cancelled",
             "Cancel",
@@ -131,22 +250,43 @@ MOVES = {
             (PENDING, CONFIRMED, ON_HOLD),
             to=CANCELLED,
             when_fulfilment=_UNSENT,
-            mailed="Your order was cancelled",
+            when_packed=False,
         ),
+        # Of a return each (orders.returns).
+        Move(
+            "return_requested",
+            "",
+            "You want to send something back",
+            _SENDING_BACK,
+        ),
+        Move("return_approved", "", "You can send it back", _SENDING_BACK),
+        Move("return_rejected", "", "It cannot be sent back", _SENDING_BACK),
+        Move(
+            "return_received",
+            "",
+            "What you sent back has arrived",
+            _SENDING_BACK,
+        ),
+        # Details: refund, amount, lines, reason; `refunded` (refund, amount) is when it is done.
+        Move("refund_owed", "", "", _ENDED),
         Move(
             "refunded",
             "",
             "Your money is on its way back",
-            (CANCELLED, EXPIRED),
+            _ENDED,
             payment="refunded",
-            when_payment=("paid",),
-            mailed="Your money is on its way back",
         ),
     )
 }
+# What orders of former days say of themselves.
+FORMER = {"paid": "We have your payment"}
+# By which of them an order becomes one that is sent.
+CONFIRMING = ("authorized", "confirmed", "paid_late")
 STAFF_MOVES = tuple(move for move in MOVES.values() if move.label)
+# The event after which an order tells nothing about a person any more. It changes none of the axes.
+ERASED = "erased"
 # What an event's row may say.
-KINDS = ("placed", *MOVES, "note")
+KINDS = ("placed", *MOVES, *FORMER, ERASED, "note")
 
 
 def allowed_moves(order: Axes) -> Sequence[Move]:
@@ -154,20 +294,30 @@ def allowed_moves(order: Axes) -> Sequence[Move]:
     return [move for move in STAFF_MOVES if move.allowed(order)]
 
 
+def told(kind: str) -> str:
+    """Return what an event means, in words for the shopper; '' for what is none of theirs."""
+    if kind in MOVES:
+        return MOVES[kind].told
+    return "Ordered" if kind == "placed" else FORMER.get(kind, "")
+
+
 def board_column(order: Axes) -> str:
     """Return the key of the board's column in which the order stands (see COLUMNS)."""
+    if order.owed_by_hand:
+        return "payment_problem"  # nobody else sends it, however the order stands
     match order.state:
         case "pending_payment":
             return "payment_problem" if order.payment == "failed" else "to_pay"
         case "on_hold":
             return "on_hold"
-        case "closed":
-            return "done"
         case "cancelled" | "expired":
             return "cancelled"
-    return {"partially_shipped": "partly_shipped", "shipped": "shipped", "delivered": "done"}.get(
-        order.fulfilment, "to_pack"
-    )
+    # What is still to be sent comes before what comes back.
+    if order.fulfilment in ("unfulfilled", "partially_shipped") and order.state != CLOSED:
+        return "partly_shipped" if order.fulfilment == "partially_shipped" else "late" if order.late else "to_pack"
+    if order.returning:
+        return "returns_waiting"
+    return "shipped" if order.fulfilment == "shipped" and order.state != CLOSED else "done"
 
 
 def word(order: Axes) -> str:
@@ -182,6 +332,8 @@ def word(order: Axes) -> str:
         case "cancelled":
             return "Cancelled and refunded" if order.payment == "refunded" else "Cancelled"
         case "expired":
-            return {"paid": "Paid too late", "refunded": "Refunded"}.get(order.payment, "Not paid in time")
+            return {"authorized": "Paid too late", "paid": "Paid too late", "refunded": "Refunded"}.get(
+                order.payment, "Not paid in time"
+            )
     sent = {"partially_shipped": "Partly sent", "shipped": "On its way", "delivered": "Delivered"}
-    return sent.get(order.fulfilment) or ("Packed" if order.packed else "Confirmed")
+    return sent.get(order.fulfilment) or ("Packed" if order.packed and not order.to_pack else "Confirmed")

@@ -9,9 +9,12 @@ from catalogue import queries
 
 
 def shop(request: HttpRequest) -> dict[str, object]:
-    """Return the categories of the navigation, whether this is a showroom, and who is shown the way to the board."""
+    """Return the categories of the navigation, whether this is a showroom, who is shown the way to the board, and
+    whether the browser remembers what was looked at.
+    """
     return {
         "nav_categories": SimpleLazyObject(queries.root_categories),
         "debug_showroom": settings.SHOWROOM,
         "order_staff": (*ORDER_STAFF, ADMIN),
+        "viewed_any": settings.VIEWED_COOKIE_NAME in request.COOKIES,
     }

@@ -1,11 +1,12 @@
 """What delivery costs and how long it takes, as the pages tell it."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 
-from moneyed import Money
+from moneyed import EUR, Money
 
 from accounts.addresses import COUNTRIES
-from orders.delivery import METHODS, Method
+from catalogue.delivery import BANDS, METHODS, Method
 
 
 @dataclass(frozen=True)
@@ -19,14 +20,28 @@ class DeliveryRow:
     free_from: Money | None
 
 
-def delivery_rows() -> list[DeliveryRow]:
-    """Return a row for each way to each country that the shop sends to."""
-    return [_row(COUNTRIES[code], method) for code, methods in METHODS.items() for method in methods]
+@dataclass(frozen=True)
+class WeightRow:
+    """What a parcel of up to so many kilograms costs more than the lightest."""
+
+    kilograms: str
+    more: Money
 
 
-def usual_delivery_rows() -> list[DeliveryRow]:
-    """Return a row for each country, for the usual way."""
-    return [_row(COUNTRIES[code], methods[0]) for code, methods in METHODS.items()]
+def delivery_rows() -> list[list[DeliveryRow]]:
+    """Return the ways to each country that the shop sends to, the usual one first."""
+    return [[_row(COUNTRIES[code], method) for method in methods] for code, methods in METHODS.items()]
+
+
+def usual_delivery_rows(first: str) -> list[DeliveryRow]:
+    """Return a row for each country, for the usual way; the country with the code `first` stands before the others."""
+    codes = sorted(METHODS, key=lambda code: code != first)
+    return [_row(COUNTRIES[code], METHODS[code][0]) for code in codes]
+
+
+def weight_rows() -> list[WeightRow]:
+    """Return what a parcel costs more by its weight, the lightest first."""
+    return [WeightRow(f"{Decimal(grams) / 1000:f}", Money(more, EUR)) for grams, more in BANDS]
 
 
 def _row(country: str, method: Method) -> DeliveryRow:

@@ -250,6 +250,7 @@ def _welcome(run: Run, logins: Sequence[tuple[str, str, str]]) -> str:
     lines += [f"  {name:<8} {value}" for name, value in rows]
     lines += ["", "Demo logins:"] if logins else []
     lines += [f"  {who:<8} {email}   password  {password}" for who, email, password in logins]
+    lines += ["  Staff and admin are asked for a code next: in a showroom the page shows it."] if logins else []
     lines += [
         "",
         "Ctrl-C closes the shop." + ("" if run.development else f" Logs are in {RUN.relative_to(ROOT)}/logs."),

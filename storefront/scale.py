@@ -17,16 +17,15 @@ from cassandra.util import uuid_from_time
 from accounts.addresses import Address
 from cassandra_db import write
 from cassandra_db.bulk import Bulk, without_condition
-from catalogue import operations, queries, search
+from catalogue import delivery, operations, queries, search
 from catalogue.money import money
 from catalogue.queries import Product, Variant, card_of
+from catalogue.quotes import QuotedLine
 from inventory.queries import SENTINEL, Allocation
-from orders import delivery
 from orders.numbers import number_for
 from orders.operations import copies, moving, placing
 from orders.operations.placing import Draft
 from orders.queries import Event, Order
-from orders.quotes import QuotedLine
 from orders.states import MOVES, After, board_column
 from storefront.showroom_orders import PEOPLE
 from storefront.sitemap import sitemap_written
@@ -280,7 +279,14 @@ def _write_variants(bulk: Bulk, each: Product) -> None:
 
 # ---- Orders
 
-_COURSE = (("paid", 1), ("packed", 300), ("shipped", 1500), ("delivered", 5760), ("closed", 26_000))
+_COURSE = (
+    ("authorized", 1),
+    ("captured", 2),
+    ("packed", 300),
+    ("shipped", 1500),
+    ("delivered", 5760),
+    ("closed", 26_000),
+)
 
 
 def orders_loaded(count: int, products: int, part: Part, now: datetime) -> int:
@@ -313,6 +319,8 @@ def _write_order(bulk: Bulk, number: int, products: int, now: datetime) -> None:
         fulfilment=order.fulfilment,
         version=order.version,
         payment_id=order.payment_id,
+        captured=header["total"],
+        refunded=0,
         allocations=order.allocated,
     )
     bulk.send(moved, *(_event_row(order, event) for event in order.events))
@@ -394,6 +402,11 @@ def _closed(draft: Draft, number: str, placed_at: datetime, allocated: str) -> O
         allocated=allocated,
         fingerprint=draft.fingerprint,
         payment_id=None,
+        payment_method="card",
+        captured=sums.total if state.payment == "paid" else sums.total * 0,
+        refunded=sums.total * 0,
+        voucher="",
+        discounts=(),
         events=tuple(reversed(events)),
     )
 
@@ -408,6 +421,8 @@ def _event_row(order: Order, event: Event) -> BoundStatement:
         public=event.public,
         state=order.state,
         board=event.board_after,
+        details="{}",
+        request_id=None,
     )
 
 

@@ -17,6 +17,8 @@ HTTPS = env.bool("STOA_HTTPS", default=not (DEBUG or SHOWROOM))
 
 # Without one, Django refuses its first use and gunicorn to start; commands that need none (`cassandra`, `doctor`) run.
 SECRET_KEY = env.str("SECRET_KEY", default="only-for-debug-" + "0" * 50 if DEBUG else "")
+# Keys of before: what was signed or sealed with them is still good.
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
 # Mailed links are built from this, never from a request's Host header.
 PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
@@ -26,8 +28,10 @@ INSTALLED_APPS = [
     "cassandra_db",
     "web",
     "catalogue",
+    "analytics",
     "inventory",
     "mail",
+    "promotions",
     "cart",
     "accounts",
     "orders",
@@ -46,9 +50,12 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "web.middleware.RequestIds",
     # Around all others: static files and the redirect to HTTPS carry the policy, too.
     "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    # Before all that costs something. What was sent is not checked yet, and is only shown to its sender to be sent again.
+    "web.middleware.Turns",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "web.middleware.CountStatements",
     "accounts.middleware.SessionMiddleware",
@@ -61,6 +68,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "web.middleware.Redirects",
     "web.middleware.Unavailable",
+    "web.middleware.Limited",
 ]
 
 ROOT_URLCONF = "storefront.urls"
@@ -119,6 +127,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "accounts:login"
 LOGIN_REDIRECT_URL = "accounts:profile"
+SECOND_FACTOR_URL = "adminpanel:second_factor"
 LOGOUT_REDIRECT_URL = "home"
 
 _host_prefix = "__Host-" if HTTPS else ""
@@ -133,17 +142,38 @@ CSRF_COOKIE_NAME = f"{_host_prefix}stoa_csrf"
 SILENCED_SYSTEM_CHECKS = ["auth.W004"]
 CSRF_FAILURE_VIEW = "storefront.views.csrf_failure"
 CART_COOKIE_NAME = f"{_host_prefix}stoa_cart"
+DEVICE_COOKIE_NAME = f"{_host_prefix}stoa_device"
 ORDER_COOKIE_NAME = f"{_host_prefix}stoa_orders"
+CHECKOUT_COOKIE_NAME = f"{_host_prefix}stoa_checkout"
+COUNTRY_COOKIE_NAME = f"{_host_prefix}stoa_country"
+TURN_COOKIE_NAME = f"{_host_prefix}stoa_turn"
+VIEWED_COOKIE_NAME = f"{_host_prefix}stoa_viewed"
 MESSAGE_STORAGE = "django.contrib.messages.storage.cookie.CookieStorage"
 
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 SECURE_HSTS_SECONDS = 2 * 365 * 24 * 3600 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("BEHIND_PROXY", default=False) else None
+# Only with a proxy in front that sets X-Forwarded-Proto and appends to X-Forwarded-For.
+BEHIND_PROXY = env.bool("BEHIND_PROXY", default=False)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
+# Who takes the money: one of orders.gateways, or `none`. A shop has to name it; the test bank is for trying out.
+PAYMENT_GATEWAY = env.str("PAYMENT_GATEWAY", default="testbank" if DEBUG or SHOWROOM else "")
+# The ways to pay that the checkout offers: of orders.gateways.METHODS.
+PAYMENT_METHODS = env.list("PAYMENT_METHODS", default=["card", "transfer", "cod"] if DEBUG or SHOWROOM else ["card"])
+# To whom a transfer goes. The lines are parted by "|".
+BANK_ACCOUNT = env.str(
+    "BANK_ACCOUNT", default="Stoa|IBAN IE64 IRCE 9205 0112 3456 78|BIC IRCEIE2D" if DEBUG or SHOWROOM else ""
+)
+STRIPE_SECRET_KEY = env.str("STRIPE_SECRET_KEY", default="")
+STRIPE_WEBHOOK_SECRET = env.str("STRIPE_WEBHOOK_SECRET", default="")
+STRIPE_API = env.str("STRIPE_API", default="https://api.stripe.com")
+# Where Stripe's pages are, to which the browser may be sent from the checkout.
+STRIPE_PAGES = env.str("STRIPE_PAGES", default="https://checkout.stripe.com")
+
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'none'"],
@@ -152,7 +182,8 @@ CONTENT_SECURITY_POLICY = {
         "img-src": ["'self'"],
         "font-src": ["'self'"],
         "connect-src": ["'self'"],
-        "form-action": ["'self'"],
+        # A form's answer may lead to the page on which one pays.
+        "form-action": ["'self'", *([STRIPE_PAGES] if PAYMENT_GATEWAY == "stripe" else [])],
         "manifest-src": ["'self'"],
         "base-uri": ["'none'"],
         "object-src": ["'none'"],
@@ -160,17 +191,50 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+# How many tries an account, a network address and the whole shop have within so many seconds; 0 does not count. Each can
+# be set from the environment: LIMIT_LOGIN=10,100,3000,900
+LIMITS = {
+    kind: tuple(env.list(f"LIMIT_{kind.upper()}", cast=int, default=list(numbers)))
+    for kind, numbers in {
+        "login": (10, 100, 3000, 900),  # wrong passwords; right ones give their place back
+        "password": (10, 0, 0, 900),  # asked for again of somebody who is signed in
+        "code": (6, 60, 0, 600),  # second factors
+        "reset": (5, 30, 600, 3600),
+        "registration": (5, 30, 600, 3600),
+        "lookup": (10, 50, 1500, 900),
+        "voucher": (10, 50, 1500, 900),
+        "invitation": (30, 60, 1000, 3600),
+        "waiting": (20, 60, 2000, 3600),
+        "suggestions": (0, 300, 0, 60),
+    }.items()
+}
+
+# So many requests for the checkout a process works on at once, and so many more wait in its threads (web.waiting_room). One
+# keeps a processor busy: with more of them none is answered sooner, and all other pages are later.
+IN_LINE = ["orders:checkout"]
+CHECKOUTS_AT_ONCE = env.int("CHECKOUTS_AT_ONCE", default=1)
+CHECKOUTS_NEXT = env.int("CHECKOUTS_NEXT", default=env.int("WEB_THREADS", default=16) // 4)
+
 DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
+FILE_UPLOAD_HANDLERS = ["web.uploads.NoFiles"]
 
 LANGUAGE_CODE = "en-ie"
 TIME_ZONE = env.str("SHOP_TIME_ZONE", default="Europe/Dublin")
 USE_TZ = True
 USE_I18N = True
 CURRENCY = "EUR"
-# Who takes the money: one of orders.gateways, or `none`. A shop has to name it; the test bank is for trying out.
-PAYMENT_GATEWAY = env.str("PAYMENT_GATEWAY", default="testbank" if DEBUG or SHOWROOM else "")
-
+# Who sells, as invoices have to name them. The lines of the address are parted by "|".
+SELLER = {
+    "name": env.str("SELLER_NAME", default="Stoa"),
+    "address": env.str("SELLER_ADDRESS", default="1 Example Street|Dublin|Ireland").split("|"),
+    "vat_id": env.str("SELLER_VAT_ID", default="IE0000000XX"),
+    "email": env.str("SELLER_EMAIL", default="help@stoa.example"),
+}
+# So long after it has arrived may a thing be sent back.
+RETURN_DAYS = env.int("RETURN_DAYS", default=30)
+# Countries to which prices are net: tax is added in the cart. Everywhere else prices include it.
+TAX_ADDED_IN = env.list("TAX_ADDED_IN", default=[])
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(BASE_DIR / ".run" / "static")))
 STATICFILES_DIRS = [BASE_DIR / "static"]
@@ -194,8 +258,17 @@ MAILDIR = Path(env.str("MAILDIR", default=str(BASE_DIR / ".run" / "mail")))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"request": {"()": "web.logs.RequestIds"}, "paths": {"()": "web.logs.Paths"}},
+    "formatters": {
+        "line": {"()": "web.logs.Lines", "format": "%(asctime)s %(levelname)s %(request_id)s %(name)s %(message)s"}
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request", "paths"]}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
-    "loggers": {"cassandra": {"level": "ERROR"}, "django.request": {"level": "ERROR"}},
+    "loggers": {
+        "cassandra": {"level": "ERROR"},
+        "django.request": {"level": "ERROR"},
+        # Where a typeface lacks a letter of somebody's name, they would write it down (S48).
+        "fpdf": {"level": "ERROR"},
+        "fontTools": {"level": "ERROR"},
+    },
 }

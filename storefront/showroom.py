@@ -5,7 +5,9 @@ Everything has an id of its own that hangs on the data, so that loading it again
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import TypeVar
 from uuid import UUID, uuid5
 
@@ -14,16 +16,38 @@ from moneyed import Money
 
 from accounts.demo import LOGINS
 from accounts.operations import user_registered
+from accounts.second_factor import enrolled_for_demo
 from catalogue import operations, queries, search
 from catalogue.queries import Variant
 from catalogue.showroom import data, goods
 from inventory.operations import stock_copied, stock_received
 from orders.together import bought_together
+from promotions.errors import CodeTaken
+from promotions.operations import Terms, promotion_made
+from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE
 from storefront.sitemap import sitemap_written
 
 # More threads than processors: they wait for Cassandra most of the time.
 THREADS = 12
 FEW_LEFT_FROM = 5
+
+# One of each kind: some for everybody, one for a cart that is worth it, one that is over.
+SHOWROOM = UUID("5b0f4a52-6a0e-4f0c-9a55-3d1f0f2a7c11")
+PROMOTIONS = (
+    Terms("Welcome: 10% off", PERCENTAGE, "WELCOME10", percent=Decimal(10), per_person=1),
+    Terms("Free delivery", FREE_DELIVERY, "POST-FREE", minimum=2500),
+    Terms("€5 off from €40 on", AMOUNT, "FIVER", amount=500, minimum=4000, uses=500),
+    Terms(
+        "20% off for the summer", PERCENTAGE, "SUMMER20", percent=Decimal(20), ends_at=datetime(2025, 9, 1, tzinfo=UTC)
+    ),
+    Terms(
+        "Vases and plants: buy two, get a third free",
+        BUY_GET,
+        buy=2,
+        free=1,
+        category_id=goods.category_id("vases-and-plants"),
+    ),
+)
 
 Thing = TypeVar("Thing")
 Step = Callable[[], None]
@@ -113,7 +137,18 @@ def stock_loaded(now: datetime, step: Step) -> None:
 def logins_loaded(now: datetime, step: Step) -> None:
     """Make the showroom's three logins, which no other shop lets in."""
     for login in LOGINS:
-        user_registered(login.email, login.name, login.password, now, login.role, demo=True, user_id=login.user_id)
+        user = user_registered(
+            login.email, login.name, login.password, now, login.role, demo=True, user_id=login.user_id
+        )
+        enrolled_for_demo(user, now)
+        step()
+
+
+def promotions_loaded(now: datetime, step: Step) -> None:
+    """Make the showroom's offers and codes; those that are there, or were ended, stay as they are."""
+    for terms in PROMOTIONS:
+        with suppress(CodeTaken):
+            promotion_made(terms, now, key=uuid5(SHOWROOM, terms.title).hex)
         step()
 
 

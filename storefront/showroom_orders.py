@@ -10,15 +10,14 @@ from django.conf import settings
 
 from accounts.addresses import Address
 from accounts.demo import LOGINS
-from catalogue import queries
+from catalogue import delivery, queries
 from catalogue.queries import Product
+from catalogue.quotes import QuotedLine
 from catalogue.showroom import data, goods
-from orders import delivery
 from orders import queries as orders
 from orders.gateways.testbank import operations as testbank
-from orders.operations import Draft, order_moved, order_placed, payment_settled, payment_started
+from orders.operations import Draft, money_settled, order_moved, order_placed, payment_settled, payment_started
 from orders.queries import Order
-from orders.quotes import QuotedLine
 from storefront.showroom import Step, in_parallel
 
 COUNT = 200
@@ -33,6 +32,8 @@ PAY_WITHIN = timedelta(days=14)
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 # What happens to an order after it was placed, and how long after.
 _PAID = ("paid", timedelta(minutes=2))
+# What the events of a payment are called here.
+_AS = {"authorized": "paid"}
 _SENT = (_PAID, ("packed", 5 * _HOUR), ("shipped", 26 * _HOUR))
 FATES: dict[str, tuple[tuple[str, timedelta], ...]] = {
     "to pay": (),
@@ -134,7 +135,8 @@ def orders_loaded(now: datetime, step: Step) -> None:
 
     def load(plan: Plan) -> None:
         order = orders.order(plan.order_id) or _placed(plan, by_key, plentiful)
-        missing = [(kind, after) for kind, after in plan.events if all(event.kind != kind for event in order.events)]
+        there = {_AS.get(event.kind, event.kind) for event in order.events}
+        missing = [(kind, after) for kind, after in plan.events if kind not in there]
         for place, (kind, after) in enumerate(missing, start=1):
             # Stock and lists follow the last event; what lies between would be overwritten at once.
             order = _happened(order, kind, min(plan.placed_at + after, now), settle=place == len(missing))
@@ -202,6 +204,6 @@ def _happened(order: Order, kind: str, at: datetime, *, settle: bool) -> Order:
         settled = payment_settled(order.order_id, started.payment_id, at, settle=settle)
         if settled is None:
             raise LookupError(f"order {order.order_id} has vanished")
-        return settled
+        return money_settled(settled, at)  # at that time, not when the worker comes by
     actor = "system" if kind == "expired" else STAFF
     return order_moved(order, kind, actor=actor, now=at, note=_NOTES.get(kind, ""), settle=settle)

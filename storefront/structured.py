@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from catalogue.queries import CategoryNode, Product, Variant
-from inventory.queries import Stock
+from inventory.queries import PREORDER, Stock
 from storefront.choices import variant_url
 
 # In a script element only these could end the data, or begin something else.
@@ -47,9 +47,15 @@ def _offer(product: Product, variant: Variant, stock: Stock) -> dict[str, Any]:
         "url": absolute(variant_url(product, variant)),
         "price": f"{variant.price.amount:.2f}",
         "priceCurrency": variant.price.currency.code,
-        "availability": f"https://schema.org/{'InStock' if stock.available > 0 else 'OutOfStock'}",
+        "availability": f"https://schema.org/{_availability(stock)}",
         "itemCondition": "https://schema.org/NewCondition",
     }
+
+
+def _availability(stock: Stock) -> str:
+    if stock.ahead and stock.word == "ahead":
+        return "PreOrder" if stock.ahead.kind == PREORDER else "BackOrder"
+    return "InStock" if stock.available > 0 else "OutOfStock"
 
 
 def breadcrumb_data(trail: Sequence[CategoryNode], here: str, url: str) -> dict[str, Any]:

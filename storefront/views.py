@@ -1,47 +1,71 @@
 """The shop window: front page, shelves, products, search, and what stands beside them."""
 
 import re
+from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
 from django.shortcuts import redirect
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.http import quote_etag
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from cart.destination import destination
 from cart.forms import add_form
 from cassandra_db import page_key, page_token
 from cassandra_db.errors import BadPageToken, CassandraUnavailable
 from catalogue import pictures, queries, search
 from catalogue.queries import CardPage, CategoryNode, Product
+from catalogue.tax import added_in
 from inventory.queries import stock_in, stock_started
-from storefront import choices, sitemap, structured
-from storefront.delivery import delivery_rows, usual_delivery_rows
+from promotions.queries import offers, promotions_ahead
+from storefront import choices, sitemap, structured, viewed
+from storefront.delivery import delivery_rows, usual_delivery_rows, weight_rows
+from web.limits import attempted_here
+from web.methods import get_or_post, own, public
 from web.rendering import page, without_header
 
 LONGEST_QUERY = 100
 # "Load more" ten times, and the list can still be opened as a whole.
 LONGEST_LIST = 10 * queries.PAGE_LENGTH
 SKU = re.compile(r"[A-Z0-9][A-Z0-9._-]{2,63}")
-NOT_FOR_ROBOTS = ("/account/", "/cart/", "/checkout/", "/demo/", "/o/", "/orders/", "/search", "/staff/", "/testbank/")
+NOT_FOR_ROBOTS = (
+    "/account/",
+    "/cart/",
+    "/checkout/",
+    "/demo/",
+    "/o/",
+    "/orders/",
+    "/search",
+    "/staff/",
+    "/testbank/",
+    "/viewed/",
+    "/carts/",
+)
 
 
 @require_safe
+@public
 def home(request: HttpRequest) -> HttpResponse:
     """Show the front page."""
     reading = {name: queries.featured_started(name) for name in ("new_arrivals", "deals", "featured")}
     queries.categories_ahead()
+    promotions_ahead()
     rows: dict[str, Any] = {name: [queries.card_in(row) for row in each.rows()] for name, each in reading.items()}
     tiles = [child for root in queries.root_categories() for child in root.children or [root]]
-    return page(request, "storefront/home.html", rows | {"tiles": tiles, "canonical": structured.absolute("/")})
+    context = {"tiles": tiles, "offers": offers(datetime.now(UTC)), "canonical": structured.absolute("/")}
+    return page(request, "storefront/home.html", rows | context)
 
 
 @require_safe
+@public
 def category(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a part of a category's list."""
     node = queries.category_by_slug(slug)
@@ -101,9 +125,11 @@ def _list_url(url: str, **params: str) -> str:
 
 
 @require_safe
+@public
 def product(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a product in the variant that the address names."""
     queries.categories_ahead()
+    promotions_ahead()
     product_id = queries.product_id_by_slug(slug)
     if product_id is None:
         raise Http404
@@ -130,7 +156,9 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "choices": choices.choices(found, chosen.variant, stock),
         "pictures": choices.looks(found, chosen.variant),
         "add_form": add_form(chosen.sku),
-        "delivery_rows": usual_delivery_rows(),
+        "delivery_rows": usual_delivery_rows(destination(request)),
+        "tax_added": destination(request) in added_in(),
+        "offers": offers(datetime.now(UTC), found.category_id),
         "related": [queries.card_in(row) for row in reading[2].rows()],
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",
@@ -139,7 +167,10 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
             structured.product_data(found, stock), structured.breadcrumb_data(trail, found.name, url)
         ),
     }
-    return page(request, "storefront/product.html", context, part="chosen")
+    context["viewed_any"] = any(each != product_id for each in viewed.viewed_in(request))
+    response = page(request, "storefront/product.html", context, part="chosen")
+    viewed.viewed_remembered(request, response, product_id)
+    return response
 
 
 def _trail(found: Product) -> list[CategoryNode]:
@@ -148,6 +179,28 @@ def _trail(found: Product) -> list[CategoryNode]:
 
 
 @require_safe
+@never_cache
+@own
+def viewed_page(request: HttpRequest) -> HttpResponse:
+    """Show what this browser has looked at lately, without the product that the address names."""
+    without = request.GET.get("without", "")
+    ids = [each for each in viewed.viewed_in(request) if str(each) != without]
+    return page(request, "storefront/viewed.html", {"viewed": viewed.viewed(ids)}, part="strip")
+
+
+@get_or_post
+@own
+def viewed_forget(request: HttpRequest) -> HttpResponse:
+    """Forget what this browser has looked at."""
+    response = redirect("viewed")
+    if request.method == "POST":
+        viewed.viewed_forgotten(response)
+        messages.success(request, "Forgotten.")
+    return response
+
+
+@require_safe
+@public
 def search_page(request: HttpRequest) -> HttpResponse:
     """Show what was found for the words asked for; a SKU leads straight to its product."""
     query = " ".join(request.GET.get("q", "").replace("\0", "").split())[:LONGEST_QUERY]
@@ -207,8 +260,10 @@ def _address_of(sku: str) -> str:
 
 @require_safe
 @without_header
+@public
 def suggest(request: HttpRequest) -> HttpResponse:
     """Show the products that a typed beginning may mean."""
+    attempted_here(request, "suggestions")
     typed = request.GET.get("q", "").replace("\0", "")[:LONGEST_QUERY]
     found = queries.suggestions(typed)
     return page(request, "storefront/suggest.html", {"suggestions": found, "query": typed}, part="options")
@@ -216,6 +271,7 @@ def suggest(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @without_header
+@public
 def picture(request: HttpRequest, shape: str, colours: str) -> HttpResponse:
     """Draw a variant's picture. The same address always gives the same picture."""
     try:
@@ -236,24 +292,28 @@ def _drawing(shape: str, colours: str) -> tuple[bytes, str]:
 
 
 @require_safe
+@public
 def help_page(request: HttpRequest) -> HttpResponse:
     """Answer what is often asked, and tell how to reach a person."""
     return page(request, "storefront/help.html", {})
 
 
 @require_safe
+@public
 def delivery(request: HttpRequest) -> HttpResponse:
     """Tell what delivery costs, and how things come back."""
-    return page(request, "storefront/delivery.html", {"delivery_rows": delivery_rows()})
+    return page(request, "storefront/delivery.html", {"delivery_rows": delivery_rows(), "weights": weight_rows()})
 
 
 @require_safe
+@public
 def privacy(request: HttpRequest) -> HttpResponse:
     """Tell what is kept of a shopper."""
     return page(request, "storefront/privacy.html", {})
 
 
 @require_safe
+@public
 def imprint(request: HttpRequest) -> HttpResponse:
     """Tell whose shop this is, and its terms."""
     return page(request, "storefront/imprint.html", {})
@@ -261,6 +321,7 @@ def imprint(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @without_header
+@public
 def sitemap_xml(request: HttpRequest, number: int = 0) -> HttpResponse:
     """Hand out a file of the sitemap."""
     # An index names at most so many files, and no file has a longer name.
@@ -274,6 +335,7 @@ def sitemap_xml(request: HttpRequest, number: int = 0) -> HttpResponse:
 
 @require_safe
 @without_header
+@public
 def robots(request: HttpRequest) -> HttpResponse:
     """Tell robots where there is nothing for them."""
     closed = "".join(f"Disallow: {place}\n" for place in NOT_FOR_ROBOTS)
@@ -283,6 +345,7 @@ def robots(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @without_header
+@public
 def favicon(request: HttpRequest) -> HttpResponse:
     """Lead browsers that ask by habit to the icon, also from pages that name none."""
     return redirect(static("icons/favicon.svg"), permanent=True)
@@ -290,6 +353,7 @@ def favicon(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @without_header
+@public
 def healthz(request: HttpRequest) -> HttpResponse:
     """Tell that this process answers, whatever the database does."""
     return HttpResponse("ok\n", content_type="text/plain")
@@ -297,6 +361,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @without_header
+@public
 def readyz(request: HttpRequest) -> HttpResponse:
     """Tell whether this process can serve pages: whether Cassandra answers it."""
     try:
@@ -306,21 +371,25 @@ def readyz(request: HttpRequest) -> HttpResponse:
     return HttpResponse("ready\n", content_type="text/plain")
 
 
+@public
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Show why a form was not taken: it was open for too long, or comes from elsewhere."""
     return page(request, "errors/403_csrf.html", {}, status=HTTPStatus.FORBIDDEN)
 
 
+@public
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Show that a request made no sense."""
     return page(request, "errors/400.html", {}, status=HTTPStatus.BAD_REQUEST)
 
 
+@public
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Show that this is not for everybody."""
     return page(request, "errors/403.html", {}, status=HTTPStatus.FORBIDDEN)
 
 
+@public
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Show that there is nothing at an address."""
     return page(request, "errors/404.html", {}, status=HTTPStatus.NOT_FOUND)

@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.test.utils import override_settings
 
 from cassandra_db.session import close, session
+from tests.beside import Toxiproxy, stripe_running, toxiproxy_running
 from tests.environment import KEYSPACE
 
 
@@ -35,3 +36,17 @@ def honest_clock(keyspace: str) -> Iterator[None]:
     yield
     clock = session().cluster.timestamp_generator
     clock.last = min(clock.last, time.time_ns() // 1000)
+
+
+@pytest.fixture(scope="session")
+def toxiproxy() -> Iterator[Toxiproxy]:
+    """A toxiproxy; each test makes its own lines. A test fails, and says why, where it cannot be built."""
+    with toxiproxy_running() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def stripe_mock() -> Iterator[str]:
+    """The address of a stripe-mock ("http://127.0.0.1:port"). A test fails, and says why, where it cannot be built."""
+    with stripe_running() as address:
+        yield address

@@ -2,23 +2,27 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from itertools import product as combinations
 from uuid import UUID, uuid4
 
+from django.conf import settings
+from django.test import Client
 from django.utils.text import slugify
 from moneyed import EUR, Money
 
 from accounts.addresses import Address
 from accounts.models import User
 from accounts.operations import user_registered
+from accounts.second_factor import passed
+from catalogue import delivery
 from catalogue import operations as catalogue
 from catalogue.queries import CategoryNode, Product, Variant
+from catalogue.quotes import QuotedLine
 from inventory.operations import stock_copied, stock_received
-from orders import delivery
 from orders.gateways.testbank.operations import APPROVED, card_given
 from orders.operations import Draft, order_placed, payment_settled, payment_started
 from orders.queries import Order
-from orders.quotes import QuotedLine
 
 
 def make_category(name: str = "Shelf", *, parent: CategoryNode | None = None, position: int = 0) -> CategoryNode:
@@ -32,6 +36,12 @@ def make_category(name: str = "Shelf", *, parent: CategoryNode | None = None, po
         position=position,
         picture="mug/c8724c-efeae0",
     )
+
+
+@cache
+def _shelf() -> CategoryNode:
+    """Where things stand whose category does not matter: a category each would make every page's menu a long one."""
+    return make_category()
 
 
 def make_product(
@@ -61,7 +71,7 @@ def make_product(
         brand=brand,
         description=description,
         details={"Material": "Stoneware"},
-        category_id=(category or make_category()).category_id,
+        category_id=(category or _shelf()).category_id,
         option_names=tuple(options or ()),
         tax_class=tax_class,
         variants=tuple(
@@ -94,6 +104,16 @@ def make_stock(berlin: int, *, cork: int = 0, product_id: UUID | None = None, va
     return variant_id
 
 
+def make_shelf(count: int = 3) -> list[str]:
+    """So many products with fifty of each in stock; return their SKUs."""
+    skus = []
+    for _ in range(count):
+        product = make_product()
+        make_stock(50, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+        skus.append(product.variants[0].sku)
+    return skus
+
+
 PASSWORD = "seven wet otters"
 
 
@@ -103,6 +123,16 @@ def make_user(
     """A member, by default a shopper; `role` makes one of the staff."""
     email = email or f"{name.lower()}-{uuid4().hex}@example.com"
     return user_registered(email, name, password, datetime.now(UTC), role, demo=demo)
+
+
+def staff_signed_in(client: Client, user: User) -> Client:
+    """Sign somebody in who has passed the second factor."""
+    client.force_login(user)
+    session = client.session
+    passed(session, user)
+    session.save()
+    client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key or ""
+    return client
 
 
 def make_draft(

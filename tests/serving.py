@@ -12,6 +12,8 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import psutil
+
 from tests.environment import ROOT
 
 
@@ -22,32 +24,60 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+class Web:
+    """The web server's processes: they can be started, ended, killed, and started again at the same address."""
+
+    def __init__(self, folder: Path, workers: int = 1, **environment: str) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._folder, self._workers = folder, workers
+        self._environment = os.environ | {"STATIC_ROOT": str(folder / "static"), "PUBLIC_URL": self.url} | environment
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Serve the shop, and wait until it answers."""
+        if not (self._folder / "static").exists():
+            collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "-v0"]
+            subprocess.run(collect, cwd=ROOT, check=True, env=self._environment)
+        with (self._folder / "gunicorn.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "gunicorn", "storefront.wsgi:application", "-c", "gunicorn.conf.py"),
+                    *("--bind", f"127.0.0.1:{self.port}", "--workers", str(self._workers), "--threads", "4"),
+                ],
+                cwd=ROOT,
+                env=self._environment,
+                stdout=log,
+                stderr=log,
+            )
+        answer(f"{self.url}/healthz", until=200, seconds=90)
+
+    def kill(self) -> None:
+        """End the master and its workers at once, in the middle of whatever they do."""
+        assert self._process
+        master = psutil.Process(self._process.pid)
+        processes = [master, *master.children(recursive=True)]
+        for process in processes:
+            process.kill()
+        self._process.wait(20)
+        psutil.wait_procs(processes, 20)
+
+    def stop(self) -> None:
+        """End the server as a restart would."""
+        if self._process:
+            self._process.terminate()
+            self._process.wait(20)
+
+
 @contextlib.contextmanager
 def served(folder: Path, workers: int = 1, **environment: str) -> Iterator[str]:
     """Serve the shop under the suite's environment and yield its address. `folder` takes static files and the log."""
-    port = free_port()
-    env = os.environ | {"STATIC_ROOT": str(folder / "static"), "PUBLIC_URL": f"http://127.0.0.1:{port}"} | environment
-    if not (folder / "static").exists():
-        subprocess.run(
-            [sys.executable, "manage.py", "collectstatic", "--noinput", "-v0"], cwd=ROOT, check=True, env=env
-        )
-    with (folder / "gunicorn.log").open("ab") as log:
-        process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "gunicorn", "storefront.wsgi:application", "-c", "gunicorn.conf.py"),
-                *("--bind", f"127.0.0.1:{port}", "--workers", str(workers), "--threads", "4"),
-            ],
-            cwd=ROOT,
-            env=env,
-            stdout=log,
-            stderr=log,
-        )
+    web = Web(folder, workers, **environment)
     try:
-        answer(f"http://127.0.0.1:{port}/healthz", until=200)
-        yield f"http://127.0.0.1:{port}"
+        web.start()
+        yield web.url
     finally:
-        process.terminate()
-        process.wait(20)
+        web.stop()
 
 
 def answer(url: str, until: int | None = None, seconds: float = 30) -> tuple[int, Mapping[str, str], str]:

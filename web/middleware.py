@@ -2,19 +2,46 @@
 
 import logging
 import sys
+import time
 from collections.abc import Callable
+from functools import cached_property
 from http import HTTPStatus
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
 from cassandra_db import CassandraUnavailable, metered
-from web.rendering import view_named
+from web.errors import TooManyAttempts
+from web.logs import request_began, request_ended
+from web.rendering import too_many, view_named
+from web.waiting_room import Wait, WaitingRoom, turn_of, waiting
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 log = logging.getLogger(__name__)
+# What a redirect says of itself; all else (who may keep the answer, what it depends on) holds for its translation, too.
+_OF_THE_REDIRECT = {"Location", "Content-Type", "Content-Length"}
+
+
+class RequestIds:
+    """Gives each request an id: `request.id`, in the answer's header, in the log's lines and in the audit log.
+
+    It is always our own: a number that a visitor may choose finds nothing.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        request.id = request_began()  # type: ignore[attr-defined]
+        try:
+            response = self.get_response(request)
+        finally:
+            request_ended()
+        response["X-Request-Id"] = str(request.id)  # type: ignore[attr-defined]
+        return response
 
 
 class CountStatements:
@@ -45,8 +72,38 @@ class Redirects:
         if getattr(request, "htmx", None) and response.status_code in (HTTPStatus.FOUND, HTTPStatus.SEE_OTHER):
             translated = HttpResponseClientRedirect(response["Location"])
             translated.cookies = response.cookies
+            for name, value in response.items():
+                if name not in _OF_THE_REDIRECT:
+                    translated[name] = value
             return translated
         return response
+
+
+class Turns:
+    """Lets only a few at a time into the views of `settings.IN_LINE`, and has everybody else wait (web.waiting_room).
+
+    What htmx asks for beside a page is let through: it is a part of somebody's visit.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+        self.room = WaitingRoom(settings.CHECKOUTS_AT_ONCE, settings.CHECKOUTS_NEXT)
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        """Where there may be a line. Resolving each address to its view would cost as much as the page that waits."""
+        return frozenset(reverse(name) for name in settings.IN_LINE)
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.path not in self.paths or "HX-Request" in request.headers:
+            return self.get_response(request)
+        place = self.room.entered(turn_of(request), time.time())
+        if isinstance(place, Wait):
+            return waiting(request, place)
+        try:
+            return self.get_response(request)
+        finally:
+            self.room.left(place, time.time())
 
 
 class Unavailable:
@@ -60,6 +117,19 @@ class Unavailable:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         return unavailable(request) if isinstance(exception, CassandraUnavailable) else None
+
+
+class Limited:
+    """Answers 429 when something was tried too often, for views that have no page of their own for it."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        return too_many(request, exception) if isinstance(exception, TooManyAttempts) else None
 
 
 def unavailable(request: HttpRequest) -> HttpResponse:

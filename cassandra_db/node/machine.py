@@ -50,6 +50,15 @@ def is_free(address: str, port: int) -> bool:
     return True
 
 
+def listens_on(pid: int, port: int) -> bool:
+    """Tell whether the process listens on the port; False as well when it is gone."""
+    try:
+        connections = psutil.Process(pid).net_connections("tcp")
+    except psutil.Error:
+        return False
+    return any(each.status == psutil.CONN_LISTEN and each.laddr.port == port for each in connections)
+
+
 def free_port(wanted: int, addresses: Sequence[str], avoid: Iterable[int] = (), tries: int = 200) -> int:
     """Return the wanted port, or the next one after it, that is free on all the addresses.
 

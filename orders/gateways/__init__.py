@@ -1,27 +1,43 @@
-"""What the shop asks of whoever takes the money."""
+"""What the shop asks of whoever takes the money.
 
-from collections.abc import Iterator
+A payment is set aside first (authorized), which confirms the order, and taken afterwards (captured). What was set aside
+and is not wanted is let go (voided); what was taken goes back in whole or in part (refunded).
+"""
+
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import timedelta
 from importlib import import_module
-from typing import Literal, Protocol
+from time import monotonic
+from typing import Any, Literal, Protocol
 from uuid import UUID
 
 from django.conf import settings
 from moneyed import Money
 
+from inventory.operations import HOLD_FOR
 from orders.errors import GatewayAway, NoGateway
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be paid. `payment_id` is the idempotency key: starting it again goes on with the same payment."""
+    """What is to be paid. `payment_id` is the idempotency key: starting it again goes on with the same payment.
+
+    The addresses are whole ones: where the shopper comes back to, where they leave to without paying, and where the
+    gateway sends its notices.
+    """
 
     payment_id: UUID
+    order_id: UUID
     number: str
     amount: Money
     description: str
     return_url: str
+    leave_url: str
+    notice_url: str
 
 
 @dataclass(frozen=True)
@@ -34,56 +50,163 @@ class Started:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the gateway says of a payment, and for which order and sum it says so."""
+    """What the gateway says of a payment: for which order and sum, and how much of it was taken and given back.
 
-    state: Literal["paid", "declined", "pending", "refunded"]
+    "declined" also when nobody wants to pay it any more; "voided" only when the shop let go of it.
+    """
+
+    state: Literal["pending", "declined", "authorized", "captured", "voided", "refunded"]
     number: str
     amount: Money
+    captured: Money
+    refunded: Money
 
 
 @dataclass(frozen=True)
 class Notice:
-    """A gateway's word that a payment of an order has moved on."""
+    """A gateway's word that a payment of an order has moved on. Of one `event_id` it may tell more than once.
 
+    `for_staff` is what somebody has to look at, in words; asking again would not tell it.
+    """
+
+    event_id: str
     number: str
     payment_id: UUID
+    reference: str
+    for_staff: str = ""
+
+
+class CaptureRefused(Exception):
+    """What was set aside cannot be had (any more): it was let go, or the bank has thought better of it."""
 
 
 class Gateway(Protocol):
-    """A payment provider. All calls may be repeated. Each raises GatewayAway when it cannot be reached."""
+    """A payment provider. All calls may be repeated. Each raises GatewayAway when it cannot be reached.
+
+    `key` names what is done: the same again under the same key is done once. For an unknown reference all raise
+    LookupError.
+    """
 
     def start(self, request: Request) -> Started:
         """Open a payment and return where the shopper pays."""
 
     def outcome(self, reference: str) -> Verdict:
-        """Tell how a payment stands. Raises LookupError for an unknown one."""
+        """Tell how a payment stands."""
 
-    def refund(self, reference: str, amount: Money) -> None:
-        """Give a payment back; one that was given back stays so. Raises LookupError for an unknown one."""
+    def capture(self, reference: str, amount: Money, key: str) -> None:
+        """Take so much of what was set aside. Raises CaptureRefused."""
 
-    def notified(self, body: bytes, signature: str) -> Notice:
-        """Return what a notice is about. Raises PermissionError if the gateway has not signed it just now."""
+    def void(self, reference: str) -> None:
+        """Let go of what was set aside and not taken; of what was taken nothing goes back."""
 
+    def refund(self, reference: str, amount: Money, key: str) -> None:
+        """Give so much of what was taken back."""
+
+    def notified(self, body: bytes, headers: Mapping[str, str]) -> Notice | None:
+        """Return what a notice is about, None for one that tells the shop nothing.
+
+        Raises PermissionError if the gateway has not signed it just now, ValueError or KeyError if it makes no sense.
+        """
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to pay, for the checkout. An order that is paid so keeps its units for `pay_within`."""
+
+    code: str
+    name: str
+    hint: str
+    pay_within: timedelta = HOLD_FOR
+
+
+CARD, TRANSFER, AT_THE_DOOR = "card", "transfer", "cod"
+METHODS = {
+    method.code: method
+    for method in (
+        Method(CARD, "Card", "On our bank's own page. You are charged when the order is confirmed."),
+        Method(
+            TRANSFER,
+            "Bank transfer",
+            "We keep your things for 7 days and send them when the money is there.",
+            timedelta(days=7),
+        ),
+        Method(AT_THE_DOOR, "Cash on delivery", "You pay the carrier at your door."),
+    )
+}
 
 # By the name that is kept with each payment; a gateway that is no longer used for new ones stays for old ones.
-TEST_BANK, NONE = "testbank", "none"
-_GATEWAYS = {TEST_BANK: "orders.gateways.testbank.gateway"}
+TEST_BANK, STRIPE, NONE = "testbank", "stripe", "none"
+_GATEWAYS = {TEST_BANK: "orders.gateways.testbank.gateway", STRIPE: "orders.gateways.stripe"}
 NAMES = tuple(_GATEWAYS)
+# Where no provider is asked: staff note what came, and send back by hand what goes back.
+BY_HAND = (TRANSFER, AT_THE_DOOR)
+
+
+def offered() -> tuple[Method, ...]:
+    """Return the ways to pay that this shop offers (PAYMENT_METHODS), the first one preset."""
+    takes_cards = settings.PAYMENT_GATEWAY not in ("", NONE)
+    return tuple(
+        METHODS[code] for code in settings.PAYMENT_METHODS if code in METHODS and (code != CARD or takes_cards)
+    )
+
+
+def taker(method: str) -> str:
+    """Return who takes the money of a way to pay, as it is kept with the payment. Raises NoGateway if nobody does."""
+    if method in BY_HAND:
+        return method
+    gateway(settings.PAYMENT_GATEWAY)
+    return str(settings.PAYMENT_GATEWAY)
 
 
 def gateway(name: str) -> Gateway:
     """Return the gateway of that name. Raises NoGateway if this shop has none of it; the test bank is a showroom's."""
     if name not in _GATEWAYS or (name == TEST_BANK and not (settings.SHOWROOM or settings.DEBUG)):
         raise NoGateway
+    if name == STRIPE and not settings.STRIPE_SECRET_KEY:
+        raise NoGateway
     made: Gateway = import_module(_GATEWAYS[name]).GATEWAY
-    return _Reached(made)
+    return _Reached(name, made)
+
+
+def read_notice(body: bytes) -> dict[str, Any]:
+    """Return what a notice says, as JSON has it. Raises ValueError for what is none."""
+    told = json.loads(body)
+    if not isinstance(told, dict):
+        raise ValueError("a notice is an object")
+    return told
+
+
+# A call that took so long, in seconds, and came to nothing is one not to be waited for again and again.
+LONG = 1.0
+_silent: ContextVar[set[str] | None] = ContextVar("silent", default=None)
 
 
 @contextmanager
-def _reaching() -> Iterator[None]:
+def waiting_once() -> Iterator[None]:
+    """Wait for a gateway that does not answer once within the block; asked again, it raises GatewayAway at once.
+
+    For whoever looks after many orders, of which most need no bank. One that refuses quickly is asked each time.
+    """
+    token = _silent.set(set())
     try:
         yield
-    except OSError as away:
+    finally:
+        _silent.reset(token)
+
+
+@contextmanager
+def _reaching(name: str) -> Iterator[None]:
+    silent = _silent.get()
+    if silent is not None and name in silent:
+        raise GatewayAway
+    since = monotonic()
+    try:
+        yield
+    except (OSError, GatewayAway) as away:
+        if silent is not None and monotonic() - since >= LONG:
+            silent.add(name)
+        if isinstance(away, GatewayAway):
+            raise
         raise GatewayAway from away
 
 
@@ -91,20 +214,29 @@ def _reaching() -> Iterator[None]:
 class _Reached:
     """A gateway whose absence has one name, whatever the network calls it."""
 
+    name: str
     bank: Gateway
 
     def start(self, request: Request) -> Started:
-        with _reaching():
+        with _reaching(self.name):
             return self.bank.start(request)
 
     def outcome(self, reference: str) -> Verdict:
-        with _reaching():
+        with _reaching(self.name):
             return self.bank.outcome(reference)
 
-    def refund(self, reference: str, amount: Money) -> None:
-        with _reaching():
-            self.bank.refund(reference, amount)
+    def capture(self, reference: str, amount: Money, key: str) -> None:
+        with _reaching(self.name):
+            self.bank.capture(reference, amount, key)
 
-    def notified(self, body: bytes, signature: str) -> Notice:
+    def void(self, reference: str) -> None:
+        with _reaching(self.name):
+            self.bank.void(reference)
+
+    def refund(self, reference: str, amount: Money, key: str) -> None:
+        with _reaching(self.name):
+            self.bank.refund(reference, amount, key)
+
+    def notified(self, body: bytes, headers: Mapping[str, str]) -> Notice | None:
         # Needs no network, and its PermissionError is an OSError.
-        return self.bank.notified(body, signature)
+        return self.bank.notified(body, headers)

@@ -6,6 +6,7 @@ from cassandra.query import BoundStatement
 
 from cassandra_db import logged_batch, read, write
 from catalogue.money import minor
+from mail.addresses import email_key
 from orders import queries
 from orders.operations.hints import microseconds
 from orders.queries import Order
@@ -31,22 +32,34 @@ BY_USER = write(
        VALUES (:user_id, :year, :placed_at, :order_id, :number, :word, :total, :currency, :item_count,
                :first_item_name, :first_item_picture) USING TIMESTAMP :at""",
 )
+# Orders have this one place in time for each of these lists, whatever happens to them.
+YEAR = write("Q11", "INSERT INTO order_years_by_user (user_id, year) VALUES (:user_id, :year) USING TIMESTAMP :at")
+BY_EMAIL = write(
+    "Q15",
+    """INSERT INTO orders_by_email (email, placed_at, order_id, number) VALUES (:email, :placed_at, :order_id, :number)
+       USING TIMESTAMP :at""",
+)
 # In real time: the sweeper of emptied days goes by it.
 DAY = write("Q15", "INSERT INTO order_days_by_status (status, order_date) VALUES (:status, :day)")
 
 
 def copies_written(order: Order) -> None:
-    """Write the order's row on the board, and in its owner's list; take it from the columns where it stood before.
+    """Write the order's row on the board, in its owner's list and in its e-mail address's; take it from the columns where it stood before.
 
     Where it stood is read from its events. Writing it again changes nothing. Raises CassandraUnavailable.
     """
     logged_batch(*copies_of(order))
 
 
+def copied_at(order: Order) -> int:
+    """Return the time that an order's copies carry, in microseconds since 1970: placed + version."""
+    return round(order.placed_at.timestamp() * 1000) * 1000 + order.version
+
+
 def copies_of(order: Order) -> list[BoundStatement]:
     """Return the writes of `copies_written`."""
     day, placed_at = order.placed_at.astimezone(UTC).date(), order.placed_at
-    at = round(placed_at.timestamp() * 1000) * 1000 + order.version
+    at = copied_at(order)
     place = {"day": day, "placed_at": placed_at, "order_id": order.order_id, "at": at}
     shown = {"number": order.number, "item_count": order.item_count, "total": minor(order.total)}
     shown["currency"] = order.total.currency.code
@@ -66,7 +79,18 @@ def copies_of(order: Order) -> list[BoundStatement]:
             **shown,
         )
     )
+    if order.email:  # an order whose person was erased has none
+        batch.append(
+            BY_EMAIL.bind(
+                email=email_key(order.email),
+                placed_at=placed_at,
+                order_id=order.order_id,
+                number=order.number,
+                at=at,
+            )
+        )
     if order.user_id:
+        batch.append(YEAR.bind(user_id=order.user_id, year=day.year, at=at))
         batch.append(
             BY_USER.bind(
                 user_id=order.user_id,

@@ -5,12 +5,12 @@ one event's hint spares the hint that another event has written later for the sa
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from time import time_ns
 from uuid import UUID
 
 from cassandra_db import write
-from inventory.operations import minute_of
+from cassandra_db.minutes import minute_of
 
 HINT = write(
     "Q12",
@@ -19,6 +19,8 @@ HINT = write(
 DROP = write(
     "Q12", "DELETE FROM orders_to_settle USING TIMESTAMP :written WHERE minute = :minute AND order_id = :order_id"
 )
+# No event writes a hint of a minute so long after a moment of that minute, and no worker looks at it before.
+LOOKED_AT_AFTER = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,12 @@ def hint_written(order_id: UUID, look_at: datetime | None = None) -> Hint:
 
     Hints live in real time, as the worker does, whatever `now` an importer of old orders passes.
     """
-    hint = Hint(minute_of(look_at or datetime.now(UTC)), order_id, microseconds())
+    written = microseconds()
+    if look_at:
+        # Newer than the hints of events in that minute, which are dropped with them; older than the worker's look at it,
+        # two minutes later (orders.jobs).
+        written = max(written, int((look_at + LOOKED_AT_AFTER).timestamp() * 1_000_000))
+    hint = Hint(minute_of(look_at or datetime.now(UTC)), order_id, written)
     HINT.run(minute=hint.minute, order_id=order_id, written=hint.written)
     return hint
 

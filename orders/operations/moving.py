@@ -1,28 +1,74 @@
 """An order's events: each is one conditional batch that changes the header and appends its row, guarded by state and version."""
 
+import json
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
+from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
 
 from cassandra_db import conditional, conditional_batch
-from orders import queries
-from orders.errors import MoveRefused, StaleOrder
-from orders.operations.hints import Hint, hint_dropped, hint_written
+from catalogue.money import minor
+from catalogue.quotes import Discount
+from catalogue.tax import TaxPart
+from orders import following, queries
+from orders.errors import StaleOrder
+from orders.events import Event
+from orders.operations.hints import Hint, hint_written
+from orders.parcels import described
 from orders.queries import Order
-from orders.states import MOVES, board_column
+from orders.states import MOVES
+from web.logs import request_id
 
 MOVE = conditional(
     "Q12",
     """UPDATE orders SET state = :state, payment = :payment, fulfilment = :fulfilment, version = :version,
-                         payment_id = :payment_id, allocations = :allocations, placing = null
+                         payment_id = :payment_id, captured = :captured, refunded = :refunded,
+                         allocations = :allocations, placing = null
        WHERE order_id = :order_id IF state = :was AND version = :seen AND placing = :claim""",
+)
+# In a batch with MOVE, whose condition is for both.
+CHANGE = conditional(
+    "Q12",
+    """UPDATE orders SET subtotal = :subtotal, discount = :discount, total = :total, tax = :tax, taxes = :taxes,
+                         discounts = :discounts, item_count = :item_count, name = :name,
+                         delivery_address = :delivery_address
+       WHERE order_id = :order_id""",
 )
 EVENT = conditional(
     "Q14",
-    """INSERT INTO orders (order_id, event_id, kind, actor, note, public, state_after, board_after)
-       VALUES (:order_id, :event_id, :kind, :actor, :note, :public, :state, :board) IF NOT EXISTS""",
+    """INSERT INTO orders (order_id, event_id, kind, actor, note, public, state_after, board_after, details, request_id)
+       VALUES (:order_id, :event_id, :kind, :actor, :note, :public, :state, :board, :details, :request_id) IF NOT EXISTS""",
 )
+
+
+def event_row(
+    order_id: UUID,
+    event_id: UUID,
+    kind: str,
+    *,
+    actor: str,
+    state: str,
+    board: str,
+    note: str = "",
+    public: bool = True,
+    details: Mapping[str, Any] | None = None,
+) -> BoundStatement:
+    """Return the write of an event's row, with the id of the request that brings it about."""
+    return EVENT.bind(
+        order_id=order_id,
+        event_id=event_id,
+        kind=kind,
+        actor=actor,
+        note=note,
+        public=public,
+        state=state,
+        board=board,
+        details=json.dumps(details or {}),
+        request_id=request_id(),
+    )
 
 
 def event_written(
@@ -35,50 +81,101 @@ def event_written(
     payment_id: UUID | None = None,
     allocated: str = "",
     claim: UUID | None = None,
+    details: Mapping[str, Any] | None = None,
+    also: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> tuple[Order, Hint]:
     """Let something happen to the order as it was read; return what it is then, and the hint at what that owes.
 
     `claim` is that under which the order's units were taken; this ends it. Without one nobody may have one.
-    Raises MoveRefused when the order's state does not allow it, StaleOrder when somebody was faster, CassandraUnavailable.
+    `details` are the event's (orders.parcels, orders.returns, orders.balance); `also` are events, by their kind, that
+    happen with it or not at all. Raises MoveRefused when the order's state does not allow it, StaleOrder when somebody
+    was faster, CassandraUnavailable.
     """
-    move = MOVES[kind]
-    if not move.allowed(order):
-        raise MoveRefused(order, kind)
-    after = move.after(order)
-    event_id = _event_id(order, now)
+    then, rows = order, []
+    for each, about in {kind: details or {}, **(also or {})}.items():
+        then = following.after(then, _event(then, each, actor, now, note, about), allocated)
+        rows.append(_row(then))
     hint = hint_written(order.order_id)
+    written = {event.event_id for event in then.events} - {event.event_id for event in order.events}
     outcome = conditional_batch(
-        MOVE.bind(
-            order_id=order.order_id,
-            state=after.state,
-            payment=after.payment,
-            fulfilment=after.fulfilment,
-            version=order.version + 1,
-            payment_id=payment_id or order.payment_id,
-            allocations=allocated or order.allocated,
-            was=order.state,
-            seen=order.version,
-            claim=claim,
-        ),
-        EVENT.bind(
-            order_id=order.order_id,
-            event_id=event_id,
-            kind=kind,
-            actor=actor,
-            note=note,
-            public=bool(move.told),
-            state=after.state,
-            board=board_column(after),
-        ),
-        mine=lambda row: row.event_id == event_id,
+        _header(order, then, payment_id, claim),
+        *([_change(then)] if kind == "changed" else []),
+        *rows,
+        mine=lambda row: row.event_id in written,
     )
     fresh = queries.order(order.order_id)
     if fresh is None:
         raise LookupError(f"order {order.order_id} has vanished")
     if not outcome:
-        hint_dropped(hint)
+        # The hint stays: in the same minute it is the winner's, too.
         raise StaleOrder(fresh)
     return fresh, hint
+
+
+def _event(order: Order, kind: str, actor: str, now: datetime, note: str, details: Mapping[str, Any]) -> Event:
+    if kind == "packed":
+        made = described(details, order.parcels(), order.kept)
+        details = made[0] if len(made) == 1 else {"parcels": made}
+    # As it is read again: JSON knows no numbers as keys.
+    kept = json.loads(json.dumps(details))
+    return Event(event_id_at(order, now), kind, actor, note, bool(MOVES[kind].told), "", kept, request_id())
+
+
+def _row(order: Order) -> BoundStatement:
+    event = order.events[0]
+    return event_row(
+        order.order_id,
+        event.event_id,
+        event.kind,
+        actor=event.actor,
+        note=event.note,
+        public=event.public,
+        state=order.state,
+        board=event.board_after,
+        details=event.details,
+    )
+
+
+def _header(order: Order, then: Order, payment_id: UUID | None, claim: UUID | None) -> BoundStatement:
+    return MOVE.bind(
+        order_id=order.order_id,
+        state=then.state,
+        payment=then.payment,
+        fulfilment=then.fulfilment,
+        version=order.version + 1,
+        payment_id=payment_id or order.payment_id,
+        captured=minor(then.captured),
+        refunded=minor(then.refunded),
+        allocations=then.allocated,
+        was=order.state,
+        seen=order.version,
+        claim=claim,
+    )
+
+
+def _change(then: Order) -> BoundStatement:
+    return CHANGE.bind(
+        order_id=then.order_id,
+        subtotal=minor(then.subtotal),
+        discount=minor(then.discount),
+        total=minor(then.total),
+        tax=minor(then.tax),
+        taxes=taxes_kept(then.taxes),
+        discounts=discounts_kept(then.discounts),
+        item_count=then.item_count,
+        name=then.name,
+        delivery_address=then.delivery_address.fields(),
+    )
+
+
+def taxes_kept(taxes: Iterable[TaxPart]) -> str:
+    """Return the tax by rate as an order's header keeps it."""
+    return json.dumps([{"rate": str(part.rate), "net": minor(part.net), "tax": minor(part.tax)} for part in taxes])
+
+
+def discounts_kept(discounts: Iterable[Discount]) -> str:
+    """Return what was taken off as an order's header keeps it."""
+    return json.dumps([{"name": each.name, "amount": minor(each.amount)} for each in discounts])
 
 
 def note_added(order: Order, text: str, *, actor: str, now: datetime, public: bool = False) -> Order:
@@ -86,22 +183,15 @@ def note_added(order: Order, text: str, *, actor: str, now: datetime, public: bo
 
     A note changes nothing else, so it makes nobody's page stale. Raises CassandraUnavailable.
     """
-    event_id = _event_id(order, now)
-    EVENT.apply(
+    event_id = event_id_at(order, now)
+    conditional_batch(
+        event_row(order.order_id, event_id, "note", actor=actor, note=text, public=public, state=order.state, board=""),
         mine=lambda row: row.event_id == event_id,
-        order_id=order.order_id,
-        event_id=event_id,
-        kind="note",
-        actor=actor,
-        note=text,
-        public=public,
-        state=order.state,
-        board="",
     )
     return queries.order(order.order_id) or order
 
 
-def _event_id(order: Order, now: datetime) -> UUID:
+def event_id_at(order: Order, now: datetime) -> UUID:
     """Return an id for what happens now, later than all that has happened, whatever a host's clock says."""
     last = order.events[0].at if order.events else now
     made: UUID = uuid_from_time(max(now, last + timedelta(milliseconds=1)))

@@ -1,28 +1,36 @@
 """An order's payment: tries at a gateway, whose word alone counts."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from time import monotonic, sleep
-from uuid import UUID, uuid4, uuid5
+from time import sleep
+from uuid import UUID, uuid5
 
-from django.conf import settings
 from django.urls import reverse
+from moneyed import Money
 
+from cart import queries as carts
 from cassandra_db import conditional
 from catalogue.money import minor
 from inventory import operations as inventory
 from inventory.errors import OutOfStock
 from inventory.operations import HOLD_FOR
 from inventory.queries import Want
-from orders import gateways, queries
+from orders import balance, gateways, queries
 from orders.errors import CheckoutBusy, NotPayable, StaleOrder, TooManyAttempts
+from orders.gateways import Verdict
 from orders.operations.hints import hint_written
+from orders.operations.leaving import checkout_left
 from orders.operations.moving import note_added
-from orders.operations.placing import CLAIM_SECONDS, UNCLAIM, Claim, allocated
-from orders.operations.settling import attempt_ended, order_moved
-from orders.queries import Attempt, Order
-from orders.states import EXPIRED, PENDING
+from orders.operations.placing import allocated, holding_claimed, holding_unclaimed
+from orders.operations.refunding import attempt_ended, given_back, refund_noted
+from orders.operations.settling import order_moved, settled
+from orders.persons import user_of_code
+from orders.queries import Attempt, Item, Order
+from orders.states import CANCELLED, CONFIRMING, EXPIRED, PENDING
+from promotions.errors import VoucherRefused
+from promotions.operations import voucher_claimed
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +43,7 @@ ASK_AFTER = timedelta(minutes=2)
 ATTEMPT = conditional(
     "Q12",
     """INSERT INTO payments (order_id, payment_id, gateway, reference, amount, currency, state, started_at)
-       VALUES (:order_id, :payment_id, :gateway, '', :amount, :currency, 'started', :now) IF NOT EXISTS""",
+       VALUES (:order_id, :payment_id, :gateway, :reference, :amount, :currency, 'started', :now) IF NOT EXISTS""",
 )
 REFERENCE = conditional(
     "Q12",
@@ -59,42 +67,78 @@ class Started:
 def payment_started(order: Order, origin: str, now: datetime) -> Started:
     """Open a try to pay the order; one that is open already is gone on with. `origin` is "https://host".
 
-    A further try keeps the order's units for another ten minutes. Raises NotPayable, TooManyAttempts, GatewayAway,
-    CassandraUnavailable.
+    A further try keeps the order's units for another ten minutes. An order to be paid at the door is confirmed by
+    this. Raises NotPayable, TooManyAttempts, NoGateway, GatewayAway, CassandraUnavailable.
     """
     if order.state != PENDING:
         raise NotPayable
+    own_page = origin + reverse("orders:detail", args=[order.number])
+    if not minor(order.total):
+        # A voucher has paid it all: there is nothing to ask a bank for.
+        confirmed(order, None, "shopper", now)
+        return Started(uuid5(order.order_id, "payment 0"), own_page)
     tried = queries.attempts(order.order_id)
     under_way = next((each for each in tried if each.state == "started"), None)
     if under_way is None and len(tried) >= MAX_ATTEMPTS:
         raise TooManyAttempts(MAX_ATTEMPTS)
     # Made of the count: two presses at once open one try.
     payment_id = under_way.payment_id if under_way else uuid5(order.order_id, f"payment {len(tried)}")
+    taker = under_way.gateway if under_way else gateways.taker(order.payment_method)
     hint_written(order.order_id, max(now, order.placed_at) + ASK_AFTER)
-    ATTEMPT.apply(
-        mine=lambda _: True,
-        order_id=order.order_id,
-        payment_id=payment_id,
-        gateway=settings.PAYMENT_GATEWAY,
-        amount=minor(order.total),
-        currency=order.total.currency.code,
-        now=now,
-    )
+    _opened(order, payment_id, taker, now)
+    if taker in gateways.BY_HAND:
+        if taker == gateways.AT_THE_DOOR:
+            confirmed(order, payment_id, "shopper", now)
+        return Started(payment_id, own_page)
     if tried:
         keep_until = min(now + HOLD_FOR, order.placed_at + HOLD_AT_MOST)
         if keep_until > order.pay_until:
             KEEP.apply(mine=lambda _: True, order_id=order.order_id, pay_until=keep_until, seen=order.version)
-    started = gateways.gateway(under_way.gateway if under_way else settings.PAYMENT_GATEWAY).start(
-        gateways.Request(
-            payment_id,
-            order.number,
-            order.total,
-            f"Stoa, order {order.number}",
-            origin + reverse("orders:payment_return", args=[order.number, payment_id]),
-        )
-    )
+    started = gateways.gateway(taker).start(_request(order, payment_id, taker, origin))
     REFERENCE.apply(mine=lambda _: True, order_id=order.order_id, payment_id=payment_id, reference=started.reference)
     return Started(payment_id, started.url)
+
+
+def _request(order: Order, payment_id: UUID, taker: str, origin: str) -> gateways.Request:
+    return gateways.Request(
+        payment_id,
+        order.order_id,
+        order.number,
+        order.total,
+        f"Stoa, order {order.number}",
+        return_url=origin + reverse("orders:payment_return", args=[order.number, payment_id]),
+        leave_url=origin + reverse("orders:detail", args=[order.number]),
+        notice_url=origin + reverse("orders:payment_notice", args=[taker]),
+    )
+
+
+def _opened(order: Order, payment_id: UUID, taker: str, now: datetime) -> None:
+    """Note a try to pay. One that staff note by hand goes by the order's number; a gateway gives it its own name."""
+    ATTEMPT.apply(
+        mine=lambda _: True,
+        order_id=order.order_id,
+        payment_id=payment_id,
+        gateway=taker,
+        reference=order.number if taker in gateways.BY_HAND else "",
+        amount=minor(order.total),
+        currency=order.total.currency.code,
+        now=now,
+    )
+
+
+def confirmed(order: Order, payment_id: UUID | None, actor: str, now: datetime) -> Order:
+    """Confirm an order that no bank has to approve; one that is not waiting any more stays as it is.
+
+    Raises CassandraUnavailable.
+    """
+    for _ in range(5):
+        if order.state != PENDING:
+            return order
+        try:
+            return order_moved(order, "confirmed", actor=actor, now=now, payment_id=payment_id)
+        except StaleOrder as stale:
+            order = stale.order
+    return order
 
 
 def payment_settled(order_id: UUID, payment_id: UUID, now: datetime, *, settle: bool = True) -> Order | None:
@@ -102,12 +146,14 @@ def payment_settled(order_id: UUID, payment_id: UUID, now: datetime, *, settle: 
 
     Only what the gateway says counts, and only for this order's number, amount and currency. A payment that comes
     after the order has expired takes the units again, or is given back if they are gone; a second one is given back.
-    `settle=False` leaves stock, lists and mail to the worker. Raises GatewayAway, CassandraUnavailable.
+    `settle=False` leaves stock, money, lists and mail to the worker. Raises GatewayAway, CassandraUnavailable.
     """
     order = queries.order(order_id)
     attempt = next((each for each in queries.attempts(order_id) if each.payment_id == payment_id), None)
     if order is None or attempt is None or attempt.state != "started" or not attempt.reference:
         return order
+    if attempt.gateway in gateways.BY_HAND:
+        return _settled_by_hand(order, attempt, now)
     verdict = gateways.gateway(attempt.gateway).outcome(attempt.reference)
     if verdict.state == "pending":
         return order
@@ -115,14 +161,42 @@ def payment_settled(order_id: UUID, payment_id: UUID, now: datetime, *, settle: 
         if attempt_ended(order_id, attempt, "declined", now):
             return failure_noted(order, now, settle=settle)
         return queries.order(order_id)
+    if order.payment_id == attempt.payment_id:
+        return _followed(order, attempt, now)
     if (verdict.number, verdict.amount) != (order.number, attempt.amount) or attempt.amount != order.total:
-        log.error("order %s: the gateway has %s for %s", order.number, verdict.amount, verdict.number)
-        gateways.gateway(attempt.gateway).refund(attempt.reference, verdict.amount)
-        attempt_ended(order_id, attempt, "failed", now)
-        return failure_noted(order, now, settle=settle)
-    if verdict.state == "refunded" and order.payment_id != attempt.payment_id:
-        return _return_noted(order, attempt, now)
-    return _paid(order, attempt, now, settle=settle)
+        return _wrong_payment_returned(order, attempt, verdict, now, settle=settle)
+    if verdict.state in ("voided", "refunded"):
+        return _return_noted(order, attempt, verdict, now)
+    return _paid(order, attempt, verdict, now, settle=settle)
+
+
+def _settled_by_hand(order: Order, attempt: Attempt, now: datetime) -> Order:
+    """All of the money may be there, and whoever noted it have died before they could say what follows from it."""
+    if order.captured < order.total:
+        return order
+    if order.state == PENDING:
+        order = confirmed(order, attempt.payment_id, "system", now)
+    elif order.state == EXPIRED and not order.erased and not balance.refunds(order):
+        try:
+            order = _paid_late(order, attempt, now, settle=True)
+        except StaleOrder as stale:
+            order = stale.order
+        except CheckoutBusy:
+            return order
+    if order.state not in (PENDING, EXPIRED):
+        attempt_ended(order.order_id, attempt, "captured", now)
+    return order
+
+
+def _wrong_payment_returned(order: Order, attempt: Attempt, verdict: Verdict, now: datetime, *, settle: bool) -> Order:
+    """The gateway has taken another sum, or another currency, or means another order: that is no payment of ours."""
+    log.error("order %s: the gateway has %s for %s", order.number, verdict.amount, verdict.number)
+    given_back(attempt, verdict)
+    if not attempt_ended(order.order_id, attempt, "failed", now):
+        return queries.order(order.order_id) or order
+    text = f"A payment of {verdict.amount} is not what this order costs. You get it back."
+    order = note_added(order, text, actor="system", now=now, public=True)
+    return failure_noted(order, now, settle=settle)
 
 
 def failure_noted(order: Order, now: datetime, *, settle: bool = True) -> Order:
@@ -137,20 +211,35 @@ def failure_noted(order: Order, now: datetime, *, settle: bool = True) -> Order:
     return order
 
 
-def _paid(order: Order, attempt: Attempt, now: datetime, *, settle: bool) -> Order:
+def _followed(order: Order, attempt: Attempt, now: datetime) -> Order:
+    """The order knows of this payment already: its row follows."""
+    state = {"paid": "captured", "partially_refunded": "captured", "failed": "failed"}.get(order.payment, order.payment)
+    if state in ("authorized", "captured", "voided", "refunded", "failed"):
+        attempt_ended(order.order_id, attempt, state, now)
+    return order
+
+
+def _paid(order: Order, attempt: Attempt, verdict: Verdict, now: datetime, *, settle: bool) -> Order:
+    details = {"payment_id": str(attempt.payment_id), "amount": minor(attempt.amount)}
     for _ in range(5):
         if order.payment_id == attempt.payment_id:
-            attempt_ended(order.order_id, attempt, "refunded" if order.payment == "refunded" else "paid", now)
-            return order
+            return _followed(order, attempt, now)
         try:
             if order.state == PENDING:
                 order = order_moved(
-                    order, "paid", actor="system", now=now, payment_id=attempt.payment_id, settle=settle
+                    order,
+                    "authorized",
+                    actor="system",
+                    now=now,
+                    payment_id=attempt.payment_id,
+                    details=details,
+                    settle=settle,
                 )
-            elif order.state == EXPIRED and order.payment == "voided":
+            elif order.state == EXPIRED and order.payment == "voided" and not order.erased:
                 order = _paid_late(order, attempt, now, settle=settle)
             else:
-                return _second_payment_returned(order, attempt, now)
+                given_back(attempt, verdict)
+                return _return_noted(order, attempt, verdict, now)
         except StaleOrder as stale:
             order = stale.order
         except CheckoutBusy:
@@ -159,49 +248,33 @@ def _paid(order: Order, attempt: Attempt, now: datetime, *, settle: bool) -> Ord
     return order
 
 
-HOLDING = conditional(
-    "Q12",
-    """UPDATE orders USING TTL :seconds SET placing = :me WHERE order_id = :order_id
-       IF placing = null AND state = 'expired' AND version = :seen""",
-)
-
-
-def holding_claimed(order: Order) -> Claim | None:
-    """Claim the holding of an expired order's units, so that nobody else holds or releases any meanwhile.
-
-    Returns None when somebody else has the claim, or the order has changed. Raises CassandraUnavailable.
-    """
-    claim = Claim(uuid4(), monotonic())
-    outcome = HOLDING.apply(
-        mine=lambda row: row.placing == claim.me,
-        order_id=order.order_id,
-        me=claim.me,
-        seen=order.version,
-        seconds=CLAIM_SECONDS,
-    )
-    return claim if outcome else None
-
-
-def holding_unclaimed(order: Order, claim: Claim) -> None:
-    """Give up a claim of `holding_claimed`. Raises CassandraUnavailable."""
-    UNCLAIM.apply(mine=lambda _: True, order_id=order.order_id, me=claim.me)
-
-
 def _paid_late(order: Order, attempt: Attempt, now: datetime, *, settle: bool) -> Order:
-    """Take an expired order's units again; if they are gone, say so, and what is owed then is the money."""
+    """Take an expired order's units again; if they are gone, or nobody wants them now, what is owed is the money."""
     claim = holding_claimed(order)
     if claim is None:
         sleep(0.2)  # whoever has it is about to decide
         return queries.order(order.order_id) or order
-    wants = [Want(item.line_number, item.product_id, item.variant_id, item.quantity) for item in queries.items(order)]
+    items = queries.items(order)
+    wants = [Want(item.line_number, item.product_id, item.variant_id, item.quantity) for item in items]
     take = order.version
-    kept, note = "", ""
-    kind = "paid_late"
+    kept = ""
     try:
-        kept = allocated(inventory.held(order.order_id, wants, now, take, claim.check), take)
+        note = _over(order, items)
+    except CheckoutBusy:
+        holding_unclaimed(order, claim)
+        raise
+    kind = "paid_too_late" if note else "paid_late"
+    try:
+        if order.voucher and not note:
+            voucher_claimed(order.voucher, user_of_code(order.user_id, order.email), order.order_id, now, late=True)
+        if not note:
+            kept = allocated(inventory.held(order.order_id, wants, now, take, claim.check), take)
     except OutOfStock:
         kind = "paid_too_late"
         note = "The payment came after the order had expired, and meanwhile the goods were sold."
+    except VoucherRefused:
+        kind = "paid_too_late"
+        note = "The payment came after the order had expired, and meanwhile its code was used by somebody else."
     return order_moved(
         order,
         kind,
@@ -211,17 +284,96 @@ def _paid_late(order: Order, attempt: Attempt, now: datetime, *, settle: bool) -
         payment_id=attempt.payment_id,
         allocated=kept,
         claim=claim.me,
+        details={"payment_id": str(attempt.payment_id), "amount": minor(attempt.amount)},
         settle=settle,
     )
 
 
-def _second_payment_returned(order: Order, attempt: Attempt, now: datetime) -> Order:
-    gateways.gateway(attempt.gateway).refund(attempt.reference, attempt.amount)
-    return _return_noted(order, attempt, now)
+def _over(order: Order, items: Sequence[Item]) -> str:
+    """Say why an expired order is not to come back: another has come of its cart, or its things are not in there now.
+
+    Empty if nothing speaks against it; a transfer's things have left the cart long ago. Raises CheckoutBusy while another
+    checkout of the cart is being placed, CassandraUnavailable.
+    """
+    if order.cart_id is None or order.payment_method == gateways.TRANSFER:
+        return ""
+    cart = carts.cart(order.cart_id)
+    if cart.checkout_id not in (None, order.order_id):
+        other = queries.order(cart.checkout_id)
+        if other is None and not checkout_left(cart.checkout_id):
+            raise CheckoutBusy
+        ended = other is None or (
+            other.state in (CANCELLED, EXPIRED) and not any(event.kind in CONFIRMING for event in other.events)
+        )
+        if not ended:
+            return "The payment came after the order had expired, and meanwhile its cart was ordered anew."
+    there = {line.key: line.quantity for line in cart.lines}
+    if any(there.get(str(item.variant_id), 0) < item.quantity for item in items):
+        return "The payment came after the order had expired, and meanwhile its cart was changed."
+    return ""
 
 
-def _return_noted(order: Order, attempt: Attempt, now: datetime) -> Order:
-    if attempt_ended(order.order_id, attempt, "refunded", now):
+def _return_noted(order: Order, attempt: Attempt, verdict: Verdict, now: datetime) -> Order:
+    taken = bool(minor(verdict.captured))
+    if attempt_ended(order.order_id, attempt, "refunded" if taken else "voided", now):
         text = f"A payment of {attempt.amount} that was not needed any more is on its way back."
+        if not taken:
+            text = f"A payment of {attempt.amount} was not needed any more. It was let go, and nothing was charged."
         return note_added(order, text, actor="system", now=now, public=True)
     return order
+
+
+def money_received(
+    order: Order, amount: Money, *, key: str, actor: str, now: datetime, note: str = ""
+) -> tuple[Order, Money]:
+    """Note money that came by transfer or was paid at the door; return the order, and what was too much.
+
+    The same `key` again notes nothing. The order is paid, and a transfer's is confirmed, as soon as all is there; for
+    one that has ended the money is owed back. What is missing, or too much, is told in the order's history; what is too
+    much is no part of the order. Raises NotPayable when the order is paid otherwise, or in full; StaleOrder,
+    CassandraUnavailable.
+    """
+    nothing = order.total * 0
+    if key in balance.keys(order):
+        return order, nothing
+    taken = min(amount, balance.to_capture(order))
+    if order.payment_method not in gateways.BY_HAND or order.erased or taken <= nothing:
+        raise NotPayable
+    attempt = _attempt_by_hand(order, now)
+    details = {"payment_id": str(attempt.payment_id), "amount": minor(taken), "key": key, "came": minor(amount)}
+    # One that expired while the money was under way may still have its units: that is looked at first.
+    settle = order.state != EXPIRED
+    order = order_moved(order, "captured", actor=actor, now=now, note=note, details=details, settle=settle)
+    order = _settled_by_hand(order, attempt, now)
+    if not settle:
+        order = settled(order.order_id, now) or order
+    return _said_what_came(order, amount - taken, now), amount - taken
+
+
+def _attempt_by_hand(order: Order, now: datetime) -> Attempt:
+    payment_id = uuid5(order.order_id, "payment 0")
+    _opened(order, payment_id, order.payment_method, now)
+    return next(each for each in queries.attempts(order.order_id) if each.payment_id == payment_id)
+
+
+def _said_what_came(order: Order, too_much: Money, now: datetime) -> Order:
+    missing = balance.to_capture(order)
+    if minor(too_much):
+        text = f"{too_much} more has arrived than the order costs. We send it back."
+    elif minor(missing) and order.state == PENDING:
+        text = f"{order.captured} of {order.total} has arrived. {missing} is still missing."
+    else:
+        return order
+    return note_added(order, text, actor="system", now=now, public=True)
+
+
+def money_sent_back(order: Order, refund_id: str, *, actor: str, now: datetime, note: str = "") -> Order:
+    """Note that staff have sent money back that was owed; return the order.
+
+    Raises NotPayable if it is not theirs to send, StaleOrder, CassandraUnavailable.
+    """
+    refund = next((each for each in balance.owed(order) if each.refund_id == refund_id), None)
+    if refund is None or order.payment_method not in gateways.BY_HAND:
+        raise NotPayable
+    refund_noted(order, refund, actor=actor, now=now, note=note)
+    return settled(order.order_id, now) or order

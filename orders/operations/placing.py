@@ -1,13 +1,16 @@
 """A checkout becomes an order.
 
-claim > hints > holds > items > number > the order, by one conditional batch > its copies. Up to the batch nobody can
-see anything of it, and whoever dies on the way leaves hints that lead to what has to be given back.
+claim > the cart > hints > holds > the code's use > items > number > the order, by one conditional batch > its copies. Up to the batch
+nobody can see anything of it, and whoever dies on the way leaves hints that lead to what has to be given back.
 """
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from time import monotonic, sleep
 from typing import Any
 from uuid import UUID, uuid4
@@ -16,19 +19,29 @@ from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
 
 from accounts.addresses import Address
-from cassandra_db import conditional, conditional_batch, write, write_together
+from cart import operations as carts
+from cart.errors import CartError
+from cart.queries import Cart
+from cassandra_db import Outcome, conditional, conditional_batch, write, write_together
+from catalogue import delivery, quotes
 from catalogue.money import minor
 from inventory import operations as inventory
 from inventory.errors import OutOfStock
-from inventory.operations import HOLD_FOR
 from inventory.queries import Allocation, Want
-from orders import delivery, numbers, queries, quotes
-from orders.errors import CheckoutBusy, CheckoutGivenUp, CheckoutUsed
+from orders import gateways, numbers, queries
+from orders.checkouts import keeps_cart
+from orders.errors import CartOrdered, CheckoutBusy, CheckoutGivenUp, CheckoutUsed, GatewayAway
 from orders.operations.hints import hint_dropped, hint_written
-from orders.operations.moving import EVENT
+from orders.operations.leaving import ABANDONED_SECONDS, ITEMS_REMOVED, checkout_left
+from orders.operations.moving import event_row
 from orders.operations.settling import settled
+from orders.persons import user_of_code
 from orders.queries import Order
-from orders.states import ABANDONED, PENDING
+from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
+from promotions.errors import VoucherRefused
+from promotions.operations import voucher_claimed
+
+log = logging.getLogger(__name__)
 
 # The TTL of a claim, in seconds.
 CLAIM_SECONDS = 60
@@ -37,8 +50,6 @@ CLAIM_SECONDS = 60
 WORK_SECONDS = 20
 # How long a second submit of the same checkout waits for the first.
 WAIT_SECONDS = 8.0
-# How long the mark of a checkout that was given up stays: longer than the checkout page's own id is valid.
-ABANDONED_SECONDS = 30 * 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -55,18 +66,28 @@ class Draft:
     lines: tuple[quotes.QuotedLine, ...]
     cart_id: UUID | None
     fingerprint: str
+    payment_method: str = "card"
+    voucher: str = ""  # the code as it was typed; `promotions` has what it does
+    promotions: tuple[quotes.Promotion, ...] = ()
+    cart: Cart | None = None  # as it was when it was looked over: if it has changed, nothing is placed
+    checkout_number: int = 0  # how many of the cart's checkouts have ended without payment
+    stock: Mapping[UUID, Mapping[str, int]] | None = None  # as the page has seen it, by variant and warehouse
 
-    @property
+    @cached_property
     def sums(self) -> quotes.Sums:
-        return quotes.sums(self.lines, self.delivery_address.country, self.method)
+        return quotes.sums(self.lines, self.delivery_address.country, self.method, self.promotions)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """That this process alone holds an order's units, from a moment on (in seconds of `monotonic`)."""
+    """That this process alone holds an order's units, from a moment on (in seconds of `monotonic`).
+
+    `again`: somebody has claimed it before, so there may be holds already.
+    """
 
     me: UUID
     since: float
+    again: bool = False
 
     def check(self) -> None:
         """Raise CheckoutBusy when the claim may soon be somebody else's."""
@@ -74,19 +95,26 @@ class Claim:
             raise CheckoutBusy
 
 
+# Nobody has held anything for it yet. TRIED stands in the same batch, and outlives the claim.
+CLAIM_FIRST = conditional(
+    "Q12",
+    """UPDATE orders USING TTL :seconds SET placing = :me
+       WHERE order_id = :order_id IF placing = null AND state = null AND tried = null""",
+)
+TRIED = conditional("Q12", "UPDATE orders USING TTL :seconds SET tried = true WHERE order_id = :order_id")
 CLAIM = conditional(
     "Q12",
-    """UPDATE orders USING TTL :seconds SET placing = :me WHERE order_id = :order_id IF placing = null AND state = null""",
+    """UPDATE orders USING TTL :seconds SET placing = :me
+       WHERE order_id = :order_id IF placing = null AND state = null AND tried = true""",
 )
 UNCLAIM = conditional("Q12", "UPDATE orders SET placing = null WHERE order_id = :order_id IF placing = :me")
 ITEM = write(
     "Q13",
     """INSERT INTO order_items (order_id, line_number, product_id, variant_id, sku, name, slug, options, picture,
-                                 unit_price, quantity, line_total, tax_class)
+                                 unit_price, quantity, line_total, discount, tax_added, tax_class)
        VALUES (:order_id, :line_number, :product_id, :variant_id, :sku, :name, :slug, :options, :picture,
-               :unit_price, :quantity, :line_total, :tax_class)""",
+               :unit_price, :quantity, :line_total, :discount, :tax_added, :tax_class)""",
 )
-ITEMS_REMOVED = write("Q13", "DELETE FROM order_items WHERE order_id = :order_id")
 NUMBER = conditional(
     "Q12", "INSERT INTO order_ids_by_number (number, order_id) VALUES (:number, :order_id) IF NOT EXISTS"
 )
@@ -100,27 +128,36 @@ PLACE = conditional(
               item_count = :item_count, country = :country, delivery_address = :delivery_address,
               billing_address = :billing_address, delivery_method = :delivery_method,
               first_item_name = :first_item_name, first_item_picture = :first_item_picture, cart_id = :cart_id,
-              allocations = :allocations, fingerprint = :fingerprint
+              allocations = :allocations, fingerprint = :fingerprint, payment_method = :payment_method,
+              captured = 0, refunded = 0, voucher = :voucher, discounts = :discounts
        WHERE order_id = :order_id IF placing = :me AND state = null""",
 )
 
 
-def order_placed(draft: Draft, now: datetime, pay_within: timedelta = HOLD_FOR) -> Order:
+def order_placed(draft: Draft, now: datetime, pay_within: timedelta | None = None) -> Order:
     """Make a checkout an order that waits for its payment; placing it again returns the order that it has become.
 
-    Its units are held until then (see inventory.operations.held).
-    Raises OutOfStock, with nothing placed; CheckoutUsed if the checkout became an order of another content,
-    CheckoutGivenUp if its goods were given back meanwhile, CheckoutBusy, CassandraUnavailable.
+    Its units are held until then (see inventory.operations.held), by default for as long as its way to pay allows.
+    Raises OutOfStock, VoucherRefused, CartChanged, or CartOrdered when another checkout has the cart, with nothing placed;
+    CheckoutUsed if the checkout became an order of another content, CheckoutGivenUp if its goods were given back
+    meanwhile, CheckoutBusy, CassandraUnavailable.
     """
     claim = _claimed(draft)
     if isinstance(claim, Order):
         return claim
     hint = hint_written(draft.order_id)
     try:
-        allocations = inventory.held(draft.order_id, _wants(draft), now, check=claim.check)
-    except OutOfStock:
+        if draft.cart:
+            _take_cart(draft, draft.cart, now)
+        allocations = inventory.held(
+            draft.order_id, _wants(draft), now, check=claim.check, retry=claim.again, seen=draft.stock
+        )
+        claim.check()
+        _take_voucher(draft, allocations, now)
+    except (OutOfStock, CartError, CartOrdered, VoucherRefused):
         UNCLAIM.apply(mine=lambda _: True, order_id=draft.order_id, me=claim.me)
         raise
+    pay_within = pay_within or gateways.METHODS[draft.payment_method].pay_within
     claim.check()
     write_together([ITEMS_REMOVED.bind(order_id=draft.order_id)])
     write_together(list(item_rows(draft)))
@@ -128,16 +165,7 @@ def order_placed(draft: Draft, now: datetime, pay_within: timedelta = HOLD_FOR) 
     event_id = uuid_from_time(now)
     outcome = conditional_batch(
         PLACE.bind(me=claim.me, **header_values(draft, number, now, now + pay_within, allocations)),
-        EVENT.bind(
-            order_id=draft.order_id,
-            event_id=event_id,
-            kind="placed",
-            actor="shopper",
-            note="",
-            public=True,
-            state=PENDING,
-            board="to_pay",
-        ),
+        event_row(draft.order_id, event_id, "placed", actor="shopper", state=PENDING, board="to_pay"),
         mine=lambda row: row.event_id == event_id,
     )
     if not outcome:
@@ -152,13 +180,14 @@ def order_placed(draft: Draft, now: datetime, pay_within: timedelta = HOLD_FOR) 
 
 def _claimed(draft: Draft) -> Claim | Order:
     """Claim the checkout for this call, or return the order that it has become already."""
-    me, until = uuid4(), monotonic() + WAIT_SECONDS
+    me, until, again = uuid4(), monotonic() + WAIT_SECONDS, False
     while True:
         since = monotonic()
-        claim = CLAIM.apply(mine=lambda row: row.placing == me, order_id=draft.order_id, me=me, seconds=CLAIM_SECONDS)
+        claim = _claim_again(draft, me) if again else _claim_first(draft, me)
         if claim:
-            return Claim(me, since)
-        if claim.current and claim.current.state == ABANDONED:
+            return Claim(me, since, again)
+        there = claim.current
+        if there and there.state == ABANDONED:
             raise CheckoutGivenUp
         if order := queries.order(draft.order_id):
             if order.fingerprint != draft.fingerprint:
@@ -166,7 +195,125 @@ def _claimed(draft: Draft) -> Claim | Order:
             return order
         if monotonic() > until:
             raise CheckoutBusy
+        if there and there.tried and not again:
+            again = True
+            continue
         sleep(0.1)
+
+
+def _claim_first(draft: Draft, me: UUID) -> Outcome:
+    return conditional_batch(
+        CLAIM_FIRST.bind(order_id=draft.order_id, me=me, seconds=CLAIM_SECONDS),
+        TRIED.bind(order_id=draft.order_id, seconds=ABANDONED_SECONDS),
+        mine=lambda row: row.placing == me,
+    )
+
+
+def _claim_again(draft: Draft, me: UUID) -> Outcome:
+    return CLAIM.apply(mine=lambda row: row.placing == me, order_id=draft.order_id, me=me, seconds=CLAIM_SECONDS)
+
+
+def _take_cart(draft: Draft, cart: Cart, now: datetime) -> None:
+    """Let the checkout have its cart, if that is as it was looked over and no other checkout has it.
+
+    Raises CartChanged, CartOrdered, CheckoutBusy, CassandraUnavailable.
+    """
+    until = monotonic() + WAIT_SECONDS
+    while True:
+        with _left(cart, draft.order_id, now) as free:
+            if free:
+                cart = replace(cart, checkout_id=carts.cart_taken(cart, draft.order_id, draft.checkout_number))
+            if cart.checkout_id == draft.order_id:
+                return
+        if monotonic() > until:
+            raise CheckoutBusy
+        if not free:
+            sleep(0.1)
+
+
+@contextmanager
+def _left(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
+    """Tell whether the checkout that has the cart needs it no more; False while somebody places it just now.
+
+    What it has bought is taken out of the cart, if nobody has come to that yet. What it holds without having become an
+    order is given back. No payment for an order that has expired brings that back meanwhile. Raises CartOrdered.
+    """
+    order = queries.order(cart.checkout_id) if cart.checkout_id else None
+    if cart.checkout_id in (None, by):
+        yield True
+    elif order is None:
+        yield checkout_left(cart.checkout_id)
+    elif keeps_cart(order):
+        raise CartOrdered(order)
+    elif order.state == EXPIRED:
+        claim = holding_claimed(order)
+        try:
+            yield claim is not None
+            if claim:
+                _tries_closed(order)
+        finally:
+            if claim:
+                holding_unclaimed(order, claim)
+    else:
+        with suppress(GatewayAway):
+            settled(order.order_id, now)
+        yield True
+        _tries_closed(order)
+
+
+def _tries_closed(order: Order) -> None:
+    """Close the bank's pages that an order has left open, where the bank can: the cart is another checkout's now."""
+    if order.state not in (CANCELLED, EXPIRED):
+        return
+    for attempt in queries.attempts(order.order_id):
+        if attempt.state == "started" and attempt.reference and attempt.gateway not in gateways.BY_HAND:
+            try:
+                gateways.gateway(attempt.gateway).void(attempt.reference)
+            except (GatewayAway, LookupError) as away:
+                # Then a payment that comes is given back. Nobody waits for the same bank twice.
+                log.warning("order %s: a try to pay it stays open at %s: %s", order.number, attempt.gateway, away)
+                return
+
+
+HOLDING = conditional(
+    "Q12",
+    """UPDATE orders USING TTL :seconds SET placing = :me WHERE order_id = :order_id
+       IF placing = null AND state = 'expired' AND version = :seen""",
+)
+
+
+def holding_claimed(order: Order) -> Claim | None:
+    """Claim the holding of an expired order's units, so that nobody else holds or releases any meanwhile.
+
+    Returns None when somebody else has the claim, or the order has changed. Raises CassandraUnavailable.
+    """
+    claim = Claim(uuid4(), monotonic())
+    outcome = HOLDING.apply(
+        mine=lambda row: row.placing == claim.me,
+        order_id=order.order_id,
+        me=claim.me,
+        seen=order.version,
+        seconds=CLAIM_SECONDS,
+    )
+    return claim if outcome else None
+
+
+def holding_unclaimed(order: Order, claim: Claim) -> None:
+    """Give up a claim of `holding_claimed`. Raises CassandraUnavailable."""
+    UNCLAIM.apply(mine=lambda _: True, order_id=order.order_id, me=claim.me)
+
+
+def _take_voucher(draft: Draft, allocations: tuple[Allocation, ...], now: datetime) -> None:
+    """Take a use of the draft's code, or give its units back. Raises VoucherRefused, CassandraUnavailable."""
+    if not draft.voucher:
+        return
+    try:
+        voucher_claimed(draft.voucher, user_of_code(draft.user_id, draft.email), draft.order_id, now)
+    except VoucherRefused:
+        inventory.released(allocations)
+        for product_id in {each.product_id for each in allocations}:
+            inventory.stock_copied(product_id)
+        raise
 
 
 def _wants(draft: Draft) -> list[Want]:
@@ -175,7 +322,8 @@ def _wants(draft: Draft) -> list[Want]:
 
 def item_rows(draft: Draft) -> Iterable[BoundStatement]:
     """Return the writes of an order's lines."""
-    for number, line in enumerate(draft.lines, 1):
+    parts = zip(draft.lines, draft.sums.line_discounts, draft.sums.line_taxes, strict=True)
+    for number, (line, discount, tax_added) in enumerate(parts, 1):
         yield ITEM.bind(
             order_id=draft.order_id,
             line_number=number,
@@ -189,6 +337,8 @@ def item_rows(draft: Draft) -> Iterable[BoundStatement]:
             unit_price=minor(line.unit_price),
             quantity=line.quantity,
             line_total=minor(line.total),
+            discount=minor(discount),
+            tax_added=minor(tax_added),
             tax_class=line.tax_class,
         )
 
@@ -246,24 +396,7 @@ def header_values(
         "cart_id": draft.cart_id,
         "allocations": allocated(allocations),
         "fingerprint": draft.fingerprint,
+        "payment_method": draft.payment_method,
+        "voucher": draft.voucher,
+        "discounts": json.dumps([{"name": each.name, "amount": minor(each.amount)} for each in sums.discounts]),
     }
-
-
-ABANDON = conditional(
-    "Q12",
-    """UPDATE orders USING TTL :seconds SET state = 'abandoned' WHERE order_id = :order_id
-       IF state = null AND placing = null""",
-)
-
-
-def checkout_abandoned(order_id: UUID) -> bool:
-    """Mark a checkout whose holds have run out as given up, so that it can become no order any more.
-
-    Tells whether that holds now; False while somebody places it, or when it has become an order.
-    Raises CassandraUnavailable.
-    """
-    outcome = ABANDON.apply(mine=lambda row: row.state == ABANDONED, order_id=order_id, seconds=ABANDONED_SECONDS)
-    given_up = outcome.applied or (outcome.current is not None and outcome.current.state == ABANDONED)
-    if given_up:
-        ITEMS_REMOVED.run(order_id=order_id)
-    return given_up

@@ -1,28 +1,32 @@
 """What an order's events owe: stock, money back, the lists, the cart, the mail. Doing it again changes nothing."""
 
 import logging
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
-from django.conf import settings
-from django.urls import reverse
-
 from cart import operations as carts
-from cassandra_db import CassandraUnavailable, conditional
+from cassandra_db import CassandraUnavailable, read
 from inventory import operations as inventory
-from mail.operations import mail_queued
-from orders import gateways, links, queries
-from orders.errors import GatewayAway, StaleOrder
+from inventory.allocating import in_order
+from orders import parcels, queries, returns
+from orders.errors import GatewayAway, MoneyRestless
+from orders.gateways import TRANSFER
 from orders.operations.copies import copies_written
 from orders.operations.hints import hint_dropped
 from orders.operations.moving import event_written
-from orders.queries import Attempt, Item, Order
-from orders.states import CANCELLED, EXPIRED, MOVES, PENDING
+from orders.operations.refunding import money_settled
+from orders.operations.selling import sale_noted
+from orders.operations.telling import mails_written
+from orders.persons import user_of_code
+from orders.queries import Item, Order
+from orders.states import CANCELLED, CONFIRMING, EXPIRED, PENDING
+from promotions.errors import VoucherRefused
+from promotions.operations import voucher_claimed, voucher_had, voucher_released
 
 log = logging.getLogger(__name__)
-
-# What is older is history: an importer of old orders writes no mail, and takes nothing from a cart.
-NEWS_FOR = timedelta(days=2)
 
 
 def order_moved(
@@ -35,16 +39,28 @@ def order_moved(
     payment_id: UUID | None = None,
     allocated: str = "",
     claim: UUID | None = None,
+    details: Mapping[str, Any] | None = None,
+    also: Mapping[str, Mapping[str, Any]] | None = None,
     settle: bool = True,
 ) -> Order:
     """Let something happen to the order as it was read; return what it is then. `kind` is one of orders.states.MOVES.
 
+    `details` and `also` are those of orders.operations.moving.event_written.
     Whoever was faster wins: the other is told by StaleOrder, and nothing of theirs is written. What follows (stock,
     lists, mail) is done at once, and by the worker if this process dies; `settle=False` leaves it to the worker.
     Raises MoveRefused when the order's state does not allow it, StaleOrder, CassandraUnavailable.
     """
     fresh, hint = event_written(
-        order, kind, actor=actor, now=now, note=note, payment_id=payment_id, allocated=allocated, claim=claim
+        order,
+        kind,
+        actor=actor,
+        now=now,
+        note=note,
+        payment_id=payment_id,
+        allocated=allocated,
+        claim=claim,
+        details=details,
+        also=also,
     )
     if not settle:
         return fresh
@@ -52,7 +68,7 @@ def order_moved(
     try:
         fresh = settled(order.order_id, now) or fresh
         hint_dropped(hint)
-    except (CassandraUnavailable, GatewayAway) as away:
+    except (CassandraUnavailable, GatewayAway, MoneyRestless) as away:
         log.warning("order %s: %s, the rest is left to the worker: %s", order.number, kind, away)
     except Exception:
         log.exception("order %s: %s, the rest is left to the worker", order.number, kind)
@@ -62,95 +78,114 @@ def order_moved(
 def settled(order_id: UUID, now: datetime) -> Order | None:
     """Do all that is owed for an order as it is now; return it, or None if there is none.
 
-    Raises CassandraUnavailable; GatewayAway, with all done but giving the money back.
+    Raises CassandraUnavailable; MoneyRestless, or GatewayAway, also if the gateway does not know the payment (any more):
+    with all done but what is owed there.
     """
     reading, lines = queries.order_started(order_id), queries.items_started(order_id)
     order = queries.order_in(reading.rows())
     if order is None:
         return None
     items = queries.items_in(order, lines.rows())
-    stock_moved(order, items)
-    away: GatewayAway | None = None
-    if order.state in (CANCELLED, EXPIRED) and order.payment == "paid":
-        try:
-            order = money_returned(order, now)
-        except GatewayAway as error:
-            away = error
+    stuck: LookupError | None = None
+    try:
+        stock_moved(order, items, now)
+    except LookupError as error:
+        # Units that cannot move wait for somebody who looks; whoever has paid is told, and charged, all the same.
+        log.exception("order %s: its units do not move", order.number)
+        stuck = error
+    _voucher_moved(order, now)
+    away: GatewayAway | MoneyRestless | None = None
+    try:
+        order = money_settled(order, now)
+    except (GatewayAway, MoneyRestless) as error:
+        away = error
+        order = queries.order(order_id) or order
+    except (LookupError, ValueError) as error:
+        # Such as after another account's key was put in: the money waits for somebody who looks, all else does not.
+        log.exception("order %s: its gateway does not do what is owed", order.number)
+        away = GatewayAway()
+        away.__cause__ = error
+        order = queries.order(order_id) or order
     copies_written(order)
+    sale_noted(order, items)
     for product_id in {item.product_id for item in items}:
         inventory.stock_copied(product_id)
     _cart_emptied(order, items, now)
-    _mail_written(order, items, now)
+    mails_written(order, items, now)
+    if stuck:
+        raise stuck
     if away:
         raise away
     return order
 
 
-def stock_moved(order: Order, items: tuple[Item, ...]) -> None:
-    """Let the stock follow the order: committed, shipped, or given back. Raises CassandraUnavailable."""
+def stock_moved(order: Order, items: tuple[Item, ...], now: datetime) -> None:
+    """Let the stock follow the order: committed, sent parcel by parcel, given back, restocked. Raises CassandraUnavailable.
+
+    Where each line's units shall stand follows from the order's events, so doing it again changes nothing.
+    """
+    if order.state == PENDING:
+        return
     allocations = order.allocations(items)
     if order.state in (CANCELLED, EXPIRED):
         inventory.released(allocations)
-    elif order.fulfilment in ("shipped", "delivered"):
-        inventory.shipped(allocations)
-    elif order.state != PENDING and (missing := inventory.committed(allocations)):
+        return
+    sent = parcels.sent(order.parcels())
+    missing = 0
+    for each in in_order(allocations):
+        gone = sent.get(each.warehouse_id, {}).get(each.line_number, 0)
+        missing += not inventory.moved_to(each, left=each.quantity - gone, shipped=gone)
+    if missing:
         fresh = queries.order(order.order_id)
         if fresh and fresh.version == order.version:
-            log.error("order %s is confirmed, and %d of its holds are gone", order.number, len(missing))
+            log.error("order %s is confirmed, and %d of its holds are gone", order.number, missing)
+    for return_id, back in returns.restocked(order.parcels(), order.returns).items():
+        parts = [
+            replace(each, quantity=units)
+            for each in allocations
+            if (units := back.get(each.warehouse_id, {}).get(each.line_number))
+        ]
+        inventory.restocked(order.order_id, return_id, parts, now)
 
 
-ATTEMPT_ENDED = conditional(
-    "Q12",
-    """UPDATE payments SET state = :state, settled_at = :now
-       WHERE order_id = :order_id AND payment_id = :payment_id IF state = :was""",
-)
+# As it is at this moment: `placing` is set while a late payment takes the units again.
+STANDS = read("Q13", "SELECT state, placing FROM orders WHERE order_id = :order_id LIMIT 1")
+# How often the order may move on under our hands.
+_LOOKS = 5
 
 
-def attempt_ended(order_id: UUID, attempt: Attempt, state: str, now: datetime) -> bool:
-    """Note how a try to pay has ended; tell whether this call noted it. Raises CassandraUnavailable."""
-    outcome = ATTEMPT_ENDED.apply(
-        mine=lambda row: row.state == state,
-        order_id=order_id,
-        payment_id=attempt.payment_id,
-        state=state,
-        now=now,
-        was=attempt.state,
-    )
-    return outcome.applied
+def _voucher_moved(order: Order, now: datetime) -> None:
+    """Let the use of a code follow the order: given back by one that has ended, had by any other.
 
-
-def money_returned(order: Order, now: datetime) -> Order:
-    """Give a paid order's money back and say so in its history; return the order.
-
-    Raises GatewayAway, CassandraUnavailable.
+    The order may have ended since it was read, or come back to life by a payment that came late; so it is looked at
+    before each step, and after it. Whoever took the use: a guest's order that has become a member's keeps it.
     """
-    for attempt in queries.attempts(order.order_id):
-        if attempt.payment_id == order.payment_id and attempt.state != "refunded":
-            gateways.gateway(attempt.gateway).refund(attempt.reference, attempt.amount)
-            attempt_ended(order.order_id, attempt, "refunded", now)
-    try:
-        return event_written(order, "refunded", actor="system", now=now)[0]
-    except StaleOrder as stale:
-        if stale.order.payment == "refunded":  # by the worker, or another request, at the same time
-            return stale.order
-        raise
+    for _ in range(_LOOKS if order.voucher else 0):
+        row, had = STANDS.one(order_id=order.order_id), voucher_had(order.voucher, order.order_id)
+        if row is None:
+            return
+        if row.state in (CANCELLED, EXPIRED):
+            if not had or row.placing:
+                return
+            voucher_released(order.voucher, order.order_id)
+        elif had or order.erased:
+            return
+        else:
+            try:
+                voucher_claimed(order.voucher, user_of_code(order.user_id, order.email), order.order_id, now, late=True)
+            except VoucherRefused as refused:
+                log.error("order %s is not ended, and its code is not to be had any more: %s", order.number, refused)
+                return
+
+
+# For so long the cart knows which orders it was emptied for.
+_EMPTIED_ONCE = timedelta(days=carts.BOUGHT_DAYS - 1)
 
 
 def _cart_emptied(order: Order, items: tuple[Item, ...], now: datetime) -> None:
-    paid = next((event for event in order.events if event.kind in ("paid", "paid_late")), None)
-    if paid and order.cart_id and paid.at > datetime.now(UTC) - NEWS_FOR:
+    # A transfer takes days: its things leave the cart at once.
+    kinds = ("placed",) if order.payment_method == TRANSFER else CONFIRMING
+    paid = next((event for event in order.events if event.kind in kinds), None)
+    if paid and order.cart_id and paid.at > datetime.now(UTC) - _EMPTIED_ONCE:
         bought = {str(item.variant_id): item.quantity for item in items}
-        carts.lines_bought(order.cart_id, bought, order.order_id, now)
-
-
-def _mail_written(order: Order, items: tuple[Item, ...], now: datetime) -> None:
-    url = f"{settings.PUBLIC_URL}{reverse('orders:track', args=[links.track_token(order.order_id)])}"
-    context = {"order": order, "items": items, "url": url}
-    for event in order.events:
-        if event.at < datetime.now(UTC) - NEWS_FOR:
-            continue
-        if event.kind in ("paid", "paid_late"):
-            mail_queued(order.order_id, event.kind, order.email, "order_placed", context, now)
-        elif event.kind in MOVES and (headline := MOVES[event.kind].mailed):
-            told = context | {"headline": headline, "text": f"{headline[0].lower()}{headline[1:]}."}
-            mail_queued(order.order_id, f"{event.kind} {event.event_id}", order.email, "order_moved", told, now)
+        carts.lines_bought(order.cart_id, bought, order.order_id, now, with_code=bool(order.voucher))

@@ -1,4 +1,4 @@
-/* What pages gain where scripts run; all works without. docs/style-guide.md lists the attributes. */
+/* What scripts add: docs/style-guide.md lists the attributes. */
 (() => {
   "use strict";
   const find = (selector, root = document) => root.querySelector(selector);
@@ -35,7 +35,7 @@
     }, 10000);
   };
 
-  /* Focus after a swap, in the same moment */
+  /* Focus, in the same moment */
   if (window.htmx) htmx.config.defaultSettleDelay = 0;
   const focus = (element) => {
     if (!element || element.disabled) return false;
@@ -45,7 +45,7 @@
   };
   const lost = () => !document.activeElement || document.activeElement === document.body;
   const restore = ({ id, rows = [], had }, root) => {
-    /* A button that still rests gets it back when its request has ended. */
+    /* A resting button gets it back when its request has ended. */
     if (!had || !lost() || byId(id)?.disabled) return;
     [id, ...rows].some((each) => focus(byId(each))) || (root && focus(find("h1, h2, h3, h4", root))) || focus(find("main h1"));
   };
@@ -60,10 +60,14 @@
     word.textContent = paused.has(button.dataset.pause) ? button.dataset.resume || "Resume" : button.dataset.running;
   });
 
+  /* News waits for typing, and is dropped if a press was later. */
+  const typing = (root) => find("[aria-invalid=true]", root) || all("input:focus", root).some((field) => field.value !== field.defaultValue);
+  const hush = (element) => element.closest("[hx-trigger^=every]")?.dispatchEvent(new CustomEvent("htmx:abort", { bubbles: true, detail: {} }));
   on("htmx:beforeRequest", (event) => {
     const { elt, target, xhr, requestConfig } = event.detail;
     const cause = requestConfig.triggeringEvent;
-    if (!cause && (paused.has(elt.id) || document.hidden)) return event.preventDefault();
+    if (!cause && (paused.has(elt.id) || document.hidden || elt.ariaBusy || typing(elt))) return event.preventDefault();
+    if (cause) hush(elt);
     const active = document.activeElement;
     const row = active.closest("[data-row]");
     xhr.stoa = {
@@ -95,12 +99,12 @@
     const wrong = xhr.status > 399 && (find("[data-error-summary]", root) || find("main [aria-invalid=true]"));
     if (focus(wrong)) return;
     if (!focus(panel)) return restore(state, root);
-    /* Who was led to a panel sees it; the message is for ears then. */
+    /* The panel is seen, the message heard. */
     const floating = find("#status .notices--float");
     if (floating) floating.className = "vh";
     all("#status .vh button").forEach((button) => button.remove());
   });
-  /* Back to a pushed address: the whole page, at its place */
+  /* Back: the whole page, at its place */
   on("htmx:historyCacheMiss", (event) => { event.preventDefault(); location.reload(); });
 
   /* Requests that fail */
@@ -122,7 +126,7 @@
     else failed(event, status === 503 ? "The shop is away for a moment." : "Something went wrong on our side.");
   });
 
-  /* A second press counts once; htmx forms have hx-disabled-elt. */
+  /* A second press counts once. */
   on("submit", (event) => {
     const { target: form, submitter } = event;
     if (event.defaultPrevented || form.method !== "post") return;
@@ -136,8 +140,9 @@
     all("[aria-busy]", form).forEach((button) => button.removeAttribute("aria-busy"));
   };
 
-  /* A message goes as soon as its field is right. */
+  /* A right field needs no message. */
   on("input change", ({ target: field }) => {
+    hush(field);
     const group = field.closest(".field--bad, .field");
     const right = /radio|checkbox/.test(field.type) ? field.checked : field.value.trim() && field.validity.valid;
     if (!group || !right || !find("[aria-invalid=true]", group)) return;
@@ -186,7 +191,7 @@
     });
   });
 
-  /* Suggestions: the combobox pattern */
+  /* Suggestions: a combobox */
   const box = byId("q"), list = byId("suggestions");
   const options = () => (list ? all("[role=option]", list) : []);
   let place = -1;
@@ -232,7 +237,7 @@
     if (href) location.assign(href);
   });
 
-  /* The cart may have changed in another tab. */
+  /* Another tab may have changed the cart. */
   const refresh = () => window.htmx && htmx.trigger("#cart-link", "refresh");
   on("visibilitychange", () => document.hidden || refresh());
   addEventListener("pageshow", (event) => {
@@ -240,7 +245,7 @@
     if (event.persisted || performance.getEntriesByType("navigation")[0]?.type === "back_forward") refresh();
   });
 
-  /* What is typed into a password's field can be looked at. It is hidden again when it is sent. */
+  /* A password can be shown until it is sent. */
   all("[data-reveal]").forEach((field) => {
     const button = make("button", "button button--link");
     const show = (shown) => {

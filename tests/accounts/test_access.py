@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from accounts import queries
 from accounts.access import member, staff_required
+from accounts.sessions import SECOND_FACTOR, SessionStore
 from tests.factories import PASSWORD, make_user
 
 
@@ -30,6 +31,8 @@ def canteen(request: HttpRequest) -> HttpResponse:
 def asked(role: str | None) -> HttpRequest:
     request = RequestFactory().get("/staff/?status=paid")
     request.user = AnonymousUser() if role is None else make_user(role=role)
+    request.session = SessionStore()
+    request.session[SECOND_FACTOR] = str(request.user.pk)
     return request
 
 

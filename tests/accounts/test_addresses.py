@@ -6,11 +6,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from accounts import operations, queries
-from accounts.addresses import Address, phone, postcode
+from accounts import addresses, operations, queries
+from accounts.addresses import COUNTRIES, Address, phone, postcode
 from accounts.errors import AddressBookFull, NoSuchAddress
 from accounts.forms import AddressFields
 from accounts.models import User
+from catalogue import delivery, tax
 from tests.factories import make_user
 
 BERLIN = {"name": "Alice Arbour", "street": "Lindenallee 5", "postal_code": "10115", "city": "Berlin", "country": "DE"}
@@ -39,6 +40,18 @@ def book(alice: User) -> list[Address]:
         ("IE", "d02x285", "D02 X285"),
         ("IE", "D02-X285", "D02 X285"),
         ("IE", "", ""),
+        ("AT", "A-1010", "1010"),
+        ("BE", "b 1000", "1000"),
+        ("NL", "1012ab", "1012 AB"),
+        ("LU", "L-1511", "1511"),
+        ("ES", "28 013", "28013"),
+        ("IT", "I-00184", "00184"),
+        ("PT", "1100148", "1100-148"),
+        ("DK", "DK-1050", "1050"),
+        ("SE", "SE-111 29", "111 29"),
+        ("FI", "fi00100", "00100"),
+        ("PL", "00950", "00-950"),
+        ("CZ", "110 00", "110 00"),
     ],
 )
 def test_x57_spaces_dashes_and_case_in_a_postcode_are_ignored(country: str, typed: str, kept: str) -> None:
@@ -47,7 +60,17 @@ def test_x57_spaces_dashes_and_case_in_a_postcode_are_ignored(country: str, type
 
 @pytest.mark.parametrize(
     ("country", "typed"),
-    [("DE", "1011"), ("DE", "1011A"), ("FR", "750111"), ("IE", "D02"), ("DE", "١٠١١٥"), ("FR", "")],
+    [
+        ("DE", "1011"),
+        ("DE", "1011A"),
+        ("FR", "750111"),
+        ("IE", "D02"),
+        ("DE", "١٠١١٥"),
+        ("FR", ""),
+        ("NL", "1012"),
+        ("PT", "1100"),
+        ("ES", "ABCDE"),
+    ],
 )
 def test_a_postcode_that_the_country_does_not_have_is_refused(country: str, typed: str) -> None:
     with pytest.raises(ValueError, match="Enter a"):
@@ -70,13 +93,89 @@ def test_ireland_needs_no_eircode_and_germany_a_postcode() -> None:
     assert missing.errors == {"postal_code": ["Enter the postcode"]}
 
 
+@pytest.mark.parametrize("country", sorted(COUNTRIES))
+def test_each_country_that_we_deliver_to_has_its_form_its_ways_and_its_taxes(country: str) -> None:
+    shape = addresses.shape(country)
+    asked = [name for row in shape.rows for name in row]
+    assert asked[:2] == ["street", "street2"]
+    assert {"street", "city"} <= shape.required <= set(asked)
+    assert bool(shape.area) == bool(shape.areas) == (country in {"ES", "IE", "IT"})
+    assert len({stored for stored, _ in shape.areas}) == len(shape.areas)
+    assert delivery.methods(country)
+    assert set(tax.RATES[country]) == {"standard", "reduced"}
+    assert set(delivery.METHODS) == set(tax.RATES) == set(COUNTRIES)
+    with pytest.raises(ValueError, match=r"Enter an? "):
+        postcode("no", country)
+
+
+def test_a_country_calls_its_fields_by_their_names_and_orders_them() -> None:
+    ireland, spain, germany = (AddressFields(initial={"country": code}) for code in ("IE", "ES", "DE"))
+    assert [[field.name for field in row] for row in ireland.rows] == [["street"], ["city"], ["area"], ["postal_code"]]
+    assert [str(ireland[name].label) for name in ("area", "postal_code")] == ["County", "Eircode"]
+    assert not ireland["area"].field.required
+    assert [field.name for field in spain.rows[-1]] == ["postal_code", "city", "area"]
+    assert spain["area"].field.required
+    assert str(spain["area"].label) == "Province"
+    assert [field.name for field in germany.rows[-1]] == ["postal_code", "city"]
+    assert germany["area"].is_hidden
+
+
+def test_a_province_is_asked_where_it_is_written_and_forgotten_elsewhere() -> None:
+    madrid = BERLIN | {"country": "ES", "postal_code": "28013", "city": "Madrid"}
+    assert AddressFields(madrid).errors == {"area": ["Choose the province"]}
+    assert AddressFields(madrid | {"area": "Atlantis"}).errors == {"area": ["Choose the province from the list"]}
+    form = AddressFields(madrid | {"area": "Madrid"})
+    assert form.is_valid()
+    assert form.address().lines == ("Alice Arbour", "Lindenallee 5", "28013 Madrid Madrid", "Spain")
+    berlin = AddressFields(BERLIN | {"area": "Madrid"})
+    assert berlin.is_valid()
+    assert berlin.address().area == ""
+
+
+@pytest.mark.parametrize(
+    ("country", "code", "area", "lines"),
+    [
+        ("IE", "D02 X285", "Co. Dublin", ("A 1", "B", "Town", "Co. Dublin", "D02 X285", "Ireland")),
+        ("IE", "", "", ("A 1", "B", "Town", "Ireland")),
+        ("IT", "00184", "RM", ("A 1", "B", "00184 Town RM", "Italy")),
+        ("LU", "1511", "", ("A 1", "B", "L-1511 Town", "Luxembourg")),
+        ("DE", "10115", "", ("A 1", "B", "10115 Town", "Germany")),
+    ],
+)
+def test_an_address_is_written_as_its_country_does(country: str, code: str, area: str, lines: tuple[str, ...]) -> None:
+    assert Address("N", "A 1", code, "Town", country, street2="B", area=area).lines == ("N", *lines)
+
+
+def test_another_country_shows_its_fields_and_keeps_all_that_was_typed() -> None:
+    client, alice = member()
+    add = reverse("accounts:address_add")
+    typed = BERLIN | {"country": "IT", "postal_code": "abc", "street2": "Back house", "phone": "12", "update": "yes"}
+    plain, part = client.post(add, typed), client.post(add, typed, headers={"HX-Request": "true"})
+    for answer in (plain, part):
+        page = answer.content.decode()
+        assert answer.status_code == 200
+        assert "There is a problem" not in page
+        for kept in ('value="abc"', 'value="Back house"', 'value="12"', 'value="Berlin"'):
+            assert kept in page
+        assert ">Province" in page
+    assert b"<h1" in plain.content
+    assert b"<h1" not in part.content
+    assert b'id="address-fields"' in part.content
+    # To Germany and back: the province is still there.
+    to_germany = client.post(add, typed | {"area": "RM", "country": "DE"}).content.decode()
+    assert '<input type="hidden" name="area" value="RM"' in to_germany
+    back = client.post(add, typed | {"area": "RM"}).content.decode()
+    assert '<option value="RM" selected>Roma' in back
+    assert book(alice) == []
+
+
 @pytest.mark.parametrize(
     ("change", "field", "words"),
     [
         ({"name": "  "}, "name", "Enter the name"),
         ({"street": ""}, "street", "Enter street"),
         ({"city": ""}, "city", "Enter the town"),
-        ({"country": "US"}, "country", "We deliver to Germany, France and Ireland"),
+        ({"country": "US"}, "country", "We do not deliver there yet"),
         ({"postal_code": "1"}, "postal_code", "five digits"),
         ({"phone": "nonsense"}, "phone", "telephone number"),
         ({"name": "x" * 101}, "name", "at most 100"),

@@ -1,6 +1,6 @@
 """Logging in and out, as in any Django project."""
 
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 from uuid import uuid4
 
 import pytest
@@ -14,6 +14,7 @@ from pytest_django import Settings
 from accounts import queries
 from accounts.access import personal
 from accounts.models import User
+from cart.errors import CartBusy
 from cart.operations import line_added
 from cart.owner import guest_of, owner_for_writing, remember
 from cart.queries import cart_of
@@ -159,6 +160,12 @@ def test_s11_a_password_over_4_kb_is_refused_before_any_hash() -> None:
     assert not verified.called
 
 
+def test_s13_passwords_over_4_kb_are_counted_like_others_as_each_is_entered_in_the_log(settings: Settings) -> None:
+    settings.LIMITS = settings.LIMITS | {"login": (3, 0, 0, 60)}
+    sent = {"email": make_user().email, "password": "x" * 5000}
+    assert [Client().post(LOGIN, sent).status_code for _ in range(5)] == [422, 422, 422, 429, 429]
+
+
 def test_an_inactive_looking_row_or_a_demo_login_gets_in_nowhere_but_in_a_showroom(settings: Settings) -> None:
     demo = make_user(demo=True)
     client = Client()
@@ -212,6 +219,23 @@ def test_a_guests_carts_come_along(rf: RequestFactory) -> None:
     assert cart is not None
     assert cart.item_count == 2
     assert guest_of(request) == guest_id
+
+
+def test_carts_that_are_too_busy_to_come_along_keep_nobody_from_logging_in(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.post(reverse("cart:make"), {"name": "Gifts", "operation": str(uuid4())})
+    user = make_user()
+    with monkeypatch.context() as busy:
+        busy.setattr("accounts.views.signing.carts_adopted", Mock(side_effect=CartBusy))
+        assert client.post(LOGIN, {"email": user.email, "password": PASSWORD}).status_code == 303
+    assert logged_in(client)
+    assert client.cookies[settings.CART_COOKIE_NAME].value  # the next login finds them
+    assert client.post(reverse("accounts:logout")).status_code == 303
+    assert client.post(LOGIN, {"email": user.email, "password": PASSWORD}).status_code == 303
+    cart = cart_of(user.user_id)
+    assert cart is not None
+    assert cart.name == "Gifts"
 
 
 def test_x68_the_form_helps_password_managers_and_takes_pasted_words() -> None:

@@ -1,4 +1,4 @@
-"""Orders for the staff to work on, and Ann and Ben, who do."""
+"""Orders for the staff to work on, and Ann, who packs them, and Bea, who moves their money, too."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -9,11 +9,12 @@ from django.test import Client
 
 from accounts.addresses import Address
 from accounts.models import User
-from orders import delivery, operations
+from catalogue import delivery
+from catalogue.quotes import QuotedLine
+from orders import operations
 from orders.operations import Draft
 from orders.queries import Order
-from orders.quotes import QuotedLine
-from tests.factories import make_product, make_stock, make_user
+from tests.factories import make_payment, make_product, make_stock, make_user, staff_signed_in
 
 # Orders of other tests stand on the same board; these are older, so that they stand first.
 _LONG_AGO = datetime(1999, 1, 1, 12, tzinfo=UTC)
@@ -53,7 +54,10 @@ def make_order(*moves: str, now: datetime | None = None, name: str = "Sam Shoppe
     )
     order = operations.order_placed(draft, now)
     for move in moves:
-        order = operations.order_moved(order, move, actor="system", now=datetime.now(UTC))
+        if move == "paid":
+            order = make_payment(order)
+        else:
+            order = operations.order_moved(order, move, actor="system", now=datetime.now(UTC))
     return order
 
 
@@ -64,5 +68,10 @@ def ann() -> User:
 
 @pytest.fixture
 def staff(client: Client, ann: User) -> Client:
-    client.force_login(ann)
-    return client
+    return staff_signed_in(client, ann)
+
+
+@pytest.fixture
+def desk() -> Client:
+    """Bea's browser: of those who work on orders, support alone notes money and gives it back."""
+    return staff_signed_in(Client(), make_user("Bea", role="support"))

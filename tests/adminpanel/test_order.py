@@ -12,7 +12,7 @@ from adminpanel import queries as staff_queries
 from orders import operations, queries
 from orders.queries import Order
 from tests.adminpanel.conftest import make_order
-from tests.factories import make_user
+from tests.factories import make_user, staff_signed_in
 
 HTMX = {"HX-Request": "true"}
 
@@ -179,7 +179,7 @@ def test_what_no_page_of_today_sends_counts_as_an_old_page_and_keeps_the_note(
 
 def test_nobody_of_the_staff_passes_for_the_shop_by_choosing_a_name(client: Client) -> None:
     mallory = make_user("system", role="support")
-    client.force_login(mallory)
+    staff_signed_in(client, mallory)
     order = make_order("paid")
     client.post(move(order), pressed(order, "held", note="They called twice"))
     event = now_of(order).events[0]

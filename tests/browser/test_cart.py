@@ -4,8 +4,9 @@ import re
 
 from playwright.sync_api import Page, Route, expect
 
+from catalogue.showroom.data import PRODUCTS, Product
 from tests.browser.conftest import Visit
-from tests.browser.steps import TWO_CHOICES, add_to_cart, badge, focused, open_product, quantity_field
+from tests.browser.steps import ONE_CHOICE, TWO_CHOICES, add_to_cart, badge, focused, open_product, quantity_field
 from tests.browser.watching import assert_accessible
 
 
@@ -152,3 +153,63 @@ def test_two_tabs_of_a_new_guest_fill_one_cart(page: Page) -> None:
     expect(other.locator("#added")).to_contain_text("2 items")
     page.goto("/cart/")
     expect(page.locator("[data-row]")).to_have_count(2)
+
+
+def test_x52_a_tab_that_comes_back_shows_the_badge_as_it_is(page: Page) -> None:
+    page.goto("/")
+    add_to_cart(page.context.new_page())
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(badge(page)).to_contain_text(re.compile(r"My cart\s*1"))
+
+
+def test_x50_a_country_changes_the_sums_in_place(page: Page) -> None:
+    add_to_cart(page)
+    page.goto("/cart/")
+    page.get_by_label("Delivered to").focus()
+    page.get_by_label("Delivered to").select_option("FR")
+    expect(page.locator("#sums")).to_contain_text("tax at 20%")
+    expect(page).to_have_url(re.compile(r"/cart/\?country=FR$"))
+    assert focused(page).startswith("select#country")
+    assert_accessible(page)
+    page.goto("/cart/")
+    expect(page.get_by_label("Delivered to")).to_have_value("FR")
+
+
+def test_x50_without_scripts_the_country_has_a_button(plain: Page) -> None:
+    add_to_cart(plain)
+    plain.goto("/cart/")
+    plain.get_by_label("Delivered to").select_option("IE")
+    plain.get_by_role("button", name="Show", exact=True).click()
+    expect(plain.locator("#sums")).to_contain_text("tax at 23%")
+
+
+def test_what_was_looked_at_comes_when_it_is_scrolled_to(page: Page) -> None:
+    open_product(page, ONE_CHOICE)
+    open_product(page)
+    page.locator("#viewed-title").scroll_into_view_if_needed()
+    page.mouse.wheel(0, 2000)
+    expect(page.locator(".strip__item")).to_have_count(1)
+    assert_accessible(page)
+    page.get_by_role("button", name="Forget").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Nothing looked at lately")
+
+
+def test_x7_whoever_wants_to_be_told_is_led_to_the_answer(page: Page) -> None:
+    gone = next((each, sku) for each in PRODUCTS for sku in sold_out(each))
+    page.goto(f"/p/{gone[0].slug}/?variant={gone[1]}")
+    field = page.get_by_label("Tell me when it is back")
+    field.fill("x")
+    page.get_by_role("button", name="Tell me").click()
+    expect(page.locator("#wait-email_error")).to_contain_text("Enter an e-mail address")
+    expect(field).to_be_focused()
+    assert_accessible(page, "after an error")
+    field.fill("ann@example.org")
+    page.get_by_role("button", name="Tell me").click()
+    expect(page.locator("#wait [data-focus]")).to_be_focused()
+    expect(page.locator("#wait")).to_contain_text("A mail is on its way to ann@example.org.")
+    assert_accessible(page, "after asking")
+
+
+def sold_out(product: Product) -> list[str]:
+    """Return the SKUs of a product of the showroom that there are none of."""
+    return [variant.sku for variant in product.variants if not sum(variant.stock.values())]

@@ -100,6 +100,11 @@ def test_x6_a_guest_buys_by_keyboard_alone(page: Page) -> None:
     ):
         tab_to(page, field)
         page.keyboard.type(value)
+    page.keyboard.press("Enter")
+    expect(page.locator("#ways")).to_be_visible()
+    tab_to(page, "input[name=payment]")
+    page.keyboard.press("Enter")
+    expect(page.locator("#pay")).to_be_visible()
     tab_to(page, "#pay")
     page.keyboard.press("Enter")
     expect(page).to_have_title(re.compile("Test bank"))

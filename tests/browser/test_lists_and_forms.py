@@ -7,7 +7,7 @@ from playwright.sync_api import Error, Page, Request, Route, expect
 
 from tests.browser.conftest import Visit
 from tests.browser.places import Places
-from tests.browser.steps import ONE_CHOICE, add_to_cart, focused, sign_in
+from tests.browser.steps import ONE_CHOICE, add_to_cart, fill_in_details, focused, sign_in
 from tests.browser.watching import assert_accessible
 
 
@@ -60,7 +60,8 @@ def test_x3_x4_a_choice_has_an_address_of_its_own(page: Page) -> None:
     chosen = page.locator("main .price").first.inner_text()
     page.reload()
     assert page.locator("main .price").first.inner_text() == chosen
-    page.go_back()
+    with page.expect_event("load"):  # the page is asked for anew
+        page.go_back()
     expect(page.locator("h1")).to_be_visible()
 
 
@@ -122,7 +123,7 @@ def test_x59_x60_x61_the_checkout_explains_what_is_wrong(page: Page) -> None:
     page.locator("#id_name").blur()
     expect(page.locator(".field__error")).to_have_count(0)  # X61: not before it is sent
     page.locator("#id_country").select_option("DE")
-    page.get_by_role("button", name=re.compile(r"^Pay €")).click()
+    page.get_by_role("button", name="Go on to delivery and payment").click()
     summary = page.locator("[data-error-summary]")
     expect(summary).to_be_focused()
     expect(summary).to_contain_text("There is a problem")
@@ -140,15 +141,31 @@ def test_x59_x60_x61_the_checkout_explains_what_is_wrong(page: Page) -> None:
     assert page.locator("#id_email").get_attribute("aria-invalid") is None
 
 
-def test_the_sum_on_the_button_follows_the_choice_of_delivery(page: Page) -> None:
+def test_x64_the_steps_of_the_checkout_keep_what_was_chosen(page: Page) -> None:
     add_to_cart(page)
     page.goto("/checkout/")
-    pay = page.locator("#pay")
-    before = pay.inner_text()
+    fill_in_details(page)
+    page.locator("#id_city").press("Enter")
+    expect(page.locator("#ways")).to_be_visible()
+    assert_accessible(page, "the checkout's second step")
+    total = page.locator("#summary .sums__total").last
+    before = total.inner_text()
     page.locator("#ways input[type=radio]").last.check()
-    expect(pay).not_to_have_text(before)
+    expect(total).not_to_have_text(before)  # the sum follows the choice of delivery
     assert not focused(page).startswith("body")
     assert_accessible(page, "the checkout after a change of delivery")
+    page.reload()
+    expect(page.locator("#ways input[type=radio]").last).to_be_checked()
+    page.go_back()
+    expect(page.locator("#id_city")).to_have_value("Berlin")
+    page.go_forward()
+    page.get_by_role("button", name="Look it over").click()
+    expect(page.locator("#pay")).to_contain_text(re.compile(r"^Pay €"))
+    assert_accessible(page, "the checkout's last step")
+    page.get_by_role("button", name="Change your details").click()
+    expect(page.locator("#id_email")).to_have_value("ann@example.org")
+    page.goto("/checkout/")
+    expect(page.locator("#pay")).to_be_visible()
 
 
 def test_x15_an_order_prints_on_paper_without_the_shops_frame(visit: Visit, places: Places) -> None:

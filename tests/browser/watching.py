@@ -24,6 +24,7 @@ class Watch:
 
     def __init__(self, page: Page, allow: str = "") -> None:
         self.faults: list[str] = []
+        self.ended = False
         self._allowed = re.compile(f"{TOLD_ANYWAY}|{allow}" if allow else TOLD_ANYWAY)
         page.on("console", self._hear)
         page.on("pageerror", lambda error: self._note(f"error in a script: {error}"))
@@ -38,7 +39,7 @@ class Watch:
             self._note(f"{response.request.method} {response.url} answered {response.status}")
 
     def _note(self, fault: str) -> None:
-        if not self._allowed.search(fault):
+        if not self.ended and not self._allowed.search(fault):
             self.faults.append(fault)
 
     def assert_clean(self) -> None:

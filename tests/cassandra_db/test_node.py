@@ -204,6 +204,8 @@ def test_a_process_that_took_over_the_number_is_not_our_node(tmp_path: Path) -> 
     assert control.running(state.load(tmp_path), tmp_path) == []
     assert [one.condition for one in control.status(home=tmp_path)] == ["down"]
     assert control.stop(home=tmp_path, say=never) is False
+    with pytest.raises(NodeError, match="No node1 runs here"):
+        control.kill("node1", home=tmp_path, say=never)
 
 
 def test_two_nodes_are_refused(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.rooms import LAYERS, MAY_IMPORT, ROOMS, ROOT
+from tests.house.rooms import LAYERS, MAY_IMPORT, ROOMS, ROOT, kind_of
 
 FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 
@@ -36,12 +36,13 @@ def test_a_room_calls_only_the_rooms_below_it(path: Path) -> None:
             assert other in MAY_IMPORT[room], f"{room} may not import {name}: put this where {other}'s callers are"
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if p.stem in LAYERS], ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", [p for p in FILES if kind_of(p) in LAYERS], ids=lambda p: str(p.relative_to(ROOT)))
 def test_a_file_knows_nothing_of_those_above_it(path: Path) -> None:
     for name in imports(path):
         parts = name.split(".")
-        if parts[0] in MAY_IMPORT and len(parts) > 1 and parts[-1] in LAYERS:
-            assert LAYERS[parts[-1]] <= LAYERS[path.stem], f"{path.stem} may not call {name}"
+        for layer in parts[1:] if parts[0] in MAY_IMPORT else ():
+            if layer in LAYERS:
+                assert LAYERS[layer] <= LAYERS[kind_of(path)], f"{kind_of(path)} may not call {name}"
 
 
 def test_no_file_is_a_drawer_for_everything() -> None:
@@ -51,7 +52,7 @@ def test_no_file_is_a_drawer_for_everything() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [p for p in FILES if p.stem in {"queries", "operations", "models", "errors"}],
+    [p for p in FILES if kind_of(p) in {"queries", "operations", "models", "errors"}],
     ids=lambda p: str(p.relative_to(ROOT)),
 )
 def test_what_is_below_the_views_knows_no_request(path: Path) -> None:
@@ -63,6 +64,6 @@ def test_what_is_below_the_views_knows_no_request(path: Path) -> None:
 
 def test_only_the_rendering_knows_htmx() -> None:
     for path in FILES:
-        if path.stem == "views":
+        if kind_of(path) == "views":
             code = ast.unparse(ast.parse(path.read_text()))
             assert not re.search(r"request\.htmx|HX[-_]|django_htmx", code), f"{path}: leave htmx to web.rendering"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.db import connections
 
+from cassandra_db.personal import DELETED, EXPIRES, KEPT, Holds, holds, nobody, rooms
 from cassandra_db.session import keyspace, session
 
 introspection: Any = connections["default"].introspection  # the engine's own
@@ -51,6 +52,29 @@ def test_the_docstring_names_the_bound_and_the_writer(model: Any) -> None:
     pytest.fail(f"{writer[1]} is not there")
 
 
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.__table_name__)
+def test_s52_each_table_declares_whose_data_it_holds_and_what_erasing_does(model: Any) -> None:
+    declared = getattr(model, "__person__", None)
+    assert isinstance(declared, Holds), (
+        "say __person__ = nobody(), or holds(…): cassandra_db/personal.py tells how, and write what the room's"
+        " privacy.py does with it"
+    )
+    assert set(declared.columns) <= set(model._columns), "it names columns that the table does not have"
+    room = model.__module__.removesuffix(".models")
+    if declared.columns and declared.on_erase != EXPIRES:
+        assert room in {module.__name__.removesuffix(".privacy") for module in rooms()}, f"{room} has no privacy.py"
+
+
+def test_s52_a_row_that_stays_has_a_reason() -> None:
+    assert str(nobody()) == "nobody"
+    assert str(holds("user_id", on_erase=DELETED)) == "user_id; when the person is erased: deleted"
+    for wrong in ({"on_erase": KEPT}, {"on_erase": "lost", "why": "nobody looked"}):
+        with pytest.raises(ValueError, match="why a row stays"):
+            holds("user_id", **wrong)
+    with pytest.raises(ValueError, match="columns"):
+        holds(on_erase=DELETED)
+
+
 def test_no_table_is_made_that_no_model_declares() -> None:
     live = set(session().cluster.metadata.keyspaces[keyspace()].tables)
     assert live == {model.__table_name__ for model in MODELS}
@@ -76,6 +100,7 @@ def test_the_questions_of_this_shop_each_have_a_table() -> None:
         "Q15",
         "Q16",
         "Q17",
+        "Q18",
         "K1",
         "K4",
         "K5",

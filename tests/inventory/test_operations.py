@@ -13,8 +13,10 @@ from cassandra import OperationTimedOut
 from cassandra_db import session as sessions
 from cassandra_db import statements
 from cassandra_db.configuration import CONDITIONAL
+from cassandra_db.minutes import minute_of
 from inventory import operations, queries
 from inventory.errors import OutOfStock
+from inventory.operations import combining, copying, holding
 from inventory.queries import SENTINEL, WAREHOUSES, Numbers, Want
 from tests.factories import make_stock
 
@@ -187,11 +189,11 @@ def test_the_hint_stands_before_the_hold(monkeypatch: pytest.MonkeyPatch) -> Non
     def crash(*_: Any, **__: Any) -> None:
         raise RuntimeError("killed")
 
-    monkeypatch.setattr(operations, "conditional_batch", crash)
+    monkeypatch.setattr(combining, "_hold_all", crash)
     before = datetime.now(UTC)
     with pytest.raises(RuntimeError):
         operations.held(order_id, [want(variant_id)], before)
-    minutes = [operations.minute_of(before + operations.HOLD_FOR) + timedelta(minutes=n) for n in (0, 1)]
+    minutes = [minute_of(before + operations.HOLD_FOR) + timedelta(minutes=n) for n in (0, 1)]
     hints = [row for rows in queries.holds_due(minutes).values() for row in rows]
     assert order_id in {row.order_id for row in hints}
     assert numbers(variant_id).held == 0
@@ -201,7 +203,7 @@ def test_a_past_date_does_not_hide_the_hint_from_the_sweeper() -> None:
     variant_id, order_id = make_stock(5), uuid4()
     start = datetime.now(UTC)
     operations.held(order_id, [want(variant_id)], NOW - timedelta(days=90))
-    minutes = [operations.minute_of(start + operations.HOLD_FOR) + timedelta(minutes=n) for n in (0, 1)]
+    minutes = [minute_of(start + operations.HOLD_FOR) + timedelta(minutes=n) for n in (0, 1)]
     assert order_id in {row.order_id for rows in queries.holds_due(minutes).values() for row in rows}
 
 
@@ -212,7 +214,7 @@ def test_pages_see_the_copy_and_its_word() -> None:
     assert queries.stock_of(product_id)[variant_id].word == "in"
     kept = operations.held(uuid4(), [Want(1, product_id, variant_id, 2)], NOW)
     operations.stock_copied(product_id)
-    found = queries.stocks_of([product_id, uuid4()])[product_id][variant_id]
+    found = queries.stock_of(product_id)[variant_id]
     assert (found.available, found.word, found.by_warehouse) == (2, "few", {"berlin": 2})
     operations.held(uuid4(), [Want(1, product_id, variant_id, 2)], NOW)
     operations.stock_copied(product_id)
@@ -228,17 +230,16 @@ def test_what_was_kept_for_a_moment_is_seen_again(monkeypatch: pytest.MonkeyPatc
     for product_id, variant_id in zip(products, variants, strict=True):
         operations.stock_received(product_id, variant_id, "berlin", 1, 3, uuid4(), NOW)
         operations.stock_copied(product_id)
-    keep = operations._kept
+    keep = combining.held_together
 
-    def kept(order_id: UUID, each: Any, now: datetime) -> bool:
-        if each.variant_id == variants[1]:
+    def kept(variant_id: UUID, warehouse_id: str, hold: Any) -> None:
+        if variant_id == variants[1]:
             operations.stock_copied(products[0])  # somebody copies while the first is ours
-            monkeypatch.setattr(operations, "_kept", keep)
-            keep(uuid4(), replace(each, hold_id=uuid4()), now)  # and buys the second
-            return False
-        return keep(order_id, each, now)
+            monkeypatch.setattr(holding, "held_together", keep)
+            keep(variant_id, warehouse_id, replace(hold, hold_id=uuid4()))  # and buys the second
+        keep(variant_id, warehouse_id, hold)
 
-    monkeypatch.setattr(operations, "_kept", kept)
+    monkeypatch.setattr(holding, "held_together", kept)
     wants = [Want(n, *of, 1) for n, of in enumerate(zip(products, variants, strict=True), 1)]
     with pytest.raises(OutOfStock):
         operations.held(uuid4(), wants, NOW)
@@ -250,7 +251,7 @@ def test_an_older_copy_that_comes_late_loses(monkeypatch: pytest.MonkeyPatch) ->
     operations.stock_received(product_id, variant_id, "berlin", 9, 3, uuid4(), NOW)
     operations.stock_copied(product_id)
     stale = {"product_id": product_id, "variant_id": variant_id, "warehouse_id": "berlin", "threshold": 3}
-    operations.COPY.run(read_at=1, available=1, **stale)
+    copying.COPY.run(read_at=1, available=1, **stale)
     assert queries.stock_of(product_id)[variant_id].available == 9
 
 

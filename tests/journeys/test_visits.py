@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
+import pyotp
 import pytest
 from django.core import mail
 
@@ -54,7 +55,9 @@ def fill_cart(visitor: Visitor, product: Product) -> None:
 def buy(visitor: Visitor, email: str, card: str = "4242 4242 4242 4242") -> str:
     """Check out what is in the cart, pay, and return the order's number."""
     visitor.open("/checkout/")
-    visitor.press("Pay €", email=email, **TO)
+    visitor.press("Go on to delivery and payment", email=email, **TO)
+    visitor.press("Look it over", delivery="standard", payment="card")
+    visitor.press("Pay €")
     assert "Test bank" in visitor.text
     visitor.press("Pay €", card=card)
     number = re.search(r"<h1>Order <span class=\"num\">([^<]+)", visitor.text)
@@ -125,6 +128,11 @@ def test_staff_move_an_order_on_and_the_shopper_sees_it(mug: Product, email: str
     user_registered(login, "Sam", "pack and send it", datetime.now(UTC), role="warehouse")
     staff.open("/account/login/")
     staff.press("Sign in", email=login, password="pack and send it")
+    secret = re.search(r'class="num key">([A-Z2-7 ]+)<', staff.text)
+    assert secret
+    # The one press whose answer is no redirect: it shows what is never shown again.
+    shown = staff.client.post(staff.address, {"code": pyotp.TOTP(secret[1].replace(" ", "")).now()})
+    assert "Your recovery codes" in shown.content.decode()
     staff.open("/staff/")
     staff.press("Find", number=number)
     assert staff.address.startswith(f"/staff/orders/{number}/")

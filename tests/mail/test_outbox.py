@@ -1,7 +1,8 @@
 """The outbox: written once, sent once, tried again, given up in words."""
 
-import logging
+import asyncio
 import random
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -18,10 +19,16 @@ from pytest_django import Settings
 
 from accounts.addresses import Address
 from cassandra_db.leases import lease, position
+from cassandra_db.minutes import minute_of
+from catalogue.quotes import Discount
 from mail import jobs, queries
-from mail.operations import HINT, LATEST_HINT, WAITS, Sending, mail_queued, mails_sent, minute_of
+from mail.operations import HINT, LATEST_HINT, WAITS, Sending, mail_queued, mails_sent
+from orders.operations.telling import Letter
 from tests.serving import free_port
+from tests.shares import Only
 
+# When the second attempt is due.
+NEXT = timedelta(minutes=WAITS[0], seconds=1)
 REFUSED = "refused"  # whose mailbox the test's server does not know
 
 
@@ -31,13 +38,15 @@ ORDER = {
         name="<b>Alice</b> & Co",
         subtotal=Money("24.00", EUR),
         delivery=Money("4.90", EUR),
-        discount=Money("0.00", EUR),
+        discounts=(Discount("Spring", Money("0.00", EUR)),),
+        tax_added=Money("0.00", EUR),
         total=Money("28.90", EUR),
         tax=Money("4.61", EUR),
         delivery_address=Address("Alice", "Lindenallee 5", "10115", "Berlin", "DE"),
     ),
     "items": [SimpleNamespace(label="Mug, olive", quantity=2, line_total=Money("24.00", EUR))],
     "url": "https://shop.example/o/x/",
+    "letter": Letter("Sent", ("It is on its way.",), whole=True),
 }
 
 
@@ -46,6 +55,8 @@ class Server:
 
     def __init__(self) -> None:
         self.got: list[EmailMessage] = []
+        self.asked = threading.Event()
+        self.slow: threading.Event | None = None  # answers only once this is set
 
     async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:  # noqa: N802
         if address.startswith(REFUSED):
@@ -54,6 +65,9 @@ class Server:
         return "250 OK"
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
+        self.asked.set()
+        while self.slow and not self.slow.is_set():
+            await asyncio.sleep(0.02)
         self.got.append(message_from_bytes(envelope.content, policy=policy.default))
         return "250 OK"
 
@@ -86,6 +100,13 @@ def queued(now: datetime, *, to: str = "", subject_id: UUID | None = None, event
 
 def sent(now: datetime, limit: int = 200, since: timedelta = LATEST_HINT) -> Sending:
     return mails_sent(now, limit, now - since)
+
+
+def test_a_mail_that_is_queued_late_in_a_long_run_goes_out(server: Server) -> None:
+    now = datetime.now(UTC)
+    mail_id, email = queued(now - timedelta(minutes=20))
+    mails_sent(now, position=now - LATEST_HINT, share=Only("mail", thing=mail_id))
+    assert len(server.to(email)) == 1
 
 
 def test_a_mail_goes_out_as_text_and_html_with_a_fixed_message_id(server: Server, now: datetime) -> None:
@@ -126,6 +147,14 @@ def test_the_same_event_told_by_many_is_one_mail_and_another_event_another(serve
     assert sent(now).sent == 2
 
 
+def test_an_address_that_cannot_be_written_keeps_no_other_mail_from_being_sent(server: Server, now: datetime) -> None:
+    queued(now, to="alice@xאy.example")  # it looks like an address, and no domain's name is written so
+    _, email = queued(now)
+    for later in range(3):
+        sent(now + timedelta(seconds=later))
+    assert len(server.to(email)) == 1
+
+
 def test_two_workers_that_run_beside_each_other_send_a_mail_once(server: Server, now: datetime) -> None:
     emails = [queued(now)[1] for _ in range(12)]
     with ThreadPoolExecutor(3) as pool:
@@ -145,7 +174,7 @@ def test_a_mailbox_that_refuses_is_tried_again_later_and_given_up_with_an_error(
     at = now
     for wait in WAITS:
         assert "given up" not in caplog.text
-        at += timedelta(minutes=wait)
+        at += timedelta(minutes=wait, seconds=1)
         assert sent(at).failed == 1
     assert "given up after 11 attempts" in caplog.text
     assert email not in caplog.text  # S48
@@ -181,11 +210,84 @@ def test_a_worker_killed_while_sending_leaves_a_hint_for_the_next(
     with pytest.raises(KeyboardInterrupt):
         sent(now)
     monkeypatch.undo()
-    assert sent(now).sent == 1
+    # Who looks at once cannot know whether it is being sent just now.
+    assert sent(now + timedelta(seconds=30)).sent == 0
+    assert sent(now + NEXT).sent == 1
     assert server.to(email)[0]["Message-ID"] == f"<{mail_id}@stoa.example>"
 
 
-def _killed(*_: object) -> None:
+def test_a_crash_between_the_servers_yes_and_our_note_repeats_the_mail_once_with_the_same_message_id(
+    server: Server, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mail_id, email = queued(now)
+    with monkeypatch.context() as crash:
+        crash.setattr("mail.operations.SENT.apply", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            sent(now)
+    assert len(server.to(email)) == 1
+    for minutes in range(40):
+        sent(now + timedelta(minutes=minutes), since=timedelta(hours=1))
+    assert [message["Message-ID"] for message in server.to(email)] == [f"<{mail_id}@stoa.example>"] * 2
+    assert queries.hints([minute_of(now) + timedelta(minutes=m) for m in range(40)], 10) == []
+
+
+def test_a_worker_that_comes_while_another_is_sending_does_not_send_it_too(
+    server: Server, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, email = queued(now)
+    server.slow = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(sent, now)
+        assert server.asked.wait(10)
+        beside = [sent(now + timedelta(seconds=seconds)) for seconds in (0, 5, 55)]
+        server.slow.set()
+        assert first.result().sent == 1
+    assert [run.sent for run in beside] == [0, 0, 0]
+    assert sent(now + NEXT, since=timedelta(hours=1)).sent == 0
+    assert len(server.to(email)) == 1
+
+
+def test_two_workers_may_stop_at_any_write_and_each_mail_goes_out_once_or_twice(
+    server: Server, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed before each of its writes in turn: nothing is lost, and only what the server had may come again."""
+    for place, write in enumerate(("HINT.run", "ATTEMPT.apply", "SENT.apply", "UNHINT.run")):
+        mail_id, email = queued(now)
+        with monkeypatch.context() as crash:
+            crash.setattr(f"mail.operations.{write}", _killed)
+            with pytest.raises(KeyboardInterrupt):
+                sent(now)
+        for minutes in range(8):
+            sent(now + timedelta(minutes=minutes), since=timedelta(hours=1))
+        assert {message["Message-ID"] for message in server.to(email)} == {f"<{mail_id}@stoa.example>"}
+        assert len(server.to(email)) == (2 if write == "SENT.apply" else 1), write
+        now += timedelta(hours=place + 2)
+
+
+def test_after_a_day_without_a_server_a_run_looks_at_no_more_than_it_can_send(
+    server: Server, settings: Settings, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    emails = [queued(now + timedelta(hours=hours))[1] for hours in range(12)]
+    looked, hints = [], queries.hints
+
+    def noted(minutes: list[datetime], at_once: int) -> list[Any]:
+        looked.append(minutes)
+        return hints(minutes, at_once)
+
+    monkeypatch.setattr("mail.queries.hints", noted)
+    port, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
+    later = now + timedelta(days=1)
+    away = mails_sent(later, 2, now)
+    assert away == Sending(sent=0, failed=0, position=minute_of(now))
+    assert len(looked) == 1
+    settings.EMAIL_PORT, position = port, away.position
+    for _ in range(12):
+        position = mails_sent(later, 2, position).position
+    assert [len(server.to(email)) for email in emails] == [1] * 12
+    assert position == minute_of(later - LATEST_HINT)
+
+
+def _killed(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
@@ -222,13 +324,13 @@ def test_s27_a_line_break_in_what_is_told_makes_no_header_and_markup_stays_text(
 @pytest.mark.parametrize("template", ["order_placed", "order_moved"])
 def test_the_mails_of_an_order_tell_what_when_where_and_how_much(server: Server, now: datetime, template: str) -> None:
     email = f"alice-{uuid4().hex}@example.com"
-    told = ORDER | {"headline": "Sent", "text": "it is on its way."}
-    mail_queued(uuid4(), "told", email, template, told, now)
+    mail_queued(uuid4(), "told", email, template, ORDER, now)
     sent(now)
     message = server.to(email)[0]
     for part in (message.get_body(("plain",)), message.get_body(("html",))):
         assert part is not None
         for words in (
+            "It is on its way.",
             "2 × Mug, olive",
             "€24.00",
             "€4.90",
@@ -243,16 +345,12 @@ def test_the_mails_of_an_order_tell_what_when_where_and_how_much(server: Server,
         assert message["Subject"].startswith("Sent: S-1")
 
 
-def test_the_job_goes_on_where_the_last_run_got_to(server: Server, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO)
-    with lease(jobs.NAME):
-        for _ in range(10):  # what other tests have queued is more than one run sends
-            jobs.send(datetime.now(UTC))
-    _, email = queued(datetime.now(UTC))
+def test_the_job_goes_on_where_the_last_run_got_to(server: Server) -> None:
+    mail_id, email = queued(datetime.now(UTC))
+    share = Only(f"mail {mail_id}", thing=mail_id)
     now = datetime.now(UTC)
-    with lease(jobs.NAME):
-        said = jobs.send(now)
-        assert "sent" in said
-        assert position(jobs.NAME) == minute_of(now - LATEST_HINT).isoformat()
-        assert jobs.send(now + timedelta(minutes=1)) == ""
+    with lease(share.job):
+        assert jobs.send(now, share) == "1 sent, 0 failed"
+        assert position(share.job) == minute_of(now - LATEST_HINT).isoformat()
+        assert jobs.send(now + timedelta(minutes=1), share) == ""
     assert len(server.to(email)) == 1

@@ -1,13 +1,13 @@
 """Orders under fire: repeated, raced, cut off at every step, and paid at the wrong moment."""
 
 import logging
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
 import pytest
+import time_machine
 from moneyed import Money
 
 from accounts.addresses import Address
@@ -15,10 +15,12 @@ from cart import operations as carts
 from cart import queries as cart_queries
 from cassandra_db import conditional, write
 from cassandra_db.leases import lease, position
+from cassandra_db.minutes import minute_of
+from cassandra_db.shares import Share
 from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.errors import OutOfStock
-from inventory.operations import minute_of
+from inventory.operations import holding
 from mail import queries as mails
 from orders import jobs, operations, queries
 from orders.errors import (
@@ -27,6 +29,7 @@ from orders.errors import (
     CheckoutUsed,
     GatewayAway,
     MoveRefused,
+    NoGateway,
     NotPayable,
     StaleOrder,
     TooManyAttempts,
@@ -34,10 +37,12 @@ from orders.errors import (
 from orders.gateways.testbank import operations as bank
 from orders.gateways.testbank import queries as bank_queries
 from orders.gateways.testbank.gateway import TestBank
-from orders.operations import copies, hints, moving, paying, placing, settling
+from orders.operations import copies, hints, moving, paying, placing, refunding, settling
 from orders.queries import Order
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.audit import audit, stock_adds_up
+from tests.orders.crashing import killed_in
+from tests.shares import Only
 
 ORIGIN = "http://testserver"
 
@@ -168,8 +173,8 @@ def test_who_was_held_up_after_the_claim_holds_nothing_any_more(monkeypatch: pyt
 
 STEPS: list[tuple[Any, str]] = [
     (placing, "hint_written"),
-    (inventory, "hinted"),
-    (inventory, "_kept"),
+    (holding, "hinted"),
+    (holding, "held_together"),
     (placing, "write_together"),
     (placing, "number_claimed"),
     (placing, "conditional_batch"),
@@ -179,30 +184,12 @@ STEPS: list[tuple[Any, str]] = [
 ]
 
 
-def killed_at(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, act: Callable[[], Any]) -> bool:
-    """Run `act` with a process that dies when it comes to that step; tell whether it came to it."""
-
-    class Killed(BaseException):
-        pass
-
-    def die(*_: Any, **__: Any) -> None:
-        raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(module, name, die)
-        try:
-            act()
-        except Killed:
-            return True
-    return False
-
-
 @pytest.mark.parametrize(("module", "name"), STEPS, ids=[name for _, name in STEPS])
-def test_killed_while_placing(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
+def test_killed_while_placing(module: Any, name: str) -> None:
     product = goods(5)
     variant_id = product.variants[0].variant_id
     draft = make_draft((product, 2))
-    assert killed_at(monkeypatch, module, name, lambda: operations.order_placed(draft, now()))
+    killed_in(module, name, lambda: operations.order_placed(draft, now()))
     stock_adds_up(variant_id)
     if (order := queries.order(draft.order_id)) is not None:
         # It was placed: the worker completes it, and it can be paid.
@@ -223,10 +210,10 @@ def _claimant(order_id: UUID) -> UUID:
 
 
 @pytest.mark.parametrize(("module", "name"), STEPS[3:6], ids=[name for _, name in STEPS[3:6]])
-def test_killed_while_placing_and_sent_again(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
+def test_killed_while_placing_and_sent_again(module: Any, name: str) -> None:
     product = goods(2)
     draft = make_draft((product, 2))
-    assert killed_at(monkeypatch, module, name, lambda: operations.order_placed(draft, now()))
+    killed_in(module, name, lambda: operations.order_placed(draft, now()))
     placing.UNCLAIM.apply(order_id=draft.order_id, me=_claimant(draft.order_id))
     # The last two units are held by the shopper's own first try.
     order = operations.order_placed(draft, now())
@@ -234,10 +221,10 @@ def test_killed_while_placing_and_sent_again(monkeypatch: pytest.MonkeyPatch, mo
     assert stock_adds_up(product.variants[0].variant_id)["held"] == 2
 
 
-def test_a_checkout_that_was_given_up_becomes_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkout_that_was_given_up_becomes_no_order() -> None:
     product = goods(5)
     draft = make_draft((product, 2))
-    assert killed_at(monkeypatch, placing, "number_claimed", lambda: operations.order_placed(draft, now()))
+    killed_in(placing, "number_claimed", lambda: operations.order_placed(draft, now()))
     assert not operations.checkout_abandoned(draft.order_id), "while somebody places it, it is not given up"
     placing.UNCLAIM.apply(order_id=draft.order_id, me=_claimant(draft.order_id))
     assert operations.checkout_abandoned(draft.order_id)
@@ -252,23 +239,23 @@ PAYING: list[tuple[Any, str]] = [
     (settling, "stock_moved"),
     (settling, "copies_written"),
     (settling, "_cart_emptied"),
-    (settling, "_mail_written"),
+    (settling, "mails_written"),
     (settling, "hint_dropped"),
     (paying, "attempt_ended"),
 ]
 
 
 @pytest.mark.parametrize(("module", "name"), PAYING, ids=[f"{m.__name__}.{n}" for m, n in PAYING])
-def test_killed_while_it_is_paid(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
+def test_killed_while_it_is_paid(module: Any, name: str) -> None:
     order = make_order(quantity=3, user_id=uuid4())
     started = operations.payment_started(order, ORIGIN, now())
     bank.card_given(started.payment_id, bank.APPROVED, now())
     settle = lambda: operations.payment_settled(order.order_id, started.payment_id, now())  # noqa: E731
-    assert killed_at(monkeypatch, module, name, settle)
+    killed_in(module, name, settle)
     swept(now() + timedelta(minutes=4))
     done = audit(order.order_id)
     assert (done.state, done.payment) == ("confirmed", "paid")
-    assert [event.kind for event in done.events].count("paid") == 1
+    assert [event.kind for event in done.events].count("captured") == 1
 
 
 # ---- Payment
@@ -292,7 +279,7 @@ def test_a_payment_confirms_the_order_and_empties_the_cart_of_what_was_bought() 
 
 def test_the_confirmation_mail_is_written_once() -> None:
     order = make_order(paid=True)
-    mail_id = uuid5(order.order_id, "paid")
+    mail_id = uuid5(order.order_id, "confirmed")
     mail = mails.mail(mail_id)
     assert mail
     assert mail.recipient == order.email
@@ -307,16 +294,18 @@ def test_declined_then_paid() -> None:
     audit(order.order_id)
     paid = make_payment(declined)
     assert (audit(order.order_id).word, paid.column) == ("Confirmed", "to_pack")
-    assert [attempt.state for attempt in queries.attempts(order.order_id)] == ["declined", "paid"]
+    assert [attempt.state for attempt in queries.attempts(order.order_id)] == ["declined", "captured"]
 
 
-def test_a_late_answer_leaves_the_order_waiting_until_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_late_answer_leaves_the_order_waiting_until_it_is_there() -> None:
     order = make_order()
     waiting = make_payment(order, bank.LATE)
     assert waiting.word == "Waiting for payment"
     (attempt,) = queries.attempts(order.order_id)
     assert operations.payment_settled(order.order_id, attempt.payment_id, now()) == waiting
-    bank._answered(attempt.payment_id, "late", "late", now() - timedelta(seconds=1))
+    row = bank_queries.payment(attempt.payment_id)
+    assert row
+    assert bank._changed(row, answers_at=now() - timedelta(seconds=1))
     swept(now() + timedelta(minutes=4))
     assert audit(order.order_id).word == "Confirmed"
 
@@ -344,7 +333,7 @@ def test_everybody_asks_at_once_and_it_is_paid_once() -> None:
     bank.card_given(started.payment_id, bank.APPROVED, now())
     with ThreadPoolExecutor(5) as pool:
         list(pool.map(lambda _: operations.payment_settled(order.order_id, started.payment_id, now()), range(5)))
-    assert [event.kind for event in audit(order.order_id).events].count("paid") == 1
+    assert [event.kind for event in audit(order.order_id).events].count("captured") == 1
 
 
 def test_a_payment_over_another_sum_does_not_count(caplog: pytest.LogCaptureFixture) -> None:
@@ -352,7 +341,7 @@ def test_a_payment_over_another_sum_does_not_count(caplog: pytest.LogCaptureFixt
     started = operations.payment_started(order, ORIGIN, now())
     bank.card_given(started.payment_id, bank.APPROVED, now())
     cheap = conditional(
-        "test", "UPDATE testbank_payments SET amount = 1 WHERE payment_id = :payment_id IF state = 'paid'"
+        "test", "UPDATE testbank_payments SET amount = 1 WHERE payment_id = :payment_id IF state = 'authorized'"
     )
     assert cheap.apply(payment_id=started.payment_id)
     with caplog.at_level(logging.ERROR):
@@ -453,9 +442,9 @@ def test_a_payment_after_the_end_goes_back_when_the_goods_are_sold() -> None:
     bank.card_given(started.payment_id, bank.APPROVED, now())
     operations.payment_settled(order.order_id, started.payment_id, now())
     done = audit(order.order_id)
-    assert (done.word, done.state) == ("Refunded", "expired")
-    assert [attempt.state for attempt in queries.attempts(order.order_id)] == ["refunded"]
-    assert at_the_bank(started.payment_id) == "refunded"
+    assert (done.word, done.state) == ("Not paid in time", "expired")
+    assert [attempt.state for attempt in queries.attempts(order.order_id)] == ["voided"]
+    assert at_the_bank(started.payment_id) == "voided"
 
 
 def expired_and_paid(order: Order) -> UUID:
@@ -481,33 +470,33 @@ def test_only_one_takes_the_units_of_a_late_payment() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "name"), [(paying, "order_moved"), (settling, "money_returned"), (settling, "attempt_ended")]
+    ("module", "name"), [(paying, "order_moved"), (settling, "money_settled"), (refunding, "attempt_ended")]
 )
-def test_killed_while_a_late_payment_goes_back(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
+def test_killed_while_a_late_payment_goes_back(module: Any, name: str) -> None:
     order = make_order(quantity=1, stock=1)
     payment_id = expired_and_paid(order)
     item = queries.items(order)[0]
     inventory.held(uuid4(), [stock.Want(1, item.product_id, item.variant_id, 1)], now())
     settle = lambda: operations.payment_settled(order.order_id, payment_id, now())  # noqa: E731
-    assert killed_at(monkeypatch, module, name, settle)
+    killed_in(module, name, settle)
     placing.UNCLAIM.apply(order_id=order.order_id, me=_claimant(order.order_id))  # a minute later
     swept(now() + timedelta(minutes=4))
-    assert audit(order.order_id).word == "Refunded"
-    assert at_the_bank(payment_id) == "refunded"
-    assert [attempt.state for attempt in queries.attempts(order.order_id)] == ["refunded"]
+    assert audit(order.order_id).payment == "voided"
+    assert at_the_bank(payment_id) == "voided"
+    assert [attempt.state for attempt in queries.attempts(order.order_id)] == ["voided"]
 
 
-def test_killed_after_a_second_payment_went_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_after_a_second_payment_went_back() -> None:
     order = make_order()
     started = operations.payment_started(order, ORIGIN, now())
     operations.order_moved(fresh(order), "cancelled", actor="Ann", now=now())
     bank.card_given(started.payment_id, bank.APPROVED, now())
     settle = lambda: operations.payment_settled(order.order_id, started.payment_id, now())  # noqa: E731
-    assert killed_at(monkeypatch, paying, "attempt_ended", settle)
-    assert at_the_bank(started.payment_id) == "refunded"
+    killed_in(paying, "attempt_ended", settle)
+    assert at_the_bank(started.payment_id) == "voided"
     swept(now() + timedelta(minutes=4))
-    assert [attempt.state for attempt in queries.attempts(order.order_id)] == ["refunded"]
-    assert "on its way back" in audit(order.order_id).history[0].note
+    assert [attempt.state for attempt in queries.attempts(order.order_id)] == ["voided"]
+    assert "nothing was charged" in audit(order.order_id).history[0].note
 
 
 # ---- Staff
@@ -519,7 +508,15 @@ def test_the_whole_way_to_the_door() -> None:
         order = operations.order_moved(order, kind, actor="Ann", now=now())
         audit(order.order_id)
     assert stock_adds_up(queries.items(order)[0].variant_id)["shipped"] == 2
-    assert [event.kind for event in order.events] == ["closed", "delivered", "shipped", "packed", "paid", "placed"]
+    assert [event.kind for event in order.events] == [
+        "closed",
+        "delivered",
+        "shipped",
+        "packed",
+        "captured",
+        "authorized",
+        "placed",
+    ]
     assert "closed" not in {event.kind for event in order.history}
 
 
@@ -556,12 +553,12 @@ def test_a_cancelled_order_gives_back_the_units_and_the_money() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "name"), [(settling, "stock_moved"), (settling, "money_returned"), (settling, "copies_written")]
+    ("module", "name"), [(settling, "stock_moved"), (settling, "money_settled"), (settling, "copies_written")]
 )
-def test_killed_while_cancelling(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
+def test_killed_while_cancelling(module: Any, name: str) -> None:
     order = make_order(quantity=2, stock=5, paid=True)
     cancel = lambda: operations.order_moved(order, "cancelled", actor="Ann", now=now())  # noqa: E731
-    assert killed_at(monkeypatch, module, name, cancel)
+    killed_in(module, name, cancel)
     swept(now() + timedelta(minutes=3))
     assert audit(order.order_id).word == "Cancelled and refunded"
 
@@ -571,8 +568,8 @@ def test_two_at_once_may_return_the_money(monkeypatch: pytest.MonkeyPatch) -> No
     refund = TestBank.refund
     raced: list[str] = []
 
-    def refund_twice(self: TestBank, reference: str, amount: Money) -> None:
-        refund(self, reference, amount)
+    def refund_twice(self: TestBank, reference: str, amount: Money, key: str) -> None:
+        refund(self, reference, amount, key)
         if not raced:
             raced.append(reference)
             operations.settled(order.order_id, now())  # the worker, say
@@ -598,6 +595,76 @@ def test_with_the_bank_away_the_rest_is_done_and_the_money_follows(monkeypatch: 
         swept(now() + timedelta(minutes=2))  # away still: the worker comes again
     swept(now() + timedelta(minutes=12))
     assert audit(order.order_id).word == "Cancelled and refunded"
+
+
+@pytest.mark.parametrize("gone", [LookupError("no such payment"), ValueError("nothing was taken"), NoGateway()])
+def test_with_another_bank_than_it_was_paid_at_all_but_the_money_is_done(
+    monkeypatch: pytest.MonkeyPatch, gone: Exception
+) -> None:
+    order = make_order(quantity=2, stock=5, paid=True)
+    variant_id = queries.items(order)[0].variant_id
+
+    def unknown(*_: Any) -> None:
+        raise gone
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TestBank, "refund", unknown)
+        operations.order_moved(order, "cancelled", actor="Ann", now=now(), settle=False)
+        with pytest.raises(GatewayAway):
+            operations.settled(order.order_id, now())
+    assert audit(order.order_id).word == "Cancelled", "its copies and its stock are right"
+    assert stock_adds_up(variant_id)["available"] == 5
+    swept(now() + timedelta(minutes=12))
+    assert audit(order.order_id).word == "Cancelled and refunded"
+
+
+@pytest.mark.parametrize("gone", [LookupError("no such payment"), NoGateway()])
+def test_an_order_whose_bank_is_no_longer_ours_expires_and_is_paid_late_if_it_tells(
+    monkeypatch: pytest.MonkeyPatch, gone: Exception
+) -> None:
+    order = make_order(quantity=3, stock=5)
+    variant_id = queries.items(order)[0].variant_id
+    started = operations.payment_started(order, ORIGIN, now())
+    bank.card_given(started.payment_id, bank.APPROVED, now())
+
+    def unknown(*_: Any) -> None:
+        raise gone
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TestBank, "outcome", unknown)
+        swept(now() + timedelta(minutes=12))
+        assert audit(order.order_id).word == "Not paid in time"
+        assert stock_adds_up(variant_id)["available"] == 5
+    operations.payment_settled(order.order_id, started.payment_id, now())
+    assert audit(order.order_id).word == "Confirmed"
+
+
+def test_a_bank_that_only_does_not_answer_ends_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = make_order()
+    started = operations.payment_started(order, ORIGIN, now())
+    bank.card_given(started.payment_id, bank.APPROVED, now())
+
+    def away(*_: Any) -> None:
+        raise ConnectionError("no bank")
+
+    monkeypatch.setattr(TestBank, "outcome", away)
+    swept(now() + timedelta(minutes=12))
+    assert fresh(order).state == "pending_payment"
+
+
+def test_what_needs_no_bank_is_done_while_a_payment_cannot_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = make_order()
+    operations.payment_started(order, ORIGIN, now())
+    done: list[UUID] = []
+
+    def away(*_: Any) -> None:
+        raise ConnectionError("no bank")
+
+    monkeypatch.setattr(TestBank, "outcome", away)
+    monkeypatch.setattr(operations, "settled", lambda order_id, _: done.append(order_id))
+    with pytest.raises(GatewayAway):
+        jobs.order_looked_after(order.order_id, now())
+    assert done == [order.order_id]
 
 
 def test_what_is_not_allowed_is_refused() -> None:
@@ -679,11 +746,12 @@ def test_an_emptied_day_is_forgotten_later_and_a_fresh_one_stays() -> None:
 def test_the_jobs_remember_how_far_they_came() -> None:
     order = make_order()
     moment = now()
-    with lease("orders"), lease("holds"):
-        jobs.settle(moment)
-        jobs.expire(moment)
-        assert datetime.fromisoformat(position("orders")) <= moment
-        jobs.settle(moment)
+    orders, holds = (Only(f"{name} {order.order_id}", thing=order.order_id) for name in ("orders", "holds"))
+    with lease(orders.job), lease(holds.job):
+        jobs.settle(moment, orders)
+        jobs.expire(moment, holds)
+        assert datetime.fromisoformat(position(orders.job)) <= moment
+        jobs.settle(moment, orders)
     assert fresh(order).word == "Waiting for payment"
     assert jobs.tidy(moment) is not None
 
@@ -713,13 +781,13 @@ def test_hints_of_the_last_minute_are_left_alone() -> None:
     # 12:00:59 may be the hint of an event that is written at 12:01:01.
     looked: list[datetime] = []
 
-    def look(minutes: list[datetime], at: datetime) -> set[datetime]:
+    def look(minutes: list[datetime], at: datetime, share: Share) -> jobs.Swept:
         looked.extend(minutes)
-        return set()
+        return jobs.Swept()
 
-    at, job = now(), f"test {uuid4()}"
-    with lease(job):
-        jobs._swept(job, at, look)
+    at, share = now(), Share(f"test {uuid4()}")
+    with lease(share.job):
+        jobs._swept(share, at, look)
     assert looked[-1] == minute_of(at) - timedelta(minutes=2)
 
 
@@ -736,10 +804,10 @@ def test_the_holds_of_an_order_are_settled_once(monkeypatch: pytest.MonkeyPatch)
     assert settled.count(order.order_id) == 1
 
 
-def test_what_a_try_has_left_over_goes_back_when_the_order_expires(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_try_has_left_over_goes_back_when_the_order_expires() -> None:
     first, second = goods(5), goods(5)
     draft = make_draft((first, 2))
-    assert killed_at(monkeypatch, placing, "number_claimed", lambda: operations.order_placed(draft, now()))
+    killed_in(placing, "number_claimed", lambda: operations.order_placed(draft, now()))
     placing.UNCLAIM.apply(order_id=draft.order_id, me=_claimant(draft.order_id))
     # The same checkout with its lines in another order: these are other holds.
     again = make_draft((second, 1), (first, 2))
@@ -762,9 +830,38 @@ def test_dropping_a_hint_spares_a_later_one() -> None:
     assert order_id not in queries.to_settle([second.minute]).get(second.minute, [])
 
 
+def hinted(minute: datetime, order_id: UUID) -> bool:
+    return order_id in queries.to_settle([minute]).get(minute, [])
+
+
+def test_who_is_too_late_leaves_the_hint_of_who_was_faster() -> None:
+    order = make_order(paid=True)
+    moment = now()
+    faster = operations.order_moved(order, "held", actor="Ann", now=moment, settle=False)
+    with pytest.raises(StaleOrder):
+        operations.order_moved(order, "held", actor="Bob", now=moment)
+    assert faster.state == "on_hold"
+    assert any(hinted(minute_of(moment + timedelta(minutes=n)), order.order_id) for n in (-1, 0, 1))
+
+
+def test_an_event_in_the_minute_of_a_later_look_spares_its_hint() -> None:
+    order_id = uuid4()
+    with time_machine.travel(now() + timedelta(days=1), tick=False) as travel:
+        ask = operations.hint_written(order_id, now() + timedelta(minutes=2))
+        travel.move_to(ask.minute + timedelta(seconds=59))
+        event = operations.hint_written(order_id)
+        assert event.minute == ask.minute
+        operations.hint_dropped(event)
+        assert hinted(ask.minute, order_id)
+        # The worker comes two minutes later, whenever in its minute it was to look.
+        travel.move_to(ask.minute + timedelta(minutes=2))
+        jobs.orders_looked_after([ask.minute], now())
+        assert not hinted(ask.minute, order_id)
+
+
 def test_an_old_order_writes_no_mail_and_takes_nothing_from_a_cart() -> None:
     order = make_order(paid=True, now=now() - timedelta(days=30))
-    assert mails.mail(uuid5(order.order_id, "paid")) is None
+    assert mails.mail(uuid5(order.order_id, "confirmed")) is None
     audit(order.order_id)
 
 

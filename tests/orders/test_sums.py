@@ -2,19 +2,31 @@
 
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.test import override_settings
 from hypothesis import given
 from hypothesis import strategies as st
 from moneyed import EUR, Money
 
-from orders import delivery, numbers, quotes, tax
-from orders.quotes import QuotedLine
+from catalogue import delivery, quotes, tax
+from catalogue.money import minor
+from catalogue.quotes import QuotedLine
+from catalogue.shares import share, spread
+from orders import numbers
+from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE, Promotion
 
 
-def line(price: str, quantity: int = 1, tax_class: str = "standard") -> QuotedLine:
-    return QuotedLine(uuid4(), uuid4(), "T", "Mug", "mug", {}, "mug/aaaaaa", Money(price, EUR), quantity, tax_class)
+def line(price: str, quantity: int = 1, tax_class: str = "standard", grams: int = 0) -> QuotedLine:
+    return QuotedLine(
+        uuid4(), uuid4(), "T", "Mug", "mug", {}, "mug/aaaaaa", Money(price, EUR), quantity, tax_class, grams
+    )
+
+
+def off(kind: str, **terms: Any) -> Promotion:
+    return Promotion("key", "", kind, kind, **terms)
 
 
 def test_the_included_tax_is_split_by_rate() -> None:
@@ -60,24 +72,139 @@ def test_free_delivery_leaves_no_row_of_tax_for_itself() -> None:
     assert [part.rate for part in sums.taxes] == [Decimal(7)]
 
 
-@given(
-    st.lists(
-        st.tuples(st.integers(1, 99_999), st.integers(1, 99), st.sampled_from(["standard", "reduced"])),
-        min_size=1,
-        max_size=12,
+def test_delivery_costs_more_by_weight() -> None:
+    standard, express = delivery.methods("DE")
+    little = Money("10.00", EUR)
+    for grams, price in ((0, "4.90"), (5_000, "4.90"), (5_001, "7.40"), (20_000, "10.90"), (31_500, "16.90")):
+        assert standard.price_for(little, grams) == Money(price, EUR)
+    assert express.price_for(little, 5_001) == Money("12.40", EUR)
+    assert quotes.sums([line("1.00", 3, grams=2_000)], "DE", standard).delivery == Money("7.40", EUR)
+
+
+def test_what_is_too_heavy_for_one_parcel_goes_in_several() -> None:
+    standard, _ = delivery.methods("DE")
+    assert standard.price_for(Money(10, EUR), 31_501) == Money("16.90", EUR) + Money("4.90", EUR)
+    assert standard.price_for(Money(10, EUR), 63_000) == Money("33.80", EUR)
+    # Free delivery is that of the first of them.
+    assert standard.price_for(Money(500, EUR), 31_500) == Money(0, EUR)
+    assert standard.price_for(Money(500, EUR), 31_501) == Money("4.90", EUR)
+
+
+def test_tax_is_added_where_prices_are_net() -> None:
+    lines = [line("10.00", 2), line("1.15", tax_class="reduced")]
+    with override_settings(TAX_ADDED_IN=["IE"]):
+        sums = quotes.sums(lines, "IE", delivery.method("IE", "standard"))
+        elsewhere = quotes.sums(lines, "DE", delivery.method("DE", "standard"))
+    # 23 % of 25.90 and 13.5 % of 1.15, which is 0.15525.
+    assert [(part.net, part.tax) for part in sums.taxes] == [
+        (Money("25.90", EUR), Money("5.96", EUR)),
+        (Money("1.15", EUR), Money("0.16", EUR)),
+    ]
+    assert sums.total == Money("33.17", EUR)
+    assert sums.tax_added == sums.tax == Money("6.12", EUR)
+    assert sums.line_taxes == (Money("4.60", EUR), Money("0.16", EUR))
+    assert elsewhere.tax_added == Money(0, EUR)
+    assert elsewhere.total == Money("26.05", EUR)
+
+
+def test_what_is_taken_off_is_not_taxed() -> None:
+    sums = quotes.sums(
+        [line("119.00")], "DE", delivery.method("DE", "standard"), [off(PERCENTAGE, percent=Decimal(50))]
+    )
+    assert (sums.discount, sums.total) == (Money("59.50", EUR), Money("59.50", EUR))
+    assert [part.tax for part in sums.taxes] == [Money("9.50", EUR)]
+
+
+def test_a_code_does_not_make_delivery_dearer() -> None:
+    sums = quotes.sums([line("65.00")], "DE", delivery.method("DE", "standard"), [off(AMOUNT, amount=1000)])
+    assert (sums.delivery, sums.total) == (Money(0, EUR), Money("55.00", EUR))
+
+
+def test_free_delivery_takes_nothing_off_the_goods() -> None:
+    sums = quotes.sums([line("10.00")], "DE", delivery.method("DE", "express"), [off(FREE_DELIVERY)])
+    assert (sums.delivery, sums.discount, sums.total) == (Money(0, EUR), Money(0, EUR), Money("10.00", EUR))
+    assert [(each.name, each.amount) for each in sums.discounts] == [(FREE_DELIVERY, Money(0, EUR))]
+
+
+def test_no_more_is_taken_off_than_the_goods_cost() -> None:
+    promotions = [off(AMOUNT, amount=700), off(AMOUNT, amount=700)]
+    sums = quotes.sums([line("5.00"), line("5.00")], "DE", delivery.method("DE", "standard"), promotions)
+    assert [each.amount for each in sums.discounts] == [Money("7.00", EUR), Money("3.00", EUR)]
+    assert sums.total == sums.delivery == Money("4.90", EUR)
+
+
+SOLD = st.lists(
+    st.tuples(
+        st.integers(1, 99_999), st.integers(1, 99), st.sampled_from(["standard", "reduced"]), st.integers(0, 9_000)
     ),
-    st.sampled_from(["DE", "FR", "IE"]),
-    st.sampled_from(["standard", "express"]),
+    min_size=1,
+    max_size=12,
 )
-def test_lines_delivery_and_tax_add_up_to_the_total(
-    bought: list[tuple[int, int, str]], country: str, method: str
+PROMOTIONS = st.lists(
+    st.one_of(
+        st.builds(
+            lambda hundredths: off(PERCENTAGE, percent=Decimal(hundredths) / 100), hundredths=st.integers(1, 10_000)
+        ),
+        st.builds(lambda cents: off(AMOUNT, amount=cents), cents=st.integers(1, 2_000_000)),
+        st.builds(lambda buy, free: off(BUY_GET, buy=buy, free=free), buy=st.integers(1, 4), free=st.integers(1, 3)),
+        st.just(off(FREE_DELIVERY)),
+    ),
+    max_size=4,
+)
+
+
+@given(
+    SOLD, PROMOTIONS, st.sampled_from(["DE", "FR", "IE", "DK"]), st.sampled_from(["standard", "express"]), st.booleans()
+)
+def test_s36_everything_adds_up_to_the_cent(
+    sold: list[tuple[int, int, str, int]], promotions: list[Promotion], country: str, method: str, added: bool
 ) -> None:
-    """I9."""
-    lines = [line(str(Decimal(cents) / 100), units, kind) for cents, units, kind in bought]
-    sums = quotes.sums(lines, country, delivery.method(country, method))
-    assert sum((each.total for each in lines), sums.delivery) == sums.total + sums.discount
-    assert sum((part.net + part.tax for part in sums.taxes), sums.total * 0) == sums.total
-    assert all(part.tax.amount == part.tax.amount.quantize(Decimal("0.01")) for part in sums.taxes)
+    """S36, I9."""
+    lines = [line(str(Decimal(cents) / 100), units, kind, grams) for cents, units, kind, grams in sold]
+    with override_settings(TAX_ADDED_IN=[country] if added else []):
+        sums = quotes.sums(lines, country, delivery.method(country, method), promotions)
+    nothing = sums.total * 0
+    assert sums.added is added
+    assert sum((each.total for each in lines), sums.delivery) + sums.tax_added - sums.discount == sums.total
+    assert sum((part.net + part.tax for part in sums.taxes), nothing) == sums.total
+    assert sum((each.amount for each in sums.discounts), nothing) == sums.discount
+    assert sum(sums.line_discounts, nothing) == sums.discount
+    assert all(nothing <= less <= each.total for less, each in zip(sums.line_discounts, lines, strict=True))
+    assert nothing <= sum(sums.line_taxes, nothing) <= sums.tax_added
+    assert nothing <= sums.delivery <= sums.total
+    for amount in (
+        sums.total,
+        sums.discount,
+        *sums.line_discounts,
+        *sums.line_taxes,
+        *(part.tax for part in sums.taxes),
+    ):
+        minor(amount)  # no fractions of a cent
+    # The tax of a rate is within half a cent of the exact one.
+    for part in sums.taxes:
+        exact = (
+            part.net.amount * part.rate / 100 if added else (part.net + part.tax).amount * part.rate / (100 + part.rate)
+        )
+        assert abs(part.tax.amount - exact) <= Decimal("0.005")
+
+
+@given(st.integers(0, 10_000_000), st.lists(st.integers(0, 1_000_000), min_size=1, max_size=30))
+def test_s36_an_amount_is_spread_without_a_cent_lost(amount: int, over: list[int]) -> None:
+    amount = min(amount, sum(over))
+    parts = spread(amount, over)
+    assert sum(parts) == amount
+    for part, each in zip(parts, over, strict=True):
+        assert 0 <= part <= each
+        assert sum(over) == 0 or abs(part - amount * each / sum(over)) < 1
+
+
+@given(st.integers(0, 1_000_000), st.lists(st.integers(0, 99), min_size=1, max_size=10))
+def test_s36_refunds_of_parts_of_a_line_add_up_to_the_line(amount: int, cuts: list[int]) -> None:
+    given_back, before = 0, 0
+    for units in cuts:
+        given_back += share(amount, max(sum(cuts), 1), units, before)
+        before += units
+    assert given_back == (amount if sum(cuts) else 0)
 
 
 def test_a_parcel_rests_on_weekends() -> None:

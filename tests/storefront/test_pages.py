@@ -17,6 +17,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from catalogue import operations, queries, search
+from catalogue.delivery import METHODS
 from catalogue.queries import CategoryNode, Product
 from storefront import sitemap
 from tests.factories import make_category, make_product, make_stock, make_user
@@ -40,7 +41,7 @@ def shelf(keyspace: str) -> CategoryNode:
     leaf = make_category("Cups", parent=make_category("Tableware", parent=root))
     start = datetime.now(UTC) - timedelta(days=60)
     for place in range(30):
-        make_product(f"Cup {place:02}", price=f"{10 + place}.00", category=leaf, now=start + timedelta(hours=place))
+        make_product(f"Quaich {place:02}", price=f"{10 + place}.00", category=leaf, now=start + timedelta(hours=place))
     return leaf
 
 
@@ -100,7 +101,7 @@ def page_of(product: Product, place: int | None = None) -> str:
 def test_a_page_takes_two_rounds_of_a_guest_and_three_of_a_member(
     client: Client, member: Client, shelf: CategoryNode, jug: Product
 ) -> None:
-    addresses = ["/", reverse("category", args=(shelf.slug,)), page_of(jug), "/search?q=cup", "/search?q=stone+jug"]
+    addresses = ["/", reverse("category", args=(shelf.slug,)), page_of(jug), "/search?q=quaich", "/search?q=stone+jug"]
     sku = jug.variants[0].sku
     for who, most in ((client, 2), (member, 3)):
         who.post(reverse("cart:add"), {"variant": sku, "quantity": "1", "operation": str(uuid4())})
@@ -386,12 +387,12 @@ def test_x34_an_exact_sku_leads_to_the_variant(client: Client, jug: Product) -> 
 
 @pytest.mark.usefixtures("index")
 def test_x24_a_search_is_sorted_and_paged_by_its_address(client: Client) -> None:
-    page = tree(client.get("/search", {"q": "cup", "sort": "price"}))
+    page = tree(client.get("/search", {"q": "quaich", "sort": "price"}))
     (more,) = page.cssselect("a[rel=next]")
     assert "sort=price" in more.get("href")
     rest = tree(client.get(more.get("href")))
     assert [int(name.split()[1]) for name in names(page) + names(rest)] == list(range(30))
-    assert client.get(more.get("href").replace("q=cup", "q=jug")).status_code == 404
+    assert client.get(more.get("href").replace("q=quaich", "q=jug")).status_code == 404
 
 
 @pytest.mark.usefixtures("index")
@@ -407,8 +408,8 @@ def test_x35_nothing_found_repeats_the_words_and_offers_others(client: Client) -
 def test_nonsense_in_a_search_is_a_page(client: Client, nonsense: str) -> None:
     for address in ("/search", "/search/suggest"):
         assert client.get(address, {"q": nonsense}).status_code == 200
-    assert client.get("/search", {"q": "cup", "after": nonsense}).status_code == 404
-    assert client.get("/search", {"q": "cup", "sort": nonsense}).status_code == 302
+    assert client.get("/search", {"q": "quaich", "after": nonsense}).status_code == 404
+    assert client.get("/search", {"q": "quaich", "sort": nonsense}).status_code == 302
 
 
 def test_without_an_index_the_beginnings_of_words_are_found(client: Client, tmp_path: Path) -> None:
@@ -456,6 +457,14 @@ def test_x20_help_stands_in_the_same_place_on_every_page(client: Client, name: s
     assert texts(page, "footer a")[:2] == texts(tree(client.get("/")), "footer a")[:2]
 
 
+def test_the_imprint_names_who_sells(client: Client) -> None:
+    seller = {"name": "Ada & Co", "address": ["2 Quay", "Cork"], "vat_id": "IE1", "email": "ada@example.com"}
+    with override_settings(SELLER=seller):
+        told = " ".join(tree(client.get(reverse("imprint"))).cssselect("main")[0].text_content().split())
+    for words in ("Ada & Co", "2 Quay, Cork", "IE1", "ada@example.com"):
+        assert words in told
+
+
 def test_robots_are_told_where_there_is_nothing_for_them(client: Client) -> None:
     text = client.get("/robots.txt").content.decode()
     for place in ("/cart/", "/checkout/", "/account/", "/staff/", "/search"):
@@ -465,8 +474,9 @@ def test_robots_are_told_where_there_is_nothing_for_them(client: Client) -> None
 
 def test_the_delivery_page_lists_every_way_and_what_makes_it_free(client: Client) -> None:
     rows = [" ".join(row.text_content().split()) for row in tree(client.get("/help/delivery/")).cssselect("tbody tr")]
-    assert len(rows) == 6
-    assert any("Ireland" in row and "Express" in row and "€12.90" in row for row in rows)
+    assert len(rows) == len(METHODS)
+    assert all(any(str(way.price.amount) in row for row in rows) for ways in METHODS.values() for way in ways)
+    assert any("Ireland" in row and "€12.90" in row for row in rows)
     assert any("France" in row and "free from €80.00" in row for row in rows)
 
 

@@ -132,7 +132,19 @@ def test_two_runs_beside_each_other_each_end_what_they_started(tmp_path: Path) -
     assert session().execute("SELECT release_version FROM system.local"), "the suite's node was not theirs to stop"
 
 
-def test_gunicorn_refuses_to_start_without_a_secret_key() -> None:
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"SECRET_KEY": ""}, "SECRET_KEY"),
+        ({"SECRET_KEY": "changeme"}, "SECRET_KEY is shorter"),
+        ({"SECRET_KEY_FALLBACKS": "changeme"}, "SECRET_KEY_FALLBACKS is shorter"),
+        ({"CASSANDRA_USERNAME": "cassandra", "CASSANDRA_PASSWORD": "cassandra"}, "superuser"),
+        ({"CASSANDRA_HOSTS": "10.1.2.3", "STOA_SHOWROOM": "0"}, "without a login"),
+        ({"DEBUG": "1", "PUBLIC_URL": "https://shop.example"}, "DEBUG is on"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_s54_gunicorn_refuses_to_start_with_secrets_that_are_none(wrong: dict[str, str], told: str) -> None:
     done = subprocess.run(
         [
             sys.executable,
@@ -145,11 +157,11 @@ def test_gunicorn_refuses_to_start_without_a_secret_key() -> None:
             "storefront.wsgi",
         ],
         cwd=ROOT,
-        env=os.environ | {"SECRET_KEY": "", "DEBUG": "0"},
+        env=os.environ | {"DEBUG": "0"} | wrong,
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
     assert done.returncode != 0
-    assert "SECRET_KEY" in done.stderr
+    assert told in done.stderr

@@ -1,4 +1,4 @@
-"""`manage.py staff add|list|remove`: who works here."""
+"""`manage.py staff add|list|remove|second-factor-reset`: who works here."""
 
 import getpass
 import sys
@@ -11,8 +11,9 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_email
 
-from accounts import operations, queries
+from accounts import audit, operations, queries
 from accounts.access import ROLES
+from accounts.errors import LastAdmin
 from accounts.models import User
 
 
@@ -37,9 +38,33 @@ class Command(BaseCommand):
         actions.add_parser("list", help="list everybody with a role")
         remove = actions.add_parser("remove", help="take the role away; the account stays")
         remove.add_argument("email")
+        reset = actions.add_parser(
+            "second-factor-reset", help="take a second factor away: the next login sets up a new one"
+        )
+        reset.add_argument("email")
 
-    def handle(self, *args: Any, action: str, **options: Any) -> None:
-        {"add": self.add, "list": self.list, "remove": self.remove}[action](**options)
+    def handle(self, *args: Any, action: str, email: str = "", **options: Any) -> None:
+        if action == "list":
+            return self.list()
+        # As for a press on the staff's pages: entered first, then done (accounts.audit).
+        found = queries.user_by_email(email)
+        entry = audit.begun(
+            f"staff {action}",
+            datetime.now(UTC),
+            name=f"{_whoever()}, by manage.py",
+            subject=str(found.pk) if found else audit.mailbox(email),
+            fields={"role": [options.get("role") or ""]},
+        )
+        try:
+            {"add": self.add, "remove": self.remove, "second-factor-reset": self.reset}[action](email=email, **options)
+        except CommandError:
+            audit.ended(entry, "refused")
+            raise
+        except LastAdmin as error:
+            audit.ended(entry, "refused")
+            raise CommandError(str(error)) from error
+        audit.ended(entry, "done")
+        return None
 
     def add(self, *, email: str, role: str, name: str, password_stdin: bool, link: bool, **_: Any) -> None:
         """Give the role to a member, or make a new account that has it."""
@@ -48,7 +73,7 @@ class Command(BaseCommand):
         except ValidationError as error:
             raise CommandError(f"{email} is no e-mail address.") from error
         if found := queries.user_by_email(email):
-            operations.role_given(found.pk, role)
+            operations.role_given(found.pk, role, datetime.now(UTC))
             self.stdout.write(f"{email} has the role {role} now and has to sign in again.")
         elif link:
             self.stdout.write(operations.registration_link(email, role))
@@ -73,9 +98,9 @@ class Command(BaseCommand):
             raise CommandError(" ".join(error.messages)) from error
         return password
 
-    def list(self, **_: Any) -> None:
+    def list(self) -> None:
         """Print who has which role."""
-        everybody = sorted(queries.staff(), key=lambda row: (row.role, row.email))
+        everybody = queries.staff()
         for row in everybody:
             self.stdout.write(f"{row.role:10} {row.email} ({row.name}){'' if row.active else ', may not sign in'}")
         self.stdout.write(f"{len(everybody)} with a role.")
@@ -85,5 +110,19 @@ class Command(BaseCommand):
         found = queries.user_by_email(email)
         if found is None or not found.role:
             raise CommandError(f"{email} has no role here. `manage.py staff list` lists who has.")
-        operations.role_given(found.pk, "")
+        operations.role_given(found.pk, "", datetime.now(UTC))
         self.stdout.write(f"{email} is a shopper now.")
+
+    def reset(self, *, email: str, **_: Any) -> None:
+        """Take the second factor away and end the sessions."""
+        found = queries.user_by_email(email)
+        if found is None or not operations.second_factor_taken(found, datetime.now(UTC)):
+            raise CommandError(f"{email} has no second factor.")
+        self.stdout.write(f"{email} sets up a new second factor at the next login, and has to sign in again.")
+
+
+def _whoever() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user without a name
+        return "somebody"

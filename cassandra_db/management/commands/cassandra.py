@@ -1,4 +1,4 @@
-"""`manage.py cassandra start|stop|status|wipe`: this checkout's own Cassandra."""
+"""`manage.py cassandra start|stop|kill|status|wipe`: this checkout's own Cassandra."""
 
 from __future__ import annotations
 
@@ -12,21 +12,24 @@ from cassandra_db.node import NodeError, control, jars, state
 
 
 class Command(BaseCommand):
-    help = "Start, stop, look at or wipe this checkout's own Cassandra."
+    help = "Start, stop, kill, look at or wipe this checkout's own Cassandra."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("action", choices=["start", "stop", "status", "wipe", "fetch", "lock"])
+        parser.add_argument("action", choices=["start", "stop", "kill", "status", "wipe", "fetch", "lock"])
         parser.add_argument("--nodes", type=int, default=1, choices=[1, 3], help="size of the cluster (start)")
+        parser.add_argument("--node", type=int, default=1, help="which one to end as a crash would (kill)")
         parser.add_argument("--no-input", action="store_true", help="wipe without asking")
 
-    def handle(self, *args: Any, action: str, nodes: int, no_input: bool, **options: Any) -> None:
+    def handle(self, *args: Any, action: str, nodes: int, node: int, no_input: bool, **options: Any) -> None:
         try:
             match action:
                 case "start":
                     control.start(nodes, say=self.say)
                 case "stop":
                     self.say("Stopped." if control.stop(say=self.say) else "No Cassandra of this checkout runs.")
+                case "kill":
+                    control.kill(f"node{node}", say=self.say)
                 case "status":
                     self.status()
                 case "wipe":

@@ -23,3 +23,13 @@ class CardForm(Form):
         if not (digits.isascii() and digits.isdigit() and 12 <= len(digits) <= 19):
             raise forms.ValidationError("A card number has 16 digits, like 4242 4242 4242 4242")
         return digits
+
+
+class CodeForm(Form):
+    code = forms.CharField(
+        label="The code that we have sent you",
+        max_length=20,
+        help_text="It stands below: this bank sends nothing",
+        widget=forms.TextInput({"autocomplete": "one-time-code", "inputmode": "numeric"}),
+        error_messages={"required": "Enter the code"},
+    )

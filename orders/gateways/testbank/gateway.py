@@ -1,7 +1,7 @@
 """The shop's way to the test bank. In a real provider's place stand HTTPS calls; here it reads the bank's books."""
 
 import hmac
-import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from time import time
 from uuid import UUID
@@ -11,15 +11,16 @@ from django.urls import reverse
 from moneyed import Money
 
 from catalogue.money import minor, money
-from orders.gateways import Notice, Request, Started, Verdict
+from orders.gateways import Notice, Request, Started, Verdict, read_notice
 from orders.gateways.testbank import operations, queries
 
 # How old a notice may be, in seconds.
 NOTICE_SECONDS = 300
+HEADER = "X-Signature"
 
 
 class TestBank:
-    """A bank that knows four cards."""
+    """A bank whose cards behave as their numbers say (see `cards`)."""
 
     __test__ = False  # no test case, whatever its name
 
@@ -32,44 +33,58 @@ class TestBank:
             request.amount.currency.code,
             request.description,
             request.return_url,
+            request.notice_url,
         )
         return Started(request.payment_id.hex, reverse("testbank:pay", args=[request.payment_id]))
 
     def outcome(self, reference: str) -> Verdict:
-        """Tell how a payment stands; the late card's answer comes after a while. Raises LookupError."""
+        """Tell how a payment stands. Raises LookupError, TimeoutError while the bank cannot be reached."""
         row = queries.payment(UUID(hex=reference))
         if row is None:
             raise LookupError(f"the bank knows no payment {reference}")
-        late = row.state == "late" and datetime.now(UTC) < row.answers_at
-        amount = money(row.amount, row.currency)
-        if row.state == "open" or late:
-            return Verdict("pending", row.reference, amount)
-        if row.state == "refunded":
-            return Verdict("refunded", row.reference, amount)
-        return Verdict("paid" if row.state in ("paid", "late") else "declined", row.reference, amount)
+        state, currency = row.state, row.currency
+        if state in ("late", "away"):
+            if datetime.now(UTC) >= row.answers_at:
+                state = "authorized"
+            elif state == "away":
+                raise TimeoutError("the bank does not answer")
+        sums = [money(units or 0, currency) for units in (row.amount, row.captured, row.refunded)]
+        return Verdict("pending" if state in ("open", "asked", "late") else state, row.reference, *sums)
 
-    def refund(self, reference: str, amount: Money) -> None:
-        """Give the payment back. Raises LookupError."""
-        operations.payment_returned(UUID(hex=reference))
+    def capture(self, reference: str, amount: Money, key: str) -> None:
+        """Take so much of what was set aside. Raises LookupError, CaptureRefused."""
+        operations.money_taken(UUID(hex=reference), minor(amount), key)
 
-    def notified(self, body: bytes, signature: str) -> Notice:
-        """Return what a notice is about. Raises PermissionError."""
-        moment, _, given = signature.partition(".")
-        if not moment.isdigit() or not hmac.compare_digest(given.encode(), _signed(moment, body).encode()):
+    def void(self, reference: str) -> None:
+        """Let go of what was set aside. Raises LookupError."""
+        operations.payment_let_go(UUID(hex=reference))
+
+    def refund(self, reference: str, amount: Money, key: str) -> None:
+        """Give so much back. Raises LookupError, ValueError for more than was taken."""
+        operations.money_returned(UUID(hex=reference), minor(amount), key)
+
+    def notified(self, body: bytes, headers: Mapping[str, str]) -> Notice | None:
+        """Return what a notice is about. Raises PermissionError, ValueError, KeyError."""
+        moment, _, given = headers.get(HEADER, "").partition(".")
+        if not (moment.isascii() and moment.isdigit()) or not hmac.compare_digest(
+            given.encode(), signature(moment, body).encode()
+        ):
             raise PermissionError("the bank has not signed this")
         if abs(time() - int(moment)) > NOTICE_SECONDS:
             raise PermissionError("the notice is too old")
-        told = json.loads(body)
-        return Notice(told["reference"], UUID(told["payment_id"]))
+        told = read_notice(body)
+        payment_id = UUID(str(told["payment_id"]))
+        return Notice(str(told["event_id"]), str(told["reference"]), payment_id, payment_id.hex)
 
 
-def notice(payment_id: UUID, reference: str) -> tuple[bytes, str]:
-    """Return a notice about a payment, and its signature, as the bank sends them."""
-    body, moment = json.dumps({"payment_id": str(payment_id), "reference": reference}).encode(), str(int(time()))
-    return body, f"{moment}.{_signed(moment, body)}"
+def signed_now(body: bytes) -> str:
+    """Return the header that says when a notice is sent, and who sends it."""
+    moment = str(int(time()))
+    return f"{moment}.{signature(moment, body)}"
 
 
-def _signed(moment: str, body: bytes) -> str:
+def signature(moment: str, body: bytes) -> str:
+    """Return what the bank signs a notice with at a moment (seconds since 1970): over the body as it is sent."""
     key = f"testbank {settings.SECRET_KEY}".encode()
     return hmac.new(key, moment.encode() + b"." + body, "sha256").hexdigest()
 

@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.personal import nobody
+
 
 class BankPayment(Model):
     """A payment as the test bank knows it.
@@ -13,11 +15,37 @@ class BankPayment(Model):
 
     __table_name__ = "testbank_payments"
     __options__ = {"default_time_to_live": 90 * 24 * 3600}
+    __person__ = nobody("knows an order's number, and no person")
     payment_id = columns.UUID(partition_key=True)
     reference = columns.Text()
     amount = columns.BigInt()
     currency = columns.Text()
     description = columns.Text()
     return_url = columns.Text()
-    state = columns.Text()  # open, late, paid, declined, refunded
+    notice_url = columns.Text()
+    state = columns.Text()  # open, asked (for a code), late, away, authorized, declined, captured, voided, refunded
+    card = columns.Text()  # the number that was given: it says how the bank behaves
     answers_at = columns.DateTime()  # when a late answer is there
+    codes = columns.Integer()  # how many wrong codes were typed
+    captured = columns.BigInt()
+    refunded = columns.BigInt()
+    done = columns.Set(columns.Text)  # of what was done already
+    stamp = columns.UUID()  # of the last change
+
+
+class BankNotice(Model):
+    """What the test bank still has to tell a shop, by the minute from which on to send it.
+
+    Bound: the notices of one minute.
+    Writer: orders.gateways.testbank.
+    """
+
+    __table_name__ = "testbank_notices"
+    __options__ = {"default_time_to_live": 7 * 24 * 3600}
+    __person__ = nobody("knows an order's number, and no person")
+    minute = columns.DateTime(partition_key=True)
+    due_at = columns.DateTime(primary_key=True)
+    notice_id = columns.UUID(primary_key=True)
+    url = columns.Text()
+    body = columns.Text()
+    tries = columns.Integer()

@@ -1,28 +1,61 @@
 """What happens at the bank."""
 
+import json
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from uuid import UUID
+from typing import Any
+from uuid import UUID, uuid4
 
-from cassandra_db import conditional
+from cassandra_db import Row, conditional, write
+from cassandra_db.minutes import minute_of
+from orders.gateways import CaptureRefused
 from orders.gateways.testbank import queries
+from orders.gateways.testbank.cards import (
+    APPROVED,
+    AWAY,
+    CHALLENGED,
+    CODE,
+    DECLINED,
+    LATE,
+    OUT_OF_ORDER,
+    REFUSED_LATER,
+    SILENT,
+    TWICE,
+    WRONG_AMOUNT,
+    WRONG_CODES,
+)
 
-APPROVED, DECLINED, LATE, SILENT = "4242424242424242", "4000000000000002", "4000000000000341", "4000000000000259"
-# How long the bank thinks about the third card.
+__all__ = ["APPROVED", "DECLINED", "LATE", "SILENT", "card_given", "payment_opened"]
+
+# How long the bank thinks about a late card, and for how long it cannot be reached.
 LATE_BY = timedelta(seconds=20)
+# How much later than what it overtook a notice comes.
+STRAGGLES = timedelta(seconds=5)
+# How often a notice is sent that nobody takes, and how long the bank waits before it tries again.
+NOTICE_TRIES = 12
+_AGAIN = timedelta(seconds=20)
+_APPROVED = (APPROVED, CHALLENGED, TWICE, OUT_OF_ORDER, WRONG_AMOUNT, REFUSED_LATER)
+_CHANGING = ("state", "card", "answers_at", "amount", "codes", "captured", "refunded")
 
 OPEN = conditional(
     "bank",
-    """INSERT INTO testbank_payments (payment_id, reference, amount, currency, description, return_url, state)
-       VALUES (:payment_id, :reference, :amount, :currency, :description, :return_url, 'open') IF NOT EXISTS""",
+    """INSERT INTO testbank_payments (payment_id, reference, amount, currency, description, return_url, notice_url, state,
+                                      codes, captured, refunded, stamp)
+       VALUES (:payment_id, :reference, :amount, :currency, :description, :return_url, :notice_url, 'open', 0, 0, 0,
+               :payment_id)
+       IF NOT EXISTS""",
 )
-ANSWER = conditional(
+# The sums are bound as they were read: whatever happened meanwhile has changed the stamp, and stands in the way.
+CHANGE = conditional(
     "bank",
-    "UPDATE testbank_payments SET state = :state, answers_at = :answers_at WHERE payment_id = :payment_id IF state = :was",
+    """UPDATE testbank_payments SET state = :state, card = :card, answers_at = :answers_at, amount = :amount,
+              codes = :codes, captured = :captured, refunded = :refunded, done = :done, stamp = :stamp
+       WHERE payment_id = :payment_id IF stamp = :seen""",
 )
 
 
 def payment_opened(
-    payment_id: UUID, reference: str, amount: int, currency: str, description: str, return_url: str
+    payment_id: UUID, reference: str, amount: int, currency: str, description: str, return_url: str, notice_url: str
 ) -> None:
     """Open a payment of `amount` minor units; opening it again changes nothing. Raises CassandraUnavailable."""
     OPEN.apply(
@@ -33,30 +66,151 @@ def payment_opened(
         currency=currency,
         description=description,
         return_url=return_url,
+        notice_url=notice_url,
     )
 
 
 def card_given(payment_id: UUID, card: str, now: datetime) -> None:
-    """Decide about a card: one is approved, one late, one never; all others are declined. Raises CassandraUnavailable."""
-    if card == SILENT:
-        return
-    state = {APPROVED: "paid", LATE: "late"}.get(card, "declined")
-    _answered(payment_id, state, "open", now + LATE_BY if state == "late" else None)
-
-
-def payment_given_up(payment_id: UUID) -> None:
-    """Note that the payer has left without paying. Raises CassandraUnavailable."""
-    _answered(payment_id, "declined", "open", None)
-
-
-def payment_returned(payment_id: UUID) -> None:
-    """Give the money back, whatever the payment stood at. Raises CassandraUnavailable."""
+    """Decide about a card, as its number says (see `cards`); all others are declined. Raises CassandraUnavailable."""
     row = queries.payment(payment_id)
-    if row is not None and row.state != "refunded":
-        _answered(payment_id, "refunded", row.state, None)
+    if row is None or row.state != "open" or card == SILENT:
+        return
+    if card == CHALLENGED:
+        _changed(row, state="asked", card=card)
+    elif card in (LATE, AWAY):
+        if _changed(row, state="late" if card == LATE else "away", card=card, answers_at=now + LATE_BY):
+            _told(row, "authorized", now + LATE_BY)
+    elif card in _APPROVED:
+        _decided(row, "authorized", now, card=card, amount=row.amount + (card == WRONG_AMOUNT))
+    else:
+        _decided(row, "declined", now, card=card)
 
 
-def _answered(payment_id: UUID, state: str, was: str, answers_at: datetime | None) -> None:
-    ANSWER.apply(
-        mine=lambda row: row.state == state, payment_id=payment_id, state=state, was=was, answers_at=answers_at
+def code_given(payment_id: UUID, code: str, now: datetime) -> bool:
+    """Compare a code with the one that was sent, and tell whether it is right; after three others the bank declines.
+
+    Raises CassandraUnavailable.
+    """
+    row = queries.payment(payment_id)
+    if row is None or row.state != "asked":
+        return False
+    wrong = row.codes + (code != CODE)
+    if code == CODE or wrong >= WRONG_CODES:
+        _decided(row, "authorized" if code == CODE else "declined", now, codes=wrong)
+    else:
+        _changed(row, codes=wrong)
+    return code == CODE
+
+
+def payment_given_up(payment_id: UUID, now: datetime) -> None:
+    """Note that the payer has left without paying. Raises CassandraUnavailable."""
+    row = queries.payment(payment_id)
+    if row is not None and row.state in ("open", "asked"):
+        _decided(row, "declined", now)
+
+
+def _decided(row: Row, state: str, now: datetime, **changes: Any) -> None:
+    if not _changed(row, state=state, **changes):
+        return
+    card = changes.get("card", row.card)
+    _told(row, state, now)
+    if card == TWICE:
+        _told(row, state, now)
+    elif card == OUT_OF_ORDER:
+        _told(row, "opened", now + STRAGGLES)
+
+
+def money_taken(payment_id: UUID, amount: int, key: str) -> None:
+    """Take so many minor units of what was set aside, once for a key.
+
+    Raises LookupError, CaptureRefused, CassandraUnavailable.
+    """
+    for row in _tries(payment_id, key):
+        room = row.amount - row.captured
+        if row.state not in ("authorized", "late", "away", "captured") or amount > room or row.card == REFUSED_LATER:
+            raise CaptureRefused(f"payment {payment_id} is {row.state}")
+        if _changed(row, state="captured", captured=row.captured + amount, key=key):
+            return
+
+
+def payment_let_go(payment_id: UUID) -> None:
+    """Let go of what was set aside and not taken. Raises LookupError, CassandraUnavailable."""
+    for row in _tries(payment_id, ""):
+        if row.state not in ("open", "asked", "late", "away", "authorized") or _changed(row, state="voided"):
+            return
+
+
+def money_returned(payment_id: UUID, amount: int, key: str) -> None:
+    """Give so many minor units back of what was taken, once for a key; never more than was taken.
+
+    Raises LookupError, ValueError, CassandraUnavailable.
+    """
+    for row in _tries(payment_id, key):
+        if row.refunded + amount > row.captured:
+            raise ValueError(f"payment {payment_id}: {amount} is more than is left of it")
+        all_of_it = row.refunded + amount == row.captured
+        if _changed(row, state="refunded" if all_of_it else row.state, refunded=row.refunded + amount, key=key):
+            return
+
+
+def _tries(payment_id: UUID, key: str) -> Iterator[Row]:
+    """Yield the payment as it is, until the caller is done with it or finds the key among its own."""
+    for _ in range(10):
+        row = queries.payment(payment_id)
+        if row is None:
+            raise LookupError(f"the bank knows no payment {payment_id}")
+        if key and key in (row.done or ()):
+            return
+        yield row
+    raise TimeoutError("the bank is too busy")
+
+
+def _changed(row: Row, *, key: str = "", **changes: Any) -> bool:
+    """Change the payment, unless it is not as it was read any more."""
+    stamp = uuid4()
+    kept = {name: getattr(row, name) for name in _CHANGING}
+    outcome = CHANGE.apply(
+        mine=lambda now: bool(now.stamp == stamp),
+        payment_id=row.payment_id,
+        stamp=stamp,
+        seen=row.stamp,
+        done=set(row.done or ()) | ({key} if key else set()),
+        **(kept | changes),
     )
+    return outcome.applied
+
+
+NOTICE = write(
+    "bank",
+    """INSERT INTO testbank_notices (minute, due_at, notice_id, url, body, tries)
+       VALUES (:minute, :due_at, :notice_id, :url, :body, :tries)""",
+)
+NOTICE_REMOVED = write(
+    "bank",
+    "DELETE FROM testbank_notices WHERE minute = :minute AND due_at = :due_at AND notice_id = :notice_id",
+)
+
+
+def _told(row: Row, state: str, due_at: datetime) -> None:
+    """Put a notice into the bank's outbox. The event's id is made of what it says: said twice, it is one event."""
+    told = {
+        "event_id": f"{row.payment_id.hex} {state}",
+        "type": f"payment.{state}",
+        "payment_id": str(row.payment_id),
+        "reference": row.reference,
+        "amount": row.amount,
+        "currency": row.currency,
+    }
+    _put(due_at, row.notice_url, json.dumps(told), 0)
+
+
+def _put(due_at: datetime, url: str, body: str, tries: int) -> None:
+    NOTICE.run(minute=minute_of(due_at), due_at=due_at, notice_id=uuid4(), url=url, body=body, tries=tries)
+
+
+def notice_sent(row: Row, taken: bool, now: datetime) -> None:
+    """Note whether a notice was taken; one that was not is sent again later, for a while. Raises CassandraUnavailable."""
+    tries = row.tries + 1
+    if not taken and tries < NOTICE_TRIES:
+        _put(now + _AGAIN * 2**tries, row.url, row.body, tries)
+    NOTICE_REMOVED.run(minute=row.minute, due_at=row.due_at, notice_id=row.notice_id)

@@ -1,12 +1,15 @@
 """What the bank reads of its books."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 from cassandra_db import Row, read
 
 PAYMENT = read(
     "bank",
-    """SELECT payment_id, reference, amount, currency, description, return_url, state, answers_at
+    """SELECT payment_id, reference, amount, currency, description, return_url, notice_url, state, card, answers_at,
+              codes, captured, refunded, done, stamp
        FROM testbank_payments WHERE payment_id = :payment_id""",
 )
 
@@ -14,3 +17,14 @@ PAYMENT = read(
 def payment(payment_id: UUID) -> Row | None:
     """Return a payment (reference, amount in minor units, currency, state, …), or None. Raises CassandraUnavailable."""
     return PAYMENT.one(payment_id=payment_id)
+
+
+NOTICES = read(
+    "bank", "SELECT minute, due_at, notice_id, url, body, tries FROM testbank_notices WHERE minute = :minute"
+)
+
+
+def notices(minutes: Sequence[datetime]) -> list[Row]:
+    """Return what is to be told in these minutes, the earliest first. Raises CassandraUnavailable."""
+    reading = [NOTICES.start(minute=minute) for minute in minutes]
+    return [row for pending in reading for row in pending.rows()]

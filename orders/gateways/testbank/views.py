@@ -10,34 +10,44 @@ from django.views.decorators.cache import never_cache
 
 from catalogue.money import money
 from orders.gateways.testbank import operations, queries
-from orders.gateways.testbank.forms import CardForm
-from web.methods import get_or_post
+from orders.gateways.testbank.cards import CARDS, CODE
+from orders.gateways.testbank.forms import CardForm, CodeForm
+from web.methods import get_or_post, public
 from web.rendering import without_header
-
-CARDS = (
-    ("4242 4242 4242 4242", "is approved"),
-    ("4000 0000 0000 0002", "is declined"),
-    ("4000 0000 0000 0341", "is approved, but the bank takes its time to say so"),
-    ("4000 0000 0000 0259", "gets no answer, until the time to pay is over"),
-)
 
 
 @get_or_post
 @never_cache
 @without_header
+@public
 def pay(request: HttpRequest, payment_id: UUID) -> HttpResponse:
-    """Ask for a card, decide, and send the payer back to where the payment came from."""
+    """Ask for a card, and for a code where the card wants one; decide, and send the payer back to the shop."""
     payment = queries.payment(payment_id) if settings.SHOWROOM or settings.DEBUG else None
     if payment is None:
         raise Http404("no such payment")
-    if payment.state != "open":
+    if payment.state not in ("open", "asked"):
         return redirect(payment.return_url)
     if request.method == "POST" and "leave" in request.POST:
-        operations.payment_given_up(payment_id)
+        operations.payment_given_up(payment_id, datetime.now(UTC))
         return redirect(payment.return_url)
-    form = CardForm(request.POST or None)
+    asks = payment.state == "asked"
+    form = CodeForm(request.POST or None) if asks else CardForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        operations.card_given(payment_id, form.cleaned_data["card"], datetime.now(UTC))
-        return redirect(payment.return_url)
-    context = {"form": form, "payment": payment, "amount": money(payment.amount, payment.currency), "cards": CARDS}
+        if isinstance(form, CodeForm):
+            if not operations.code_given(payment_id, form.cleaned_data["code"], datetime.now(UTC)):
+                form.add_error("code", "This is not the code that we have sent. Look again")
+        else:
+            operations.card_given(payment_id, form.cleaned_data["card"], datetime.now(UTC))
+        decided = queries.payment(payment_id)
+        if decided is not None and decided.state == "asked" and not asks:
+            return redirect("testbank:pay", payment_id)
+        if decided is None or decided.state != "asked":
+            return redirect(payment.return_url)
+    context = {
+        "form": form,
+        "payment": payment,
+        "amount": money(payment.amount, payment.currency),
+        "cards": CARDS,
+        "code": CODE if asks else "",
+    }
     return render(request, "testbank/pay.html", context, status=422 if form.errors else 200)

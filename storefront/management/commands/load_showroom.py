@@ -38,6 +38,7 @@ class Command(BaseCommand):
             showroom.products_loaded(now, bar("Products", len(PRODUCTS)), renew=renew)
             showroom.stock_loaded(now, bar("Stock", len(PRODUCTS)))
             showroom.logins_loaded(now, bar("Logins", len(LOGINS)))
+            showroom.promotions_loaded(now, bar("Promotions", len(showroom.PROMOTIONS)))
             showroom.pins_loaded(bar("Pairs", len(PRODUCTS)))
             if orders:
                 showroom_orders.orders_loaded(now, bar("Orders", orders))

@@ -1,4 +1,4 @@
-"""`manage.py rebuild`: make anew what is derived from the products, at once instead of when the worker's turn comes."""
+"""`manage.py rebuild`: make anew what is derived from products and orders, at once instead of when the worker's turn comes."""
 
 from argparse import ArgumentParser
 from collections.abc import Callable
@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from catalogue import jobs, search
+from orders.lists import lists_rebuilt
 from storefront.jobs import related_rebuilt, sitemap_rebuilt
 
 WHAT: dict[str, Callable[[datetime], str]] = {
@@ -17,11 +18,12 @@ WHAT: dict[str, Callable[[datetime], str]] = {
     "front-page": jobs.front_page_rebuilt,
     "related": related_rebuilt,
     "sitemap": sitemap_rebuilt,
+    "order-lists": lists_rebuilt,
 }
 
 
 class Command(BaseCommand):
-    help = "Make the search index, suggestions, front page, related products or the sitemap anew; without a name, all."
+    help = "Make the search index, suggestions, front page, related products, the sitemap or the lists of orders anew; without a name, all."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("what", nargs="*", choices=[*WHAT, []], metavar="|".join(WHAT))

@@ -1,12 +1,15 @@
 """`manage.py worker`: what happens beside the requests."""
 
 import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from cassandra_db.errors import CassandraUnavailable
-from cassandra_db.jobs import jobs
+from cassandra_db.jobs import Job, jobs
+from cassandra_db.progress import Progress, progress
 from cassandra_db.worker import Worker
 
 
@@ -17,18 +20,29 @@ class Command(BaseCommand):
         parser.add_argument(
             "--once", action="store_true", help="run each job that is due once, then end; status 1 if one failed"
         )
-        parser.add_argument("--job", action="append", metavar="NAME", help="only this job (may be given several times)")
+        parser.add_argument(
+            "--job",
+            action="append",
+            metavar="NAME",
+            help="only this job, or all that share its work (may be given several times)",
+        )
         parser.add_argument("--list", action="store_true", help="name the jobs and how often they run")
+        parser.add_argument(
+            "--status",
+            action="store_true",
+            help="tell what the workers did last and how far behind they are; status 1 if somebody should look",
+        )
 
-    def handle(self, *, once: bool, job: list[str] | None, list: bool, verbosity: int, **options: Any) -> None:
-        chosen = jobs()
-        if unknown := sorted(set(job or []) - {each.name for each in chosen}):
-            known = ", ".join(sorted(each.name for each in chosen))
-            raise CommandError(f"No such job: {', '.join(unknown)}. There are: {known}.")
-        chosen = [each for each in chosen if not job or each.name in job]
+    def handle(
+        self, *, once: bool, job: list[str] | None, list: bool, status: bool, verbosity: int, **options: Any
+    ) -> None:
+        chosen = _chosen(job)
         if list:
             for each in chosen:
                 self.stdout.write(f"{each.name:32}  every {each.every}")
+            return
+        if status:
+            self._tell(chosen)
             return
         if verbosity > 1:
             logging.getLogger("worker").setLevel(logging.DEBUG)
@@ -44,3 +58,42 @@ class Command(BaseCommand):
         self.stdout.write(f"{worker.tally.ran} jobs run, {worker.tally.failed} failed.")
         if worker.tally.failed:
             raise SystemExit(1)
+
+    def _tell(self, chosen: Sequence[Job]) -> None:
+        try:
+            found = progress(chosen, datetime.now(UTC))
+        except CassandraUnavailable as error:
+            raise CommandError(f"Cassandra is away: {error}") from error
+        for each in found:
+            self.stdout.write(_line(each))
+        worries = [each for each in found if each.worry]
+        self.stdout.write(f"{len(found)} jobs, {len(worries)} to look at.")
+        if worries:
+            raise SystemExit(1)
+
+
+def _chosen(names: list[str] | None) -> list[Job]:
+    every = jobs()
+    if unknown := [name for name in names or () if not any(each.called(name) for each in every)]:
+        known = ", ".join(sorted({each.family or each.name for each in every}))
+        raise CommandError(f"No such job: {', '.join(sorted(unknown))}. There are: {known}.")
+    return [each for each in every if not names or any(each.called(name) for name in names)]
+
+
+def _line(each: Progress) -> str:
+    standing = each.standing
+    parts = [
+        f"last ran {standing.last_run:%Y-%m-%d %H:%M:%S} UTC" if standing.last_run else "has never run",
+        f"took {standing.took.total_seconds():.2f} s" if standing.took is not None else "",
+        f"{_in_seconds(each.late)} late" if each.late else "",
+        f"{_in_seconds(each.behind)} behind" if each.behind else "",
+        "running" if each.running else "",
+        f"by {standing.worker}" if standing.worker else "",
+        f"{standing.did} at {standing.did_at:%H:%M:%S}" if standing.did and standing.did_at else "",
+        f"FAILED: {standing.failure}" if standing.failure else each.worry.upper() if standing.last_run else "",
+    ]
+    return f"{each.job.name:32}  {'; '.join(filter(None, parts))}"
+
+
+def _in_seconds(time: timedelta) -> str:
+    return str(timedelta(seconds=int(time.total_seconds())))

@@ -1,0 +1,245 @@
+"""The audit log: who did what, on what, when, and how it ended.
+
+An act of the staff is entered before it is done; if that cannot be written, it is not done. Its outcome is a second
+row beside the first. Nothing here changes or deletes an entry: the tables' TTL of 400 days does, and a test sees to it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from cassandra.util import datetime_from_uuid1, uuid_from_time
+from django.http import QueryDict
+from django.utils.crypto import salted_hmac
+
+from cassandra_db import CassandraUnavailable, Row, Statement, logged_batch, page_key, page_token, read, write
+from mail.addresses import email_key
+from web.logs import in_one_line, request_id
+
+ENTERED = write(
+    "audit log",
+    """INSERT INTO audit_log (book, day, at, part, actor_id, actor, act, subject, fields, outcome, request_id)
+       VALUES (:book, :day, :at, :part, :actor_id, :actor, :act, :subject, :fields, :outcome, :request_id)""",
+)
+ENTERED_BY_ACTOR = write(
+    "audit log",
+    """INSERT INTO audit_log_by_actor (actor_id, month, at, part, book, actor, act, subject, fields, outcome, request_id)
+       VALUES (:actor_id, :month, :at, :part, :book, :actor, :act, :subject, :fields, :outcome, :request_id)""",
+)
+DAY = read(
+    "audit log",
+    """SELECT at, part, book, actor_id, actor, act, subject, fields, outcome, request_id FROM audit_log
+       WHERE book = :book AND day = :day LIMIT :most""",
+)
+DAY_BEFORE = read(
+    "audit log",
+    """SELECT at, part, book, actor_id, actor, act, subject, fields, outcome, request_id FROM audit_log
+       WHERE book = :book AND day = :day AND at < :before LIMIT :most""",
+)
+OF_ACTOR = read(
+    "audit log",
+    """SELECT at, part, book, actor_id, actor, act, subject, fields, outcome, request_id FROM audit_log_by_actor
+       WHERE actor_id = :actor_id AND month = :month LIMIT :most""",
+)
+OF_ACTOR_BEFORE = read(
+    "audit log",
+    """SELECT at, part, book, actor_id, actor, act, subject, fields, outcome, request_id FROM audit_log_by_actor
+       WHERE actor_id = :actor_id AND month = :month AND at < :before LIMIT :most""",
+)
+
+STAFF, ACCOUNTS = "staff", "accounts"
+KEPT_FOR = timedelta(days=400)  # the tables' TTL
+MOST_FIELDS, LONGEST = 30, 200  # of what was sent, and characters of each
+# A number for a line of an order.
+_LINE = re.compile(r"line_([0-9]{1,4})")
+_SECRET = re.compile(r"passw|code|token|secret|card|cvc|key", re.IGNORECASE)
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of the log."""
+
+    at: UUID
+    book: str
+    actor_id: UUID | None
+    actor: str
+    act: str
+    subject: str
+    fields: Mapping[str, str]
+    outcome: str
+    request_id: UUID | None
+
+    @property
+    def moment(self) -> datetime:
+        """When it was entered, in UTC."""
+        made: datetime = datetime_from_uuid1(self.at)
+        return made.replace(tzinfo=UTC)
+
+
+def begun(
+    act: str,
+    now: datetime,
+    *,
+    by: UUID | None = None,
+    name: str = "",
+    subject: str = "",
+    fields: Mapping[str, Sequence[str]] | None = None,
+    book: str = STAFF,
+) -> Entry:
+    """Enter what is about to be done, and return the entry for `ended`. `now` is in UTC.
+
+    Raises CassandraUnavailable: then it must not be done.
+    """
+    entry = Entry(
+        uuid_from_time(now), book, by, _plain(name), act, _plain(subject), _told(fields or {}), "", request_id()
+    )
+    _enter(entry, 0, "")
+    return entry
+
+
+def ended(entry: Entry, outcome: str) -> None:
+    """Enter how it ended. What was done stays done: if Cassandra has gone meanwhile, the entry stays without an end."""
+    try:
+        _enter(entry, 1, _plain(outcome))
+    except CassandraUnavailable:
+        log.exception("no outcome in the audit log: %s by %s, %s", entry.act, entry.actor_id, outcome)
+
+
+def noted(
+    act: str,
+    now: datetime,
+    *,
+    by: UUID | None = None,
+    name: str = "",
+    subject: str = "",
+    outcome: str = "done",
+    fields: Mapping[str, Sequence[str]] | None = None,
+    book: str = ACCOUNTS,
+) -> None:
+    """Enter something that has just happened, in one row: a login, a new password. `now` is in UTC.
+
+    Raises CassandraUnavailable.
+    """
+    at = uuid_from_time(now)
+    entry = Entry(at, book, by, _plain(name), act, _plain(subject), _told(fields or {}), "", request_id())
+    _enter(entry, 0, _plain(outcome))
+
+
+def tells_all(sent: QueryDict) -> bool:
+    """Tell whether an entry has room for all fields of a form, each of which was sent once: what counts is the last of two."""
+    told = [name for name in sent if not _LINE.fullmatch(name)]
+    return len(told) <= MOST_FIELDS and all(len(values) == 1 for _, values in sent.lists())
+
+
+def mailbox(email: str) -> str:
+    """Return what stands in the log for an e-mail address that nobody has proved: the same for the same, and not the address."""
+    return f"mailbox {salted_hmac('accounts.audit', email_key(email), algorithm='sha256').hexdigest()[:12]}"
+
+
+def day(book: str, on: date, after: str, limit: int) -> tuple[list[Entry], str]:
+    """Return a day's entries, the newest first, from a page token on, and the next page's.
+
+    Raises BadPageToken, CassandraUnavailable.
+    """
+    place = {"book": book, "day": on}
+    return _page(DAY, DAY_BEFORE, place, f"audit {book} {on}", after, limit)
+
+
+def of_actor(actor_id: UUID, month: date, after: str, limit: int) -> tuple[list[Entry], str]:
+    """Return what somebody did in a month, like `day`; `month` is its first day. Raises BadPageToken, CassandraUnavailable."""
+    place = {"actor_id": actor_id, "month": month}
+    return _page(OF_ACTOR, OF_ACTOR_BEFORE, place, f"audit {actor_id} {month}", after, limit)
+
+
+def _enter(entry: Entry, part: int, outcome: str) -> None:
+    moment = entry.moment.date()
+    row: dict[str, Any] = {
+        "at": entry.at,
+        "part": part,
+        "book": entry.book,
+        "actor_id": entry.actor_id,
+        "actor": entry.actor,
+        "act": entry.act,
+        "subject": entry.subject,
+        "fields": json.dumps(entry.fields, ensure_ascii=False),
+        "outcome": outcome,
+        "request_id": entry.request_id,
+    }
+    rows = [ENTERED.bind(day=moment, **row)]
+    if entry.actor_id:
+        rows.append(ENTERED_BY_ACTOR.bind(month=moment.replace(day=1), **row))
+    logged_batch(*rows)
+
+
+def _page(
+    first: Statement, following: Statement, place: dict[str, Any], of: str, after: str, limit: int
+) -> tuple[list[Entry], str]:
+    # An entry has two rows at most, so this is enough for one entry more than shown.
+    most = 2 * limit + 2
+    if after:
+        (before,) = page_key(after, of)
+        rows = following.all(**place, before=before, most=most)
+    else:
+        rows = first.all(**place, most=most)
+    found = [_entry(list(parts)) for _, parts in groupby(rows, key=lambda row: row.at)]
+    more = len(found) > limit
+    return found[:limit], page_token([found[limit - 1].at], of) if more else ""
+
+
+def _entry(parts: list[Row]) -> Entry:
+    row = parts[0]
+    fields = json.loads(row.fields or "{}")
+    return Entry(
+        row.at,
+        row.book,
+        row.actor_id,
+        row.actor or "",
+        row.act,
+        row.subject or "",
+        fields,
+        parts[-1].outcome or "",
+        row.request_id,
+    )
+
+
+def _plain(text: str) -> str:
+    cut = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return in_one_line(cut)
+
+
+def _told(sent: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return what was sent as it may be kept: without secrets, of bearable length, in one line each."""
+    told: dict[str, str] = {}
+    lines = [f"{found[1]}: {values[-1][:8]}" for name, values in sent.items() if (found := _LINE.fullmatch(name))]
+    if lines:
+        # An order may have many: together they are one field.
+        told["lines"] = in_one_line(", ".join(lines))
+    for name, values in _first(sent.items()):
+        told[_plain(name)] = "(not kept)" if _SECRET.search(name) else _plain(_impersonal(name, ", ".join(values)))
+    return told
+
+
+def _impersonal(name: str, value: str) -> str:
+    """Return what is kept of a field that is about a customer, who may be erased before the log forgets."""
+    if name == "email":
+        return mailbox(value)
+    return "(in the order's history)" if name in _TOLD_BY_ORDERS and value else value
+
+
+_TOLD_BY_ORDERS = frozenset(
+    ("note", "reason", "name", "street", "street2", "postal_code", "city", "area", "phone", "tracking")
+)
+
+
+def _first(fields: Iterable[tuple[str, Sequence[str]]]) -> list[tuple[str, Sequence[str]]]:
+    shown = [(name, values) for name, values in fields if name != "csrfmiddlewaretoken" and not _LINE.fullmatch(name)]
+    return shown[:MOST_FIELDS]

@@ -1,0 +1,30 @@
+"""What the worker does for accounts."""
+
+from datetime import datetime, timedelta
+
+from accounts.operations import erasures_done
+from cassandra_db.jobs import Job
+from cassandra_db.leases import moved, position
+from cassandra_db.minutes import minute_of, minutes_between
+
+ERASURES = "erasures"
+# Whoever asked to be erased has no request under way any more after that time.
+WAIT = timedelta(minutes=2)
+# How far a worker looks back that has never run here. Later it goes on where it was.
+FIRST_LOOK_BACK = timedelta(days=1)
+_AT_ONCE = 100  # minutes read side by side
+
+
+def erase(now: datetime) -> str:
+    """Erase whoever has asked for it, from where the last run got to."""
+    was = position(ERASURES)
+    last = minute_of(now - WAIT)
+    minutes = minutes_between(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK, last)
+    done = sum(erasures_done(minutes[start : start + _AT_ONCE], now) for start in range(0, len(minutes), _AT_ONCE))
+    # The last minute is looked at once more: a request may be slow to write what it noted.
+    if last.isoformat() != was:
+        moved(ERASURES, last.isoformat())
+    return f"{done} accounts erased" if done else ""
+
+
+JOBS = [Job(ERASURES, timedelta(seconds=20), erase)]

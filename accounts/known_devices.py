@@ -1,0 +1,83 @@
+"""Browsers that have logged in to an account before. There, strangers' tries do not count against its owner (web.limits).
+
+A signed cookie names the accounts, by a keyed hash, and a bucket of this browser's own for each. It is made anew at each
+login, and worth nothing once the password has changed or all sessions were ended: then the account's stamp is another.
+"""
+
+import secrets
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+from django.utils.crypto import constant_time_compare, salted_hmac
+
+from accounts import queries
+from accounts.models import User
+from cassandra_db import conditional
+
+STAMPED = conditional("Q6", "UPDATE users SET stamp = :stamp WHERE user_id = :user_id IF EXISTS")
+_SALT = "accounts.known_devices"
+_SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie at most
+_MOST = 5  # people who share a browser
+
+Entry = tuple[str, str, str]  # account, stamp, bucket
+
+
+def own(request: HttpRequest, email: str) -> str:
+    """Return the bucket that this browser has for an account, or '' if it has not logged in there since the last stamp.
+
+    Only a browser that says it has costs the two reads. Raises CassandraUnavailable.
+    """
+    account = _account(email)
+    stamp, bucket = next(((stamp, bucket) for known, stamp, bucket in _entries(request) if known == account), ("", ""))
+    if not bucket:
+        return ""
+    user = queries.user_by_email(email)
+    return bucket if user is not None and constant_time_compare(stamp, _stamp(user)) else ""
+
+
+def remembered(request: HttpRequest, response: HttpResponse, user_id: UUID) -> HttpResponse:
+    """Return the response with the cookie made anew, after the stamp has changed by this browser's own doing."""
+    user = queries.user(user_id)
+    if user is not None:
+        remember(request, response, user)
+    return response
+
+
+def remember(request: HttpRequest, response: HttpResponse, user: User) -> None:
+    """Note in a cookie that this browser has logged in to an account."""
+    account = _account(user.email)
+    others = [entry for entry in _entries(request) if entry[0] != account]
+    made: list[Entry] = [(account, _stamp(user), secrets.token_urlsafe(12)), *others][:_MOST]
+    response.set_cookie(
+        settings.DEVICE_COOKIE_NAME,
+        signing.dumps(made, salt=_SALT),
+        max_age=_SECONDS,
+        secure=settings.HTTPS,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def devices_forgotten(user_id: UUID) -> None:
+    """Make the cookies of all browsers worthless for this account. Raises CassandraUnavailable."""
+    STAMPED.apply(mine=lambda _: True, user_id=user_id, stamp=uuid4())
+
+
+def _entries(request: HttpRequest) -> list[Entry]:
+    cookie = request.COOKIES.get(settings.DEVICE_COOKIE_NAME)
+    if not cookie:
+        return []
+    try:
+        return [(str(a), str(b), str(c)) for a, b, c in signing.loads(cookie, salt=_SALT, max_age=_SECONDS)][:_MOST]
+    except (signing.BadSignature, ValueError, TypeError):
+        return []
+
+
+def _account(email: str) -> str:
+    return salted_hmac(_SALT, queries.email_key(email), algorithm="sha256").hexdigest()[:24]
+
+
+def _stamp(user: User) -> str:
+    return salted_hmac(_SALT, f"{user.pk} {user.password} {user.stamp}", algorithm="sha256").hexdigest()[:24]

@@ -1,0 +1,76 @@
+"""A member's address book."""
+
+from uuid import UUID
+
+from accounts import queries
+from accounts.addresses import Address
+from accounts.errors import AddressBookFull, NoSuchAddress, NoSuchUser
+from cassandra_db import conditional
+
+# The places of the address book are numbered, so that there can never be more of them, whoever races.
+ADDRESS_ADDED = conditional(
+    "Q8",
+    "UPDATE users SET addresses[:key] = :address WHERE user_id = :user_id IF email != null AND addresses[:free] = null",
+)
+ADDRESS_CHANGED = conditional(
+    "Q8", "UPDATE users SET addresses[:key] = :address WHERE user_id = :user_id IF addresses[:there] != null"
+)
+ADDRESS_REMOVED = conditional(
+    "Q8",
+    """UPDATE users SET addresses[:key] = null, default_address = :default WHERE user_id = :user_id
+       IF addresses[:there] != null""",
+)
+ADDRESS_PREFERRED = conditional(
+    "Q8", "UPDATE users SET default_address = :key WHERE user_id = :user_id IF addresses[:there] != null"
+)
+MAX_ADDRESSES = 20
+
+
+def address_saved(user_id: UUID, address: Address, *, default: bool = False) -> str:
+    """Add an address to a member's book, or change the one with its key, and return its key.
+
+    Raises AddressBookFull, NoSuchAddress if the one to be changed is gone, NoSuchUser, CassandraUnavailable.
+    """
+    key = address.key
+    if not key:
+        key = _address_added(user_id, address)
+    elif not ADDRESS_CHANGED.apply(mine=lambda _: False, user_id=user_id, key=key, there=key, address=address.fields()):
+        raise NoSuchAddress
+    if default:
+        ADDRESS_PREFERRED.apply(mine=lambda _: False, user_id=user_id, key=key, there=key)
+    return key
+
+
+def _address_added(user_id: UUID, address: Address) -> str:
+    fields = address.fields()
+    while True:
+        member = queries.user(user_id)
+        if member is None:
+            raise NoSuchUser
+        taken = set(member.addresses or {})
+        free = next((str(place) for place in range(1, MAX_ADDRESSES + 1) if str(place) not in taken), None)
+        if free is None:
+            raise AddressBookFull
+        # Another tab may have taken the place since: then the next one.
+        if ADDRESS_ADDED.apply(
+            mine=lambda row: bool(row.addresses) and dict(row.addresses).get(free) == fields,  # noqa: B023
+            user_id=user_id,
+            key=free,
+            free=free,
+            address=fields,
+        ):
+            return free
+
+
+def address_removed(user_id: UUID, key: str) -> None:
+    """Take an address out of a member's book; if it was the default, the next one is. Raises NoSuchAddress, CassandraUnavailable."""
+    member = queries.user(user_id)
+    rest = [each for each in queries.addresses_of(member) if each.key != key] if member else []
+    if not ADDRESS_REMOVED.apply(
+        mine=lambda row: key not in (row.addresses or {}),
+        user_id=user_id,
+        key=key,
+        there=key,
+        default=rest[0].key if rest else "",
+    ):
+        raise NoSuchAddress

@@ -1,0 +1,68 @@
+"""Whose an e-mail address is: claims in `users_by_email`.
+
+A claim counts while its user's own row names the same address. One that a crash has left behind can be taken over, in
+this order: first its holder's intent to move there is taken back, so that the move can no longer happen, then the
+claim is changed, if nobody has renewed it since.
+"""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from accounts import queries
+from accounts.models import User
+from cassandra_db import Row, conditional
+
+EMAIL_CLAIMED = conditional(
+    "Q7", "INSERT INTO users_by_email (email, user_id, claimed_at) VALUES (:email, :user_id, :now) IF NOT EXISTS"
+)
+EMAIL_RECLAIMED = conditional(
+    "Q7",
+    """UPDATE users_by_email SET user_id = :user_id, claimed_at = :now WHERE email = :email
+       IF user_id = :gone AND claimed_at = :seen""",
+)
+EMAIL_RELEASED = conditional("Q7", "DELETE FROM users_by_email WHERE email = :email IF user_id = :user_id")
+MOVE_GIVEN_UP = conditional("Q6", "UPDATE users SET email_next = null WHERE user_id = :user_id IF email_next = :email")
+# So long after its claim a change of address is taken to be under way still.
+UNDER_WAY = timedelta(minutes=1)
+
+
+def email_claimed(key: str, user_id: UUID, now: datetime) -> bool:
+    """Claim an e-mail address, as `queries.email_key` writes it, for a user; tell whether it is theirs.
+
+    Raises CassandraUnavailable.
+    """
+    outcome = EMAIL_CLAIMED.apply(mine=lambda row: bool(row.user_id == user_id), email=key, user_id=user_id, now=now)
+    if outcome:
+        return True
+    claim = outcome.current
+    if claim is None:
+        return False
+    holder = queries.user(claim.user_id)
+    if claim.user_id == user_id and holder and queries.email_key(holder.email) == key:
+        return True
+    if claim.user_id != user_id and not _left_behind(key, claim, holder, now):
+        return False
+    # One's own, left by an earlier try, is renewed: somebody may be about to take it over.
+    return bool(
+        EMAIL_RECLAIMED.apply(
+            mine=lambda row: bool(row.user_id == user_id),
+            email=key,
+            user_id=user_id,
+            now=now,
+            gone=claim.user_id,
+            seen=claim.claimed_at,
+        )
+    )
+
+
+def _left_behind(key: str, claim: Row, holder: User | None, now: datetime) -> bool:
+    """Tell whether nobody has the address whose claim this is, and see to it that its holder does not get it either."""
+    # Users are written before their claim: a claim without its user is left of an account that is gone.
+    if holder is None:
+        return True
+    if queries.email_key(holder.email) == key or claim.claimed_at > now - UNDER_WAY:
+        return False
+    if holder.email_next:
+        MOVE_GIVEN_UP.apply(mine=lambda _: True, user_id=holder.user_id, email=holder.email_next)
+    holder = queries.user(claim.user_id)
+    return holder is None or (queries.email_key(holder.email) != key and not holder.email_next)

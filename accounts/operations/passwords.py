@@ -1,0 +1,128 @@
+"""A password is changed by whoever knows it, or by whoever reads the account's mail."""
+
+from datetime import datetime
+from uuid import UUID, uuid5
+
+from django.conf import settings
+from django.contrib.auth.hashers import make_password
+from django.core import signing
+from django.urls import reverse
+from django.utils.crypto import constant_time_compare, salted_hmac
+
+from accounts import audit, queries
+from accounts.errors import ChangedMeanwhile, NoSuchUser
+from accounts.models import User
+from accounts.operations.joining import MAILBOX
+from accounts.sessions import sessions_ended
+from cassandra_db import conditional
+from mail.operations import mail_queued
+
+PASSWORD_SET = conditional("Q6", "UPDATE users SET password = :password WHERE user_id = :user_id IF password = :before")
+# Whoever has followed a mailed link has proved the address, too.
+PASSWORD_RESET = conditional(
+    "Q6",
+    """UPDATE users SET password = :password, verified_at = :now WHERE user_id = :user_id
+       IF password = :before AND email = :email""",
+)
+RESET_SECONDS = 3600
+# Somebody who presses the button again at once gets no second mail.
+_SAME_REQUEST_SECONDS = 120
+_SALT = "accounts.reset"
+
+
+def password_rehashed(member: User, password: str) -> None:
+    """Store the password a member has just logged in with by today's hasher. Raises CassandraUnavailable."""
+    before, member.password = member.password, make_password(password)
+    # Refused if it has been changed meanwhile; then that one counts.
+    PASSWORD_SET.apply(user_id=member.user_id, password=member.password, before=before)
+
+
+def password_changed(member: User, password: str, now: datetime, here: str | None = None) -> User:
+    """Give a member another password, end all sessions but the one with the key `here`, and tell it by mail.
+
+    Returns the member with it. Raises ChangedMeanwhile if it is not any more the password that was read, NoSuchUser,
+    CassandraUnavailable.
+    """
+    made = make_password(password)
+    outcome = PASSWORD_SET.apply(
+        mine=lambda row: bool(row.password == made), user_id=member.user_id, password=made, before=member.password
+    )
+    return _changed(member, made, outcome.applied, now, here)
+
+
+def reset_asked(email: str, now: datetime) -> None:
+    """Mail the link that sets a new password, or, to an address without an account, a word that there is none.
+
+    Both take the same statements, so that neither the answer nor its time tells who has an account (fault 7).
+    Raises CassandraUnavailable.
+    """
+    found = queries.user_by_email(email)
+    known = found is not None and _may_reset(found)
+    link = reset_link(found or User(user_id=queries.NOBODY, email=email, password=""))
+    url = link if known else settings.PUBLIC_URL + reverse("accounts:register")
+    template = "reset" if known else "reset_unknown"
+    # A link that has been used is not the one that is asked for now.
+    state = fingerprint(found) if found else ""
+    event = f"{template}:{state}:{int(now.timestamp()) // _SAME_REQUEST_SECONDS}"
+    # To the address that was proved, not to one that was typed and is merely compared alike.
+    to = found.email if found and known else email
+    mail_queued(uuid5(MAILBOX, queries.email_key(email)), event, to, template, {"url": url}, now)
+
+
+def reset_link(member: User) -> str:
+    """Return the address under which, for an hour and as long as it stays the same, a member's password can be reset."""
+    token = signing.dumps([member.user_id.hex, fingerprint(member)], salt=_SALT)
+    return str(settings.PUBLIC_URL) + reverse("accounts:reset_finish", args=[token])
+
+
+def reset_meant(token: str) -> User | None:
+    """Return whose password a link resets; None if it is not ours, too old, or has done its work. Raises CassandraUnavailable."""
+    try:
+        user_id, state = signing.loads(token, salt=_SALT, max_age=RESET_SECONDS)
+        member = queries.user(UUID(hex=user_id))
+    except (signing.BadSignature, ValueError, TypeError):
+        return None
+    if member is None or not _may_reset(member) or not constant_time_compare(state, fingerprint(member)):
+        return None
+    return member
+
+
+def password_reset(member: User, password: str, now: datetime) -> User:
+    """Give a member, as `reset_meant` has read them, another password; end all sessions, and tell it by mail.
+
+    Raises ChangedMeanwhile if the link has just been used, NoSuchUser, CassandraUnavailable.
+    """
+    made = make_password(password)
+    outcome = PASSWORD_RESET.apply(
+        mine=lambda row: bool(row.password == made),
+        user_id=member.user_id,
+        password=made,
+        before=member.password,
+        email=member.email,
+        now=now,
+    )
+    return _changed(member, made, outcome.applied, now, None)
+
+
+def _changed(member: User, made: str, applied: bool, now: datetime, here: str | None) -> User:
+    if not applied:
+        raise ChangedMeanwhile
+    # Should we die here: sessions are bound to the password's hash, so the others are worth nothing already.
+    sessions_ended(member.user_id, but=here)
+    context = {"name": member.name, "url": settings.PUBLIC_URL + reverse("accounts:reset")}
+    event = f"password {salted_hmac(_SALT, made, algorithm='sha256').hexdigest()}"
+    mail_queued(member.user_id, event, member.email, "password_changed", context, now)
+    audit.noted("password_changed", now, by=member.user_id)
+    if (changed := queries.user(member.user_id)) is None:
+        raise NoSuchUser
+    return changed
+
+
+def _may_reset(member: User) -> bool:
+    # Everybody may read a showroom's mail: its logins stay as they are.
+    return bool(member.is_active and not member.demo)
+
+
+def fingerprint(member: User) -> str:
+    """Return what changes with a member's password or e-mail address, and tells neither."""
+    return salted_hmac(_SALT, f"{member.password} {member.email}", algorithm="sha256").hexdigest()[:32]

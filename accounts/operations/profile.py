@@ -1,0 +1,27 @@
+"""What a member's account changes to."""
+
+from uuid import UUID
+
+from accounts.errors import NoSuchUser
+from cassandra_db import conditional
+
+NAMED = conditional("Q6", "UPDATE users SET name = :name WHERE user_id = :user_id IF EXISTS")
+PREFERRED = conditional(
+    "Q6",
+    """UPDATE users SET delivery_country = :country, plain_mail = :plain_mail WHERE user_id = :user_id IF EXISTS""",
+)
+
+
+def profile_saved(user_id: UUID, name: str) -> None:
+    """Change a member's name. Raises NoSuchUser, CassandraUnavailable."""
+    if not NAMED.apply(mine=lambda _: True, user_id=user_id, name=name):
+        raise NoSuchUser
+
+
+def preferences_saved(user_id: UUID, country: str, *, plain_mail: bool) -> None:
+    """Keep where a member has things sent usually ('' for nowhere in particular), and how mail about orders looks.
+
+    Raises NoSuchUser, CassandraUnavailable.
+    """
+    if not PREFERRED.apply(mine=lambda _: True, user_id=user_id, country=country, plain_mail=plain_mail):
+        raise NoSuchUser

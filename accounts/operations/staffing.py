@@ -1,0 +1,68 @@
+"""Who works here, and as what."""
+
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.urls import reverse
+
+from accounts import queries
+from accounts.access import ADMIN
+from accounts.errors import LastAdmin, NoSuchUser
+from accounts.models import User
+from accounts.second_factor import second_factor_reset
+from accounts.sessions import sessions_ended
+from cassandra_db import conditional, conditional_batch
+from mail.operations import mail_queued
+
+ROLE_GIVEN = conditional("Q6", "UPDATE users SET role = :role WHERE user_id = :user_id IF EXISTS")
+STAFF_COUNTED_ON = conditional("staff", "UPDATE staff SET version = :next WHERE shop = :shop IF version = :seen")
+STAFF_WRITTEN = conditional("staff", "INSERT INTO staff (shop, user_id, role) VALUES (:shop, :user_id, :role)")
+
+
+def role_given(user_id: UUID, role: str, now: datetime) -> None:
+    """Make a member staff, or by '' a shopper, end all of the member's sessions and tell them by mail.
+
+    `now` is in UTC. Raises NoSuchUser, LastAdmin if nobody would be left who may give roles, CassandraUnavailable.
+    """
+    if (member := queries.user(user_id)) is None:
+        raise NoSuchUser
+    staff_listed(user_id, role)
+    if not ROLE_GIVEN.apply(mine=lambda _: True, user_id=user_id, role=role):
+        raise NoSuchUser
+    sessions_ended(user_id)
+    if member.role != role:
+        _told(member, f"You work at Stoa as {role} now." if role else "You do not work at Stoa any more.", now)
+
+
+def second_factor_taken(member: User, now: datetime) -> bool:
+    """Take the second factor of one of the staff away, end their sessions and tell them by mail.
+
+    Return whether there was one. `now` is in UTC. Raises CassandraUnavailable.
+    """
+    gone = second_factor_reset(member.user_id)
+    if gone:
+        _told(member, "Your second factor was taken away. At your next login you set up a new one.", now)
+    return gone
+
+
+def _told(member: User, what: str, now: datetime) -> None:
+    context = {"name": member.name, "what": what, "url": settings.PUBLIC_URL + reverse("accounts:security")}
+    mail_queued(member.user_id, f"access {uuid4()}", member.email, "access_changed", context, now)
+
+
+def staff_listed(user_id: UUID, role: str) -> None:
+    """Note a role where the staff are listed, before it counts. Raises LastAdmin, CassandraUnavailable.
+
+    One who takes part in the count of admins is one in both places, here and in the user's own row: whatever a crash
+    leaves between the two, there is never one admin less than this counts.
+    """
+    while True:
+        version, admins = queries.staff_with(ADMIN)
+        if role != ADMIN and user_id in admins and len(admins) == 1:
+            raise LastAdmin
+        if conditional_batch(
+            STAFF_COUNTED_ON.bind(shop=queries.SHOP, seen=version, next=(version or 0) + 1),
+            STAFF_WRITTEN.bind(shop=queries.SHOP, user_id=user_id, role=role),
+        ):
+            return

@@ -1,0 +1,226 @@
+"""The staff's second factor: codes that a telephone makes (TOTP, RFC 6238), and recovery codes for the day it is lost.
+
+A code counts once, in a race, too: the half minute that it belongs to is written by a compare-and-set, and only a
+later one is taken after it. Sessions that have passed say so themselves; whatever ends the factor ends the sessions.
+"""
+
+import base64
+import secrets
+import time
+from collections.abc import MutableMapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import pyotp
+from django.contrib.sessions.backends.base import SessionBase
+
+from accounts import demo, sealing
+from accounts.errors import AlreadyEnrolled
+from accounts.models import User
+from accounts.sessions import PASSED_AT, SECOND_FACTOR, STAFF_IDLE, sessions_ended
+from cassandra_db import Row, conditional, read
+
+FACTOR = read(
+    "second factor", "SELECT secret, step, recovery, enrolled_at FROM second_factors WHERE user_id = :user_id"
+)
+ENROLLED = conditional(
+    "second factor",
+    """INSERT INTO second_factors (user_id, secret, step, recovery, enrolled_at)
+       VALUES (:user_id, :secret, :step, :recovery, :now) IF NOT EXISTS""",
+)
+# No `mine` anywhere below: a code whose answer was lost is taken for used. The next one works.
+STEP_USED = conditional(
+    "second factor",
+    """UPDATE second_factors SET step = :step, secret = :sealed WHERE user_id = :user_id
+       IF secret = :secret AND step < :step""",
+)
+STEP_USED_FOR_CODES = conditional(
+    "second factor",
+    """UPDATE second_factors SET step = :step, recovery = :recovery WHERE user_id = :user_id
+       IF secret = :secret AND step < :step""",
+)
+RECOVERY_USED = conditional(
+    "second factor",
+    "UPDATE second_factors SET recovery[:code] = null WHERE user_id = :user_id IF recovery[:there] != null",
+)
+RESET = conditional("second factor", "DELETE FROM second_factors WHERE user_id = :user_id IF EXISTS")
+
+SECONDS = 30  # a code's time
+DRIFT = 1  # steps that a telephone's clock may be ahead or behind
+RECOVERY_CODES = 10
+# Nothing in these is mistaken for something else. Twelve of them are 60 bits.
+_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+_SECRET, _RECOVERY, _OFFER = "second factor", "recovery code", "second factor offered"
+
+
+@dataclass(frozen=True)
+class Factor:
+    """What is known of somebody's second factor."""
+
+    enrolled_at: datetime
+    recovery_left: int
+
+
+def factor(user_id: UUID) -> Factor | None:
+    """Return somebody's second factor, or None if there is none yet. Raises CassandraUnavailable."""
+    row = FACTOR.one(user_id=user_id)
+    return Factor(row.enrolled_at, len(row.recovery or {})) if row else None
+
+
+def offered(session_key: str, user: User) -> str:
+    """Return the secret (base 32) that this session may enrol.
+
+    It is made of the session's key, so that a page and its picture show the same and nothing is written before a code confirms it.
+    """
+    if fixed := demo.secret_of(user):
+        return fixed
+    digest = sealing.digests(session_key, _OFFER, str(user.pk))[0]
+    return base64.b32encode(bytes.fromhex(digest)[:20]).decode()
+
+
+def address_of(secret: str, user: User) -> str:
+    """Return what the picture holds: the address that an authenticator app understands."""
+    return pyotp.TOTP(secret).provisioning_uri(name=user.email, issuer_name="Stoa")
+
+
+def enrolled(user: User, secret: str, code: str, now: datetime) -> list[str] | None:
+    """Make a telephone somebody's second factor if it makes the right code, and return ten recovery codes; None for a wrong code.
+
+    `now` is in UTC. Raises AlreadyEnrolled, CassandraUnavailable.
+    """
+    step = _step_of(secret, code, now)
+    if step is None:
+        return None
+    codes = _recovery_codes()
+    _enrol(user, secret, step, _kept(user.pk, codes, now), now)
+    return codes
+
+
+def enrolled_for_demo(user: User, now: datetime) -> None:
+    """Give one of the showroom's staff the second factor that everybody may know; once. Raises CassandraUnavailable."""
+    if secret := demo.secret_of(user):
+        try:
+            _enrol(user, secret, 0, {}, now)
+        except AlreadyEnrolled:
+            return
+
+
+def _enrol(user: User, secret: str, step: int, recovery: dict[str, datetime], now: datetime) -> None:
+    box = sealing.sealed(secret, _SECRET, str(user.pk))
+    if not ENROLLED.apply(
+        mine=lambda row: bool(row.secret == box), user_id=user.pk, secret=box, step=step, recovery=recovery, now=now
+    ):
+        raise AlreadyEnrolled
+
+
+def code_used(user_id: UUID, code: str, now: datetime) -> bool:
+    """Use a telephone's code up, and tell whether it was right and not used before. `now` is in UTC.
+
+    Raises CannotOpen, CassandraUnavailable.
+    """
+    row = FACTOR.one(user_id=user_id)
+    if row is None:
+        return False
+    secret, stale = _opened(row, user_id)
+    step = _step_of(secret, code, now)
+    if step is None:
+        return False
+    box = sealing.sealed(secret, _SECRET, str(user_id)) if stale else row.secret
+    return bool(STEP_USED.apply(user_id=user_id, secret=row.secret, sealed=box, step=step))
+
+
+def recovery_code_used(user_id: UUID, code: str) -> bool:
+    """Use a recovery code up, and tell whether it was one that had not been used. Raises CassandraUnavailable."""
+    typed = "".join(letter for letter in code.upper() if letter in _LETTERS)
+    return any(
+        RECOVERY_USED.apply(user_id=user_id, code=digest, there=digest)
+        for digest in sealing.digests(typed, _RECOVERY, str(user_id))
+    )
+
+
+def recovery_codes_renewed(user_id: UUID, code: str, now: datetime) -> list[str] | None:
+    """Use a telephone's code up for ten new recovery codes, and return these; the old ones end. None for a wrong code.
+
+    `now` is in UTC. Raises CannotOpen, CassandraUnavailable.
+    """
+    row = FACTOR.one(user_id=user_id)
+    if row is None:
+        return None
+    step = _step_of(_opened(row, user_id)[0], code, now)
+    codes = _recovery_codes()
+    kept = _kept(user_id, codes, now)
+    if step is None or not STEP_USED_FOR_CODES.apply(user_id=user_id, secret=row.secret, step=step, recovery=kept):
+        return None
+    return codes
+
+
+def second_factor_reset(user_id: UUID) -> bool:
+    """Take somebody's second factor away and end all their sessions: the next login enrols a new one.
+
+    Return whether there was one. Raises CassandraUnavailable.
+    """
+    gone = RESET.apply(mine=lambda _: False, user_id=user_id)
+    sessions_ended(user_id)
+    return bool(gone)
+
+
+def passed(session: SessionBase, user: User) -> None:
+    """Note in a session that its person has passed; it gets a new key, and a staff session's short life."""
+    session.cycle_key()
+    session[SECOND_FACTOR], session[PASSED_AT] = str(user.pk), int(time.time())
+    session.set_expiry(STAFF_IDLE)
+
+
+def has_passed(session: SessionBase | MutableMapping[str, Any], user: User) -> bool:
+    """Tell whether this session's person has passed."""
+    return bool(session.get(SECOND_FACTOR) == str(user.pk))
+
+
+def forgotten(session: SessionBase) -> None:
+    """Have a session asked for its second factor again: somebody has just logged in with it."""
+    session.pop(SECOND_FACTOR, None)
+    session.pop(PASSED_AT, None)
+    session.set_expiry(None)
+
+
+def code_to_show(user: User, now: datetime) -> tuple[str, int]:
+    """Return the next code that lets one of the showroom's staff in, and in how many seconds; "" for anybody else.
+
+    `now` is in UTC. Raises CassandraUnavailable.
+    """
+    secret = demo.secret_of(user)
+    if not secret:
+        return "", 0
+    row = FACTOR.one(user_id=user.pk)
+    step = max(_step_at(now), (row.step if row else 0) + 1)
+    return _code(secret, step), max(0, (step - DRIFT) * SECONDS - int(now.timestamp()))
+
+
+def _opened(row: Row, user_id: UUID) -> tuple[str, bool]:
+    return sealing.opened(row.secret, _SECRET, str(user_id))
+
+
+def _step_at(now: datetime) -> int:
+    return int(now.timestamp()) // SECONDS
+
+
+def _code(secret: str, step: int) -> str:
+    return pyotp.TOTP(secret).generate_otp(step)
+
+
+def _step_of(secret: str, code: str, now: datetime) -> int | None:
+    """Return the half minute that a code belongs to, among the present one and its neighbours."""
+    typed = "".join(code.split())
+    near = range(_step_at(now) - DRIFT, _step_at(now) + DRIFT + 1)
+    return next((step for step in near if pyotp.utils.strings_equal(typed, _code(secret, step))), None)
+
+
+def _recovery_codes() -> list[str]:
+    made = ("".join(secrets.choice(_LETTERS) for _ in range(12)) for _ in range(RECOVERY_CODES))
+    return [f"{code[:4]}-{code[4:8]}-{code[8:]}" for code in made]
+
+
+def _kept(user_id: UUID, codes: list[str], now: datetime) -> dict[str, datetime]:
+    return {sealing.digests(code.replace("-", ""), _RECOVERY, str(user_id))[0]: now for code in codes}

@@ -1,0 +1,71 @@
+"""Becoming a member."""
+
+from datetime import UTC, datetime
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_safe
+
+from accounts import audit, known_devices, operations, queries
+from accounts.errors import EmailTaken
+from accounts.forms import FinishForm, RegisterForm
+from accounts.views.signing import logged_in
+from web.errors import TooManyAttempts
+from web.limits import attempted
+from web.methods import get_or_post, public
+from web.rendering import page, too_many
+
+
+@get_or_post
+@never_cache
+@public
+def register(request: HttpRequest) -> HttpResponse:
+    """Ask for an e-mail address, and send it a link; the answer is the same for every address."""
+    form = RegisterForm(request.POST or None)
+    if form.is_valid():
+        email = form.cleaned_data["email"]
+        try:
+            attempted(request, "registration", queries.email_key(email), own=known_devices.own(request, email))
+        except TooManyAttempts as error:
+            return too_many(request, error, "accounts/register.html", {"form": form})
+        operations.registration_asked(email, datetime.now(UTC))
+        messages.info(request, f"A mail is on its way to {email}.")
+        return redirect("accounts:sent")
+    return page(request, "accounts/register.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+@require_safe
+@never_cache
+@public
+def sent(request: HttpRequest) -> HttpResponse:
+    """Tell that a mail is on its way."""
+    return page(request, "accounts/sent.html", {})
+
+
+@sensitive_post_parameters("password")
+@get_or_post
+@never_cache
+@public
+def finish(request: HttpRequest, token: str) -> HttpResponse:
+    """Make the account of whoever follows the mailed link, and log in."""
+    meant = operations.registration_meant(token)
+    if meant is None:
+        return page(request, "accounts/link_over.html", {}, status=410)
+    email, role = meant
+    if queries.user_by_email(email):
+        return page(request, "accounts/link_used.html", {})
+    form = FinishForm(request.POST or None, email=email)
+    if not form.is_valid():
+        context = {"form": form, "email": email}
+        return page(request, "accounts/finish.html", context, status=422 if form.is_bound else 200)
+    name, password = form.cleaned_data["name"], form.cleaned_data["password"]
+    try:
+        user = operations.user_registered(email, name, password, datetime.now(UTC), role, verified=True)
+    except EmailTaken:
+        return page(request, "accounts/link_used.html", {})
+    audit.noted("registered", datetime.now(UTC), by=user.pk)
+    messages.success(request, f"Welcome, {user.name}. Your account is ready.")
+    return logged_in(request, user, "")

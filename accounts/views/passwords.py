@@ -1,0 +1,125 @@
+"""Another password: for members who know theirs, and for those who read their mail."""
+
+from datetime import UTC, datetime
+
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.hashers import check_password
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_safe
+
+from accounts import known_devices, operations, queries
+from accounts.access import member, personal_keys
+from accounts.errors import ChangedMeanwhile
+from accounts.forms import NewPassword, PasswordForm, ResetForm
+from accounts.models import User
+from accounts.validators import too_long
+from web.errors import TooManyAttempts
+from web.limits import attempted
+from web.methods import get_or_post, public
+from web.rendering import page, too_many
+
+WRONG = "This is not your password. Nothing was changed."
+DEMO = "This is one of the showroom's logins. Others use it, too, so it stays as it is."
+
+
+def knows(request: HttpRequest, user: User, password: str) -> bool:
+    """Tell whether this is the member's password. Wrong ones are counted. Raises TooManyAttempts, CassandraUnavailable."""
+    if too_long(password):
+        return False
+    attempt = attempted(request, "password", str(user.pk))
+    right = check_password(password, user.password)
+    if right:
+        attempt.forgotten()
+    return right
+
+
+@sensitive_post_parameters("current", "password")
+@get_or_post
+@personal_keys
+def change(request: HttpRequest) -> HttpResponse:
+    """Change the password; all other sessions end, and this one gets a new key."""
+    user = member(request)
+    form = PasswordForm(request.POST or None, email=user.email)
+    if form.is_valid() and _changed(request, user, form):
+        messages.success(request, "Your password is changed. Wherever else you were signed in, you are not any more.")
+        return known_devices.remembered(request, redirect("accounts:security"), user.pk)
+    return page(request, "accounts/password.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+def _changed(request: HttpRequest, user: User, form: PasswordForm) -> bool:
+    if user.demo:
+        form.add_error(None, DEMO)
+    elif not knows(request, user, form.cleaned_data["current"]):
+        form.add_error("current", WRONG)
+    else:
+        try:
+            changed = operations.password_changed(
+                user, form.cleaned_data["password"], datetime.now(UTC), here=request.session.session_key
+            )
+        except ChangedMeanwhile:
+            form.add_error(
+                None, "Your password was changed at this moment in another window. Nothing was changed here."
+            )
+        else:
+            update_session_auth_hash(request, changed)
+            return True
+    return False
+
+
+@get_or_post
+@never_cache
+@public
+def reset(request: HttpRequest) -> HttpResponse:
+    """Ask for an e-mail address, and send it a link; the answer is the same for every address."""
+    form = ResetForm(request.POST or None)
+    if form.is_valid():
+        email = form.cleaned_data["email"]
+        try:
+            attempted(request, "reset", queries.email_key(email), own=known_devices.own(request, email))
+        except TooManyAttempts as error:
+            return too_many(request, error, "accounts/reset.html", {"form": form})
+        operations.reset_asked(email, datetime.now(UTC))
+        messages.info(request, f"A mail is on its way to {email}.")
+        return redirect("accounts:reset_sent")
+    return page(request, "accounts/reset.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+@require_safe
+@never_cache
+@public
+def reset_sent(request: HttpRequest) -> HttpResponse:
+    """Tell that a mail is on its way."""
+    return page(request, "accounts/reset_sent.html", {})
+
+
+@sensitive_post_parameters("password")
+@get_or_post
+@never_cache
+@public
+def reset_finish(request: HttpRequest, token: str) -> HttpResponse:
+    """Let whoever follows the mailed link choose a password; it works once."""
+    user = operations.reset_meant(token)
+    form = NewPassword(request.POST or None, email=user.email if user else "")
+    if user is not None and form.is_valid():
+        try:
+            operations.password_reset(user, form.cleaned_data["password"], datetime.now(UTC))
+        except ChangedMeanwhile:
+            user = None
+        else:
+            messages.success(request, "Your password is changed. Sign in with it.")
+            return redirect("accounts:login")
+    if user is None:
+        return _untold(page(request, "accounts/reset_over.html", {}, status=410))
+    context = {"form": form, "email": user.email}
+    return _untold(page(request, "accounts/reset_finish.html", context, status=422 if form.is_bound else 200))
+
+
+def _untold(response: HttpResponse) -> HttpResponse:
+    """Have no request from this page tell its address, which is a key, in the Referer."""
+    # "no-referrer" would also blank the Origin, by which forms are known to be ours.
+    response["Referrer-Policy"] = "strict-origin"
+    return response

@@ -1,0 +1,39 @@
+"""A member's own details."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from accounts import operations
+from accounts.access import member, personal
+from accounts.forms import PreferencesForm, ProfileForm
+from web.methods import get_or_post
+from web.rendering import page
+
+
+@get_or_post
+@personal
+def profile(request: HttpRequest) -> HttpResponse:
+    """Show a member's details, and change the name."""
+    user = member(request)
+    form = ProfileForm(request.POST or None, initial={"name": user.name})
+    if form.is_valid():
+        operations.profile_saved(user.pk, form.cleaned_data["name"])
+        messages.success(request, "Your name is saved.")
+        return redirect("accounts:profile")
+    return page(request, "accounts/profile.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+@get_or_post
+@personal
+def preferences(request: HttpRequest) -> HttpResponse:
+    """Change what the shop does differently for this member."""
+    user = member(request)
+    known = {"country": user.delivery_country or "", "plain_mail": bool(user.plain_mail)}
+    form = PreferencesForm(request.POST if request.method == "POST" else None, initial=known)
+    if form.is_valid():
+        chosen = form.cleaned_data
+        operations.preferences_saved(user.pk, chosen["country"], plain_mail=chosen["plain_mail"])
+        messages.success(request, "Your preferences are saved.")
+        return redirect("accounts:preferences")
+    return page(request, "accounts/preferences.html", {"form": form}, status=422 if form.is_bound else 200)

@@ -1,0 +1,369 @@
+"""What staff type on an order's page: parcels, returns, money, changes. Each form was drawn when the order had a version.
+
+Several stand on one page, so each has a `key`, which begins the ids of its fields.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
+
+from django import forms
+from moneyed import Money
+
+from catalogue.money import minor
+from catalogue.templatetags.money import money as in_words
+from orders import balance, parcels, returns
+from orders.gateways import BY_HAND, TRANSFER
+from orders.parcels import Content, Parcel
+from orders.queries import Item, Order
+from orders.returns import Return
+from orders.states import CLOSED, CONFIRMED, ON_HOLD
+from orders.wishes import DoorForm
+from web.forms import Form
+
+_WHOLE = re.compile(r"[0-9]{1,4}")
+_AMOUNT = re.compile(r"€? ?([0-9]{1,7})(?:[.,]([0-9]{1,2}))? ?€?")
+_TRACKING = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./-]*")
+_SHORT = {"class": "input--short", "autocomplete": "off"}
+MAX_WORDS = 1000
+
+
+class UnitsField(forms.CharField):
+    """A whole number of units, up to so many; left empty it is none."""
+
+    def __init__(self, label: str, most: int) -> None:
+        super().__init__(
+            label=label, required=False, max_length=10, widget=forms.TextInput({**_SHORT, "inputmode": "numeric"})
+        )
+        self.most = most
+
+    def clean(self, value: Any) -> int:
+        """Return the number. Raises ValidationError with what can be typed."""
+        text = super().clean(value)
+        if not text:
+            return 0
+        if not _WHOLE.fullmatch(text) or int(text) > self.most:
+            raise forms.ValidationError(f"Enter a whole number from 0 to {self.most}")
+        return int(text)
+
+
+class AmountField(forms.CharField):
+    """A sum of money with its cents, in an order's currency."""
+
+    def __init__(self, label: str, most: Money, *, help_text: str = "", required: bool = True) -> None:
+        super().__init__(
+            label=label,
+            required=required,
+            max_length=20,
+            help_text=help_text,
+            widget=forms.TextInput({**_SHORT, "inputmode": "decimal"}),
+            error_messages={"required": "Enter an amount like 12.50"},
+        )
+        self.most = most
+
+    def clean(self, value: Any) -> Money | None:
+        """Return the sum, None for an empty field. Raises ValidationError with what can be typed."""
+        text = super().clean(value)
+        if not text:
+            return None
+        found = _AMOUNT.fullmatch(text)
+        if found is None:
+            raise forms.ValidationError("Enter an amount like 12.50")
+        amount = Money(Decimal(f"{found[1]}.{found[2] or '0'}"), self.most.currency)
+        if not amount.amount:
+            raise forms.ValidationError("Enter more than nothing")
+        return amount
+
+
+class OrderForm(Form):
+    """A press on an order's page that changes the order as it was drawn."""
+
+    version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+
+    def __init__(self, order: Order, key: str, data: Mapping[str, Any] | None, **initial: Any) -> None:
+        super().__init__(data, auto_id=f"{key}-%s", initial={"version": order.version, **initial})
+        self.order, self.key = order, key
+        self.lines: list[tuple[Item, forms.BoundField]] = []
+
+    def ask(self, contents: Iterable[Content], *, typed: bool = True) -> None:
+        """Ask for a number of each of these lines, at most their units, and that by default if `typed`."""
+        for content in contents:
+            name = f"line_{content.item.line_number}"
+            self.fields[name] = UnitsField(content.item.label, content.units)
+            self.initial[name] = content.units if typed else ""
+            self.lines.append((content.item, self[name]))
+
+    @property
+    def units(self) -> dict[int, int]:
+        """The numbers by line."""
+        return {item.line_number: self.cleaned_data[field.name] for item, field in self.lines}
+
+    @property
+    def typed(self) -> list[tuple[str, str]]:
+        """What somebody has typed, by label, to be shown where the form itself makes no sense any more."""
+        said = [(str(field.label), str(field.value() or "").strip()) for field in self.visible_fields()]
+        return [(label, value) for label, value in said if value]
+
+    def some(self) -> None:
+        """Complain if no number was given."""
+        if not self.errors and not any(self.units.values()):
+            self.add_error(self.lines[0][1].name if self.lines else None, "Enter a number for at least one thing")
+
+
+class PackForm(OrderForm):
+    """What goes into a new parcel of one warehouse."""
+
+    def __init__(self, order: Order, house: str, items: Iterable[Item], data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(order, f"pack-{house}", data)
+        self.house = house
+        self.ask(contents(items, order.left_to_pack.get(house, {})))
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values. Raises ValidationError if the parcel would be empty."""
+        cleaned = super().clean() or self.cleaned_data
+        self.some()
+        return cleaned
+
+
+class ParcelForm(OrderForm):
+    """What happens to a parcel next. The number of what is sent can be left out: not every carrier has one."""
+
+    STEPS = {
+        parcels.PACKED: (("shipped", "Ship it"), ("unpacked", "Take it apart")),
+        parcels.SHIPPED: (("delivered", "It has arrived"), ("lost", "It was lost")),
+    }
+    event = forms.ChoiceField()
+
+    def __init__(self, order: Order, parcel: Parcel, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(order, f"parcel-{parcel.parcel_id}", data, carrier=order.method.carrier)
+        self.parcel, self.steps = parcel, self.STEPS.get(parcel.state, ())
+        self.fields["event"].choices = self.steps  # type: ignore[attr-defined]
+        if parcel.state == parcels.PACKED:
+            self.fields["carrier"] = forms.CharField(label="Carrier", max_length=40, required=False)
+            self.fields["tracking"] = forms.CharField(
+                label="Tracking number", max_length=60, required=False, widget=forms.TextInput({"autocomplete": "off"})
+            )
+
+    @property
+    def texts(self) -> list[forms.BoundField]:
+        """What can be typed."""
+        return [self[name] for name in ("carrier", "tracking") if name in self.fields]
+
+    def clean_tracking(self) -> str:
+        """Return the number without the spaces around it."""
+        typed = str(self.cleaned_data["tracking"]).strip()
+        if typed and not _TRACKING.fullmatch(typed):
+            raise forms.ValidationError("Enter the number as the carrier wrote it: letters, digits, spaces and dashes")
+        return typed
+
+
+class AnswerForm(OrderForm):
+    """Yes or no to a return."""
+
+    event = forms.ChoiceField(choices=[("return_approved", "Agree"), ("return_rejected", "Refuse")])
+    note = forms.CharField(
+        label="Why not",
+        required=False,
+        max_length=MAX_WORDS,
+        widget=forms.Textarea({"rows": 3}),
+        help_text="If you refuse it. The customer reads this.",
+    )
+
+    def __init__(self, order: Order, back: Return, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(order, f"return-{back.return_id}", data)
+        self.back = back
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values. Raises ValidationError for a refusal without words."""
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("event") == "return_rejected" and not cleaned.get("note") and "note" not in self.errors:
+            self.add_error("note", "Tell the customer why it cannot be sent back")
+        return cleaned
+
+
+class ReceiveForm(OrderForm):
+    """What of a return that has arrived goes back to the shelf."""
+
+    def __init__(
+        self, order: Order, back: Return, items: Iterable[Item], data: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(order, f"return-{back.return_id}", data)
+        self.back = back
+        self.ask(contents(items, back.lines))
+
+
+class RefundForm(OrderForm):
+    """Money that goes back: for units of lines, for the delivery, or another sum; for a return, or just so.
+
+    Only what the order still has was paid for, and each unit, and the delivery, goes back once.
+    """
+
+    def __init__(
+        self,
+        order: Order,
+        items: Sequence[Item],
+        back: Return | None = None,
+        data: Mapping[str, Any] | None = None,
+    ) -> None:
+        key = f"refund-{back.return_id}" if back else "refund"
+        reason = "What you sent back has arrived." if back else ""
+        super().__init__(order, key, data, reason=reason)
+        self.items, self.back, self.most = order.lines(items), back, balance.refundable(order)
+        self.gone, _ = balance.paid_back_by_line(order, {item.line_number: item.quantity for item in items})
+        there = {item.line_number: max(0, item.quantity - self.gone.get(item.line_number, 0)) for item in self.items}
+        wanted = {line: min(units, there.get(line, 0)) for line, units in back.lines.items()} if back else there
+        self.ask(contents(self.items, wanted), typed=back is not None)
+        if order.delivery.amount and not _delivery_refunded(order):
+            self.fields["delivery"] = forms.BooleanField(
+                label=f"The delivery, {in_words(order.delivery)}", required=False
+            )
+        self.fields["amount"] = AmountField(
+            "Another sum", self.most, required=False, help_text="Left empty: what the things above were paid for."
+        )
+        self.fields["reason"] = forms.CharField(
+            label="Why",
+            max_length=200,
+            help_text="The customer reads this.",
+            error_messages={"required": "Write why the money goes back"},
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values, `amount` being what goes back. Raises ValidationError for nothing, or for too much."""
+        cleaned = super().clean() or self.cleaned_data
+        if "delivery" not in self.fields and self.data.get("delivery"):
+            raise forms.ValidationError("The delivery is paid back already, or cost nothing")
+        if self.errors:
+            return cleaned
+        cleaned.setdefault("delivery", False)
+        amount = cleaned["amount"] or self._paid_for(with_delivery=cleaned["delivery"])
+        if not minor(amount):
+            self.add_error("amount", "Choose what the money is for, or enter a sum")
+        elif amount > self.most:
+            self.add_error("amount", f"At most {in_words(self.most)} can go back; this is {in_words(amount)}")
+        cleaned["amount"] = amount
+        return cleaned
+
+    def _paid_for(self, *, with_delivery: bool) -> Money:
+        chosen = self.units
+        parts = [
+            item.paid_for(units, self.gone.get(item.line_number, 0))
+            for item in self.items
+            if (units := chosen.get(item.line_number, 0))
+        ]
+        return sum(parts, self.order.delivery if with_delivery else self.order.total * 0)
+
+
+def _delivery_refunded(order: Order) -> bool:
+    return any(event.kind == "refund_owed" and event.details.get("delivery") for event in order.events)
+
+
+class LinesForm(OrderForm):
+    """How many of each line shall stay."""
+
+    def __init__(self, order: Order, items: Iterable[Item], data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(order, "lines", data)
+        self.packed = parcels.by_line(parcels.boxed(order.parcels()))
+        self.ask(Content(item, item.quantity) for item in order.lines(items))
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values. Raises ValidationError if nothing would change, or stay, or if it is packed already."""
+        cleaned = super().clean() or self.cleaned_data
+        if self.errors:
+            return cleaned
+        for item, field in self.lines:
+            if self.units[item.line_number] < (packed := self.packed.get(item.line_number, 0)):
+                self.add_error(field.name, f"{packed} of it are packed already")
+        if self.errors:
+            return cleaned
+        if not any(self.units.values()):
+            raise forms.ValidationError("Nothing would be left of the order. Cancel it instead.")
+        if all(self.units[item.line_number] == item.quantity for item, _ in self.lines):
+            raise forms.ValidationError("Nothing is different: enter a smaller number somewhere.")
+        return cleaned
+
+
+class ReceivedForm(OrderForm):
+    """Money that came by transfer, or was paid at the door."""
+
+    press = forms.UUIDField(widget=forms.HiddenInput)
+
+    def __init__(self, order: Order, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(order, "received", data, press=uuid4())
+        left = balance.to_capture(order)
+        self.fields["amount"] = AmountField("What has come", left, help_text=f"{in_words(left)} are to be paid.")
+        self.initial["amount"] = str(left.amount)
+
+
+class StaffDoorForm(DoorForm):
+    """Another door in the same country, typed by staff."""
+
+    def __init__(self, order: Order, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data, there=order.delivery_address, auto_id="door-%s")
+        self.fields["version"] = forms.IntegerField(min_value=0, widget=forms.HiddenInput, initial=order.version)
+        self.order, self.key = order, "door"
+        for field in self.fields.values():
+            field.widget.attrs["autocomplete"] = "off"  # it is not theirs
+
+    @property
+    def typed(self) -> list[tuple[str, str]]:
+        """What somebody has typed, by label."""
+        said = [(str(field.label), str(field.value() or "").strip()) for field in self.visible_fields()]
+        return [(label, value) for label, value in said if value]
+
+
+def contents(items: Iterable[Item], lines: Mapping[int, int]) -> list[Content]:
+    """Return units by line number as goods, without those of which there are none."""
+    return [Content(item, units) for item in items if (units := lines.get(item.line_number, 0)) > 0]
+
+
+AnyForm = OrderForm | StaffDoorForm
+
+
+def forms_for(order: Order, items: tuple[Item, ...], *, money: bool) -> dict[str, AnyForm]:
+    """Return what can be done with an order as it is now: its forms by their keys, as they stand on the page.
+
+    `money`: also what only some of the staff may, note money and give it back.
+    """
+    found: list[AnyForm] = []
+    if order.state == CONFIRMED:
+        found += [PackForm(order, house, items) for house in order.left_to_pack]
+        found += [ParcelForm(order, each) for each in order.parcels() if each.state in ParcelForm.STEPS]
+    elif order.state == ON_HOLD:
+        found += [ParcelForm(order, each) for each in order.parcels() if each.state == parcels.PACKED]
+    if order.state in (CONFIRMED, CLOSED):
+        found += [AnswerForm(order, each) for each in order.returns if each.state == returns.REQUESTED]
+        found += [ReceiveForm(order, each, items) for each in order.returns if each.state == returns.APPROVED]
+    if money and balance.refundable(order).amount > 0:
+        found += [RefundForm(order, items, each) for each in order.returns if to_refund(order, each)]
+        found.append(RefundForm(order, items))
+    if can_be_changed(order) and order.payment != "authorized":
+        found.append(LinesForm(order, items))
+    if can_be_changed(order) and not order.packed and order.fulfilment == "unfulfilled":
+        found.append(StaffDoorForm(order))
+    if (
+        money
+        and order.payment_method in BY_HAND
+        and balance.to_capture(order).amount
+        and (order.payment_method == TRANSFER or order.state in (CONFIRMED, ON_HOLD, CLOSED))
+        and not order.erased
+    ):
+        found.append(ReceivedForm(order))
+    return {each.key: each for each in found}
+
+
+def to_refund(order: Order, back: Return) -> bool:
+    """Tell whether a return has arrived whose money was not decided to go back yet."""
+    decided = any(
+        event.kind == "refund_owed" and event.details.get("return") == back.return_id for event in order.events
+    )
+    return back.state == returns.RECEIVED and not decided
+
+
+def can_be_changed(order: Order) -> bool:
+    """Tell whether there is something that is not packed yet, and so can be given back."""
+    waits = any(units for house, lines in order.kept.items() if house == parcels.AHEAD for units in lines.values())
+    return order.state in (CONFIRMED, ON_HOLD) and (order.to_pack or waits) and not order.erased

@@ -1,0 +1,79 @@
+"""What the staff's page of promotions puts together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+
+from catalogue.money import money
+from catalogue.queries import categories
+from catalogue.templatetags.money import money as in_words
+from promotions import queries
+from promotions.queries import AUTOMATIC, CODE
+from promotions.rules import AMOUNT, BUY_GET, PERCENTAGE, Promotion
+
+# How many of a shelf are shown, the newest.
+MOST_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class Line:
+    """A promotion as the list shows it."""
+
+    shelf: str
+    promotion: Promotion
+    takes_off: str
+    limits: str
+    used: int
+    state: str
+    tone: str
+
+    @property
+    def over(self) -> bool:
+        return self.state == "Over"
+
+
+def listed(now: datetime) -> list[Line]:
+    """Return the promotions, those that count or will count first, the newest of each first. Raises CassandraUnavailable."""
+    found = []
+    for shelf in (AUTOMATIC, CODE):
+        there = [queries.promotion_in(row) for row in queries.promotions(shelf)[:MOST_SHOWN]]
+        used = queries.used([each.key for each in there]) if shelf == CODE else {}
+        found += [_line(shelf, each, used.get(each.key, 0), now) for each in there]
+    return sorted(found, key=lambda line: line.over)
+
+
+def _line(shelf: str, promotion: Promotion, used: int, now: datetime) -> Line:
+    state, tone = "Counts", "good"
+    if promotion.over(now):
+        to_come = promotion.starts_at and now < promotion.starts_at and not promotion.ended_at
+        state, tone = ("To come", "calm") if to_come else ("Over", "plain")
+    return Line(shelf, promotion, takes_off(promotion), _limits(promotion), used, state, tone)
+
+
+def takes_off(promotion: Promotion) -> str:
+    """Return what a promotion does, in words for the staff."""
+    what = "Free delivery"
+    if promotion.kind == PERCENTAGE:
+        what = f"{promotion.percent.normalize():f}% off"
+    elif promotion.kind == AMOUNT:
+        what = f"{_sum(promotion.amount)} off"
+    elif promotion.kind == BUY_GET:
+        what = f"Buy {promotion.buy}, get {promotion.free} free"
+    category = categories().by_id.get(promotion.category_id) if promotion.category_id else None
+    return f"{what} in {category.name}" if category else what
+
+
+def _limits(promotion: Promotion) -> str:
+    limits = [f"from {_sum(promotion.minimum)} on"] if promotion.minimum else []
+    if promotion.uses:
+        limits.append("one use" if promotion.uses == 1 else f"{promotion.uses} uses")
+    if promotion.per_person:
+        limits.append("one a person" if promotion.per_person == 1 else f"{promotion.per_person} a person")
+    return ", ".join(limits) or "none"
+
+
+def _sum(cents: int) -> str:
+    return in_words(money(cents, settings.CURRENCY))

@@ -1,0 +1,102 @@
+"""What the staff's page of sales puts together from the figures (Q18)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from moneyed import Money
+
+from analytics import queries
+from analytics.figures import ALL, Daily, Figures
+from catalogue import queries as catalogue
+from catalogue.money import money
+from catalogue.queries import CategoryNode
+
+# Of how long a time the page shows the days at most, and by itself.
+LONGEST = timedelta(days=366)
+USUAL = timedelta(days=29)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A day or a category. `share` is its part of the best one's, in per cent, for its bar."""
+
+    figures: Figures
+    gross: Money
+    refunded: Money
+    kept: Money
+    kept_net: Money
+    share: int = 0
+    day: date | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Sales:
+    """What was sold from one day to another, both included, in one currency."""
+
+    first: date
+    last: date
+    currency: str
+    total: Line
+    days: tuple[Line, ...]
+    categories: tuple[Line, ...]
+
+
+def sales(first: date, last: date, currency: str) -> Sales:
+    """Return what was sold from one day to another, the last day first; days without a sale are left out.
+
+    Raises CassandraUnavailable.
+    """
+    catalogue.categories_ahead()
+    found = [each for each in queries.sales_between(first, last) if each.currency == currency]
+    whole = [each for each in found if each.category_id == ALL]
+    return Sales(
+        first,
+        last,
+        currency,
+        _line(sum((each.figures for each in whole), Figures()), currency),
+        _days(whole, currency),
+        _categories(found, currency),
+    )
+
+
+def _days(whole: Iterable[Daily], currency: str) -> tuple[Line, ...]:
+    by_day = sorted(whole, key=lambda each: each.day, reverse=True)
+    best = max((each.figures.gross for each in by_day), default=0)
+    return tuple(_line(each.figures, currency, best, day=each.day) for each in by_day)
+
+
+def _categories(found: Iterable[Daily], currency: str) -> tuple[Line, ...]:
+    """The categories as the tree has them, each with the way to it; those that are gone come last."""
+    sums = queries.by_category(found)
+    sums.pop(ALL, None)
+    best = max((each.gross for each in sums.values()), default=0)
+    nodes = _in_tree(catalogue.root_categories())
+    named = [(" › ".join(each.name for each in [*node.ancestors, node]), node.category_id) for node in nodes]
+    known = {category_id for _, category_id in named}
+    named += [("A category that is gone", category_id) for category_id in sums if category_id not in known]
+    return tuple(
+        _line(sums[category_id], currency, best, name=name) for name, category_id in named if category_id in sums
+    )
+
+
+def _in_tree(nodes: Iterable[CategoryNode]) -> Iterable[CategoryNode]:
+    for node in nodes:
+        yield node
+        yield from _in_tree(node.children)
+
+
+def _line(figures: Figures, currency: str, best: int = 0, day: date | None = None, name: str = "") -> Line:
+    return Line(
+        figures,
+        money(figures.gross, currency),
+        money(figures.refunded_gross, currency),
+        money(figures.kept, currency),
+        money(figures.kept_net, currency),
+        100 * figures.gross // best if best else 0,
+        day,
+        name,
+    )

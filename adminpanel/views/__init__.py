@@ -1,0 +1,1 @@
+"""The staff's screens, by what they are about."""

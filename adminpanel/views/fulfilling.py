@@ -1,0 +1,215 @@
+"""What staff do to an order's parcels, returns, money and lines.
+
+All are presses on the order's page, guarded by the version it was drawn with: whoever comes too late is told who was
+faster, and what they had typed; wrong input is told beside its field.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TypeVar
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from moneyed import Money
+
+from accounts.access import MONEY_STAFF, ORDER_STAFF, member, staff_required
+from adminpanel import queries
+from adminpanel.order_forms import (
+    AnswerForm,
+    AnyForm,
+    LinesForm,
+    OrderForm,
+    PackForm,
+    ParcelForm,
+    ReceivedForm,
+    ReceiveForm,
+    RefundForm,
+    StaffDoorForm,
+    to_refund,
+)
+from adminpanel.views.orders import conflict, order_done, order_found, order_page
+from catalogue.templatetags.money import money as in_words
+from orders import operations
+from orders.errors import MoveRefused, NotPayable, StaleOrder
+from orders.queries import Item, Order, items
+from web.methods import get_or_post
+
+F = TypeVar("F", bound=AnyForm)
+# The form with what was sent, and the order with its items; None where it has no such thing (any more).
+Asked = Callable[[Order, tuple[Item, ...]], F | None]
+# What is done, by whom and when; it returns the order and what to say.
+Done = Callable[[Order, F, str, datetime], tuple[Order, str]]
+
+
+@staff_required(ORDER_STAFF)
+@get_or_post
+def pack(request: HttpRequest, number: str, house: str) -> HttpResponse:
+    """Pack a parcel in a warehouse: all that is left there, or some of it."""
+
+    def asked(order: Order, goods: tuple[Item, ...]) -> PackForm | None:
+        return PackForm(order, house, goods, request.POST) if house in order.left_to_pack else None
+
+    def do(order: Order, form: PackForm, actor: str, now: datetime) -> tuple[Order, str]:
+        packed = operations.parcel_packed(order, house, form.units, actor=actor, now=now)
+        return packed, f"parcel {packed.parcels()[-1].parcel_id} is packed"
+
+    return _pressed(request, number, asked, do)
+
+
+@staff_required(ORDER_STAFF)
+@get_or_post
+def parcel(request: HttpRequest, number: str, parcel_id: str) -> HttpResponse:
+    """Send a parcel, or say what became of it."""
+
+    def asked(order: Order, goods: tuple[Item, ...]) -> ParcelForm | None:
+        found = next((each for each in order.parcels() if each.parcel_id == parcel_id), None)
+        return ParcelForm(order, found, request.POST) if found and found.state in ParcelForm.STEPS else None
+
+    def do(order: Order, form: ParcelForm, actor: str, now: datetime) -> tuple[Order, str]:
+        event = form.cleaned_data["event"]
+        if event == "shipped":
+            carrier, tracking = form.cleaned_data["carrier"], form.cleaned_data["tracking"]
+            moved = operations.parcel_shipped(order, parcel_id, carrier, tracking, actor=actor, now=now)
+        else:
+            step = {
+                "unpacked": operations.parcel_unpacked,
+                "delivered": operations.parcel_delivered,
+                "lost": operations.parcel_lost,
+            }[event]
+            moved = step(order, parcel_id, actor=actor, now=now)
+        return moved, f"parcel {parcel_id}: {queries.EVENTS[event].lower()}"
+
+    return _pressed(request, number, asked, do)
+
+
+@staff_required(ORDER_STAFF)
+@get_or_post
+def sent_back(request: HttpRequest, number: str, return_id: str) -> HttpResponse:
+    """Agree to a return, refuse it in words, or say that it has arrived and what of it goes back to the shelf."""
+
+    def asked(order: Order, goods: tuple[Item, ...]) -> OrderForm | None:
+        found = next((each for each in order.returns if each.return_id == return_id), None)
+        if found and found.state == "requested":
+            return AnswerForm(order, found, request.POST)
+        return ReceiveForm(order, found, goods, request.POST) if found and found.state == "approved" else None
+
+    def do(order: Order, form: OrderForm, actor: str, now: datetime) -> tuple[Order, str]:
+        if isinstance(form, ReceiveForm):
+            moved = operations.return_received(order, return_id, form.units, actor=actor, now=now)
+            return moved, f"return {return_id} has arrived"
+        note = form.cleaned_data["note"]
+        if form.cleaned_data["event"] == "return_approved":
+            moved = operations.return_approved(order, return_id, actor=actor, now=now, note=note)
+            return moved, f"return {return_id} is agreed to"
+        moved = operations.return_rejected(order, return_id, actor=actor, now=now, note=note)
+        return moved, f"return {return_id} is refused"
+
+    return _pressed(request, number, asked, do)
+
+
+@staff_required(MONEY_STAFF)
+@get_or_post
+def refund(request: HttpRequest, number: str, return_id: str = "") -> HttpResponse:
+    """Give money back: for lines, for the delivery, or another sum; for a return, or just so."""
+
+    def asked(order: Order, goods: tuple[Item, ...]) -> RefundForm | None:
+        back = next((each for each in order.returns if each.return_id == return_id), None)
+        if return_id and not (back and to_refund(order, back)):
+            return None
+        return RefundForm(order, goods, back, request.POST)
+
+    def do(order: Order, form: RefundForm, actor: str, now: datetime) -> tuple[Order, str]:
+        sent = form.cleaned_data
+        moved = operations.refund_decided(
+            order,
+            sent["amount"],
+            form.units,
+            sent["reason"],
+            actor=actor,
+            now=now,
+            return_id=return_id,
+            delivery=sent["delivery"],
+        )
+        return moved, f"{in_words(sent['amount'])} goes back"
+
+    return _pressed(request, number, asked, do)
+
+
+@staff_required(ORDER_STAFF)
+@get_or_post
+def lines(request: HttpRequest, number: str) -> HttpResponse:
+    """Take units out of an order that are not packed yet."""
+
+    def do(order: Order, form: LinesForm, actor: str, now: datetime) -> tuple[Order, str]:
+        changed = operations.order_changed(order, form.units, actor=actor, now=now)
+        return changed, f"it comes to {in_words(changed.total)} now"
+
+    return _pressed(request, number, lambda order, goods: LinesForm(order, goods, request.POST), do)
+
+
+@staff_required(ORDER_STAFF)
+@get_or_post
+def door(request: HttpRequest, number: str) -> HttpResponse:
+    """Send an order to another door in the same country."""
+
+    def do(order: Order, form: StaffDoorForm, actor: str, now: datetime) -> tuple[Order, str]:
+        return operations.order_changed(
+            order, {}, form.address(), actor=actor, now=now
+        ), "it goes to another address now"
+
+    return _pressed(request, number, lambda order, _: StaffDoorForm(order, request.POST), do)
+
+
+@staff_required(MONEY_STAFF)
+@get_or_post
+def received(request: HttpRequest, number: str) -> HttpResponse:
+    """Note money that came by transfer, or was paid at the door."""
+
+    def do(order: Order, form: ReceivedForm, actor: str, now: datetime) -> tuple[Order, str]:
+        amount: Money = form.cleaned_data["amount"]
+        press: UUID = form.cleaned_data["press"]
+        paid, too_much = operations.money_received(order, amount, key=str(press), actor=actor, now=now)
+        more = f"; {in_words(too_much)} is too much: send it back" if too_much.amount else ""
+        return paid, f"{in_words(amount - too_much)} noted{more}"
+
+    return _pressed(request, number, lambda order, _: ReceivedForm(order, request.POST), do)
+
+
+@staff_required(MONEY_STAFF)
+@get_or_post
+def money_sent(request: HttpRequest, number: str) -> HttpResponse:
+    """Note that staff have sent money back by hand that was owed."""
+    if request.method != "POST":
+        return redirect("adminpanel:order", number)
+    order = order_found(number)
+    actor = queries.actor(member(request))
+    try:
+        moved = operations.money_sent_back(order, request.POST.get("refund", ""), actor=actor, now=datetime.now(UTC))
+    except (NotPayable, StaleOrder, MoveRefused) as refused:
+        return conflict(request, _stale(refused, order))
+    messages.success(request, f"Order {order.number}: the money has gone back.")
+    return order_done(request, moved)
+
+
+def _pressed(request: HttpRequest, number: str, asked: Asked[F], do: Done[F]) -> HttpResponse:
+    if request.method != "POST":
+        return redirect("adminpanel:order", number)
+    order = order_found(number)
+    goods = items(order)
+    form = asked(order, goods)
+    if form is None or request.POST.get("version") != str(order.version):
+        return conflict(request, StaleOrder(order), typed=form.typed if form else [])
+    if not form.is_valid():
+        return order_page(request, order, form)
+    try:
+        moved, said = do(order, form, queries.actor(member(request)), datetime.now(UTC))
+    except (StaleOrder, MoveRefused, NotPayable) as refused:
+        return conflict(request, _stale(refused, order), typed=form.typed)
+    messages.success(request, f"Order {moved.number}: {said}.")
+    return order_done(request, moved)
+
+
+def _stale(refused: StaleOrder | MoveRefused | NotPayable, order: Order) -> StaleOrder | MoveRefused:
+    return MoveRefused(order, "paid", "there is nothing to pay") if isinstance(refused, NotPayable) else refused

@@ -1,0 +1,40 @@
+"""The audit log, to be read and nothing else."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from accounts.access import ADMIN, staff_required
+from adminpanel import journal
+from adminpanel.forms import LogForm
+from cassandra_db import BadPageToken
+from web.rendering import page
+
+
+@staff_required((ADMIN,))
+@require_safe
+def log(request: HttpRequest) -> HttpResponse:
+    """Show the audit log: of a day, or of somebody's month."""
+    today = datetime.now(UTC).date()
+    book, day, who, after = LogForm(request.GET).chosen(today)
+    try:
+        shown = journal.of_actor(who, day, after) if who else journal.of_day(book, day, after)
+    except BadPageToken:
+        return redirect(f"{reverse('adminpanel:log')}?book={book}&day={day}")
+    context: dict[str, Any] = {
+        "journal": shown,
+        "form": LogForm(initial={"book": book, "day": day}),
+        "day": day,
+        "earlier": day.replace(day=1) - timedelta(days=1) if who else day - timedelta(days=1),
+        "later": _later(day, today, by_month=bool(who)),
+    }
+    return page(request, "adminpanel/log.html", context)
+
+
+def _later(day: date, today: date, *, by_month: bool) -> date | None:
+    following = (day.replace(day=28) + timedelta(days=4)).replace(day=1) if by_month else day + timedelta(days=1)
+    return following if following <= today else None

@@ -1,0 +1,121 @@
+"""Who works here: roles, sessions and second factors, given and taken by an admin."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_safe
+
+from accounts import operations, queries
+from accounts.access import ADMIN, member, staff_required
+from accounts.errors import LastAdmin, NoSuchUser
+from accounts.models import User
+from accounts.second_factor import factor
+from accounts.sessions import sessions_ended, sessions_of
+from adminpanel.forms import PersonForm, RoleForm
+from web.methods import get_or_post
+from web.rendering import page
+
+OWN = "You cannot do this to yourself: another admin can."
+
+
+@staff_required((ADMIN,))
+@require_safe
+def people(request: HttpRequest) -> HttpResponse:
+    """Show everybody who works here."""
+    return page(request, "adminpanel/people.html", {"staff": queries.staff(), "form": PersonForm()})
+
+
+@staff_required((ADMIN,))
+@get_or_post
+def person_find(request: HttpRequest) -> HttpResponse:
+    """Lead to the account with an e-mail address; by POST, so that no address stands in a URL."""
+    if request.method != "POST":
+        return redirect("adminpanel:people")
+    form = PersonForm(request.POST)
+    if form.is_valid():
+        if found := queries.user_by_email(form.cleaned_data["email"]):
+            return redirect("adminpanel:person", found.pk)
+        form.add_error("email", "No account has this e-mail address. Its owner has to register first.")
+    return page(request, "adminpanel/people.html", {"staff": queries.staff(), "form": form}, status=422)
+
+
+@staff_required((ADMIN,))
+@require_safe
+def person(request: HttpRequest, user_id: UUID) -> HttpResponse:
+    """Show somebody's account as far as their access goes."""
+    return _page(request, _found(user_id))
+
+
+@staff_required((ADMIN,))
+@get_or_post
+def person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
+    """Give somebody a role, or take it; it ends their sessions."""
+    if request.method != "POST":
+        return redirect("adminpanel:person", user_id)
+    found, form = _found(user_id), RoleForm(request.POST)
+    if found == member(request):
+        form.add_error(None, OWN)
+    elif form.is_valid():
+        role = form.cleaned_data["role"]
+        try:
+            operations.role_given(user_id, role, datetime.now(UTC))
+        except LastAdmin as error:
+            form.add_error(None, str(error))
+        except NoSuchUser as error:
+            raise Http404 from error
+        else:
+            what = f"{role} now" if role else "a shopper now"
+            messages.success(request, f"{found.name} is {what}, and has to sign in again.")
+            return redirect("adminpanel:person", user_id)
+    return _page(request, found, form)
+
+
+@staff_required((ADMIN,))
+@get_or_post
+def person_sessions_end(request: HttpRequest, user_id: UUID) -> HttpResponse:
+    """End all of somebody's sessions."""
+    if request.method == "POST":
+        found = _found(user_id)
+        count = sessions_ended(user_id)
+        if found == member(request):
+            return redirect("accounts:login")
+        messages.success(request, f"{count} session{'' if count == 1 else 's'} of {found.name} ended.")
+    return redirect("adminpanel:person", user_id)
+
+
+@staff_required((ADMIN,))
+@get_or_post
+def person_factor_reset(request: HttpRequest, user_id: UUID) -> HttpResponse:
+    """Take somebody's second factor away, so that their next login enrols a new one; it ends their sessions."""
+    if request.method != "POST":
+        return redirect("adminpanel:person", user_id)
+    found, form = _found(user_id), RoleForm({})
+    if found == member(request):
+        form.add_error(None, OWN)
+        return _page(request, found, form)
+    operations.second_factor_taken(found, datetime.now(UTC))
+    messages.success(request, f"{found.name} enrols a new second factor at the next login.")
+    return redirect("adminpanel:person", user_id)
+
+
+def _found(user_id: UUID) -> User:
+    found = queries.users([user_id]).get(user_id)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _page(request: HttpRequest, shown: User, form: RoleForm | None = None) -> HttpResponse:
+    context: dict[str, Any] = {
+        "person": shown,
+        "own": shown == member(request),
+        "form": form or RoleForm(initial={"role": shown.role or "shopper"}),
+        "factor": factor(shown.pk),
+        "sessions": sessions_of(shown.pk, request.session.session_key),
+        "now": datetime.now(UTC),
+    }
+    return page(request, "adminpanel/person.html", context, status=422 if form else 200)

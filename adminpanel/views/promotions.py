@@ -1,0 +1,61 @@
+"""Offers and codes: made, ended, and how often each was used."""
+
+from datetime import UTC, datetime
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_safe
+
+from accounts.access import staff_required
+from adminpanel.forms import PromotionForm
+from adminpanel.promotions import listed
+from promotions import operations, queries
+from promotions.errors import CodeTaken, PromotionRefused
+from web.methods import get_or_post
+from web.rendering import page
+
+
+@staff_required(("catalogue",))
+@require_safe
+def promotions(request: HttpRequest) -> HttpResponse:
+    """Show all promotions, and the form for another."""
+    return _page(request, PromotionForm())
+
+
+@staff_required(("catalogue",))
+@get_or_post
+def promotion_make(request: HttpRequest) -> HttpResponse:
+    """Make a promotion, with a code or without."""
+    if request.method != "POST":
+        return redirect("adminpanel:promotions")
+    form = PromotionForm(request.POST)
+    if form.is_valid():
+        try:
+            operations.promotion_made(form.terms(), datetime.now(UTC))
+        except CodeTaken as taken:
+            form.add_error("voucher", str(taken))
+        except PromotionRefused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.success(request, f"{form.cleaned_data['title']}: made.")
+            return redirect("adminpanel:promotions")
+    return _page(request, form, status=422)
+
+
+@staff_required(("catalogue",))
+@get_or_post
+def promotion_end(request: HttpRequest, shelf: str, name: str) -> HttpResponse:
+    """End a promotion now; orders that have it keep it."""
+    if request.method == "POST":
+        found = queries.promotion(shelf, name)
+        if found is None:
+            raise Http404("no such promotion")
+        operations.promotion_ended(shelf, name, datetime.now(UTC))
+        messages.success(request, f"{found.title}: ended.")
+    return redirect("adminpanel:promotions")
+
+
+def _page(request: HttpRequest, form: PromotionForm, status: int = 200) -> HttpResponse:
+    context = {"promotions": listed(datetime.now(UTC)), "form": form}
+    return page(request, "adminpanel/promotions.html", context, status=status)

@@ -1,0 +1,20 @@
+"""What was sold, by day and by category."""
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from accounts.access import ADMIN, staff_required
+from adminpanel.forms import SalesForm
+from adminpanel.sales import sales as sales_of
+from analytics.days import today
+from web.rendering import page
+
+
+@staff_required(("analyst", ADMIN))
+@require_safe
+def sales(request: HttpRequest) -> HttpResponse:
+    """Show what was sold from one day to another; by itself, of the last thirty days."""
+    first, last = SalesForm(request.GET).chosen(today())
+    form = SalesForm(initial={"first": first, "last": last})
+    return page(request, "adminpanel/sales.html", {"sales": sales_of(first, last, settings.CURRENCY), "form": form})

@@ -1,0 +1,150 @@
+"""The second factor of whoever works here: enrolled once, asked for at each login."""
+
+import io
+from datetime import UTC, datetime
+from typing import Any
+
+import segno
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, resolve_url
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_safe
+
+from accounts import second_factor as factors
+from accounts.access import ADMIN, ORDER_STAFF, member, staff_required
+from accounts.errors import AlreadyEnrolled
+from accounts.models import User
+from adminpanel.forms import CodeForm, RecoveryForm
+from web.limits import attempted
+from web.methods import get_or_post
+from web.rendering import page, without_header
+
+WRONG = "This code is not right, or it was used before. Wait until your app shows the next one, and enter that."
+WRONG_RECOVERY = "This is none of your recovery codes, or it was used before."
+
+
+@sensitive_post_parameters("code")
+@staff_required(second_factor=False)
+@get_or_post
+def second_factor(request: HttpRequest) -> HttpResponse:
+    """Ask for a code, have a telephone enrolled if there is none yet, or show how the second factor stands."""
+    user = member(request)
+    found = factors.factor(user.pk)
+    if found is None:
+        return _enrolment(request, user)
+    if factors.has_passed(request.session, user):
+        if request.method == "POST":
+            return redirect(_next(request, user))
+        return page(request, "adminpanel/own_factor.html", {"factor": found, "form": CodeForm()})
+    if request.method != "POST":
+        return _asked(request, user, _form(request)(initial={"next": request.GET.get("next", "")}))
+    return _answered(request, user)
+
+
+def _answered(request: HttpRequest, user: User) -> HttpResponse:
+    form = _form(request)(request.POST)
+    if not form.is_valid():
+        return _asked(request, user, form)
+    attempt = attempted(request, "code", str(user.pk))
+    code = form.cleaned_data["code"]
+    if isinstance(form, RecoveryForm):
+        right = factors.recovery_code_used(user.pk, code)
+    else:
+        right = factors.code_used(user.pk, code, datetime.now(UTC))
+    if not right:
+        form.add_error("code", WRONG_RECOVERY if isinstance(form, RecoveryForm) else WRONG)
+        return _asked(request, user, form)
+    attempt.forgotten()
+    factors.passed(request.session, user)
+    return redirect(_next(request, user))
+
+
+def _form(request: HttpRequest) -> type[CodeForm] | type[RecoveryForm]:
+    asked = request.POST if request.method == "POST" else request.GET
+    return RecoveryForm if asked.get("way") == "recovery" else CodeForm
+
+
+def _asked(request: HttpRequest, user: User, form: CodeForm | RecoveryForm) -> HttpResponse:
+    context = {"form": form, "recovery": isinstance(form, RecoveryForm), **_for_demo(user, form)}
+    return page(request, "adminpanel/second_factor.html", context, status=422 if form.is_bound else 200)
+
+
+def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
+    form = CodeForm(request.POST or None, initial={"next": request.GET.get("next", "")})
+    secret = factors.offered(request.session.session_key or "", user)
+    if form.is_valid():
+        attempt = attempted(request, "code", str(user.pk))
+        try:
+            codes = factors.enrolled(user, secret, form.cleaned_data["code"], datetime.now(UTC))
+        except AlreadyEnrolled:
+            # In another window, a moment ago: that one counts.
+            return redirect(settings.SECOND_FACTOR_URL)
+        if codes:
+            attempt.forgotten()
+            factors.passed(request.session, user)
+            return _codes(request, codes, _next(request, user))
+        form.add_error("code", "This code is not right. Enter the one that your app shows now.")
+    spaced = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
+    context = {"form": form, "secret": spaced, **_for_demo(user, form)}
+    return page(request, "adminpanel/enrol.html", context, status=422 if form.is_bound else 200)
+
+
+def _for_demo(user: User, form: CodeForm | RecoveryForm) -> dict[str, Any]:
+    """Return what the showroom's own staff are shown: the code, which stands in the field, too, if it is good already."""
+    code, wait = factors.code_to_show(user, datetime.now(UTC))
+    if code and not wait and isinstance(form, CodeForm):
+        form.initial["code"] = code
+    return {"demo_code": code, "demo_wait": wait}
+
+
+@staff_required(second_factor=False)
+@require_safe
+@without_header
+def second_factor_picture(request: HttpRequest) -> HttpResponse:
+    """Draw what a telephone reads to be enrolled; no cache keeps it, and once one is enrolled there is none."""
+    user = member(request)
+    if factors.factor(user.pk):
+        raise Http404
+    address = factors.address_of(factors.offered(request.session.session_key or "", user), user)
+    drawn = io.BytesIO()
+    segno.make(address, micro=False).save(
+        drawn, kind="svg", scale=8, dark="#000", light="#fff", xmldecl=False, svgclass=None, lineclass=None, nl=False
+    )
+    return HttpResponse(drawn.getvalue(), content_type="image/svg+xml")
+
+
+@sensitive_post_parameters("code")
+@staff_required()
+@get_or_post
+def recovery_codes(request: HttpRequest) -> HttpResponse:
+    """Make ten new recovery codes for whoever enters a code, and show them once."""
+    if request.method != "POST":
+        return redirect(settings.SECOND_FACTOR_URL)
+    user, form = member(request), CodeForm(request.POST)
+    if form.is_valid():
+        attempt = attempted(request, "code", str(user.pk))
+        if codes := factors.recovery_codes_renewed(user.pk, form.cleaned_data["code"], datetime.now(UTC)):
+            attempt.forgotten()
+            return _codes(request, codes, resolve_url(settings.SECOND_FACTOR_URL))
+        form.add_error("code", WRONG)
+    context = {"factor": factors.factor(user.pk), "form": form}
+    return page(request, "adminpanel/own_factor.html", context, status=422)
+
+
+def _codes(request: HttpRequest, codes: list[str], to: str) -> HttpResponse:
+    # Shown by the answer itself: nothing keeps them that could show them again.
+    return page(request, "adminpanel/recovery_codes.html", {"codes": codes, "to": to, "now": datetime.now(UTC)})
+
+
+def _next(request: HttpRequest, user: User) -> str:
+    """Return where to go from here: the page of this site that was asked for, or where this role's work is."""
+    to = request.POST.get("next", "")
+    if to.startswith("/") and url_has_allowed_host_and_scheme(
+        to, {request.get_host()}, require_https=request.is_secure()
+    ):
+        return to
+    if user.role == "catalogue":
+        return resolve_url("adminpanel:promotions")
+    return resolve_url("adminpanel:board" if user.role in (*ORDER_STAFF, ADMIN) else settings.SECOND_FACTOR_URL)

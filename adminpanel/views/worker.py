@@ -1,0 +1,17 @@
+"""What the workers did last, and how far behind they are."""
+
+from datetime import UTC, datetime
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from accounts.access import ORDER_STAFF, staff_required
+from adminpanel.workers import workers
+from web.rendering import page
+
+
+@staff_required(ORDER_STAFF)
+@require_safe
+def worker(request: HttpRequest) -> HttpResponse:
+    """Show each job's last run, what it did, and what waits for it."""
+    return page(request, "adminpanel/worker.html", {"workers": workers(datetime.now(UTC))})

@@ -1,0 +1,52 @@
+"""What the staff's page of the workers puts together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from cassandra_db.jobs import jobs
+from cassandra_db.progress import TOO_LATE, Progress, progress
+from mail import jobs as mail
+from mail.queries import mails_waiting
+from orders.queries import COUNTED, Count
+
+# Further back nobody counts: the mail server has been away for long, and the number says so.
+LONGEST_LOOK = timedelta(hours=6)
+
+
+@dataclass(frozen=True)
+class Workers:
+    """How all jobs stand, and how many mails wait to be sent."""
+
+    jobs: tuple[Progress, ...]
+    mails: Count
+    oldest_mail: datetime | None
+    now: datetime
+
+    @property
+    def worries(self) -> int:
+        return sum(bool(each.worry) for each in self.jobs)
+
+    @property
+    def mail_is_late(self) -> bool:
+        return self.oldest_mail is not None and self.now - self.oldest_mail > TOO_LATE
+
+
+def workers(now: datetime) -> Workers:
+    """Return how the workers stand; jobs of other hosts (their search index) are not among them. Raises CassandraUnavailable."""
+    found = progress(jobs(), now)
+    minutes = mails_waiting(_reached(found, now), now, COUNTED + 1)
+    count = Count(min(len(minutes), COUNTED), len(minutes) > COUNTED)
+    return Workers(tuple(found), count, min(minutes, default=None), now)
+
+
+def _reached(found: Iterable[Progress], now: datetime) -> datetime:
+    """Return until when all mails have been sent."""
+    reached = [datetime.fromisoformat(each.standing.position) for each in found if _of_mail(each)]
+    return max(min(reached, default=now - LONGEST_LOOK), now - LONGEST_LOOK)
+
+
+def _of_mail(each: Progress) -> bool:
+    return each.job.called(mail.NAME) and bool(each.standing.position)

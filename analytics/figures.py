@@ -1,0 +1,103 @@
+"""Facts, and what they come to. Pure sums; nothing here reads or writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date
+from uuid import UUID
+
+# The category that stands for the whole shop.
+ALL = UUID(int=0)
+
+
+@dataclass(frozen=True)
+class SoldLine:
+    """A line of a paid order. Sums are in minor units, as paid: what was taken off is off, and tax is in `gross`."""
+
+    line_number: int
+    product_id: UUID
+    variant_id: UUID
+    units: int
+    gross: int
+    net: int
+    refunded_units: int = 0
+    refunded_gross: int = 0
+    refunded_net: int = 0
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A line that was sold, with the categories in which it counts, the root first."""
+
+    order_id: UUID
+    line: SoldLine
+    categories: tuple[UUID, ...]
+    currency: str
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What was sold: orders, units and minor units of the currency; net is without tax. Refunds are not taken off."""
+
+    orders: int = 0
+    units: int = 0
+    gross: int = 0
+    net: int = 0
+    refunded_units: int = 0
+    refunded_gross: int = 0
+    refunded_net: int = 0
+
+    @property
+    def kept(self) -> int:
+        """What is left after refunds, with tax."""
+        return self.gross - self.refunded_gross
+
+    @property
+    def kept_net(self) -> int:
+        """What is left after refunds, without tax."""
+        return self.net - self.refunded_net
+
+    def __add__(self, other: Figures) -> Figures:
+        return Figures(
+            self.orders + other.orders,
+            self.units + other.units,
+            self.gross + other.gross,
+            self.net + other.net,
+            self.refunded_units + other.refunded_units,
+            self.refunded_gross + other.refunded_gross,
+            self.refunded_net + other.refunded_net,
+        )
+
+
+@dataclass(frozen=True)
+class Daily:
+    """What was sold on a day in a category."""
+
+    day: date
+    category_id: UUID
+    currency: str
+    figures: Figures
+
+
+@dataclass
+class _Sum:
+    orders: set[UUID] = field(default_factory=set)
+    lines: Figures = Figures()
+
+
+def rolled_up(day: date, facts: Iterable[Fact]) -> list[Daily]:
+    """Return what a day's facts come to, by category and currency: each line in its category and all above it."""
+    sums: dict[tuple[UUID, str], _Sum] = {}
+    for fact in facts:
+        line = fact.line
+        less = (line.refunded_units, line.refunded_gross, line.refunded_net)
+        figures = Figures(0, line.units, line.gross, line.net, *less)
+        for category_id in {ALL, *fact.categories}:
+            found = sums.setdefault((category_id, fact.currency), _Sum())
+            found.orders.add(fact.order_id)
+            found.lines += figures
+    return [
+        Daily(day, category_id, currency, found.lines + Figures(orders=len(found.orders)))
+        for (category_id, currency), found in sorted(sums.items())
+    ]

@@ -1,0 +1,180 @@
+"""Notes what was sold, and adds it up by day and category."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from time import time_ns
+from uuid import UUID
+
+from cassandra.query import BoundStatement
+
+from analytics import queries
+from analytics.days import day_of, month_of, shard_of
+from analytics.figures import Daily, Fact, SoldLine, rolled_up
+from analytics.queries import SHOP
+from cassandra_db import write, write_together
+from catalogue import queries as catalogue
+
+# A process that was held up may write its facts so long after it has noted the day; so long the day is added up again.
+LATEST_FACT = timedelta(minutes=5)
+
+
+@dataclass(frozen=True)
+class Sale:
+    """A paid order, as it is now. `version` counts what has happened to it: of two writes the later one's stays."""
+
+    order_id: UUID
+    placed_at: datetime
+    version: int
+    currency: str
+    lines: tuple[SoldLine, ...]
+
+    @property
+    def day(self) -> date:
+        return day_of(self.placed_at)
+
+    @property
+    def written_at(self) -> int:
+        """The time that its facts carry, in microseconds since 1970: placed + version."""
+        return round(self.placed_at.timestamp() * 1000) * 1000 + self.version
+
+
+FACT = write(
+    "Q18",
+    """INSERT INTO sales_facts (day, shard, order_id, line_number, product_id, variant_id, categories, currency, units,
+                                gross, net, refunded_units, refunded_gross, refunded_net)
+       VALUES (:day, :shard, :order_id, :line_number, :product_id, :variant_id, :categories, :currency, :units,
+               :gross, :net, :refunded_units, :refunded_gross, :refunded_net) USING TIMESTAMP :at""",
+)
+DAY_CHANGED = write(
+    "Q18", "INSERT INTO sales_days (shop, day, written) VALUES (:shop, :day, :written) USING TIMESTAMP :written"
+)
+
+
+def sold(sale: Sale) -> bool:
+    """Note what an order has sold, or what is left of that after refunds; telling the same twice changes nothing.
+
+    In which categories a line counts is decided when it is noted first. Tells whether anything was written.
+    Raises CassandraUnavailable.
+    """
+    there = {fact.line.line_number: fact for fact in queries.facts_of_order(sale.day, sale.order_id)}
+    if all(line.line_number in there and there[line.line_number].line == line for line in sale.lines):
+        return False
+    of = _categories({line.product_id for line in sale.lines if line.line_number not in there})
+    facts = [
+        Fact(
+            sale.order_id,
+            line,
+            there[line.line_number].categories if line.line_number in there else of.get(line.product_id, ()),
+            sale.currency,
+        )
+        for line in sale.lines
+    ]
+    # Before the facts, so that a crash leaves a day to add up too many; and after them, should this process be held up.
+    day_changed(sale.day)
+    write_together([_fact_row(fact, sale) for fact in facts])
+    day_changed(sale.day)
+    return True
+
+
+def day_changed(day: date) -> None:
+    """Note that a day is to be added up. Raises CassandraUnavailable."""
+    DAY_CHANGED.run(shop=SHOP, day=day, written=time_ns() // 1000)
+
+
+def _categories(product_ids: set[UUID]) -> dict[UUID, tuple[UUID, ...]]:
+    tree = catalogue.categories()
+    found = {}
+    for product in catalogue.products(product_ids).values():
+        if node := tree.by_id.get(product.category_id):
+            found[product.product_id] = tuple(each.category_id for each in [*node.ancestors, node])
+    return found
+
+
+def _fact_row(fact: Fact, sale: Sale) -> BoundStatement:
+    line = fact.line
+    return FACT.bind(
+        day=sale.day,
+        shard=shard_of(fact.order_id),
+        order_id=fact.order_id,
+        line_number=line.line_number,
+        product_id=line.product_id,
+        variant_id=line.variant_id,
+        categories=json.dumps([str(each) for each in fact.categories]),
+        currency=fact.currency,
+        units=line.units,
+        gross=line.gross,
+        net=line.net,
+        refunded_units=line.refunded_units,
+        refunded_gross=line.refunded_gross,
+        refunded_net=line.refunded_net,
+        at=sale.written_at,
+    )
+
+
+FACTS_REMOVED = write(
+    "Q18",
+    "DELETE FROM sales_facts USING TIMESTAMP :at WHERE day = :day AND shard = :shard AND order_id = :order_id",
+)
+
+
+def facts_removed(day: date, order_id: UUID, before: int) -> None:
+    """Remove the facts that stand on a day for an order that sold nothing there; those of after `before` stay.
+
+    For the audit: the shop itself takes no sale back, it notes what was refunded. `before` is in microseconds since 1970.
+    Raises CassandraUnavailable.
+    """
+    FACTS_REMOVED.run(day=day, shard=shard_of(order_id), order_id=order_id, at=before)
+    day_changed(day)
+
+
+DAY_EMPTIED = write("Q18", "DELETE FROM daily_sales USING TIMESTAMP :at WHERE month = :month AND day = :day")
+DAILY = write(
+    "Q18",
+    """INSERT INTO daily_sales (month, day, category_id, currency, orders, units, gross, net, refunded_units,
+                                refunded_gross, refunded_net)
+       VALUES (:month, :day, :category_id, :currency, :orders, :units, :gross, :net, :refunded_units,
+               :refunded_gross, :refunded_net) USING TIMESTAMP :at""",
+)
+
+
+def day_rolled_up(day: date) -> None:
+    """Add a day up anew, from its facts; doing it again changes nothing. Raises CassandraUnavailable."""
+    read_at = time_ns() // 1000
+    fresh = rolled_up(day, queries.facts_of_day(day))
+    emptied = DAY_EMPTIED.bind(month=month_of(day), day=day, at=read_at - 1)
+    write_together([emptied, *_daily_rows(fresh, read_at)])
+
+
+def _daily_rows(sales: Iterable[Daily], at: int) -> Iterable[BoundStatement]:
+    for each in sales:
+        figures = each.figures
+        yield DAILY.bind(
+            month=month_of(each.day),
+            day=each.day,
+            category_id=each.category_id,
+            currency=each.currency,
+            orders=figures.orders,
+            units=figures.units,
+            gross=figures.gross,
+            net=figures.net,
+            refunded_units=figures.refunded_units,
+            refunded_gross=figures.refunded_gross,
+            refunded_net=figures.refunded_net,
+            at=at,
+        )
+
+
+DAY_DONE = write("Q18", "DELETE FROM sales_days USING TIMESTAMP :written WHERE shop = :shop AND day = :day")
+
+
+def days_rolled_up(now: datetime) -> int:
+    """Add up the days whose facts have changed; return how many. Raises CassandraUnavailable."""
+    latest = int((now - LATEST_FACT).timestamp() * 1_000_000)
+    changed = queries.days_changed()
+    for day, written in changed:
+        day_rolled_up(day)
+        if written < latest:
+            DAY_DONE.run(shop=SHOP, day=day, written=written)
+    return len(changed)

@@ -1,0 +1,303 @@
+"""Shoppers with full carts who come to the checkout over real HTTP, each when it is their time, and note what they are told.
+
+A buyer does what a person with a browser does, without scripts: opens the checkout, fills it in, presses the button, pays
+on the bank's page and reads what the shop says at the end. Whoever gets no answer, or is asked to come again (503, 429, or
+the page that waits), sends the same form again. One process and one event loop serve thousands of them, with little of the processors' time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import unescape
+from http import HTTPStatus
+from http.cookies import SimpleCookie
+from time import perf_counter
+from urllib.parse import urlencode, urlsplit
+from uuid import UUID, uuid4
+
+HOST = "127.0.0.1"
+CSRF = "b" * 32
+GOOD_CARD, BAD_CARD = "4242424242424242", "4000000000000002"
+NO_ANSWER = 0
+TYPED = {
+    "name": "Ada Lovelace",
+    "street": "Torstraße 1",
+    "street2": "",
+    "postal_code": "10115",
+    "city": "Berlin",
+    "country": "DE",
+    "phone": "",
+    "delivery": "standard",
+    "payment": "card",
+    "same_billing": "on",
+}
+_TAG = re.compile(r"<input\b([^>]*)>")
+_ATTRIBUTE = re.compile(r'([\w-]+)(?:="([^"]*)")?')
+_HEADING = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
+_NUMBER = re.compile(r"^/orders/([\w-]+)/")
+_LOST_PATIENCE = "nobody answered"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back: NO_ANSWER if the line was cut."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where a redirect leads, without scheme and host."""
+        parts = urlsplit(self.headers.get("location", ""))
+        return parts.path + (f"?{parts.query}" if parts.query else "")
+
+    @property
+    def heading(self) -> str:
+        """The page's first heading, in words."""
+        found = _HEADING.search(self.text)
+        return " ".join(unescape(re.sub(r"<[^>]+>", "", found[1])).split()) if found else ""
+
+
+class Browser:
+    """One keep-alive connection, with cookies."""
+
+    def __init__(self, port: int, cookies: Mapping[str, str], timeout: float) -> None:
+        self.cookies = {"stoa_csrf": CSRF, **cookies}
+        self._port, self._timeout = port, timeout
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(self, method: str, path: str, form: Mapping[str, str] | None = None) -> Answer:
+        """Send a request and return the answer."""
+        body = urlencode({**form, "csrfmiddlewaretoken": CSRF}).encode() if form is not None else b""
+        lines = [
+            *(f"{method} {path} HTTP/1.1", f"Host: {HOST}:{self._port}"),
+            f"Cookie: {'; '.join(f'{name}={value}' for name, value in self.cookies.items())}",
+        ]
+        if form is not None:
+            lines += ["Content-Type: application/x-www-form-urlencoded", f"Content-Length: {len(body)}"]
+        sent = "\r\n".join([*lines, "", ""]).encode() + body
+        # A kept connection may have been closed since; that is no answer only if a fresh one gives none either.
+        for kept in (True, False) if self._streams else (False,):
+            try:
+                async with asyncio.timeout(self._timeout):
+                    if not kept:
+                        self.close()
+                        self._streams = await asyncio.open_connection(HOST, self._port)
+                    return await self._answer(sent)
+            except asyncio.IncompleteReadError as ended:
+                self.close()
+                if not (kept and not ended.partial):
+                    break
+            except (OSError, TimeoutError, ValueError):
+                self.close()
+                if not kept:
+                    break
+        return Answer(NO_ANSWER)
+
+    async def _answer(self, sent: bytes) -> Answer:
+        assert self._streams
+        reader, writer = self._streams
+        writer.write(sent)
+        await writer.drain()
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        headers: dict[str, str] = {}
+        for line in head[1:]:
+            name, _, value = line.partition(": ")
+            if name.lower() == "set-cookie":
+                self.cookies |= {key: morsel.value for key, morsel in SimpleCookie(value).items()}
+            headers[name.lower()] = value
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        if headers.get("connection", "").lower() == "close":
+            self.close()
+        return Answer(int(head[0].split()[1]), headers, body.decode())
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._streams:
+            self._streams[1].close()
+            self._streams = None
+
+
+@dataclass
+class Buyer:
+    """Somebody with a full cart: `cookies` lead to it. Afterwards: what they were told, and how long it took."""
+
+    port: int
+    cookies: Mapping[str, str]
+    card: str = GOOD_CARD
+    gives_up: bool = False  # the order whose card was declined, so that others can have the goods
+    patience: float = 120.0  # seconds
+    timeout: float = 60.0  # seconds for one answer
+    presses: int = 6  # of the button, while the page says that something has changed
+    email: str = field(default_factory=lambda: f"buyer-{uuid4().hex}@example.com")
+    answers: Counter[int] = field(default_factory=Counter)
+    waits: int = 0  # how often they were told to wait in line
+    paid: str = ""  # the number of the order of which the shop said that it is paid
+    unpaid: str = ""  # the number of the order that the bank has declined
+    words: str = ""  # the last heading
+    seconds: float = 0.0
+
+    async def buy(self) -> None:
+        """Go to the checkout, and stay until told how it ended."""
+        began = perf_counter()
+        browser = Browser(self.port, self.cookies, self.timeout)
+        try:
+            await self._buy(_Visit(self, browser, began + self.patience))
+        except TimeoutError:
+            self.words = _LOST_PATIENCE
+        finally:
+            browser.close()
+            self.cookies = browser.cookies
+            self.seconds += perf_counter() - began
+
+    @property
+    def answered(self) -> bool:
+        """Whether they were told anything in the end."""
+        return self.words != _LOST_PATIENCE
+
+    async def _buy(self, visit: _Visit) -> None:
+        page = await visit.followed(await visit.ask("GET", "/checkout/"))
+        presses = 0
+        while (form := _preset(page.text)).get("checkout") and presses < self.presses:
+            if form["on"] == "review":
+                presses += 1
+            else:
+                form |= {**TYPED, "email": self.email, "step": form["on"]}
+            page = await visit.ask("POST", "/checkout/", form)
+            if page.place.startswith("/testbank/"):
+                page = await visit.paid(page.place, self.card)
+            page = await visit.followed(page)
+        for _ in range(20):
+            if "We are waiting for" not in page.text:
+                break
+            await asyncio.sleep(0.5)  # the bank thinks about it
+            page = await visit.followed(await visit.ask("GET", visit.at))
+        self.words = page.heading
+        number = _NUMBER.match(visit.at)
+        if number and "Thank you" in page.text:
+            self.paid = number[1]
+        elif number and page.status == HTTPStatus.OK:
+            self.unpaid = number[1]
+            if self.gives_up:
+                await visit.followed(await visit.ask("POST", f"/orders/{self.unpaid}/give-up/", {}))
+
+
+@dataclass
+class _Visit:
+    buyer: Buyer
+    browser: Browser
+    until: float
+    at: str = ""
+
+    async def ask(self, method: str, path: str, form: Mapping[str, str] | None = None) -> Answer:
+        """Ask until there is an answer; "come again" is none. Raises TimeoutError when the patience is over."""
+        while True:
+            answer = await self.browser.ask(method, path, form)
+            again = float(answer.headers.get("retry-after", 0))
+            in_line = again and answer.status == HTTPStatus.OK
+            if in_line:
+                self.buyer.waits += 1
+            else:
+                self.buyer.answers[answer.status] += 1
+            if not again and answer.status != NO_ANSWER:
+                self.at = path
+                return answer
+            if perf_counter() > self.until:
+                raise TimeoutError
+            # The page in line comes again by itself, in time; whoever sees an error is less patient.
+            await asyncio.sleep(again if in_line else min(again or 0.5, 2.0))
+
+    async def followed(self, answer: Answer) -> Answer:
+        """Follow redirects to the page at their end."""
+        while answer.place:
+            answer = await self.ask("GET", answer.place)
+        return answer
+
+    async def paid(self, bank: str, card: str) -> Answer:
+        """Pay on the bank's page, and come back to the shop."""
+        return await self.ask("POST", bank, {"card": card})
+
+
+def _preset(text: str) -> dict[str, str]:
+    """Return what the checkout's form would send as it stands."""
+    form = text[text.find("data-checkout") :]
+    form = form[: form.find("</form>")]
+    found = {}
+    for tag in _TAG.findall(form):
+        given = dict(_ATTRIBUTE.findall(tag))
+        if given.get("name") and (given.get("type") not in ("radio", "checkbox") or "checked" in given):
+            found[given["name"]] = unescape(given.get("value", ""))
+    return found
+
+
+async def all_bought(buyers: Sequence[Buyer], within: float) -> None:
+    """Let the buyers arrive evenly within so many seconds, whether the shop keeps up or not, and wait for the last one."""
+
+    async def arriving(number: int, buyer: Buyer) -> None:
+        await asyncio.sleep(number * within / len(buyers))
+        await buyer.buy()
+
+    await asyncio.gather(*(arriving(number, buyer) for number, buyer in enumerate(buyers)))
+
+
+@dataclass
+class Looker:
+    """Somebody who looks at pages again and again, each time at its time, however long the last one took."""
+
+    port: int
+    paths: Sequence[str]
+    every: float = 0.25  # seconds
+    took: list[float] = field(default_factory=list)  # seconds
+    answers: Counter[int] = field(default_factory=Counter)
+
+    async def look(self, enough: asyncio.Event) -> None:
+        """Look until it is enough, and wait for what was asked for by then."""
+        asking: list[asyncio.Task[None]] = []
+        began = perf_counter()
+        while not enough.is_set():
+            asking.append(asyncio.create_task(self._once(self.paths[len(asking) % len(self.paths)])))
+            await asyncio.sleep(max(0.0, began + len(asking) * self.every - perf_counter()))
+        await asyncio.gather(*asking)
+
+    async def _once(self, path: str) -> None:
+        browser, began = Browser(self.port, {}, 60), perf_counter()
+        answer = await browser.ask("GET", path)
+        browser.close()
+        self.took.append(perf_counter() - began)
+        self.answers[answer.status] += 1
+
+    def percentile(self, share: float) -> float:
+        """The time that this share of the pages stayed below, in milliseconds."""
+        ordered = sorted(self.took)
+        return ordered[min(int(len(ordered) * share), len(ordered) - 1)] * 1000
+
+
+def cart_for(goods: Sequence[tuple[UUID, UUID, int]], email: str = "") -> dict[str, str]:
+    """Make a guest's cart of products, variants and quantities, and return the cookies that lead to it.
+
+    With an `email` the checkout is filled in as well, up to its last step.
+    """
+    from datetime import UTC, datetime
+
+    from django.conf import settings
+    from django.core import signing
+
+    from cart import operations
+    from catalogue import queries
+
+    person_id, now = uuid4(), datetime.now(UTC)
+    for product_id, variant_id, quantity in goods:
+        product = queries.product(product_id)
+        assert product
+        variant = next(each for each in product.variants if each.variant_id == variant_id)
+        cart_id = operations.line_added(person_id, product, variant, quantity, uuid4(), now, guest=True).cart_id
+    cookies = {settings.CART_COOKIE_NAME: signing.dumps([person_id.hex, cart_id.hex], salt="cart.owner")}
+    if email:
+        kept = [person_id.hex, TYPED | {"email": email}]
+        cookies[settings.CHECKOUT_COOKIE_NAME] = signing.dumps(kept, salt="orders.typed", compress=True)
+    return cookies

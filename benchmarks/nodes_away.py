@@ -1,0 +1,236 @@
+"""Checkouts while nodes go away: three nodes on loopback, replication 3, real HTTP.
+
+    python -m benchmarks.nodes_away                        # 500 checkouts while one is killed, 500 while one is paused, two gone
+    python -m benchmarks.nodes_away --checkouts 60         # quicker
+
+First one node is killed (kill -9) in the middle of the checkouts. Then a second one goes, too: the checkout says politely that
+it cannot be done now, charges nothing and keeps the cart; the nodes come back, and so does the shop, by itself. Then one node is
+paused (SIGSTOP) for 30 seconds in the middle of as many checkouts. `manage.py audit` goes over the shop at the end.
+
+Nodes, shop and buyers share this machine; the nodes are the benchmark's own, and gone afterwards. Prints one line for each
+part, and ends with status 1 if somebody saw an error page, an order was lost or doubled, or the audit finds something.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from uuid import UUID, uuid4
+
+from benchmarks.buyers import NO_ANSWER, Answer, Browser, Buyer, all_bought, cart_for
+from benchmarks.pages import ROOT, environment, shop
+from cassandra_db.node import control, state
+
+KEYSPACE = "stoa_nodes_away"
+FATAL = (NO_ANSWER, 500, 502, 503, 504)
+
+
+class Nodes:
+    """Three nodes of our own."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.cluster = control.start(3, home=home, keep=False, heap_mb=512)
+
+    def kill(self, name: str) -> None:
+        """End a node at once."""
+        control.kill(name, home=self.home)
+
+    @contextmanager
+    def paused(self, name: str) -> Iterator[None]:
+        """Let a node stand still within the block, with all its connections open."""
+        pid = next(node.pid for node in self.cluster.nodes if node.name == name)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+    def start_again(self) -> None:
+        """Start what was killed."""
+        self.cluster = control.start(3, home=self.home, keep=False, heap_mb=512)
+
+    def end(self) -> None:
+        """Leave nothing of them."""
+        for node in control.running(state.load(self.home), self.home):
+            control.kill(node.name, home=self.home)
+        control.wipe(home=self.home)
+
+
+class Run:
+    """The parts of the run, and what was wrong in them."""
+
+    def __init__(self, nodes: Nodes, port: int, checkouts: int, rate: float) -> None:
+        self.nodes, self.port, self.checkouts, self.rate = nodes, port, checkouts, rate
+        self.wrong: list[str] = []
+
+    def say(self, line: str, wrong: list[str]) -> None:
+        """Print a part's figures."""
+        self.wrong += wrong
+        print(f"{line}; {'; '.join(wrong) or 'none lost, none doubled'}", flush=True)
+
+    def checkouts_while(self, what: str, harm: Callable[[], Awaitable[None]]) -> None:
+        """Let many people order, and do the harm when a third of them have been told that they have."""
+        product_id, variant_id = goods(self.checkouts)
+        buyers = [buyer(self.port, product_id, variant_id) for _ in range(self.checkouts)]
+
+        async def together() -> None:
+            everybody = asyncio.create_task(all_bought(buyers, self.checkouts / self.rate))
+            while sum(bool(each.paid) for each in buyers) < self.checkouts / 3 and not everybody.done():
+                await asyncio.sleep(0.05)
+            await harm()
+            await everybody
+
+        began = perf_counter()
+        asyncio.run(together())
+        took = perf_counter() - began
+        answers = sum((each.answers for each in buyers), Counter[int]())
+        errors = {status: answers[status] for status in FATAL if answers[status]}
+        told = sorted(each.seconds for each in buyers)
+        wrong = [f"{each.email} was told {each.words!r}" for each in buyers if not each.paid]
+        wrong += [f"errors were answered: {errors}"] if errors else []
+        wrong += [line for each in buyers if (line := one_order(each))]
+        there = units(variant_id)
+        if (there["committed"], there["held"]) != (self.checkouts, 0):
+            wrong.append(f"the stock says {dict(there)}")
+        self.say(
+            f"one node {what}: {self.checkouts} checkouts in {took:.0f} s, told after {told[len(told) // 2]:.1f} s (median), "
+            f"{told[-1]:.1f} s (the slowest); error pages {sum(errors.values())}",
+            wrong,
+        )
+
+    def two_gone(self, first: str, second: str) -> None:
+        """With `first` killed already, kill `second`; ask, start both again, and order."""
+        product_id, variant_id = goods(1)
+        somebody = buyer(self.port, product_id, variant_id)
+        self.nodes.kill(second)
+        began = perf_counter()
+        answer = asyncio.run(_asked(somebody))
+        took, wrong = perf_counter() - began, []
+        if answer.status != 503 or "retry-after" not in answer.headers or not answer.heading:
+            wrong.append(f"the checkout answered {answer.status} {answer.heading!r}")
+        if "nothing was charged" not in answer.text.lower() and "cart" not in answer.text.lower():
+            wrong.append("nobody says what is with the cart")
+        self.nodes.start_again()
+        began = perf_counter()
+        somebody.answers.clear()
+        asyncio.run(somebody.buy())
+        wrong += [f"afterwards {somebody.words!r}"] if not somebody.paid else []
+        wrong += [line] if (line := one_order(somebody)) else []
+        self.say(
+            f"two nodes gone: told after {took:.1f} s: {answer.status} {answer.heading!r}, Retry-After "
+            f"{answer.headers.get('retry-after')}; {first} and {second} back: ordered from the same cart after "
+            f"{perf_counter() - began:.1f} s",
+            wrong,
+        )
+
+
+async def _asked(somebody: Buyer) -> Answer:
+    browser = Browser(somebody.port, somebody.cookies, 40)
+    answer = await browser.ask("GET", "/checkout/")
+    browser.close()
+    return answer
+
+
+def goods(count: int) -> tuple[UUID, UUID]:
+    """Put so many units of something new on the shelves; return its id and its variant's."""
+    from benchmarks.flash_sale import product_with
+
+    product_id, variant_id, _ = product_with("Thing", count)
+    return product_id, variant_id
+
+
+def buyer(port: int, product_id: UUID, variant_id: UUID) -> Buyer:
+    """Return somebody who is about to order one of these."""
+    email = f"buyer-{uuid4().hex}@example.com"
+    return Buyer(port, cart_for([(product_id, variant_id, 1)], email), email=email, presses=60, patience=180)
+
+
+def units(variant_id: UUID) -> Counter[str]:
+    """Return a variant's numbers over all warehouses."""
+    from benchmarks.flash_sale import numbers_of
+
+    return numbers_of(variant_id)
+
+
+def one_order(somebody: Buyer) -> str:
+    """Return what is wrong with what somebody has ordered: exactly one order, that of which they were told, paid once."""
+    from orders import queries
+
+    orders = [order for each in queries.order_ids_by_email(somebody.email) if (order := queries.order(each))]
+    paid = [order for order in orders if (order.state, order.payment) == ("confirmed", "paid")]
+    if [order.number for order in paid] != [somebody.paid] or len(orders) != 1:
+        found = [(order.number, order.state, order.payment) for order in orders]
+        return f"{somebody.email} was told {somebody.paid!r}, and there is {found}"
+    if (order := paid[0]).captured != order.total:
+        return f"{order.number} costs {order.total}, and {order.captured} were taken"
+    return ""
+
+
+def main() -> int:
+    """Run the parts, print, and return the exit status."""
+    args = _arguments()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the nodes end with us
+    with tempfile.TemporaryDirectory() as folder:
+        nodes = Nodes(Path(folder) / "cassandra")
+        try:
+            return _run(args, nodes)
+        finally:
+            nodes.end()
+
+
+def _run(args: argparse.Namespace, nodes: Nodes) -> int:
+    os.environ |= {
+        "CASSANDRA_HOSTS": ",".join(nodes.cluster.hosts),
+        "CASSANDRA_PORT": str(nodes.cluster.cql_port),
+        "CASSANDRA_REPLICATION": "3",
+    }
+    os.environ |= environment(KEYSPACE, STOA_SHOWROOM="1", COUNT_STATEMENTS="0")
+    import django
+
+    django.setup()
+    from cassandra_db.session import close
+
+    for command in (["sync_cassandra"], ["collectstatic", "--no-input", "-v0"]):
+        subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    _, second, third = (node.name for node in nodes.cluster.nodes)
+
+    async def killed() -> None:
+        nodes.kill(second)
+
+    async def paused() -> None:
+        with nodes.paused(third):
+            await asyncio.sleep(args.pause)
+
+    with shop(KEYSPACE) as server:
+        run = Run(nodes, server.port, args.checkouts, args.rate)
+        run.checkouts_while("killed", killed)
+        run.two_gone(second, third)
+        run.checkouts_while(f"paused for {args.pause:.0f} s", paused)
+    audited = subprocess.run([sys.executable, "manage.py", "audit"], cwd=ROOT, check=False)
+    close()
+    return 1 if run.wrong or audited.returncode else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.nodes_away", description="Checkouts while nodes go away."
+    )
+    parser.add_argument("--checkouts", type=int, default=500)
+    parser.add_argument("--rate", type=float, default=8.0, help="how many of them arrive a second")
+    parser.add_argument("--pause", type=float, default=30.0, help="for how many seconds a node is paused")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,247 @@
+"""Reservations a second on one SKU, beside what others do and what the node can do at all.
+
+    python -m benchmarks.reserve                                 # the keyspace of the settings
+    python -m benchmarks.reserve --slices 3 --seconds 0.5        # quicker and rougher
+
+1 to 64 buyers in threads of this process want the same variant from the same warehouse, again and again (closed loops):
+
+    combined             the shop's: who waits for the shelf is served by one batch with all others who wait
+    plain                the same batch, for each buyer alone
+    read, then compare   read what is there, write the number less one if nobody has written meanwhile, else again
+    bare                 one conditional update of one row, which the buyers share as they share the SKU
+
+Slices of all are interleaved, so that a disturbance meets all of them. A unit is never sold twice: after all slices the
+numbers equal what the buyers were told, and at the end 64 buyers meet fewer units than they want, and get just those.
+The hint for the sweeper, a plain write in another partition before each hold, is told on a line of its own.
+
+Bounds are ratios, for a second differs between two machines. Ends with status 1 if one is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+from statistics import median
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid4
+
+from benchmarks.carts import in_threads
+from benchmarks.load import Slice
+from benchmarks.pages import Figures, environment
+
+if TYPE_CHECKING:
+    from inventory.queries import Numbers
+
+CROWDS = (1, 4, 16, 64)
+PLACE = "berlin"
+PLENTY = 2_000_000
+RUSH_UNITS, RUSH_BUYERS = 500, 1000
+# Of the rate of reading, then comparing and setting, with the largest crowd.
+TIMES_COMPARED = 15.0
+# Of the rate of a bare conditional write.
+ALONE_OF_BARE = 0.8
+CROWD_OF_BARE = 1.0
+
+
+@dataclass
+class Way:
+    """One way to reserve: the act, and how many were told that they have a unit."""
+
+    name: str
+    act: Callable[[], None]
+    told: count[int] = field(default_factory=count)
+    figures: dict[int, Figures] = field(default_factory=lambda: {crowd: Figures() for crowd in CROWDS})
+
+    def run(self, crowd: int, seconds: float) -> Slice:
+        """Let so many buyers do it, as often as they can."""
+        return in_threads([self._told] * crowd)(seconds)
+
+    def _told(self) -> None:
+        self.act()
+        next(self.told)
+
+
+def main() -> int:
+    """Measure, print, and return the exit status."""
+    args = _arguments()
+    os.environ |= environment(args.keyspace)
+    import django
+
+    django.setup()
+    from cassandra_db.session import session
+
+    variants = {name: _stocked(PLENTY) for name in ("combined", "plain", "with its hint")}
+    ways = [*_ours(variants), *_yardsticks()]
+    try:
+        _measure(args, ways)
+    finally:
+        session().execute("DROP TABLE benchmark_of_stock", timeout=180)
+    wrong = [line for way in ways if way.name in variants for line in _wrong(way, variants[way.name])]
+    return _report(args, {way.name: way for way in ways}, wrong + _rushed())
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.reserve", description="Reservations on one SKU.")
+    parser.add_argument("--keyspace", default=os.environ.get("CASSANDRA_KEYSPACE", "stoa"))
+    parser.add_argument("--slices", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=1.0, help="length of a slice")
+    return parser.parse_args()
+
+
+def _stocked(units: int) -> UUID:
+    from inventory.operations import stock_received
+
+    variant_id = uuid4()
+    stock_received(uuid4(), variant_id, PLACE, units, 3, uuid4(), datetime.now(UTC))
+    return variant_id
+
+
+def _ours(variants: dict[str, UUID]) -> list[Way]:
+    from inventory import operations
+    from inventory.operations.combining import Hold, alone, held_together
+    from inventory.queries import Want
+
+    def wish() -> Hold:
+        return Hold(hold_id=uuid4(), order_id=uuid4(), line_number=1, units=1, now=datetime.now(UTC))
+
+    def combined() -> None:
+        hold = wish()
+        held_together(variants["combined"], PLACE, hold)
+        _must(hold.kept)
+
+    def plain() -> None:
+        hold = wish()
+        alone(variants["plain"], PLACE, hold)
+        _must(hold.kept)
+
+    def whole() -> None:
+        want = Want(1, variants["with its hint"], variants["with its hint"], 1)
+        operations.held(uuid4(), [want], datetime.now(UTC), retry=False)
+
+    return [Way("combined", combined), Way("plain", plain), Way("with its hint", whole)]
+
+
+def _yardsticks() -> list[Way]:
+    from cassandra_db import conditional, read
+    from cassandra_db.session import session
+
+    session().execute(
+        "CREATE TABLE IF NOT EXISTS benchmark_of_stock (id uuid PRIMARY KEY, available int, held int)", timeout=180
+    )
+    bare = conditional(
+        "benchmark", "UPDATE benchmark_of_stock SET available = available + -1 WHERE id = :id IF available >= 1"
+    )
+    first = conditional(
+        "benchmark", "INSERT INTO benchmark_of_stock (id, available, held) VALUES (:id, :units, 0) IF NOT EXISTS"
+    )
+    there = read("benchmark", "SELECT available, held FROM benchmark_of_stock WHERE id = :id")
+    compared = conditional(
+        "benchmark",
+        """UPDATE benchmark_of_stock SET available = :available, held = :held WHERE id = :id IF available = :was""",
+    )
+    rows = uuid4(), uuid4()
+    for row in rows:
+        first.apply(id=row, units=PLENTY)
+
+    def written() -> None:
+        _must(bare.apply(id=rows[0]).applied)
+
+    def looked_and_compared() -> None:
+        while True:
+            now = there.one(id=rows[1])
+            _must(now is not None)
+            assert now
+            if compared.apply(id=rows[1], available=now.available - 1, held=now.held + 1, was=now.available):
+                return
+
+    return [Way("read, then compare", looked_and_compared), Way("bare", written)]
+
+
+def _must(kept: bool | None) -> None:
+    if not kept:
+        raise RuntimeError("a reservation was refused, with plenty there")
+
+
+def _measure(args: argparse.Namespace, ways: Sequence[Way]) -> None:
+    for way in ways:
+        way.run(CROWDS[-1], 1.0)  # warm
+    for _ in range(args.slices):
+        for crowd in CROWDS:
+            for way in ways:
+                way.figures[crowd].slices.append(way.run(crowd, args.seconds))
+
+
+# ---- what must be true
+
+
+def _numbers(variant_id: UUID) -> Numbers:
+    from inventory.queries import numbers
+
+    return numbers(variant_id, PLACE)
+
+
+def _wrong(way: Way, variant_id: UUID) -> list[str]:
+    there, told = _numbers(variant_id), next(way.told)
+    if (there.held, there.available) == (told, PLENTY - told):
+        return []
+    return [f"{way.name}: {told} were told that they have a unit, and {there.held} are held"]
+
+
+def _rushed() -> list[str]:
+    """Let more buyers come than there are units."""
+    from inventory.errors import OutOfStock
+    from inventory.operations import held
+    from inventory.queries import Want
+
+    variant_id = _stocked(RUSH_UNITS)
+
+    def buy(_: int) -> int:
+        try:
+            return len(held(uuid4(), [Want(1, variant_id, variant_id, 1)], datetime.now(UTC), retry=False))
+        except OutOfStock:
+            return 0
+
+    with ThreadPoolExecutor(CROWDS[-1]) as pool:
+        sold = sum(pool.map(buy, range(RUSH_BUYERS)))
+    there = _numbers(variant_id)
+    print(f"\n{RUSH_BUYERS:,} buyers for {RUSH_UNITS} units: {sold} sold, {there.available} left.")
+    return [] if (sold, there.held) == (RUSH_UNITS, RUSH_UNITS) else [f"{sold} of {RUSH_UNITS} units were sold"]
+
+
+# ---- what is told
+
+
+def _report(args: argparse.Namespace, ways: dict[str, Way], wrong: list[str]) -> int:
+    print(
+        f"\n{args.slices} slices of {args.seconds} s, closed loops, medians; "
+        f"{os.cpu_count()} processors for database and buyers together. Reservations a second (p99 in ms):\n"
+    )
+    print(f"{'buyers':20}" + "".join(f"{crowd:>16}" for crowd in CROWDS))
+    for way in ways.values():
+        told = (f"{each.rate:,.0f} ({each.percentile(0.99):.0f})" for each in way.figures.values())
+        print(f"{way.name:20}" + "".join(f"{each:>16}" for each in told))
+    most = CROWDS[-1]
+    bounds = {
+        f"combined, {most} buyers, of read, then compare": (_ratio(ways, "read, then compare", most), TIMES_COMPARED),
+        "combined, one buyer, of bare": (_ratio(ways, "bare", 1), ALONE_OF_BARE),
+        f"combined, {most} buyers, of bare": (_ratio(ways, "bare", most), CROWD_OF_BARE),
+    }
+    print("\n" + "; ".join(f"{name}: {ratio:.2f} (at least {least:g})" for name, (ratio, least) in bounds.items()))
+    missed = wrong + [f"{name}: {ratio:.2f}, not {least:g}" for name, (ratio, least) in bounds.items() if ratio < least]
+    print("\n" + ("\n".join(f"MISSED: {line}" for line in missed) or "All bounds kept."))
+    return 1 if missed else 0
+
+
+def _ratio(ways: dict[str, Way], beside: str, crowd: int) -> float:
+    """The combined rate by the other's, slice by slice: both stood side by side then."""
+    pairs = zip(ways["combined"].figures[crowd].slices, ways[beside].figures[crowd].slices, strict=True)
+    return median(mine.rate / other.rate for mine, other in pairs)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

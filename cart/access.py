@@ -1,0 +1,80 @@
+"""Who may do what in a cart. Every view and every operation that names a cart asks here first."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from cart import queries
+from cart.errors import NoSuchCart, NotAllowed
+
+ROLES = ("viewer", "editor", "buyer")
+VIEW, EDIT, BUY, OWN = "view", "edit", "buy", "own"
+_MAY = {
+    "": (VIEW, EDIT, BUY, OWN),
+    "viewer": (VIEW,),
+    "editor": (VIEW, EDIT),
+    "buyer": (VIEW, EDIT, BUY),
+}
+
+
+# What a role may do, for those who give it and those who get it: "Ben can look at it".
+ROLE_WORDS = {
+    "viewer": "can look at it",
+    "editor": "can look at it and change what is in it",
+    "buyer": "can look at it, change what is in it and order it",
+}
+
+
+@dataclass(frozen=True)
+class Access:
+    """What somebody may do in a cart. `role` is '' for its owner; `shared_by` names the owner to everybody else."""
+
+    cart_id: UUID
+    name: str
+    role: str = ""
+    shared_by: str = ""
+
+    @property
+    def own(self) -> bool:
+        return not self.role
+
+    @property
+    def words(self) -> str:
+        """What a role that was given may do: "can look at it"."""
+        return ROLE_WORDS.get(self.role, "")
+
+    @property
+    def edits(self) -> bool:
+        """Whether the lines may be changed."""
+        return self.may(EDIT)
+
+    @property
+    def buys(self) -> bool:
+        """Whether it may be ordered."""
+        return self.may(BUY)
+
+    def may(self, act: str) -> bool:
+        """Tell whether VIEW, EDIT, BUY or OWN is allowed."""
+        return act in _MAY.get(self.role, ())
+
+
+def access(person_id: UUID | None, cart_id: UUID, act: str) -> Access:
+    """Return what a person may do in a cart, once `act` is allowed.
+
+    One's own carts cost one read. A shared one's role is read where its owner writes it, so one that was withdrawn
+    ends at once. Raises NoSuchCart (a cart of others answers as one that does not exist), NotAllowed,
+    CassandraUnavailable.
+    """
+    row = queries.listed(person_id, cart_id) if person_id else None
+    if row is None or person_id is None:
+        raise NoSuchCart
+    if not row.role:
+        return Access(cart_id, row.cart_name)
+    person = queries.PERSON.start(cart_id=cart_id, key=str(person_id))
+    sums = queries.SUMS.one(cart_id=cart_id)
+    role = getattr(person.one(), "role", None)
+    if role not in ROLES or (sums is not None and sums.deleted_at is not None):
+        raise NoSuchCart
+    found = Access(cart_id, row.cart_name, role, row.shared_by or "")
+    if not found.may(act):
+        raise NotAllowed(found.name, found.shared_by, found.role)
+    return found

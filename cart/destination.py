@@ -1,0 +1,40 @@
+"""Where a visitor's things shall go. The cart tells its sums for that country before anything personal is asked."""
+
+from babel import Locale
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from catalogue.delivery import DEFAULT_COUNTRY, METHODS
+from catalogue.templatetags.money import LOCALE
+
+COUNTRY_SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie at most
+
+
+def destination(request: HttpRequest) -> str:
+    """Return the country that the address names, or that was chosen last in this browser, or the member's own, or the usual one."""
+    # A guest has no preference.
+    preferred = getattr(request.user, "delivery_country", None)
+    for known in (request.GET.get("country"), request.COOKIES.get(settings.COUNTRY_COOKIE_NAME), preferred):
+        if known in METHODS:
+            return str(known)
+    return DEFAULT_COUNTRY
+
+
+def destination_remembered(request: HttpRequest, response: HttpResponse) -> None:
+    """Keep in the browser which country was chosen on this page, if one was."""
+    chosen = request.GET.get("country")
+    if chosen in METHODS and chosen != request.COOKIES.get(settings.COUNTRY_COOKIE_NAME):
+        response.set_cookie(
+            settings.COUNTRY_COOKIE_NAME,
+            chosen,
+            max_age=COUNTRY_SECONDS,
+            secure=settings.HTTPS,
+            httponly=True,
+            samesite="Lax",
+        )
+
+
+def countries() -> list[tuple[str, str]]:
+    """Return the countries we deliver to, by code and English name, in the order of their names."""
+    names = Locale.parse(LOCALE).territories
+    return sorted(((code, names[code]) for code in METHODS), key=lambda each: each[1])

@@ -1,0 +1,73 @@
+"""What the worker does for carts."""
+
+import logging
+from datetime import datetime, timedelta
+
+from cart.errors import CartError
+from cart.operations import moving, tidying
+from cart.operations.waiting import waiters_told
+from cassandra_db import CassandraUnavailable
+from cassandra_db.jobs import Job
+from cassandra_db.leases import moved, position
+from cassandra_db.minutes import minute_of, minutes_between
+
+# Younger moves may still be under way.
+FINISH_AFTER = timedelta(minutes=2)
+FIRST_LOOK_BACK = timedelta(days=1)
+_AT_ONCE = 60
+log = logging.getLogger(__name__)
+
+
+def back_in_stock(now: datetime) -> str:
+    """Mail everybody who waits for something that is in stock again."""
+    told = waiters_told(now)
+    return f"{told} told that something is back" if told else ""
+
+
+def finish_moves(now: datetime) -> str:
+    """Finish the moves between carts that were begun and broke off."""
+    was = position("moves")
+    first = minute_of(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK)
+    last = minute_of(now - FINISH_AFTER)
+    minutes = minutes_between(first, last)
+    finished = 0
+    reached: datetime | None = None
+    for start in range(0, len(minutes), _AT_ONCE):
+        for move in moving.hints(minutes[start : start + _AT_ONCE]):
+            if _finished(move, now):
+                finished += 1
+            else:
+                reached = min(reached or move.minute, move.minute)
+    # A minute in which something is left over is looked at again.
+    reached = reached or max(last, first)
+    if reached.isoformat() != was:
+        moved("moves", reached.isoformat())
+    return f"{finished} moves finished" if finished else ""
+
+
+def _finished(move: moving.Move, now: datetime) -> bool:
+    try:
+        moving.move_finished(move, now)
+    except (CartError, CassandraUnavailable) as error:
+        log.warning("move %s is left for the next run: %s", move.operation_id, error)
+        return False
+    return True
+
+
+def tidy(now: datetime) -> str:
+    """Remove deleted carts after a day and guests' 30 days after their last change."""
+    gone = 0
+    for cart in tidying.carts_to_tidy(now):
+        try:
+            gone += tidying.cart_tidied(cart, now)
+        except (CartError, CassandraUnavailable) as error:
+            log.warning("cart %s is left for the next run: %s", cart.cart_id, error)
+    owners = tidying.owners_tidied()
+    return f"{gone} carts and {owners} owners without carts removed" if gone or owners else ""
+
+
+JOBS = [
+    Job("moves", timedelta(seconds=20), finish_moves),
+    Job("carts", timedelta(days=1), tidy),
+    Job("back in stock", timedelta(minutes=1), back_in_stock),
+]

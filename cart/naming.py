@@ -1,0 +1,58 @@
+"""Names of carts: what one may be called, when two are the same, and what is free."""
+
+import unicodedata
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from cart.errors import BadName
+from cart.limits import MAX_CARTS
+
+DEFAULT_NAME = "My cart"
+LONGEST = 60
+_JOINERS = "\u200c\u200d"  # without these some scripts and pictures fall apart; all else that is invisible goes
+
+
+def name_of(typed: str) -> str:
+    """Return a typed name as it is kept: composed, one space between words, nothing invisible. Raises BadName."""
+    visible = "".join(each for each in unicodedata.normalize("NFC", typed) if _shows(each))
+    name = " ".join(visible.split())
+    if not any(unicodedata.category(each)[0] in "LNSP" for each in name):
+        raise BadName("Enter a name for the cart.")
+    if len(name) > LONGEST:
+        raise BadName(f"A cart’s name can have {LONGEST} letters at most. This one has {len(name)}.")
+    return name
+
+
+def name_key(name: str) -> str:
+    """Return what two names have in common that are the same to a reader: "GIFTS" and "Gifts", "ﬁne" and "fine"."""
+    return "".join(each for each in unicodedata.normalize("NFKC", name).casefold() if each not in _JOINERS)
+
+
+def free_name(wanted: str, taken: Iterable[str]) -> str:
+    """Return the name, or with the first number behind it that makes it free among the `name_key`s that are taken."""
+    keys = set(taken)
+    numbered = (f"{wanted[: LONGEST - 6]} ({number})" for number in range(2, MAX_CARTS + 3))
+    return wanted if name_key(wanted) not in keys else next(each for each in numbered if name_key(each) not in keys)
+
+
+def name_brought(name: str, device: str, now: datetime, taken: Iterable[str]) -> str:
+    """Return what a guest's cart is called once it is a member's: its own name if it had one and that is free,
+    else where it comes from: "From your phone, 21 November".
+    """
+    keys = set(taken)
+    given = not name_key(name).startswith(name_key(DEFAULT_NAME))
+    if given and name_key(name) not in keys:
+        return name
+    whence = f"rom your {device}, {date_format(timezone.localtime(now), 'j F')}"
+    return free_name(f"{name[: LONGEST - len(whence) - 9]}, f{whence}" if given else f"F{whence}", keys)
+
+
+def _shows(character: str) -> bool:
+    return (
+        character in _JOINERS
+        or character.isspace()
+        or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn")
+    )

@@ -1,0 +1,381 @@
+"""Every write to a person's list of carts: one function an event, each one conditional batch in the person's partition."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID, uuid4, uuid5
+
+from cassandra.query import BoundStatement
+from django.conf import settings
+
+from cart import queries
+from cart.access import OWN, VIEW, access
+from cart.errors import CartBusy, NameTaken, NoSuchCart, TooLate, TooManyCarts
+from cart.limits import MAX_CARTS
+from cart.naming import DEFAULT_NAME, free_name, name_brought, name_key, name_of
+from cart.queries import active
+from cart.undo import Undo
+from cassandra_db import Row, UnknownOutcome, conditional, conditional_batch
+
+# How often a batch is tried anew when others changed the carts meanwhile.
+ATTEMPTS = 30
+FIRST_CART = conditional(
+    "K1",
+    "UPDATE carts_by_user SET active_cart_id = :active, cart_count = 1 WHERE owner_id = :owner_id IF cart_count = null",
+)
+ANOTHER_CART = conditional(
+    "K1", "UPDATE carts_by_user SET cart_count = cart_count + 1 WHERE owner_id = :owner_id IF cart_count < :most"
+)
+ANOTHER_ACTIVE_CART = conditional(
+    "K1",
+    "UPDATE carts_by_user SET active_cart_id = :active, cart_count = cart_count + 1 WHERE owner_id = :owner_id IF cart_count < :most",
+)
+CART = conditional(
+    "K1",
+    """INSERT INTO carts_by_user (owner_id, name_key, cart_id, cart_name, created_at, activated_at, role, shared_by)
+       VALUES (:owner_id, :name_key, :cart_id, :name, :created_at, :activated_at, :role, :shared_by) IF NOT EXISTS""",
+)
+ONE_CART_LESS = conditional(
+    "K1",
+    "UPDATE carts_by_user SET active_cart_id = :active, cart_count = cart_count + -1 WHERE owner_id = :owner_id IF active_cart_id = :was",
+)
+NO_CART = conditional(
+    "K1", "DELETE FROM carts_by_user WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id"
+)
+# The condition is the cart's own row: one on the active cart alone would make a deleted one active.
+SWITCHED = conditional(
+    "U2",
+    """UPDATE carts_by_user SET active_cart_id = :cart_id, activated_at = :now
+       WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id""",
+)
+STARTED = conditional(
+    "U1",
+    """UPDATE items_by_cart SET version = 1, line_count = 0, item_count = 0, subtotal = 0, later_count = 0, currency = :currency,
+              changed_at = :now, owner_id = :owner_id, guest = :guest, added_at = :now
+       WHERE cart_id = :cart_id AND kind = '' AND key = '' IF version = null""",
+)
+BELONGS = conditional(
+    "K1",
+    """UPDATE items_by_cart SET owner_id = :owner_id, guest = :guest, deleted_at = null, version = version + 1
+       WHERE cart_id = :cart_id IF version > 0""",
+)
+MARKED = conditional(
+    "K1",
+    """UPDATE items_by_cart SET deleted_at = :now, owner_id = :owner_id, version = version + 1 WHERE cart_id = :cart_id
+       IF version > 0 AND deleted_at = null""",
+)
+EMPTY_MARKED = conditional(
+    "K1",
+    """UPDATE items_by_cart SET deleted_at = :now, version = version + 1 WHERE cart_id = :cart_id
+       IF line_count = 0 AND later_count = 0 AND deleted_at = null""",
+)
+UNMARKED = conditional(
+    "K1",
+    """UPDATE items_by_cart SET deleted_at = null, changed_at = :now, version = version + 1 WHERE cart_id = :cart_id
+       IF deleted_at > :never AND owner_id = :owner_id""",
+)
+NEVER = datetime(2000, 1, 1)  # noqa: DTZ001 Cassandra's timestamps have no zone
+
+
+@dataclass(frozen=True)
+class Adopted:
+    """What came of a login: the names of the carts that moved, and how many had no room and are still the guest's."""
+
+    names: tuple[str, ...] = ()
+    left: int = 0
+
+
+def cart_made(person_id: UUID, name: str, operation_id: UUID, now: datetime, *, guest: bool = False) -> UUID:
+    """Make an empty cart of this name, make it the active one and return its id.
+
+    The same `operation_id` makes one cart. Raises BadName, NameTaken, TooManyCarts, CartBusy, CassandraUnavailable.
+    """
+    name = name_of(name)
+    cart_id = cart_id_of(person_id, operation_id)
+    for _ in range(ATTEMPTS):
+        carts = queries.CARTS.all(owner_id=person_id)
+        if any(row.cart_id == cart_id for row in carts):
+            return cart_id
+        if getattr(queries.SUMS.one(cart_id=cart_id), "deleted_at", None):
+            raise NoSuchCart  # made by the first press, and deleted since
+        if any(row.name_key == name_key(name) for row in carts):
+            raise NameTaken(name)
+        cart_started(cart_id, person_id, now, guest=guest)
+        if _inserted(person_id, carts, cart_id, name, now, now, activate=True):
+            return cart_id
+    raise CartBusy
+
+
+def cart_id_of(person_id: UUID, operation_id: UUID) -> UUID:
+    """Return the id of the cart that a press makes. A browser chooses the press, and with it no cart of others."""
+    return uuid5(person_id, f"cart:{operation_id}")
+
+
+def cart_switched(person_id: UUID, cart_id: UUID, now: datetime) -> str:
+    """Make a cart the active one (U2) and return its name. Raises NoSuchCart, CartBusy, CassandraUnavailable."""
+    access(person_id, cart_id, VIEW)
+    for _ in range(ATTEMPTS):
+        row = queries.listed(person_id, cart_id)
+        if row is None:
+            raise NoSuchCart
+        # Sent twice, it does the same once more.
+        if SWITCHED.apply(mine=lambda _: False, owner_id=person_id, name_key=row.name_key, cart_id=cart_id, now=now):
+            return str(row.cart_name)
+    raise CartBusy
+
+
+def cart_deleted(person_id: UUID, cart_id: UUID, now: datetime) -> Undo:
+    """Delete a cart of one's own, and return what brings it back within a day.
+
+    First it is marked, so that an add at the same moment is refused and goes to the cart that is active then. If it
+    was the active one, the one that was active before it takes its place.
+    Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
+    """
+    found = access(person_id, cart_id, OWN)
+    cart_started(cart_id, person_id, now)
+    MARKED.apply(mine=lambda row: row.deleted_at is not None, cart_id=cart_id, owner_id=person_id, now=now)
+    was_active = cart_unlisted(person_id, cart_id)
+    return Undo("delete", person_id, cart_id, found.name, active=was_active)
+
+
+def cart_undeleted(person_id: UUID, undo: Undo, now: datetime) -> str:
+    """Bring a deleted cart back and return its name, which has a number behind it if it is taken by now.
+
+    A second call does nothing. Raises TooLate, TooManyCarts, CartBusy, CassandraUnavailable.
+    """
+    sums = queries.SUMS.one(cart_id=undo.cart_id)
+    if undo.person_id != person_id or sums is None or sums.version is None or sums.owner_id != person_id:
+        raise TooLate
+    for _ in range(ATTEMPTS):
+        # Listed first and unmarked then: a crash in between leaves a cart that is both, which the nightly job unmarks.
+        # An add that meets it as long as it is marked may take it off the list again: so it is looked at once more.
+        name = cart_listed(person_id, undo.cart_id, undo.name, now)
+        UNMARKED.apply(
+            mine=lambda row: row.deleted_at is None, cart_id=undo.cart_id, owner_id=person_id, never=NEVER, now=now
+        )
+        if queries.listed(person_id, undo.cart_id):
+            if undo.active:
+                cart_switched(person_id, undo.cart_id, now)
+            return name
+    raise CartBusy
+
+
+def cart_listed(
+    person_id: UUID,
+    cart_id: UUID,
+    wanted: str,
+    now: datetime,
+    *,
+    created_at: datetime | None = None,
+    role: str = "",
+    shared_by: str = "",
+    activate: bool = False,
+) -> str:
+    """Put a cart on a person's list under this name, or one with a number, and return the name it has there.
+
+    One that is listed already keeps its name. Raises TooManyCarts, CartBusy, CassandraUnavailable.
+    """
+    for _ in range(ATTEMPTS):
+        carts = queries.CARTS.all(owner_id=person_id)
+        if mine := next((row for row in carts if row.cart_id == cart_id), None):
+            return str(mine.cart_name)
+        name = free_name(wanted, {row.name_key for row in carts if row.name_key})
+        if _inserted(
+            person_id, carts, cart_id, name, created_at or now, now, activate=activate, role=role, shared_by=shared_by
+        ):
+            return name
+    raise CartBusy
+
+
+def cart_unlisted(person_id: UUID, cart_id: UUID, following: UUID | None = None) -> bool:
+    """Take a cart off a person's list, and tell whether it was the active one. Its lines stay as they are.
+
+    `following` becomes active then, if it is on the list; else the cart that was active last.
+    Raises CartBusy, CassandraUnavailable.
+    """
+    was_active = False
+    for _ in range(ATTEMPTS):
+        carts = queries.CARTS.all(owner_id=person_id)
+        row = next((row for row in carts if row.cart_id == cart_id), None)
+        if row is None:
+            return was_active
+        was_active = was_active or row.active_cart_id == cart_id
+        less = ONE_CART_LESS.bind(owner_id=person_id, active=_next(carts, cart_id, following), was=row.active_cart_id)
+        # A deleted row leaves no id that could settle a lost answer; reading the carts again does.
+        with suppress(UnknownOutcome):
+            if conditional_batch(less, NO_CART.bind(owner_id=person_id, name_key=row.name_key, cart_id=cart_id)):
+                return was_active
+    raise CartBusy
+
+
+def cart_dropped(person_id: UUID, cart: Row, now: datetime) -> None:
+    """Take a cart that takes nothing in any more off a person's list, unless it was brought back at this moment.
+
+    `cart` is its row there. Raises TooManyCarts, CartBusy, CassandraUnavailable.
+    """
+    was_active = cart_unlisted(person_id, cart.cart_id)
+    sums = queries.SUMS.one(cart_id=cart.cart_id)
+    if not cart.role and sums is not None and sums.version is not None and sums.deleted_at is None:
+        cart_listed(person_id, cart.cart_id, cart.cart_name, now, created_at=cart.created_at, activate=was_active)
+
+
+def carts_adopted(guest_id: UUID, user_id: UUID, now: datetime, device: str = "device") -> Adopted:
+    """Make a guest's carts the member's, as carts of their own: nothing is merged, nothing lost.
+
+    A name that the guest gave stays if it is free; else the cart is called by where it comes from: "From your phone,
+    21 November". An empty one without a name of its own vanishes. If the member's active cart is empty, or there is
+    none, the guest's active one takes its place. Each cart is written to the member first and then taken from the
+    guest, so a crash in between leaves it with both, and the next call goes on from there. Carts beyond the limit
+    stay the guest's (`left`). Raises CartBusy, CassandraUnavailable.
+    """
+    names = []
+    left = 0
+    for cart in _as_long_as_some_come(guest_id):
+        if cart.name_key.startswith(name_key(DEFAULT_NAME)) and _closed_empty(cart.cart_id, now):
+            cart_unlisted(guest_id, cart.cart_id)
+            if not _used(cart.cart_id):
+                continue
+            # Another tab has put something in, in between.
+        name = _adopt(guest_id, user_id, cart, now, device)
+        if name is None:
+            cart_listed(guest_id, cart.cart_id, cart.cart_name, now)
+            left += 1
+            continue
+        names.append(name)
+        cart_unlisted(guest_id, cart.cart_id)
+    return Adopted(tuple(names), left)
+
+
+def active_cart(person_id: UUID, now: datetime) -> Row:
+    """Return the row of the active cart, making one if there is none. Raises TooManyCarts, CartBusy, CassandraUnavailable."""
+    cart_id = uuid4()
+    for _ in range(ATTEMPTS):
+        carts = queries.CARTS.all(owner_id=person_id)
+        if found := active(carts):
+            return found
+        name = free_name(DEFAULT_NAME, {row.name_key for row in carts if row.name_key})
+        _inserted(person_id, carts, cart_id, name, now, now, activate=True)
+    raise CartBusy
+
+
+def cart_started(cart_id: UUID, owner_id: UUID, now: datetime, *, guest: bool = False) -> None:
+    """Write the sums of a cart that nobody has put anything into, and whose it is, if they are not there.
+
+    Raises CassandraUnavailable.
+    """
+    STARTED.apply(
+        mine=lambda _: True,
+        cart_id=cart_id,
+        owner_id=owner_id,
+        guest=guest,
+        currency=settings.CURRENCY,
+        now=now,
+    )
+
+
+def _inserted(
+    owner_id: UUID,
+    carts: list[Row],
+    cart_id: UUID,
+    name: str,
+    created_at: datetime,
+    now: datetime,
+    *,
+    activate: bool,
+    role: str = "",
+    shared_by: str = "",
+) -> bool:
+    """Write a cart's row, given what was read of the owner's others. False if these have changed. Raises TooManyCarts."""
+    count = carts[0].cart_count if carts else None
+    if count is not None and count >= MAX_CARTS:
+        raise TooManyCarts(MAX_CARTS)
+    if count is None:
+        place = FIRST_CART.bind(owner_id=owner_id, active=cart_id if activate else None)
+    elif activate:
+        place = ANOTHER_ACTIVE_CART.bind(owner_id=owner_id, most=MAX_CARTS, active=cart_id)
+    else:
+        place = ANOTHER_CART.bind(owner_id=owner_id, most=MAX_CARTS)
+    row = _row(owner_id, cart_id, name, created_at, now if activate else None, role, shared_by)
+    return bool(conditional_batch(place, row, mine=_is(cart_id, name)))
+
+
+def _row(
+    owner_id: UUID,
+    cart_id: UUID,
+    name: str,
+    created_at: datetime,
+    activated_at: datetime | None,
+    role: str | None,
+    shared_by: str | None,
+) -> BoundStatement:
+    return CART.bind(
+        owner_id=owner_id,
+        name_key=name_key(name),
+        cart_id=cart_id,
+        name=name,
+        created_at=created_at,
+        activated_at=activated_at,
+        role=role or "",
+        shared_by=shared_by or "",
+    )
+
+
+def _is(cart_id: UUID, name: str) -> Callable[[Row], bool]:
+    def mine(row: Row) -> bool:
+        return getattr(row, "cart_id", None) == cart_id and row.name_key == name_key(name)
+
+    return mine
+
+
+def _next(carts: list[Row], gone: UUID, following: UUID | None) -> UUID | None:
+    """Return which cart is active once one is gone."""
+    others = [row for row in carts if row.cart_id is not None and row.cart_id != gone]
+    present = carts[0].active_cart_id
+    for wanted in (present, following):
+        if any(row.cart_id == wanted for row in others):
+            return wanted
+    latest = max(others, key=lambda row: row.activated_at or row.created_at, default=None)
+    return latest.cart_id if latest else None
+
+
+def _used(cart_id: UUID) -> bool:
+    sums = queries.SUMS.one(cart_id=cart_id)
+    return sums is not None and bool(sums.line_count or sums.later_count)
+
+
+def _as_long_as_some_come(owner_id: UUID) -> Iterator[Row]:
+    """Yield each of an owner's carts once, those too that another tab makes meanwhile."""
+    seen: set[UUID | None] = {None}
+    while coming := [row for row in queries.CARTS.all(owner_id=owner_id) if row.cart_id not in seen]:
+        seen.update(row.cart_id for row in coming)
+        yield from coming
+
+
+def _closed_empty(cart_id: UUID, now: datetime) -> bool:
+    """Tell whether a cart is empty. One that is takes nothing in from then on: what another tab adds goes elsewhere."""
+    outcome = EMPTY_MARKED.apply(mine=lambda row: row.deleted_at is not None, cart_id=cart_id, now=now)
+    return bool(outcome) or not _used(cart_id)
+
+
+def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str) -> str | None:
+    """Write a guest's cart to the member; return its name there, or None if the member has no room."""
+    for _ in range(ATTEMPTS):
+        carts = queries.CARTS.all(owner_id=user_id)
+        if mine := next((row for row in carts if row.cart_id == cart.cart_id), None):
+            return str(mine.cart_name)
+        name = name_brought(cart.cart_name, device, now, {row.name_key for row in carts if row.name_key})
+        present = active(carts)
+        empty = present is None or not getattr(queries.SUMS.one(cart_id=present.cart_id), "line_count", 0)
+        activate = empty and cart.cart_id == cart.active_cart_id
+        # The lines say first whose they are: a cart on a member's list must not be swept as a guest's. One that is being
+        # swept just now stays, and one that its guest is about to begin is begun as the member's.
+        cart_started(cart.cart_id, user_id, now)
+        BELONGS.apply(mine=lambda _: False, cart_id=cart.cart_id, owner_id=user_id, guest=False)
+        try:
+            if _inserted(user_id, carts, cart.cart_id, name, cart.created_at, now, activate=activate):
+                return name
+        except TooManyCarts:
+            BELONGS.apply(mine=lambda _: False, cart_id=cart.cart_id, owner_id=guest_id, guest=True)
+            return None
+    raise CartBusy

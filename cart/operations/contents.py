@@ -1,0 +1,220 @@
+"""A cart's whole contents as they were at one version, and changes to them that hold for that version alone.
+
+What moves many lines at once is one conditional batch as well: it names the version that was read, so that the sums,
+which are written as they come out, equal the lines whatever has happened in between.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from cassandra.query import BoundStatement
+from django.conf import settings
+
+from cart import queries
+from cart.errors import CartBusy, NoSuchCart, TooManyLines, TooManyTogether
+from cart.limits import MAX_LINES, MAX_QUANTITY
+from cassandra_db import Row, conditional, conditional_batch, read
+from catalogue import words
+
+ATTEMPTS = 30
+DAY = 24 * 3600
+# A batch that is refused, or whose answer is lost, is found again by the row of its operation.
+OPERATION_ROW = read(
+    "U1",
+    "SELECT version, key, note FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'op' AND key = :operation",
+)
+ALL_SUMS = conditional(
+    "U1",
+    """UPDATE items_by_cart SET version = :version, line_count = :lines, item_count = :items, subtotal = :amount,
+              later_count = :later, currency = :currency, changed_at = :now, owner_id = :owner_id, guest = :guest, added_at = :now,
+              voucher_code = :voucher
+       WHERE cart_id = :cart_id AND kind = '' AND key = '' IF version = :seen AND deleted_at = :deleted""",
+)
+PUT = conditional(
+    "U1",
+    """INSERT INTO items_by_cart (cart_id, kind, key, product_id, variant_id, sku, name, slug, options, picture, price, quantity, added_at)
+       VALUES (:cart_id, :kind, :key, :product_id, :variant_id, :sku, :name, :slug, :options, :picture, :price, :quantity, :added_at)""",
+)
+UNITS = conditional(
+    "U1",
+    "UPDATE items_by_cart SET quantity = :quantity WHERE cart_id = :cart_id AND kind = :kind AND key = :key IF quantity = :was",
+)
+TAKEN = conditional(
+    "U1", "DELETE FROM items_by_cart WHERE cart_id = :cart_id AND kind = :kind AND key = :key IF EXISTS"
+)
+NOTED = conditional(
+    "U1",
+    """INSERT INTO items_by_cart (cart_id, kind, key, added_at, note) VALUES (:cart_id, 'op', :operation, :now, :note)
+       IF NOT EXISTS USING TTL :seconds""",
+)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A cart at one version. `version` is None for one that nobody has put anything into."""
+
+    cart_id: UUID
+    version: int | None
+    sums: Row | None
+    lines: dict[str, Row]
+    later: dict[str, Row]
+
+    @property
+    def deleted(self) -> bool:
+        return self.sums is not None and self.sums.deleted_at is not None
+
+
+def contents(cart_id: UUID) -> Contents:
+    """Return a cart as it is. Raises CartBusy, CassandraUnavailable."""
+    for _ in range(ATTEMPTS):
+        reading = (queries.LINES.start(cart_id=cart_id), queries.LATER.start(cart_id=cart_id))
+        sums = queries.SUMS.one(cart_id=cart_id)
+        lines, later = ({row.key: row for row in pending.rows() if row.key is not None} for pending in reading)
+        if sums is None or sums.version is None:
+            if not lines and not later:
+                return Contents(cart_id, None, sums, {}, {})
+            continue
+        # Three reads; they fit together if all of them saw the same version.
+        same = all(row.version == sums.version for row in (*lines.values(), *later.values()))
+        if same and (len(lines), len(later)) == (sums.line_count, sums.later_count or 0):
+            return Contents(cart_id, sums.version, sums, lines, later)
+    raise CartBusy
+
+
+@dataclass
+class Change:
+    """What shall become of a cart's contents: statements, and what they add to the sums."""
+
+    of: Contents
+    statements: list[BoundStatement] = field(default_factory=list)
+    lines: int = 0
+    items: int = 0
+    amount: int = 0
+    later: int = 0
+    voucher: str | None = None  # a code that comes along; one that is there already stays
+
+    def put(self, row: Row, quantity: int, kind: str = "line") -> None:
+        """Put units in. A line that is there keeps its price. Raises TooManyTogether."""
+        there = self._there(kind).get(row.key)
+        if there is None:
+            columns = {name: getattr(row, name) for name in _COPIED} | {"options": dict(row.options or {})}
+            put = PUT.bind(cart_id=self.of.cart_id, kind=kind, quantity=quantity, **columns)
+            self._count(kind, 1, quantity, row.price * quantity, put)
+        else:
+            together = there.quantity + quantity
+            if together > MAX_QUANTITY:
+                raise TooManyTogether(words.label(row.name, row.options or {}), MAX_QUANTITY, together)
+            self._count(kind, 0, quantity, there.price * quantity, self._units(kind, there, together))
+
+    def take(self, key: str, quantity: int, kind: str = "line") -> None:
+        """Take units out, as many as are there."""
+        there = self._there(kind).get(key)
+        if there is None:
+            return
+        taken = min(quantity, there.quantity)
+        if taken == there.quantity:
+            gone = TAKEN.bind(cart_id=self.of.cart_id, kind=kind, key=key)
+            self._count(kind, -1, -taken, -there.price * taken, gone)
+        else:
+            less = self._units(kind, there, there.quantity - taken)
+            self._count(kind, 0, -taken, -there.price * taken, less)
+
+    def sums(self, owner_id: UUID | None, *, guest: bool, now: datetime) -> BoundStatement:
+        """Return the statement that writes the sums as they come out. Raises TooManyLines."""
+        was: Any = self.of.sums if self.of.version is not None else None
+        for count in (
+            (was.line_count if was else 0) + self.lines,
+            ((was.later_count or 0) if was else 0) + self.later,
+        ):
+            if count > MAX_LINES and (self.lines > 0 or self.later > 0):
+                raise TooManyLines(MAX_LINES, count)
+        return ALL_SUMS.bind(
+            cart_id=self.of.cart_id,
+            seen=self.of.version,
+            deleted=was.deleted_at if was else None,
+            version=(self.of.version or 0) + 1,
+            lines=(was.line_count if was else 0) + self.lines,
+            items=(was.item_count if was else 0) + self.items,
+            amount=(was.subtotal if was else 0) + self.amount,
+            later=((was.later_count or 0) if was else 0) + self.later,
+            currency=was.currency if was else settings.CURRENCY,
+            owner_id=was.owner_id if was and was.owner_id else owner_id,
+            guest=bool(was.guest) if was else guest,
+            voucher=(was.voucher_code if was else None) or self.voucher,
+            now=now,
+        )
+
+    def _there(self, kind: str) -> dict[str, Row]:
+        return self.of.lines if kind == "line" else self.of.later
+
+    def _units(self, kind: str, there: Row, quantity: int) -> BoundStatement:
+        return UNITS.bind(cart_id=self.of.cart_id, kind=kind, key=there.key, quantity=quantity, was=there.quantity)
+
+    def _count(self, kind: str, lines: int, items: int, amount: int, statement: BoundStatement) -> None:
+        self.statements.append(statement)
+        if kind == "line":
+            self.lines += lines
+            self.items += items
+            self.amount += amount
+        else:
+            self.later += lines
+
+
+_COPIED = ("key", "product_id", "variant_id", "sku", "name", "slug", "picture", "price", "added_at")
+
+
+def changed(
+    cart_id: UUID,
+    operation_id: UUID,
+    now: datetime,
+    change: Callable[[Change], str | None],
+    *,
+    owner_id: UUID | None = None,
+    guest: bool = False,
+    days: int = 1,
+    even_deleted: bool = False,
+) -> str | None:
+    """Change a cart's contents once, and return the note of the operation: this one's, or that of the first call.
+
+    `change` puts into the change what shall be done with the contents as they are, and returns the note. It is called
+    anew when others were faster. Raises what `change` raises, NoSuchCart, TooManyLines, CartBusy, CassandraUnavailable.
+    """
+    for _ in range(ATTEMPTS):
+        if (earlier := operation(cart_id, operation_id)) is not None:
+            return str(earlier.note) if earlier.note is not None else None
+        there = contents(cart_id)
+        if there.deleted and not even_deleted:
+            raise NoSuchCart
+        new = Change(there)
+        note = change(new)
+        outcome = conditional_batch(
+            new.sums(owner_id, guest=guest, now=now),
+            *new.statements,
+            noted(cart_id, operation_id, now, note, days),
+            mine=is_operation(operation_id),
+        )
+        if outcome:
+            return note
+    raise CartBusy
+
+
+def operation(cart_id: UUID, operation_id: UUID) -> Row | None:
+    """Return the row of an operation that has happened to a cart, or None. Raises CassandraUnavailable."""
+    return OPERATION_ROW.one(cart_id=cart_id, operation=str(operation_id))
+
+
+def noted(cart_id: UUID, operation_id: UUID, now: datetime, note: str | None, days: int = 1) -> BoundStatement:
+    """Return the statement that writes an operation's row."""
+    return NOTED.bind(cart_id=cart_id, operation=str(operation_id), now=now, note=note, seconds=days * DAY)
+
+
+def is_operation(operation_id: UUID) -> Callable[[Row], bool]:
+    """Return what recognises the operation's own row."""
+
+    def mine(row: Row) -> bool:
+        return getattr(row, "kind", None) == "op" and row.key == str(operation_id)
+
+    return mine

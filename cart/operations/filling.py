@@ -1,0 +1,92 @@
+"""Several things at once into a cart of choice."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+from uuid import UUID
+
+from cart import queries
+from cart.access import EDIT, access
+from cart.errors import NoSuchCart
+from cart.operations.carts import cart_id_of, cart_listed
+from cart.operations.contents import Change, changed
+from cassandra_db import Row
+from catalogue.money import minor
+from catalogue.queries import Product, Variant
+
+
+@dataclass(frozen=True)
+class Units:
+    """So many of a variant, which is sold today."""
+
+    product: Product
+    variant: Variant
+    quantity: int
+
+
+def units_put(
+    person_id: UUID,
+    cart_id: UUID | None,
+    new_name: str,
+    things: Sequence[Units],
+    operation_id: UUID,
+    now: datetime,
+    *,
+    guest: bool = False,
+) -> tuple[UUID, str]:
+    """Put things into one of a person's carts, or, without a `cart_id`, into a new one; return its id and its name.
+
+    All of them or none, by one conditional batch, at today's prices; a line that is there keeps its own. The same
+    `operation_id` counts once within a day. `now` is in UTC.
+    Raises NoSuchCart, NotAllowed, TooManyTogether, TooManyLines, TooManyCarts, CartBusy, CassandraUnavailable.
+    """
+    owner_id: UUID | None = person_id
+    if cart_id is None:
+        cart_id = cart_id_of(person_id, operation_id)
+        if getattr(queries.SUMS.one(cart_id=cart_id), "deleted_at", None):
+            raise NoSuchCart  # made by the first press, and deleted since
+        name = cart_listed(person_id, cart_id, new_name, now)
+    else:
+        found = access(person_id, cart_id, EDIT)
+        name, owner_id = found.name, person_id if found.own else None
+
+    def put(change: Change) -> None:
+        for each in things:
+            change.put(_row(each, now), each.quantity)
+
+    changed(cart_id, operation_id, now, put, owner_id=owner_id, guest=guest)
+    return cart_id, name
+
+
+@dataclass(frozen=True)
+class _Line:
+    """What a cart keeps of a thing."""
+
+    key: str
+    product_id: UUID
+    variant_id: UUID
+    sku: str
+    name: str
+    slug: str
+    options: dict[str, str]
+    picture: str
+    price: int
+    added_at: datetime
+
+
+def _row(each: Units, now: datetime) -> Row:
+    product, variant = each.product, each.variant
+    line: Any = _Line(
+        str(variant.variant_id),
+        product.product_id,
+        variant.variant_id,
+        variant.sku,
+        product.name,
+        product.slug,
+        dict(variant.options),
+        variant.picture,
+        minor(variant.price),
+        now,
+    )
+    return cast(Row, line)

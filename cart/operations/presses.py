@@ -1,0 +1,42 @@
+"""Which cart a press on "Add to cart" went to.
+
+An operation's id counts once in a cart. The active cart may be another when a press is sent again, by a reload or after
+a time-out: so the first call of a press notes where it puts things, and every other one goes there.
+"""
+
+from uuid import UUID
+
+from cart import queries
+from cassandra_db import Row, conditional
+
+DAY = 24 * 3600
+ATTEMPTS = 5
+
+PRESS = conditional(
+    "U1",
+    "INSERT INTO carts_by_press (press_id, cart_id) VALUES (:press_id, :cart_id) IF NOT EXISTS USING TTL :seconds",
+)
+PRESS_MOVED = conditional(
+    "U1",
+    "UPDATE carts_by_press USING TTL :seconds SET cart_id = :cart_id WHERE press_id = :press_id IF cart_id = :was",
+)
+
+
+def cart_of_press(person_id: UUID, operation_id: UUID, active: Row) -> Row:
+    """Return the cart, as it stands on its person's list, that a press goes to: the one that is active at its first call.
+
+    If that has been deleted since, or is shared no more, it is `active`. Raises CassandraUnavailable.
+    """
+    # Without the person: a guest who signs in between two calls is another one, with the same carts.
+    press_id, cart_id = operation_id, active.cart_id
+    noted = PRESS.apply(mine=lambda row: row.cart_id == cart_id, press_id=press_id, cart_id=cart_id, seconds=DAY)
+    for _ in range(ATTEMPTS):
+        there = noted.current.cart_id if not noted and noted.current else cart_id
+        if there is None or there == cart_id:
+            break
+        if (listed := queries.listed(person_id, there)) is not None:
+            return listed
+        noted = PRESS_MOVED.apply(
+            mine=lambda row: row.cart_id == cart_id, press_id=press_id, cart_id=cart_id, was=there, seconds=DAY
+        )
+    return active

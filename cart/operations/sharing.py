@@ -1,0 +1,350 @@
+"""Every write to who may see or change a cart besides its owner.
+
+`people_by_cart` is the truth: it is written first, and whoever is taken out there may do nothing from then on. The
+row in a person's own list of carts is a copy, written after it; a second call finishes what a crash left open.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from uuid import UUID, uuid4, uuid5
+
+from cassandra.query import BoundStatement
+from django.conf import settings
+from django.core.signing import BadSignature
+from django.urls import reverse
+
+from cart import people, queries
+from cart.access import OWN, ROLES, Access, access
+from cart.errors import (
+    CartBusy,
+    InvitationOver,
+    InvitedAlready,
+    NoSuchCart,
+    NoSuchPerson,
+    NotTheOnesAddress,
+    TooManyCarts,
+    TooManyPeople,
+)
+from cart.limits import MAX_CARTS
+from cart.naming import DEFAULT_NAME
+from cart.operations.carts import ATTEMPTS, cart_id_of, cart_listed, cart_unlisted
+from cart.operations.contents import Change, changed, contents
+from cart.people import INVITATION, INVITED_FOR, LINK, PERSON, Invitation, Link, Someone
+from cart.queries import Cart
+from cassandra_db import Row, UnknownOutcome, conditional, conditional_batch
+from mail.addresses import email_key
+from mail.operations import mail_queued
+
+MAX_PEOPLE = 20
+
+FIRST_ROW = conditional(
+    "sharing",
+    """UPDATE people_by_cart SET row_count = 1, cart_name = :cart_name, owner_name = :owner_name
+       WHERE cart_id = :cart_id IF row_count = null""",
+)
+# `count` is the sum of the rows that are there and the new one: invitations go by themselves.
+ANOTHER_ROW = conditional(
+    "sharing",
+    """UPDATE people_by_cart SET row_count = :count, cart_name = :cart_name, owner_name = :owner_name
+       WHERE cart_id = :cart_id IF row_count = :seen""",
+)
+ONE_ROW_LESS = conditional(
+    "sharing", "UPDATE people_by_cart SET row_count = row_count + -1 WHERE cart_id = :cart_id IF row_count > 0"
+)
+INVITED = conditional(
+    "sharing",
+    """INSERT INTO people_by_cart (cart_id, kind, key, role, email, added_at)
+       VALUES (:cart_id, 'invitation', :key, :role, :email, :now) IF NOT EXISTS USING TTL :seconds""",
+)
+LINKED = conditional(
+    "sharing",
+    """INSERT INTO people_by_cart (cart_id, kind, key, added_at) VALUES (:cart_id, 'link', :key, :now) IF NOT EXISTS""",
+)
+JOINED = conditional(
+    "sharing",
+    """INSERT INTO people_by_cart (cart_id, kind, key, role, name, email, added_at)
+       VALUES (:cart_id, 'person', :key, :role, :name, :email, :now) IF NOT EXISTS""",
+)
+GONE = conditional(
+    "sharing",
+    "DELETE FROM people_by_cart WHERE cart_id = :cart_id AND kind = :kind AND key = :key IF added_at = :added_at",
+)
+ROLE = conditional(
+    "sharing",
+    "UPDATE people_by_cart SET role = :role WHERE cart_id = :cart_id AND kind = 'person' AND key = :key IF role = :was",
+)
+NO_PEOPLE_LEFT = conditional(
+    "sharing",
+    "DELETE row_count, cart_name, owner_name FROM people_by_cart WHERE cart_id = :cart_id IF row_count = :seen",
+)
+NO_PEOPLE = conditional("sharing", "DELETE FROM people_by_cart WHERE cart_id = :cart_id")
+# The copy in a person's own list.
+LISTED_ROLE = conditional(
+    "K1",
+    "UPDATE carts_by_user SET role = :role WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id",
+)
+
+
+def link_made(owner_id: UUID, cart_id: UUID, by: str, now: datetime) -> Link:
+    """Make a link that shows a cart to whoever has it, or return the one that there is. `by` is the owner's name, or ''.
+
+    Raises NoSuchCart, NotAllowed, TooManyPeople, CartBusy, CassandraUnavailable.
+    """
+    found = access(owner_id, cart_id, OWN)
+    there = people.people(cart_id).links
+    if there:
+        return there[-1]
+    made = Link(cart_id, uuid4(), now)
+    _added(found, by, LINKED.bind(cart_id=cart_id, key=str(made.link_id), now=now), LINK, str(made.link_id))
+    return made
+
+
+def link_withdrawn(owner_id: UUID, cart_id: UUID, link_id: UUID) -> None:
+    """Take a link back: it shows nothing any more. One that is gone already is no error.
+
+    Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
+    """
+    access(owner_id, cart_id, OWN)
+    _taken(cart_id, LINK, str(link_id))
+
+
+def person_invited(owner: Someone, cart_id: UUID, email: str, role: str, now: datetime) -> Invitation:
+    """Invite whoever reads the mail of an address, and queue that mail; known and unknown addresses are treated alike.
+
+    Inviting the same address in the same role again returns the invitation that there is.
+    Raises NoSuchCart, NotAllowed, InvitedAlready, TooManyPeople, CartBusy, CassandraUnavailable; then nothing is sent.
+    """
+    if role not in ROLES:
+        raise ValueError(f"no role: {role}")
+    found = access(owner.user_id, cart_id, OWN)
+    key = people.invitation_key(cart_id, email)
+    if any(email_key(person.email) == email_key(email) for person in people.people(cart_id).people):
+        raise InvitedAlready(email)
+    row = INVITED.bind(
+        cart_id=cart_id, key=key, role=role, email=email, now=now, seconds=int(INVITED_FOR.total_seconds())
+    )
+    _added(found, owner.name, row, INVITATION, key)
+    made = people.invitation(cart_id, key)
+    if made is None:
+        raise CartBusy  # withdrawn in the same moment
+    if made.role != role:
+        raise InvitedAlready(email, made.role)
+    _mailed(made, now)
+    return made
+
+
+def _mailed(made: Invitation, now: datetime) -> None:
+    url = settings.PUBLIC_URL + reverse("cart:invitation", args=[made.token])
+    words = {"invitation": made, "url": url}
+    mail_queued(uuid5(made.cart_id, made.token), "invited", made.email, "cart_invitation", words, now)
+
+
+def invitation_withdrawn(owner_id: UUID, cart_id: UUID, key: str) -> None:
+    """Take an invitation back: its link leads nowhere. One that is gone already is no error.
+
+    Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
+    """
+    access(owner_id, cart_id, OWN)
+    _taken(cart_id, INVITATION, key)
+
+
+def invitation_accepted(token: str, member: Someone, now: datetime) -> UUID:
+    """Let a member into the cart that an invitation names, and return the cart's id. An invitation lets one person in, once.
+
+    A second call by the same member finishes what a first one left. Raises InvitationOver, NotTheOnesAddress,
+    TooManyCarts, CartBusy, CassandraUnavailable; then nothing has changed.
+    """
+    try:
+        cart_id, _ = people.invited_by(token)
+    except BadSignature as error:
+        raise InvitationOver from error
+    for _ in range(ATTEMPTS):
+        _, meant = people.invited_by(token)
+        mine = people.ONE.one(cart_id=cart_id, kind=PERSON, key=str(member.user_id))
+        carts = queries.CARTS.all(owner_id=member.user_id)
+        if any(row.cart_id == cart_id and not row.role for row in carts):
+            return cart_id  # one's own
+        joined = mine is not None and mine.role is not None
+        if meant is None:
+            if not joined or mine is None:
+                raise InvitationOver
+            _list_written(member.user_id, cart_id, mine, now)
+            if not people.joined(cart_id, member.user_id):  # taken out meanwhile, when it was on no list yet
+                shared_cart_unlisted(member.user_id, cart_id)
+                raise InvitationOver
+            return cart_id
+        if not meant.is_for(member.email):
+            raise NotTheOnesAddress(meant.hidden_email, member.email)
+        if _deleted(cart_id):
+            raise InvitationOver
+        if not joined and carts and (carts[0].cart_count or 0) >= MAX_CARTS:
+            raise TooManyCarts(MAX_CARTS)
+        _let_in(meant, member, mine if joined else None, now)
+    raise CartBusy
+
+
+def _let_in(meant: Invitation, member: Someone, mine: Row | None, now: datetime) -> None:
+    """Put the person in the invitation's place, in one batch. What came of it is read anew."""
+    key = str(member.user_id)
+    spent = GONE.bind(cart_id=meant.cart_id, kind=INVITATION, key=meant.key, added_at=meant.invited_at)
+    if mine is None:
+        joined = JOINED.bind(
+            cart_id=meant.cart_id, key=key, role=meant.role, name=member.name, email=member.email, now=now
+        )
+        batch = [spent, joined]
+    else:
+        role = ROLE.bind(cart_id=meant.cart_id, key=key, role=meant.role, was=mine.role)
+        batch = [ONE_ROW_LESS.bind(cart_id=meant.cart_id), spent, role]
+    with suppress(UnknownOutcome):
+        conditional_batch(*batch)
+
+
+def role_changed(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> str:
+    """Give a person another role, and return the person's name.
+
+    Raises NoSuchCart, NotAllowed, NoSuchPerson, CartBusy, CassandraUnavailable.
+    """
+    if role not in ROLES:
+        raise ValueError(f"no role: {role}")
+    access(owner_id, cart_id, OWN)
+    for _ in range(ATTEMPTS):
+        row = people.ONE.one(cart_id=cart_id, kind=PERSON, key=str(user_id))
+        if row is None or row.role is None:
+            raise NoSuchPerson
+        if row.role == role or ROLE.apply(
+            mine=lambda row: bool(row.role == role), cart_id=cart_id, key=str(user_id), role=role, was=row.role
+        ):
+            _list_role_written(user_id, cart_id, role)
+            return str(row.name)
+    raise CartBusy
+
+
+def person_removed(owner_id: UUID, cart_id: UUID, user_id: UUID) -> None:
+    """Take a person out of a cart: from now on there is no such cart for them. One who is out already is no error.
+
+    Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
+    """
+    access(owner_id, cart_id, OWN)
+    _taken(cart_id, PERSON, str(user_id))
+    shared_cart_unlisted(user_id, cart_id)
+
+
+def cart_left(person_id: UUID, cart_id: UUID) -> bool:
+    """Leave a cart that somebody has shared; False if there was nothing to leave. One's own cart stays.
+
+    What is left on the list of a cart that is shared no longer goes, too. Raises CartBusy, CassandraUnavailable.
+    """
+    row = queries.listed(person_id, cart_id)
+    if row is None or not row.role:
+        return False
+    _taken(cart_id, PERSON, str(person_id))
+    shared_cart_unlisted(person_id, cart_id)
+    return True
+
+
+def sharing_ended(cart_id: UUID) -> None:
+    """Take a cart that is gone from all whom it was shared with, with its invitations and links.
+
+    Raises CartBusy, CassandraUnavailable; calling it again goes on.
+    """
+    for _ in range(ATTEMPTS):
+        rows = people.PEOPLE.all(cart_id=cart_id)
+        if not rows:
+            return
+        for person in people.as_people(cart_id, rows).people:
+            shared_cart_unlisted(person.user_id, cart_id)
+        with suppress(UnknownOutcome):
+            last = NO_PEOPLE_LEFT.bind(cart_id=cart_id, seen=rows[0].row_count)
+            conditional_batch(last, NO_PEOPLE.bind(cart_id=cart_id))
+    raise CartBusy
+
+
+def shared_cart_copied(
+    person_id: UUID, source: Cart, operation_id: UUID, now: datetime, *, guest: bool = False
+) -> tuple[UUID, str]:
+    """Make a cart of one's own with the lines of a cart that a link shows, and return its id and name.
+
+    The link is checked by whoever calls. The same `operation_id` makes one.
+    Raises NoSuchCart, TooManyCarts, CartBusy, CassandraUnavailable.
+    """
+    copy_id = cart_id_of(person_id, operation_id)
+    if _deleted(copy_id):
+        raise NoSuchCart  # made by the first press, and deleted since
+    name = cart_listed(person_id, copy_id, source.name, now)
+
+    def put(change: Change) -> str:
+        for row in contents(source.cart_id).lines.values():
+            change.put(row, row.quantity)
+        return "{}"
+
+    changed(copy_id, operation_id, now, put, owner_id=person_id, guest=guest)
+    return copy_id, name
+
+
+def _added(found: Access, by: str, row: BoundStatement, kind: str, key: str) -> None:
+    """Write a row of a cart's people, unless one of that key is there. Raises TooManyPeople, CartBusy."""
+    named = {"cart_id": found.cart_id, "cart_name": found.name, "owner_name": by}
+    for _ in range(ATTEMPTS):
+        rows = people.PEOPLE.all(cart_id=found.cart_id)
+        there = [each for each in rows if each.key is not None]
+        if any((each.kind, each.key) == (kind, key) for each in there):
+            return
+        if len(there) >= MAX_PEOPLE:
+            raise TooManyPeople(MAX_PEOPLE)
+        seen = rows[0].row_count if rows else None
+        place = FIRST_ROW.bind(**named) if seen is None else ANOTHER_ROW.bind(count=len(there) + 1, seen=seen, **named)
+        # After a lost answer the rows are read again: the key is there or not.
+        with suppress(UnknownOutcome):
+            if conditional_batch(place, row):
+                return
+    raise CartBusy
+
+
+def _taken(cart_id: UUID, kind: str, key: str) -> None:
+    for _ in range(ATTEMPTS):
+        row = people.ONE.one(cart_id=cart_id, kind=kind, key=key)
+        if row is None or row.key is None or row.added_at is None:
+            return
+        gone = GONE.bind(cart_id=cart_id, kind=kind, key=key, added_at=row.added_at)
+        with suppress(UnknownOutcome):
+            if conditional_batch(ONE_ROW_LESS.bind(cart_id=cart_id), gone):
+                return
+    raise CartBusy
+
+
+def _deleted(cart_id: UUID) -> bool:
+    return getattr(queries.SUMS.one(cart_id=cart_id), "deleted_at", None) is not None
+
+
+def _list_written(person_id: UUID, cart_id: UUID, mine: Row, now: datetime) -> None:
+    """Write a shared cart into a person's own list, under a name that is free there."""
+    name, by = mine.cart_name or DEFAULT_NAME, mine.owner_name or ""
+    cart_listed(person_id, cart_id, name, now, role=mine.role, shared_by=by)
+    _list_role_written(person_id, cart_id, mine.role)
+
+
+def _list_role_written(person_id: UUID, cart_id: UUID, role: str) -> None:
+    for _ in range(ATTEMPTS):
+        row = queries.listed(person_id, cart_id)
+        if row is None or not row.role or row.role == role:
+            return
+        if LISTED_ROLE.apply(
+            mine=_is_cart(cart_id), owner_id=person_id, name_key=row.name_key, cart_id=cart_id, role=role
+        ):
+            return
+    raise CartBusy
+
+
+def shared_cart_unlisted(person_id: UUID, cart_id: UUID) -> None:
+    """Take a cart of somebody else off a person's list. One's own cart stays, and one that is not there is no error.
+
+    Raises CartBusy, CassandraUnavailable.
+    """
+    row = queries.listed(person_id, cart_id)
+    if row is not None and row.role:
+        cart_unlisted(person_id, cart_id)
+
+
+def _is_cart(cart_id: UUID) -> Callable[[Row], bool]:
+    return lambda row: bool(getattr(row, "cart_id", None) == cart_id)

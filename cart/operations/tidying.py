@@ -1,0 +1,81 @@
+"""Carts that nobody needs any more: deleted ones a day later, guests' a month after their last change, each as a whole.
+
+Nothing in a cart has a TTL (fault 17): a TTL counts for each cell, so a line would vanish out of a living cart. A cart
+goes in one batch, if it is still at the version that was looked at: an add at the same moment keeps it.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from cart import queries
+from cart.operations.carts import NEVER, UNMARKED, cart_unlisted
+from cart.operations.erasing import NO_ITEMS, NO_SUMS
+from cart.operations.moving import GONE
+from cart.operations.sharing import sharing_ended
+from cassandra_db import Row, conditional, conditional_batch, scan
+
+DELETED_FOR = timedelta(hours=25)  # an hour longer than it can be undone
+GUESTS_FOR = timedelta(days=30)
+ALL_CARTS = scan(
+    "tidying",
+    """SELECT DISTINCT cart_id, version, changed_at, owner_id, guest, deleted_at FROM items_by_cart
+       WHERE token(cart_id) > :start AND token(cart_id) <= :end""",
+)
+ALL_OWNERS = scan(
+    "tidying",
+    """SELECT DISTINCT owner_id, cart_count FROM carts_by_user
+       WHERE token(owner_id) > :start AND token(owner_id) <= :end""",
+)
+NO_OWNER = conditional(
+    "tidying", "DELETE active_cart_id, cart_count FROM carts_by_user WHERE owner_id = :owner_id IF cart_count = 0"
+)
+
+
+def carts_to_tidy(now: datetime) -> Iterator[Row]:
+    """Yield the deleted carts whose time is over, and guests' that nobody has changed for 30 days. Reads all carts."""
+    for row in ALL_CARTS.over_ring():
+        if row.version is None:
+            continue
+        if row.deleted_at is not None:
+            if row.deleted_at < now - DELETED_FOR:
+                yield row
+        elif row.guest and row.changed_at is not None and row.changed_at < now - GUESTS_FOR:
+            yield row
+
+
+def cart_tidied(cart: Row, now: datetime) -> bool:
+    """Remove a cart that `carts_to_tidy` has found, and tell whether it is gone.
+
+    A deleted one that is on its owner's list again was being brought back when something broke: it is brought back.
+    Raises CartBusy, CassandraUnavailable.
+    """
+    if cart.deleted_at is not None and cart.owner_id and queries.listed(cart.owner_id, cart.cart_id):
+        UNMARKED.apply(
+            mine=lambda row: row.deleted_at is None, cart_id=cart.cart_id, owner_id=cart.owner_id, never=NEVER, now=now
+        )
+        return False
+    seen = cart.version
+    if cart.deleted_at is None:
+        # Marked and taken off the list first: an add that has just looked there is refused and goes to another cart,
+        # instead of beginning this one anew when it is on no list any more.
+        marked = GONE.bind(cart_id=cart.cart_id, seen=seen, version=seen + 1, owner_id=cart.owner_id, now=now)
+        if not conditional_batch(marked):
+            return False
+        seen += 1
+        if cart.owner_id:
+            cart_unlisted(cart.owner_id, cart.cart_id)
+    gone = conditional_batch(
+        NO_SUMS.bind(cart_id=cart.cart_id, seen=seen),
+        NO_ITEMS.bind(cart_id=cart.cart_id),
+        mine=lambda row: getattr(row, "version", None) is None,
+    )
+    if not gone:
+        return False
+    sharing_ended(cart.cart_id)
+    return True
+
+
+def owners_tidied() -> int:
+    """Forget the owners who have no cart left, and return how many. Reads all lists of carts."""
+    empty = [row.owner_id for row in ALL_OWNERS.over_ring() if row.cart_count == 0]
+    return sum(bool(NO_OWNER.apply(mine=lambda _: False, owner_id=owner_id)) for owner_id in empty)

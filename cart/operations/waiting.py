@@ -1,0 +1,134 @@
+"""Being told when something is back in stock: asked for, confirmed, told once, ended.
+
+An address that nobody has proved is kept nowhere: it stands in the link that is mailed to it, and only whoever follows that
+link is written down.
+"""
+
+from datetime import datetime, timedelta
+from itertools import islice
+from urllib.parse import urlencode
+from uuid import uuid5
+
+from django.conf import settings
+from django.urls import reverse
+
+from cart import waiting
+from cart.today import AT_ONCE, Goods, goods_of, on_sale
+from cart.waiting import Wish, bucket_of, end_token
+from cassandra_db import Row, conditional, write
+from catalogue.queries import Product, Variant
+from catalogue.words import label
+from inventory.queries import Stock
+from mail.addresses import email_key
+from mail.operations import mail_queued
+
+WAITED_FOR = write(
+    "waiting",
+    "INSERT INTO variants_waited_for (bucket, variant_id, product_id) VALUES (:bucket, :variant_id, :product_id)",
+)
+# With the time of the row that was read: one that somebody has written meanwhile stays.
+NOT_WAITED_FOR = write(
+    "waiting",
+    "DELETE FROM variants_waited_for USING TIMESTAMP :written WHERE bucket = :bucket AND variant_id = :variant_id",
+)
+WAIT = write(
+    "waiting",
+    "INSERT INTO waits_by_address (email_key, variant_id, product_id) VALUES (:email_key, :variant_id, :product_id)",
+)
+WAIT_ENDED = write("waiting", "DELETE FROM waits_by_address WHERE email_key = :email_key AND variant_id = :variant_id")
+WAITER = conditional(
+    "waiting",
+    """INSERT INTO waiters_by_variant (variant_id, email_key, email, product_id, asked_at)
+       VALUES (:variant_id, :email_key, :email, :product_id, :now) IF NOT EXISTS""",
+)
+# All its columns, so that none is forgotten before the others.
+WAITER_AGAIN = conditional(
+    "waiting",
+    """UPDATE waiters_by_variant SET email = :email, product_id = :product_id, asked_at = :now
+       WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS""",
+)
+WAITER_GONE = conditional(
+    "waiting", "DELETE FROM waiters_by_variant WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS"
+)
+# A variant is written down before its waiter: only after this time the lack of one means that there is none.
+SETTLED_AFTER = timedelta(minutes=5)
+
+
+def waiting_asked(wish: Wish, product: Product, variant: Variant, now: datetime) -> None:
+    """Mail a link to an address, to confirm that it wants to be told. Once a day for each variant.
+
+    The same happens whether the address is known or not, and waits already or not. Raises CassandraUnavailable.
+    """
+    link = settings.PUBLIC_URL + reverse("cart:waiting", args=[wish.token()])
+    context = {"name": label(product.name, variant.options), "url": link}
+    key = email_key(wish.email)
+    mail_queued(uuid5(wish.variant_id, key), f"asked:{now:%Y-%m-%d}", wish.email, "waiting", context, now)
+
+
+def waiter_added(wish: Wish, now: datetime) -> None:
+    """Note that an address that is known to be its owner's wants to be told; twice is once, for 30 days from the last time.
+
+    Raises CassandraUnavailable.
+    """
+    key, what = email_key(wish.email), {"variant_id": wish.variant_id, "product_id": wish.product_id}
+    WAITED_FOR.run(bucket=bucket_of(wish.variant_id), **what)
+    WAIT.run(email_key=key, **what)
+    waiter = {"email_key": key, "email": wish.email, "now": now, **what}
+    if not WAITER.apply(**waiter, mine=lambda _: False):
+        WAITER_AGAIN.apply(**waiter, mine=lambda _: True)
+
+
+def waiting_ended(email: str) -> int:
+    """Forget all that an address waits for, and return how much that was. Raises CassandraUnavailable."""
+    key = email_key(email)
+    rows = waiting.WAITS.all(email_key=key)
+    for row in rows:
+        # In this order: what is left by a crash can still be found by the address.
+        WAITER_GONE.apply(mine=lambda _: True, variant_id=row.variant_id, email_key=key)
+        WAIT_ENDED.run(email_key=key, variant_id=row.variant_id)
+    return len(rows)
+
+
+def waiters_told(now: datetime) -> int:
+    """Mail everybody whose variant is back, each once, and forget them; return how many that were.
+
+    At most 200 a variant and call; the next call goes on. Raises CassandraUnavailable; called again it goes on, and a
+    mail that was written is not written twice.
+    """
+    told, rows = 0, waiting.waited_for()
+    while part := list(islice(rows, AT_ONCE)):
+        goods = goods_of(row.product_id for row in part)
+        told += sum(_told(row, goods[row.product_id], now) for row in part)
+    return told
+
+
+def _told(row: Row, goods: Goods, now: datetime) -> int:
+    variant = on_sale(goods.product, row.variant_id)
+    stock = goods.stock.get(row.variant_id, Stock())
+    if goods.product is None or variant is None or stock.available < 1:
+        return 0
+    waiters = waiting.WAITERS.all(variant_id=row.variant_id)
+    for waiter in waiters:
+        mail_queued(
+            uuid5(row.variant_id, waiter.email_key),
+            f"back:{waiter.asked_at.isoformat()}",
+            waiter.email,
+            "back_in_stock",
+            _context(goods.product, variant, waiter.email),
+            now,
+        )
+        # In this order: whoever asks again in between is still found by the address.
+        WAIT_ENDED.run(email_key=waiter.email_key, variant_id=row.variant_id)
+        WAITER_GONE.apply(mine=lambda _: True, variant_id=row.variant_id, email_key=waiter.email_key)
+    if not waiters and waiting.written_at(row) < now - SETTLED_AFTER:
+        NOT_WAITED_FOR.run(bucket=bucket_of(row.variant_id), variant_id=row.variant_id, written=row.written)
+    return len(waiters)
+
+
+def _context(product: Product, variant: Variant, email: str) -> dict[str, str]:
+    page = f"{reverse('product', args=[product.slug])}?{urlencode({'variant': variant.sku})}"
+    return {
+        "name": label(product.name, variant.options),
+        "url": settings.PUBLIC_URL + page,
+        "end_url": settings.PUBLIC_URL + reverse("cart:wait_end", args=[end_token(email)]),
+    }

@@ -1,0 +1,258 @@
+"""Who is in a cart besides its owner: people, invitations that are open, and links that show the cart to whoever has one."""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as NotBase64
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID, uuid5
+
+from django.conf import settings
+from django.core.signing import BadSignature, Signer
+from django.urls import reverse
+
+from cart import queries
+from cart.access import ROLE_WORDS, ROLES
+from cart.naming import DEFAULT_NAME
+from cassandra_db import Pending, Row, read
+from mail.addresses import email_key
+
+PERSON, INVITATION, LINK = "person", "invitation", "link"
+INVITED_FOR = timedelta(days=14)
+
+PEOPLE = read(
+    "sharing",
+    """SELECT row_count, cart_name, owner_name, kind, key, role, name, email, added_at FROM people_by_cart
+       WHERE cart_id = :cart_id""",
+)
+ONE = read(
+    "sharing",
+    """SELECT row_count, cart_name, owner_name, kind, key, role, name, email, added_at FROM people_by_cart
+       WHERE cart_id = :cart_id AND kind = :kind AND key = :key""",
+)
+
+
+@dataclass(frozen=True)
+class Someone:
+    """A member, as the cart knows one."""
+
+    user_id: UUID
+    name: str
+    email: str
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody with whom a cart is shared."""
+
+    user_id: UUID
+    name: str
+    email: str
+    role: str
+    since: datetime
+
+    @property
+    def may(self) -> str:
+        """What the person can do, in words."""
+        return ROLE_WORDS.get(self.role, "")
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """An invitation that nobody has accepted yet. Its token names this very one: withdrawn and sent anew, it is another."""
+
+    cart_id: UUID
+    key: str
+    email: str
+    role: str
+    invited_at: datetime
+    cart_name: str = ""
+    owner_name: str = ""
+
+    @property
+    def until(self) -> datetime:
+        """When it ends."""
+        return self.invited_at + INVITED_FOR
+
+    @property
+    def may(self) -> str:
+        """What the person will be able to do, in words."""
+        return ROLE_WORDS.get(self.role, "")
+
+    @property
+    def hidden_email(self) -> str:
+        """The address as somebody may see it who has but the link: "a…@example.com"."""
+        name, _, domain = self.email.partition("@")
+        return f"{name[:1]}…@{domain}"
+
+    def is_for(self, email: str) -> bool:
+        """Tell whether the invitation is for whoever has this e-mail address."""
+        return email_key(self.email) == email_key(email)
+
+    @property
+    def token(self) -> str:
+        """The signed text that the mail carries."""
+        return _signed(INVITATION, self.cart_id, UUID(self.key), _stamp(self.invited_at))
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link that shows a cart to whoever has it, until it is withdrawn."""
+
+    cart_id: UUID
+    link_id: UUID
+    made_at: datetime
+
+    @property
+    def address(self) -> str:
+        """The whole address, to be handed on."""
+        return f"{settings.PUBLIC_URL}{reverse('cart:shared', args=[_signed(LINK, self.cart_id, self.link_id)])}"
+
+
+@dataclass(frozen=True)
+class People:
+    """All whom a cart is shared with, the first first."""
+
+    people: tuple[Person, ...] = ()
+    invitations: tuple[Invitation, ...] = ()
+    links: tuple[Link, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many rows of the cart's room they take."""
+        return len(self.people) + len(self.invitations) + len(self.links)
+
+    @property
+    def live(self) -> bool:
+        """Whether others may change the cart while somebody looks at it, now or as soon as they accept."""
+        return bool(self.people or self.invitations)
+
+    @property
+    def names(self) -> str:
+        """The people's names: "Ann, Ben and Cem"."""
+        *most, last = [person.name for person in self.people] or [""]
+        return f"{', '.join(most)} and {last}" if most else last
+
+
+def people(cart_id: UUID) -> People:
+    """Return all whom a cart is shared with. Raises CassandraUnavailable."""
+    return as_people(cart_id, PEOPLE.all(cart_id=cart_id))
+
+
+def people_started(cart_id: UUID) -> Pending:
+    """Start reading all whom a cart is shared with: the rows are for `as_people`."""
+    return PEOPLE.start(cart_id=cart_id)
+
+
+def as_people(cart_id: UUID, rows: Iterable[Row]) -> People:
+    """Return the rows of a cart's people by kind."""
+    ordered = sorted((row for row in rows if row.key is not None), key=lambda row: row.added_at)
+    return People(
+        tuple(
+            Person(UUID(row.key), row.name, row.email, row.role, row.added_at) for row in ordered if row.kind == PERSON
+        ),
+        tuple(_invitation(cart_id, row) for row in ordered if row.kind == INVITATION),
+        tuple(Link(cart_id, UUID(row.key), row.added_at) for row in ordered if row.kind == LINK),
+    )
+
+
+def _invitation(cart_id: UUID, row: Row) -> Invitation:
+    return Invitation(cart_id, row.key, row.email, row.role, row.added_at, row.cart_name or "", row.owner_name or "")
+
+
+def invitation(cart_id: UUID, key: str) -> Invitation | None:
+    """Return an open invitation, or None. Raises CassandraUnavailable."""
+    row = ONE.one(cart_id=cart_id, kind=INVITATION, key=key)
+    return _invitation(cart_id, row) if row and row.key is not None else None
+
+
+def joined(cart_id: UUID, user_id: UUID) -> bool:
+    """Tell whether somebody has accepted an invitation to a cart. Raises CassandraUnavailable."""
+    row = ONE.one(cart_id=cart_id, kind=PERSON, key=str(user_id))
+    return row is not None and row.role is not None
+
+
+def invitation_key(cart_id: UUID, email: str) -> str:
+    """Return the key of an e-mail address's invitation to a cart: there is one at most, however the address is typed."""
+    return str(uuid5(cart_id, email_key(email)))
+
+
+def invited_by(token: str) -> tuple[UUID, Invitation | None]:
+    """Return the cart that an invitation's token names, and the invitation, or None if it is over.
+
+    Raises BadSignature if the token is not ours, CassandraUnavailable.
+    """
+    cart_id, key, stamp = _meant(INVITATION, token, 3)
+    found = invitation(cart_id, str(key))
+    return cart_id, found if found and _stamp(found.invited_at) == stamp else None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A cart that a link shows."""
+
+    cart: queries.Cart
+    owner_name: str
+
+
+def shown_by(token: str) -> Seen | None:
+    """Return the cart that a link shows; None if the link is not ours or was withdrawn, or the cart is gone.
+
+    One round. Raises CassandraUnavailable.
+    """
+    try:
+        cart_id, link_id = _meant(LINK, token, 2)
+    except BadSignature:
+        return None
+    link = ONE.start(cart_id=cart_id, kind=LINK, key=str(link_id))
+    sums = queries.SUMS.start(cart_id=cart_id)
+    lines = queries.lines_started(cart_id).rows()
+    row, total = link.one(), sums.one()
+    if row is None or row.key is None or (total is not None and total.deleted_at is not None):
+        return None
+    name = row.cart_name or DEFAULT_NAME
+    return Seen(queries.as_cart(cart_id, name, lines), row.owner_name or "")
+
+
+def version_seen_by(person_id: UUID, cart_id: UUID) -> str | None:
+    """Return what tells whether a cart still is as somebody has seen it, or None if it is none of theirs.
+
+    One round: a row of the cart's people beside the cart's static row. Raises CassandraUnavailable.
+    """
+    person = queries.PERSON.start(cart_id=cart_id, key=str(person_id))
+    sums = queries.SUMS.one(cart_id=cart_id)
+    role = getattr(person.one(), "role", None) or ""
+    if sums is None or sums.deleted_at is not None:
+        return None
+    if role not in ROLES and sums.owner_id != person_id:
+        return None
+    return version(sums.version, role)
+
+
+def version(number: int | None, role: str) -> str:
+    """Return what a page says it has seen of a cart: a change of the lines, the name or one's own role makes another."""
+    return f"{number or 0}{role[:1]}"
+
+
+def _stamp(at: datetime) -> UUID:
+    # Cassandra keeps milliseconds.
+    return UUID(int=round(at.timestamp() * 1000))
+
+
+def _signed(kind: str, *parts: UUID) -> str:
+    text = urlsafe_b64encode(b"".join(part.bytes for part in parts)).rstrip(b"=").decode()
+    return _signer(kind).sign(text)
+
+
+def _meant(kind: str, token: str, parts: int) -> list[UUID]:
+    """Return the ids in a token. Raises BadSignature."""
+    text = _signer(kind).unsign(token)
+    try:
+        ids = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        return [UUID(bytes=ids[place * 16 : place * 16 + 16]) for place in range(parts)]
+    except (NotBase64, ValueError) as error:
+        raise BadSignature from error
+
+
+def _signer(kind: str) -> Signer:
+    return Signer(sep=".", salt=f"cart.{kind}")

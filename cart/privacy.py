@@ -1,0 +1,65 @@
+"""What carts hold about a person: the person's own with all that is in them, and a place in those of others."""
+
+from datetime import datetime
+from typing import Any
+
+from cart import people, queries, waiting
+from cart.operations.erasing import carts_erased
+from cart.operations.waiting import waiting_ended
+from cart.queries import Line
+from cassandra_db import Row
+from cassandra_db.personal import Person
+
+
+def held(person: Person) -> dict[str, Any]:
+    """Return the person's carts with lines, what is kept for later, and whom they are shared with; and the carts of others."""
+    listed = [row for row in queries.CARTS.all(owner_id=person.user_id) if row.cart_id is not None]
+    return {
+        "carts": [_own(row) for row in listed if not row.role],
+        "carts_of_others": [
+            {"name": row.cart_name, "shared_by": row.shared_by, "role": row.role, "since": row.created_at}
+            for row in listed
+            if row.role
+        ],
+        "waits_for": [{"product_id": row.product_id, "since": row.asked_at} for row in waiting.waits_of(person.email)],
+    }
+
+
+def _own(row: Row) -> dict[str, Any]:
+    lines, later = queries.LINES.start(cart_id=row.cart_id), queries.LATER.start(cart_id=row.cart_id)
+    others = people.people(row.cart_id)
+    return {
+        "name": row.cart_name,
+        "active": row.cart_id == row.active_cart_id,
+        "made_at": row.created_at,
+        "lines": _lines(lines.rows()),
+        "kept_for_later": _lines(later.rows()),
+        "people": [
+            {"name": each.name, "email": each.email, "role": each.role, "since": each.since} for each in others.people
+        ],
+        "invitations": [
+            {"email": each.email, "role": each.role, "invited_at": each.invited_at} for each in others.invitations
+        ],
+        "links": [{"made_at": each.made_at} for each in others.links],
+    }
+
+
+def _lines(rows: list[Row]) -> list[dict[str, Any]]:
+    return [_told(queries.as_line(row)) for row in rows if row.key is not None]
+
+
+def _told(line: Line) -> dict[str, Any]:
+    return {
+        "sku": line.sku,
+        "name": line.name,
+        "options": line.options,
+        "price": line.price,
+        "quantity": line.quantity,
+        "added_at": line.added_at,
+    }
+
+
+def erased(person: Person, now: datetime) -> None:
+    """Leave the carts of others, remove the person's own, and forget what the person waits for."""
+    carts_erased(person.user_id, now)
+    waiting_ended(person.email)

@@ -1,0 +1,1 @@
+"""What a cart answers to a request, by what the request is about."""

@@ -1,0 +1,382 @@
+"""A person's carts: the list of them, and the presses that concern a whole cart or go from one to another."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+from uuid import UUID, uuid4, uuid5
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from cart import limits, operations, owner, queries
+from cart.access import EDIT, OWN, VIEW, Access, access
+from cart.errors import BadName, CartError, NoSuchCart, NoSuchLine, NotAllowed
+from cart.forms import MoveForm, NameForm, PressForm
+from cart.merging import preview
+from cart.undo import Undo, undo_of
+from catalogue.queries import categories_ahead
+from web.methods import get_or_post, own
+from web.rendering import page
+
+T = TypeVar("T")
+TOO_LATE = "That was too long ago to be undone from here."
+
+
+@require_safe
+@never_cache
+@own
+def overview(request: HttpRequest) -> HttpResponse:
+    """Show all carts."""
+    return _overview(request, undo=undo_of(request.GET.get("undo", "")))
+
+
+@get_or_post
+@never_cache
+@own
+def make(request: HttpRequest) -> HttpResponse:
+    """Make a cart and use it from now on."""
+    if request.method != "POST":
+        return redirect("cart:carts")
+    form = NameForm(request.POST)
+    if not form.is_valid():
+        return _overview(request, form=form, status=422)
+    name, operation_id = form.cleaned_data["name"], form.cleaned_data["operation"]
+    try:
+        operations.cart_made(
+            owner.owner_for_writing(request), name, operation_id, datetime.now(UTC), guest=owner.is_guest(request)
+        )
+    except CartError as error:
+        form.add_error("name", str(error))
+        return _overview(request, form=form, status=422)
+    messages.success(request, "Your new cart is in use. What you add goes into it.")
+    return redirect("cart:carts")
+
+
+@get_or_post
+@never_cache
+@own
+def rename(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+    """Give a cart another name."""
+    found = _allowed(request, cart_id, OWN)
+    form = NameForm(request.POST if request.method == "POST" else None, initial={"name": found.name})
+    if request.method == "POST" and form.is_valid():
+        try:
+            name = operations.cart_renamed(_person(request), cart_id, form.cleaned_data["name"], datetime.now(UTC))
+        except BadName as error:
+            form.add_error("name", str(error))
+        except CartError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"The cart is called {name} now.")
+            return redirect("cart:carts")
+    return page(request, "cart/rename.html", {"access": found, "form": form}, status=422 if form.is_bound else 200)
+
+
+@get_or_post
+@never_cache
+@own
+def switch(request: HttpRequest) -> HttpResponse:
+    """Use another cart from now on, and go back to where the press was."""
+    if request.method != "POST":
+        return redirect("cart:carts")
+    name = _done(request, lambda person: operations.cart_switched(person, _cart_id(request), datetime.now(UTC)))
+    if name:
+        messages.success(request, f"{name} is in use now. What you add goes into it.")
+    return HttpResponseRedirect(_next(request))
+
+
+@get_or_post
+@never_cache
+@own
+def duplicate(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+    """Make a cart with the same lines."""
+    if request.method != "POST":
+        return redirect("cart:carts")
+    operation_id, guest = _operation(request), owner.is_guest(request)
+    made = _done(
+        request,
+        lambda person: operations.cart_duplicated(person, cart_id, operation_id, datetime.now(UTC), guest=guest),
+    )
+    if made:
+        messages.success(request, f"{made[1]} has the same things in it.")
+    return redirect("cart:carts")
+
+
+@get_or_post
+@never_cache
+@own
+def empty(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+    """Take everything out of a cart; the answer offers to put it back."""
+    if request.method != "POST":
+        return redirect("cart:carts")
+    operation_id = _operation(request)
+    undo = _done(request, lambda person: operations.cart_emptied(person, cart_id, operation_id, datetime.now(UTC)))
+    if undo:
+        messages.success(request, f"{undo.name} is empty now.")
+    return _to_overview(undo)
+
+
+@get_or_post
+@never_cache
+@own
+def delete(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+    """Delete a cart; the answer offers to bring it back."""
+    if request.method != "POST":
+        return redirect("cart:carts")
+    undo = _done(request, lambda person: operations.cart_deleted(person, cart_id, datetime.now(UTC)))
+    if undo:
+        messages.success(request, f"{undo.name} is deleted.")
+    return _to_overview(undo)
+
+
+@get_or_post
+@never_cache
+@own
+def undo(request: HttpRequest) -> HttpResponse:
+    """Take back what was done to a whole cart."""
+    if request.method != "POST":
+        return redirect("cart:carts")
+    meant = undo_of(request.POST.get("undo", ""))
+    if meant is None:
+        return _overview(request, refused=TOO_LATE, status=422)
+    name = _done(request, lambda person: _UNDONE[meant.what](person, meant, datetime.now(UTC)))
+    if name:
+        messages.success(request, f"{name} is as it was.")
+    return redirect("cart:carts")
+
+
+_UNDONE: dict[str, Callable[[UUID, Undo, datetime], str]] = {
+    "delete": operations.cart_undeleted,
+    "empty": operations.cart_refilled,
+    "merge": operations.carts_parted,
+}
+
+
+@get_or_post
+@never_cache
+@own
+def merge(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+    """Show what comes of putting one cart into another, and do it at a press."""
+    found = _allowed(request, cart_id, OWN)
+    if request.method != "POST":
+        return _merging(request, found, MoveForm(request.GET if "into" in request.GET else None))
+    form = MoveForm(request.POST)
+    if not form.is_valid():
+        return _merging(request, found, form, status=422)
+    into, operation_id = form.cleaned_data["into"], _operation(request)
+    target = _allowed(request, into, VIEW)
+    try:
+        undo = operations.carts_merged(
+            _person(request), cart_id, into, operation_id, datetime.now(UTC), guest=owner.is_guest(request)
+        )
+    except CartError as error:
+        form.add_error("into", str(error))
+        return _merging(request, found, form, status=422)
+    messages.success(request, f"All of {undo.name} is in {target.name} now.")
+    return _to_overview(undo)
+
+
+@get_or_post
+@never_cache
+@own
+def move(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
+    """Move or copy a line into another cart."""
+    found = _allowed(request, cart_id, VIEW)
+    if request.method != "POST":
+        return _moving(request, found, key, MoveForm())
+    form = MoveForm(request.POST)
+    if not form.is_valid():
+        return _moving(request, found, key, form, status=422)
+    into, operation_id, copy = form.cleaned_data["into"], _operation(request), "copy" in request.POST
+    _allowed(request, into, VIEW)
+    try:
+        moved = operations.line_moved(
+            _person(request),
+            cart_id,
+            into,
+            str(key),
+            operation_id,
+            datetime.now(UTC),
+            copy=copy,
+            guest=owner.is_guest(request),
+        )
+    except CartError as error:
+        form.add_error("into", str(error))
+        return _moving(request, found, key, form, status=422)
+    units = f", {moved.quantity} of it," if moved.quantity > 1 else ""
+    also = f", and still in {moved.source}" if copy else ""
+    messages.success(request, f"{moved.label}{units} is in {moved.target} now{also}.")
+    return redirect("cart:one", cart_id)
+
+
+@get_or_post
+@never_cache
+@own
+def later(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
+    """Keep a line for later."""
+    return _kept(request, cart_id, key, operations.line_kept, "{} is kept for later.")
+
+
+@get_or_post
+@never_cache
+@own
+def now(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
+    """Put back into the cart what was kept for later."""
+    return _kept(request, cart_id, key, operations.line_taken_up, "{} is in the cart again.")
+
+
+@get_or_post
+@never_cache
+@own
+def drop(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
+    """Remove what was kept for later."""
+    return _kept(request, cart_id, key, operations.later_dropped, "{} is not kept any more.")
+
+
+def _kept(
+    request: HttpRequest,
+    cart_id: UUID,
+    key: UUID,
+    act: Callable[[UUID, UUID, str, UUID, datetime], operations.Moved | str],
+    words: str,
+) -> HttpResponse:
+    if request.method == "POST":
+        operation_id = _operation(request)
+        did = _done(request, lambda person: act(person, cart_id, str(key), operation_id, datetime.now(UTC)))
+        if did:
+            messages.success(request, words.format(did if isinstance(did, str) else did.label))
+    return redirect("cart:one", cart_id)
+
+
+def _overview(
+    request: HttpRequest,
+    *,
+    undo: Undo | None = None,
+    form: NameForm | None = None,
+    refused: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    categories_ahead()
+    cards = queries.cards(_rows(request))
+    context = {
+        "cards": cards,
+        "undo": undo,
+        "form": form or NameForm(initial={"operation": uuid4()}),
+        "room": limits.carts_left(len(cards)),
+        "full": len(cards) >= limits.MAX_CARTS,
+        "refused": refused,
+        "has_errors": bool(refused),
+        "operation": uuid4(),
+    }
+    return page(request, "cart/carts.html", context, status=status)
+
+
+def _rows(request: HttpRequest) -> list[Any]:
+    """Return the rows of the person's carts; a page that shows them has read them for its header."""
+    person_id = owner.owner_of(request)
+    if person_id is None:
+        return []
+    reading = getattr(request, "cart_reading", None)
+    if reading is None:
+        request.cart_reading = reading = queries.badge_started(person_id)  # type: ignore[attr-defined]
+    rows: list[Any] = reading.first()
+    # One who may not sign in any more has lost the session by this look.
+    if not request.user.is_authenticated and owner.owner_of(request) != person_id:
+        request.cart_reading = None  # type: ignore[attr-defined]
+        return _rows(request)
+    return rows
+
+
+def _merging(request: HttpRequest, found: Access, form: MoveForm, status: int = 200) -> HttpResponse:
+    """Show the carts that this one can go into, or, once one is chosen, what will be where."""
+    others = [each for each in queries.lists(_rows(request)) if each.cart_id != found.cart_id and each.role != "viewer"]
+    context: dict[str, Any] = {"access": found, "others": others, "form": form, "operation": uuid4()}
+    if form.is_bound and form.is_valid():
+        into = form.cleaned_data["into"]
+        target = next((each for each in others if each.cart_id == into), None)
+        if target is None:
+            raise Http404
+        _allowed(request, into, VIEW)  # the list is a copy: a role may have been withdrawn since
+        context |= {
+            "target": target,
+            "preview": preview(queries.cart(found.cart_id, found.name), queries.cart(into, target.name)),
+        }
+    return page(request, "cart/merge.html", context, status=status)
+
+
+def _moving(request: HttpRequest, found: Access, key: UUID, form: MoveForm, status: int = 200) -> HttpResponse:
+    line = queries.line(found.cart_id, str(key))
+    if line is None and status == 200:
+        messages.error(request, str(NoSuchLine()))
+        return redirect("cart:one", found.cart_id)
+    others = [each for each in queries.lists(_rows(request)) if each.cart_id != found.cart_id and each.role != "viewer"]
+    context = {
+        "access": found,
+        "may_move": found.may(EDIT),
+        "line": line,
+        "others": others,
+        "form": form,
+        "chosen": form["into"].value() if form.is_bound else "",
+        "operation": uuid4(),
+    }
+    return page(request, "cart/move.html", context, status=status)
+
+
+def _done(request: HttpRequest, act: Callable[[UUID], T]) -> T | None:
+    """Do what was pressed. What is refused is told, and a cart that is not the person's is as one that does not exist."""
+    try:
+        return act(_person(request))
+    except NoSuchCart as error:
+        raise Http404 from error
+    except CartError as error:
+        messages.error(request, str(error))
+        return None
+
+
+def _allowed(request: HttpRequest, cart_id: UUID, act: str) -> Access:
+    try:
+        return access(owner.owner_of(request), cart_id, act)
+    except (NoSuchCart, NotAllowed) as error:
+        raise Http404 from error
+
+
+def _person(request: HttpRequest) -> UUID:
+    person_id = owner.owner_of(request)
+    if person_id is None:
+        raise Http404
+    return person_id
+
+
+def _cart_id(request: HttpRequest) -> UUID:
+    try:
+        return UUID(request.POST.get("cart", ""))
+    except ValueError as error:
+        raise NoSuchCart from error
+
+
+def _operation(request: HttpRequest) -> UUID:
+    """Return the id of a press on this very button: the forms of a page share the id that they send."""
+    form = PressForm(request.POST)
+    form.full_clean()
+    return uuid5(form.cleaned_data["operation"], request.path)
+
+
+def _next(request: HttpRequest) -> str:
+    """Return where the press was made: a page of this site, or the list of carts."""
+    to = request.POST.get("next", "")
+    if to.startswith("/") and url_has_allowed_host_and_scheme(
+        to, {request.get_host()}, require_https=request.is_secure()
+    ):
+        return to
+    return reverse("cart:carts")
+
+
+def _to_overview(undo: Undo | None) -> HttpResponse:
+    query = f"?{urlencode({'undo': undo.token()})}" if undo else ""
+    return HttpResponseRedirect(reverse("cart:carts") + query)

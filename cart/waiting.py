@@ -1,0 +1,90 @@
+"""Who waits for what to be back in stock; and the signed texts of the mails about it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID
+
+from django.core import signing
+
+from cassandra_db import Row, read
+from mail.addresses import email_key
+
+BUCKETS = 16
+AT_ONCE = 200
+LINK_SECONDS = 7 * 24 * 3600
+_SALT = "cart.waiting"
+
+WAITED_FOR = read(
+    "waiting",
+    "SELECT variant_id, product_id, WRITETIME(product_id) AS written FROM variants_waited_for WHERE bucket = :bucket",
+)
+WAITERS = read(
+    "waiting",
+    "SELECT variant_id, email_key, email, product_id, asked_at FROM waiters_by_variant WHERE variant_id = :variant_id LIMIT 200",
+)
+WAITER = read(
+    "waiting",
+    """SELECT email, product_id, asked_at FROM waiters_by_variant
+       WHERE variant_id = :variant_id AND email_key = :email_key""",
+)
+WAITS = read("waiting", "SELECT variant_id, product_id FROM waits_by_address WHERE email_key = :email_key")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """That an address wants to be told when a variant is back."""
+
+    product_id: UUID
+    variant_id: UUID
+    email: str
+
+    def token(self) -> str:
+        """Return it signed, for the link that confirms it."""
+        return signing.dumps([self.product_id.hex, self.variant_id.hex, self.email], salt=_SALT, compress=True)
+
+
+def wish_in(token: str) -> Wish | None:
+    """Return what a link confirms; None if it is not ours or older than seven days."""
+    try:
+        product, variant, email = signing.loads(token, salt=_SALT, max_age=LINK_SECONDS)
+    except (signing.BadSignature, ValueError):
+        return None
+    return Wish(UUID(hex=product), UUID(hex=variant), email)
+
+
+def end_token(email: str) -> str:
+    """Return the signed text with which an address ends all its waiting, at any time."""
+    return signing.dumps(email, salt=f"{_SALT}.end", compress=True)
+
+
+def ended_by(token: str) -> str | None:
+    """Return the address whose waiting a link ends, or None if it is not ours."""
+    try:
+        return str(signing.loads(token, salt=f"{_SALT}.end"))
+    except signing.BadSignature:
+        return None
+
+
+def bucket_of(variant_id: UUID) -> int:
+    """Return where a variant stands among those that are waited for."""
+    return variant_id.int % BUCKETS
+
+
+def waited_for() -> Iterator[Row]:
+    """Yield the variants that somebody waits for, or has waited for lately. Raises CassandraUnavailable."""
+    reading = [WAITED_FOR.start(bucket=bucket) for bucket in range(BUCKETS)]
+    for pending in reading:
+        yield from pending.rows()
+
+
+def waits_of(email: str) -> list[Row]:
+    """Return what an address waits for: variant, product and since when. Raises CassandraUnavailable."""
+    key = email_key(email)
+    reading = [WAITER.start(variant_id=row.variant_id, email_key=key) for row in WAITS.all(email_key=key)]
+    return [row for pending in reading if (row := pending.one())]
+
+
+def written_at(row: Row) -> datetime:
+    """Return when a row of `waited_for` was written."""
+    return datetime.fromtimestamp(row.written / 1_000_000, UTC)

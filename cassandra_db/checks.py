@@ -1,0 +1,67 @@
+"""What `manage.py check` says of secrets, and what gunicorn refuses to start with (S54)."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error
+from django.core.exceptions import ImproperlyConfigured
+
+KEY_LENGTH = 50
+# Cassandra is installed with this superuser and this password: everybody knows both.
+SUPERUSER = "cassandra"
+_LOOPBACK = ("127.", "localhost", "[::1]", "::1")
+
+
+def secrets(**_: Any) -> list[CheckMessage]:
+    """Return which secrets a shop must not be opened with. Debug and a showroom may be tried out on one machine."""
+    database = settings.DATABASES["default"]
+    found: list[CheckMessage] = []
+    if database["USER"] == SUPERUSER and not settings.DEBUG:
+        found.append(
+            Error(
+                "The shop would log in to Cassandra as its superuser.",
+                hint="Make a role of its own (docs/operations.md) and name it in CASSANDRA_USERNAME and _PASSWORD.",
+                id="cassandra_db.E001",
+            )
+        )
+    hosts = database["HOST"].split(",")
+    if not database["USER"] and not (settings.DEBUG or settings.SHOWROOM or all(map(_is_here, hosts))):
+        found.append(
+            Error(
+                "The shop would speak to Cassandra over a network without a login.",
+                hint="Switch on PasswordAuthenticator, and set CASSANDRA_USERNAME and _PASSWORD (docs/operations.md).",
+                id="cassandra_db.E002",
+            )
+        )
+    if settings.DEBUG and not _is_here(settings.PUBLIC_URL.split("://")[-1]):
+        found.append(
+            Error(f"DEBUG is on for {settings.PUBLIC_URL}.", hint="DEBUG=0", id="cassandra_db.E003"),
+        )
+    if not settings.DEBUG and 0 < len(_key()) < KEY_LENGTH:
+        found.append(
+            Error(
+                f"SECRET_KEY is shorter than {KEY_LENGTH} characters.",
+                hint="python -c 'import secrets; print(secrets.token_urlsafe(50))'",
+                id="cassandra_db.E004",
+            )
+        )
+    if not settings.DEBUG and any(len(key) < KEY_LENGTH for key in settings.SECRET_KEY_FALLBACKS):
+        found.append(
+            Error(
+                f"A key in SECRET_KEY_FALLBACKS is shorter than {KEY_LENGTH} characters.",
+                hint="Take it out of the list: what it signed cannot be trusted.",
+                id="cassandra_db.E005",
+            )
+        )
+    return found
+
+
+def _key() -> str:
+    try:
+        return str(settings.SECRET_KEY)
+    except ImproperlyConfigured:  # what Django says to an empty one, at its first use
+        return ""
+
+
+def _is_here(host: str) -> bool:
+    return host.strip().startswith(_LOOPBACK)

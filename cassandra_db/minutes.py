@@ -1,0 +1,16 @@
+"""Minutes, by which the hints of what is due are parted: a worker reads those since its last run, side by side."""
+
+from datetime import UTC, datetime, timedelta
+
+MINUTE = timedelta(minutes=1)
+
+
+def minute_of(moment: datetime) -> datetime:
+    """Return the minute (UTC) in which a moment lies."""
+    return moment.astimezone(UTC).replace(second=0, microsecond=0)
+
+
+def minutes_between(first: datetime, last: datetime) -> list[datetime]:
+    """Return the minutes from that of the first moment to that of the last, both with them; none if the last is before the first."""
+    start = minute_of(first)
+    return [start + MINUTE * n for n in range((minute_of(last) - start) // MINUTE + 1)]

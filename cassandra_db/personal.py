@@ -1,0 +1,126 @@
+"""Whose data a table holds and what erasing a person does to it; and the rooms' `privacy.py`, which do it.
+
+Each model says it in `__person__`: `nobody()`, or `holds("user_id", on_erase=DELETED)`. A test fails for a model that
+says nothing, and docs/data-model.md prints it. A room that holds something has a `privacy.py` with
+
+    held(person) -> dict        what is held about the person, by name, as JSON can take it (see `JSON`)
+    erased(person, now)         what erasing does in this room; raises NotYet when something has to wait
+    against(person) -> list     why the person cannot be erased now, in sentences for the person (may be left out)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+from uuid import UUID, uuid5
+
+from django.apps import apps
+from django.utils.module_loading import module_has_submodule
+from moneyed import Money
+
+# What erasing a person does to rows about them.
+DELETED = "deleted"
+PSEUDONYMISED = "pseudonymised"  # the row stays, and tells nothing about a person any more
+KEPT = "kept"
+EXPIRES = "expires"  # the row goes by itself, by its TTL
+# The event about which a person is told last, by mail.
+FAREWELL = "erased"
+RULES = (DELETED, PSEUDONYMISED, KEPT, EXPIRES)
+
+
+class NotYet(Exception):
+    """Something about a person cannot be erased yet. Carries the reason."""
+
+
+@dataclass(frozen=True)
+class Holds:
+    """Which columns lead to a person, and what becomes of the row when the person is erased."""
+
+    columns: tuple[str, ...] = ()
+    on_erase: str = ""
+    why: str = ""
+
+    def __str__(self) -> str:
+        if not self.columns:
+            return f"nobody: {self.why}" if self.why else "nobody"
+        because = f": {self.why}" if self.why else ""
+        return f"{', '.join(self.columns)}; when the person is erased: {self.on_erase}{because}"
+
+
+def nobody(why: str = "") -> Holds:
+    """Declare that a table holds nothing about a person; `why` where somebody might think it does."""
+    return Holds(why=why)
+
+
+def holds(*columns: str, on_erase: str, why: str = "") -> Holds:
+    """Declare whose data a table holds, by the columns that lead to the person, and what erasing does.
+
+    What is not deleted needs a reason. Raises ValueError.
+    """
+    if not columns or on_erase not in RULES or (on_erase != DELETED and not why):
+        raise ValueError(f"name the columns, one of {', '.join(RULES)}, and why a row stays")
+    return Holds(columns, on_erase, why)
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody with an account. `email` is the address that is proved to be theirs: what goes to any other is not about them."""
+
+    user_id: UUID
+    email: str
+    name: str
+    role: str = ""
+    demo: bool = False  # a showroom's login, which is nobody's
+
+    @property
+    def farewell_id(self) -> UUID:
+        """The id of the mail that tells the person that all is erased."""
+        return uuid5(self.user_id, FAREWELL)
+
+
+def rooms() -> list[ModuleType]:
+    """Return the privacy.py of all rooms that have one: those that build on others first."""
+    found = [
+        import_module(f"{app.name}.privacy")
+        for app in apps.get_app_configs()
+        if app.module is not None and module_has_submodule(app.module, "privacy")
+    ]
+    return found[::-1]
+
+
+def held(person: Person) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what is held about a person, room by room. Raises CassandraUnavailable."""
+    for room in reversed(rooms()):
+        yield room.__name__.rpartition(".")[0].rpartition(".")[2], room.held(person)
+
+
+def erased(person: Person, now: datetime) -> None:
+    """Erase a person in all rooms; a second call finishes what a first one left. Raises NotYet, CassandraUnavailable."""
+    for room in rooms():
+        room.erased(person, now)
+
+
+def against(person: Person) -> list[str]:
+    """Return why a person cannot be erased now, in sentences; none if nothing speaks against it. Raises CassandraUnavailable."""
+    return [sentence for room in rooms() if hasattr(room, "against") for sentence in room.against(person)]
+
+
+class JSON(json.JSONEncoder):
+    """Writes what the shop keeps: times in ISO 8601, money as amount and currency."""
+
+    def default(self, value: Any) -> Any:
+        """Return the value as something that JSON knows. Raises TypeError."""
+        if isinstance(value, Money):
+            amount = value.amount.quantize(Decimal(1) / value.currency.sub_unit)
+            return {"amount": str(amount), "currency": value.currency.code}
+        if isinstance(value, datetime | date):
+            return value.isoformat()
+        if isinstance(value, UUID):
+            return str(value)
+        return super().default(value)

@@ -1,0 +1,22 @@
+"""Parts of the things that a heavy job looks after, so that several workers can be at them."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of the things that a job looks after: each thing belongs to one share, by its id. By itself, all of them."""
+
+    family: str
+    number: int = 0
+    of: int = 1
+
+    @property
+    def job(self) -> str:
+        """The name of the job that does it, which holds its lease and its position."""
+        return self.family if self.of == 1 else f"{self.family} {self.number + 1} of {self.of}"
+
+    def has(self, thing: UUID) -> bool:
+        """Tell whether a thing belongs to this share."""
+        return thing.int % self.of == self.number

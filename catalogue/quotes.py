@@ -1,0 +1,176 @@
+"""What an order comes to: goods, what is taken off, delivery and tax. Pure sums; nothing here reads or writes.
+
+How it is rounded: a unit has a price in whole cents, so lines and goods need no rounding. A percentage is taken of the sum of
+all that it is on and rounded half up once, then spread over the lines in proportion (catalogue.shares.spread). Tax is
+computed from the sum of all that has one rate and rounded half up once for each rate (catalogue.tax). So everything adds up,
+to the cent: lines + delivery + tax that is added - discount = total (I9), and the lines' parts to the whole.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from moneyed import Money
+
+from catalogue import delivery, tax, words
+from catalogue.money import minor, money
+from catalogue.shares import spread
+
+
+@dataclass(frozen=True)
+class QuotedLine:
+    """A variant, how many of it, and what one costs (with tax, or without it where tax is added)."""
+
+    product_id: UUID
+    variant_id: UUID
+    sku: str
+    name: str
+    slug: str
+    options: dict[str, str]
+    picture: str
+    unit_price: Money
+    quantity: int
+    tax_class: str
+    weight_grams: int = 0  # of one
+    category_id: UUID | None = None
+
+    @property
+    def total(self) -> Money:
+        return self.unit_price * self.quantity
+
+    @property
+    def label(self) -> str:
+        """The name with what was chosen: "Mug, olive"."""
+        return words.label(self.name, self.options)
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """What a promotion does: minor units off each line, and whether delivery costs nothing."""
+
+    off: tuple[int, ...]
+    delivers: bool = False
+
+
+class Promotion(Protocol):
+    """Something that makes an order cheaper; which ones apply is decided before (promotions.rules)."""
+
+    @property
+    def title(self) -> str:
+        """Its name, in words for the shopper."""
+
+    def reduction(self, lines: Sequence[QuotedLine], left: Sequence[int]) -> Reduction:
+        """Return what it takes off; `left` is what other promotions have left of each line, in minor units."""
+
+
+@dataclass(frozen=True)
+class Discount:
+    """What is taken off, and why: the name of a promotion, in words for the shopper. Free delivery takes nothing off."""
+
+    name: str
+    amount: Money
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What an order comes to: total = subtotal + delivery + tax_added - discount (I9).
+
+    `subtotal` is the goods before anything is taken off, `delivery` what it costs in the end, `tax` included in the total
+    in either case. `line_discounts` and `line_taxes` (added tax) are what of the whole belongs to each line; tax that is
+    left belongs to the delivery.
+    """
+
+    subtotal: Money
+    delivery: Money
+    discount: Money
+    total: Money
+    taxes: tuple[tax.TaxPart, ...]
+    discounts: tuple[Discount, ...] = ()
+    line_discounts: tuple[Money, ...] = ()
+    line_taxes: tuple[Money, ...] = ()
+    added: bool = False  # whether tax is added to the prices, not included in them
+
+    @property
+    def tax(self) -> Money:
+        return sum((part.tax for part in self.taxes), self.total * 0)
+
+    @property
+    def tax_added(self) -> Money:
+        return self.tax if self.added else self.total * 0
+
+
+def sums(
+    lines: Sequence[QuotedLine], country: str, method: delivery.Method, promotions: Sequence[Promotion] = ()
+) -> Sums:
+    """Add up an order's lines and its delivery, which is taxed at the standard rate; promotions apply in their order.
+
+    Whether delivery is free from a sum on goes by the goods before anything is taken off: no code makes it dearer.
+    Raises ValueError without lines.
+    """
+    if not lines:
+        raise ValueError("an order has at least one line")
+    subtotal = goods(lines)
+    currency = subtotal.currency.code
+    off, discounts, delivered = _taken_off(lines, promotions)
+    price = subtotal * 0 if delivered else method.price_for(subtotal, weight(lines))
+    discount = money(sum(off), currency)
+    left = [line.total - money(less, currency) for line, less in zip(lines, off, strict=True)]
+    taxed = [*((line.tax_class, paid) for line, paid in zip(lines, left, strict=True)), ("standard", price)]
+    without_tax = subtotal + price - discount
+    added = country in tax.added_in()
+    parts = (tax.on_top if added else tax.included)(taxed, country)
+    return Sums(
+        subtotal,
+        price,
+        discount,
+        without_tax + sum((part.tax for part in parts), subtotal * 0) if added else without_tax,
+        parts,
+        tuple(Discount(name, money(amount, currency)) for name, amount in discounts),
+        tuple(money(less, currency) for less in off),
+        added_by_line(taxed, parts, country)[: len(lines)] if added else (subtotal * 0,) * len(lines),
+        added,
+    )
+
+
+def _taken_off(
+    lines: Sequence[QuotedLine], promotions: Iterable[Promotion]
+) -> tuple[list[int], list[tuple[str, int]], bool]:
+    """Return what is off each line, what each promotion did, and whether delivery is free. No line falls below zero."""
+    left = [minor(line.total) for line in lines]
+    off, discounts, delivered = [0] * len(lines), [], False
+    for each in promotions:
+        reduction = each.reduction(lines, left)
+        less = [max(0, min(wanted, there)) for wanted, there in zip(reduction.off, left, strict=True)]
+        if not any(less) and (delivered or not reduction.delivers):
+            continue
+        off = [before + more for before, more in zip(off, less, strict=True)]
+        left = [there - more for there, more in zip(left, less, strict=True)]
+        delivered = delivered or reduction.delivers
+        discounts.append((each.title, sum(less)))
+    return off, discounts, delivered
+
+
+def added_by_line(taxed: Sequence[tuple[str, Money]], parts: Iterable[tax.TaxPart], country: str) -> tuple[Money, ...]:
+    """Return what each (tax class, net) has of the tax that is added: that of each rate, spread over all that has it.
+
+    Raises KeyError for a country we do not deliver to.
+    """
+    shares = [amount * 0 for _, amount in taxed]
+    for part in parts:
+        places = [place for place, (kind, _) in enumerate(taxed) if tax.RATES[country][kind] == part.rate]
+        cents_each = spread(minor(part.tax), [minor(taxed[place][1]) for place in places])
+        for place, cents in zip(places, cents_each, strict=True):
+            shares[place] = money(cents, part.tax.currency.code)
+    return tuple(shares)
+
+
+def goods(lines: Iterable[QuotedLine]) -> Money:
+    """Return what the lines cost without delivery, before anything is taken off."""
+    first, *rest = (line.total for line in lines)
+    return sum(rest, first)
+
+
+def weight(lines: Iterable[QuotedLine]) -> int:
+    """Return what the lines weigh, in grams."""
+    return sum(line.weight_grams * line.quantity for line in lines)

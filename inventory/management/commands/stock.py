@@ -1,0 +1,97 @@
+"""`manage.py stock show|receive|adjust|ahead|rebuild SKU`: what is on the shelves of one variant, and what staff do to it."""
+
+import getpass
+from argparse import ArgumentParser
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from typing import Any
+from uuid import UUID, uuid4, uuid5
+
+from django.core.management.base import BaseCommand, CommandError
+
+from catalogue import queries as catalogue
+from inventory import operations, queries
+from inventory.errors import NothingBooked, NotThatMany, NumbersMoving
+from inventory.queries import BACKORDER, PLACES, PREORDER, WAREHOUSES
+
+
+class Command(BaseCommand):
+    help = "Show a variant's stock, receive goods, put a number right, sell ahead, or make the numbers anew."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        show = actions.add_parser("show", help="the numbers of each warehouse, and what is sold ahead")
+        receive = actions.add_parser("receive", help="goods have arrived")
+        adjust = actions.add_parser("adjust", help="a number is not what was counted")
+        ahead = actions.add_parser("ahead", help="sell before it has arrived")
+        rebuild = actions.add_parser("rebuild", help="make the numbers anew from ledger and holds")
+        for each in (show, receive, adjust, ahead, rebuild):
+            each.add_argument("sku")
+        for each in (receive, adjust):
+            each.add_argument("warehouse", choices=WAREHOUSES)
+            each.add_argument("units", type=int)
+        receive.add_argument(
+            "--receipt", default="", help="the delivery note: one that was booked before changes nothing"
+        )
+        receive.add_argument("--few", type=int, default=5, help="up to how many the shop says that few are left")
+        adjust.add_argument("--reason", required=True)
+        ahead.add_argument("kind", choices=(BACKORDER, PREORDER, "end"))
+        ahead.add_argument("--limit", type=int, default=0, help="how many may be promised at once")
+        ahead.add_argument("--on", type=date.fromisoformat, help="when the goods are expected: 2026-12-03")
+        rebuild.add_argument("warehouse", choices=PLACES)
+
+    def handle(self, *args: Any, action: str, sku: str, **options: Any) -> None:
+        found = catalogue.variant_by_sku(sku)
+        if found is None:
+            raise CommandError(f"There is no SKU {sku}.")
+        acts: dict[str, Callable[..., None]] = {
+            "show": self.show,
+            "receive": self.receive,
+            "adjust": self.adjust,
+            "ahead": self.ahead,
+            "rebuild": self.rebuild,
+        }
+        try:
+            acts[action](found.product_id, found.variant_id, **options)
+        except (ValueError, LookupError, NotThatMany, NothingBooked, NumbersMoving) as error:
+            raise CommandError(str(error)) from error
+        if action in ("receive", "adjust") and (waiting := queries.waiting_for(found.variant_id)):
+            # New buyers do not overtake them: the pages are told of what is left, by whoever serves them.
+            self.stdout.write(f"Orders that wait for it: {len(waiting)}. The worker keeps theirs first.")
+            return
+        operations.stock_copied(found.product_id)
+
+    def show(self, product_id: UUID, variant_id: UUID, **_: Any) -> None:
+        for place in PLACES:
+            there = vars(queries.numbers(variant_id, place))
+            self.stdout.write(f"{place}: " + ", ".join(f"{units} {name}" for name, units in there.items()))
+
+    def receive(
+        self, product_id: UUID, variant_id: UUID, *, warehouse: str, units: int, receipt: str, few: int, **_: Any
+    ) -> None:
+        receipt_id = uuid5(variant_id, f"receipt {warehouse} {receipt}") if receipt else uuid4()
+        booked = operations.stock_received(product_id, variant_id, warehouse, units, few, receipt_id, datetime.now(UTC))
+        self.stdout.write(f"{units} received." if booked else "That delivery was booked before.")
+
+    def adjust(self, product_id: UUID, variant_id: UUID, *, warehouse: str, units: int, reason: str, **_: Any) -> None:
+        operations.stock_adjusted(
+            *(variant_id, warehouse, units),
+            adjustment_id=uuid4(),
+            actor=_whoever(),
+            reason=reason,
+            now=datetime.now(UTC),
+        )
+        self.stdout.write(f"{abs(units)} {'more' if units > 0 else 'fewer'}.")
+
+    def ahead(self, product_id: UUID, variant_id: UUID, *, kind: str, limit: int, on: date | None, **_: Any) -> None:
+        chosen = "" if kind == "end" else kind
+        free = operations.sold_ahead(product_id, variant_id, chosen, limit, on, actor=_whoever(), now=datetime.now(UTC))
+        self.stdout.write(f"{free} more may be sold ahead." if chosen else "Not sold ahead any more.")
+
+    def rebuild(self, product_id: UUID, variant_id: UUID, *, warehouse: str, **_: Any) -> None:
+        was, made = operations.numbers_rebuilt(variant_id, warehouse)
+        self.stdout.write("They were right." if was == made else f"{was} became {made}.")
+
+
+def _whoever() -> str:
+    return f"{getpass.getuser()}, by manage.py"

@@ -1,0 +1,54 @@
+"""The stock that pages show: a copy, written anew from the numbers themselves."""
+
+from time import time_ns
+from uuid import UUID
+
+from cassandra_db import read, write, write_together
+from catalogue import operations as catalogue
+from inventory.queries import numbers_started, stock_in, word_of
+
+SHELVES = read(
+    "Q16",
+    """SELECT variant_id, warehouse_id, available, threshold, ahead, ahead_on FROM stock_by_product
+       WHERE product_id = :product_id""",
+)
+COPY = write(
+    "Q16",
+    """UPDATE stock_by_product USING TIMESTAMP :read_at SET available = :available, threshold = :threshold
+       WHERE product_id = :product_id AND variant_id = :variant_id AND warehouse_id = :warehouse_id""",
+)
+
+
+def stock_copied(product_id: UUID) -> None:
+    """Write a product's stock anew for its pages, from a read of the numbers themselves.
+
+    The copy carries the time at which its read began: of two that overtake each other the one that looked later
+    stays. When the product's word changes (in stock, few left, to come, out), its cards are told. Raises CassandraUnavailable.
+    """
+    read_at = time_ns() // 1000
+    shelves = SHELVES.all(product_id=product_id)
+    reading = [(row, numbers_started(row.variant_id, row.warehouse_id)) for row in shelves]
+    fresh = []
+    for row, pending in reading:
+        now_there = pending.one()
+        if now_there is not None:
+            fresh.append(row._replace(available=now_there.available, threshold=now_there.threshold))
+    if not fresh:
+        return
+    word = word_of(stock_in(fresh).values())
+    if word != word_of(stock_in(shelves).values()):
+        catalogue.stock_word_changed(product_id, word)
+    # Last: after a crash the next copy sees the change again, and tells the cards again.
+    write_together(
+        [
+            COPY.bind(
+                product_id=product_id,
+                read_at=read_at,
+                variant_id=row.variant_id,
+                warehouse_id=row.warehouse_id,
+                available=row.available,
+                threshold=row.threshold,
+            )
+            for row in fresh
+        ]
+    )

@@ -1,0 +1,234 @@
+"""An order takes its units: all of them or none, and nobody reads anything before (Q17)."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from cassandra_db import write, write_together
+from cassandra_db.minutes import minute_of
+from inventory.allocating import in_order, needed, planned
+from inventory.errors import OutOfStock
+from inventory.operations.combining import Hold, held_together
+from inventory.operations.copying import stock_copied
+from inventory.operations.moving import released
+from inventory.queries import AHEAD, PLACES, WAREHOUSES, Allocation, Want, hold_id_for, numbers_started
+
+# How long units are kept for somebody who is paying.
+HOLD_FOR = timedelta(minutes=10)
+# How often a hold plans again when others were faster, before it gives up.
+ROUNDS = 10
+
+HINT = write(
+    "Q17",
+    """INSERT INTO holds_by_minute (minute, variant_id, warehouse_id, hold_id, order_id, quantity)
+       VALUES (:minute, :variant_id, :warehouse_id, :hold_id, :order_id, :quantity)""",
+)
+HINT_REMOVED = write(
+    "Q17",
+    """DELETE FROM holds_by_minute
+       WHERE minute = :minute AND variant_id = :variant_id AND warehouse_id = :warehouse_id AND hold_id = :hold_id""",
+)
+
+
+def held(
+    order_id: UUID,
+    wants: Sequence[Want],
+    now: datetime,
+    take: int = 0,
+    check: Callable[[], None] = lambda: None,
+    *,
+    retry: bool = True,
+    seen: Mapping[UUID, Mapping[str, int]] | None = None,
+    ahead: bool = True,
+) -> tuple[Allocation, ...]:
+    """Keep an order's units for ten minutes: all of them or none, never more than there are (Q17).
+
+    From which warehouses: see inventory.allocating. A first try (`retry=False`) reads nothing: it believes what the
+    page has `seen` (units by variant and warehouse; where it has seen nothing, it tries), and learns the rest from the
+    batches that are refused. A further try looks for its own holds first, and finds the same again.
+    `ahead=False` takes only what has arrived.
+    The hint for the sweeper is written before each hold: a crash leaves a hint too many, never one too few. At most one
+    process may hold for an order at a time (orders.operations sees to that; `check` raises when its claim may be over).
+    Raises OutOfStock with the true numbers, and nothing held; CassandraUnavailable, or what `check` raises, with what
+    may be held left to the sweeper.
+    """
+    taking = _Taking(order_id, wants, now, take, check, PLACES if ahead else WAREHOUSES)
+    if not retry:
+        taking.believe(seen or {})
+    elif taking.covered():
+        return in_order(taking.kept.values())
+    try:
+        return taking.taken()
+    except OutOfStock:
+        # Meanwhile somebody may have copied the stock without the units that were ours for a moment.
+        for product_id in taking.given_back:
+            stock_copied(product_id)
+        raise
+
+
+@dataclass
+class _Taking:
+    """One call of `held`: what it knows of the shelves, and what it keeps.
+
+    A shelf's number counts what this call keeps itself. It is a guess until Cassandra has told it.
+    """
+
+    order_id: UUID
+    wants: Sequence[Want]
+    now: datetime
+    take: int
+    check: Callable[[], None]
+    places: tuple[str, ...]
+    known: dict[tuple[UUID, str], int] = field(default_factory=dict)
+    guessed: set[tuple[UUID, str]] = field(default_factory=set)
+    kept: dict[UUID, Allocation] = field(default_factory=dict)
+    given_back: set[UUID] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.needed = needed(self.wants)
+
+    def units(self, variant_id: UUID, place: str) -> int:
+        return self.known.get((variant_id, place), 0)
+
+    def believe(self, seen: Mapping[UUID, Mapping[str, int]]) -> None:
+        """Take what a page has seen for a guess; where it has seen nothing, there is enough until somebody says no."""
+        for variant_id, most in self.needed.items():
+            there = seen.get(variant_id)
+            for place in self.places:
+                unseen = most if there is None and place != AHEAD else 0
+                self.known[variant_id, place] = unseen if there is None else there.get(place, 0)
+                self.guessed.add((variant_id, place))
+
+    def covered(self) -> bool:
+        """Look at the shelves and for what the order holds already; tell whether that is just what is wanted."""
+        holds = {
+            hold_id_for(self.order_id, want.line_number, want.variant_id, place, self.take): (want, place)
+            for want in self.wants
+            for place in self.places
+        }
+        reading = [(numbers_started(want.variant_id, place, id_), id_) for id_, (want, place) in holds.items()]
+        self.known = {(variant_id, place): 0 for variant_id in self.needed for place in self.places}
+        for pending, hold_id in reading:
+            want, place = holds[hold_id]
+            for row in pending.rows():
+                self.known[want.variant_id, place] = row.available or 0
+                if row.hold_id == hold_id:
+                    self._note(want.line_number, want.product_id, want.variant_id, place, row.quantity, hold_id)
+        missing = {want.line_number: want.quantity for want in self.wants}
+        for each in self.kept.values():
+            missing[each.line_number] -= each.quantity
+        if any(missing.values()):
+            for each in self.kept.values():
+                self.known[each.variant_id, each.warehouse_id] += each.quantity
+            return False
+        return True
+
+    def _note(self, line: int, product_id: UUID, variant_id: UUID, place: str, units: int, hold_id: UUID) -> None:
+        self.kept[hold_id] = Allocation(line, product_id, variant_id, place, units, hold_id, self.order_id)
+
+    def taken(self) -> tuple[Allocation, ...]:
+        """Plan and take until one plan holds. Raises OutOfStock, with nothing held."""
+        for _ in range(ROUNDS):
+            plan = planned(self.order_id, self.wants, self.units, self.take)
+            if plan is None:
+                if not self.guessed:
+                    break
+                self._look()
+                continue
+            self._give_back(each for each in self.kept.values() if each not in plan)
+            left = [each for each in plan if each.hold_id not in self.kept]
+            if left:
+                hinted(self.order_id, left, max(self.now, datetime.now(UTC)) + HOLD_FOR)
+            if all(self._keep(each) for each in left):
+                return plan
+        self._give_back(self.kept.values())
+        self._look()
+        there = {variant: self._most(variant) for variant in self.needed}
+        raise OutOfStock({v: units for v, units in there.items() if units < self.needed[v]} or there)
+
+    def _most(self, variant_id: UUID) -> int:
+        """How many a line could have: it is sent from the warehouses, or waits, as a whole."""
+        return max(sum(self.units(variant_id, place) for place in WAREHOUSES), self.units(variant_id, AHEAD))
+
+    def _look(self) -> None:
+        """Ask Cassandra for what was only guessed: nobody is told of too little because a page was old."""
+        reading = [(shelf, numbers_started(*shelf)) for shelf in self.guessed]
+        self.guessed = set()
+        for shelf, pending in reading:
+            row = pending.one()
+            self.known[shelf] = (row.available or 0 if row else 0) + self._ours(*shelf)
+
+    def _ours(self, variant_id: UUID, place: str) -> int:
+        there = (each for each in self.kept.values() if (each.variant_id, each.warehouse_id) == (variant_id, place))
+        return sum(each.quantity for each in there)
+
+    def _keep(self, each: Allocation) -> bool:
+        self.check()
+        hold = Hold(
+            hold_id=each.hold_id,
+            order_id=self.order_id,
+            line_number=each.line_number,
+            units=each.quantity,
+            now=self.now,
+        )
+        held_together(each.variant_id, each.warehouse_id, hold)
+        if hold.kept:
+            self.kept[each.hold_id] = each
+            return True
+        if hold.differs:
+            # An earlier try wanted another number of units; this one was not told that it is a further try.
+            released([each])
+            self.given_back.add(each.product_id)
+            self.guessed.add((each.variant_id, each.warehouse_id))
+            return False
+        shelf = each.variant_id, each.warehouse_id
+        self.known[shelf] = hold.available + self._ours(*shelf)
+        if hold.unknown:
+            self.guessed.add(shelf)  # looked at, before anybody is told of too little
+        else:
+            self.guessed.discard(shelf)
+        return False
+
+    def _give_back(self, allocations: Iterable[Allocation]) -> None:
+        for each in tuple(allocations):
+            self.check()
+            released([each])
+            del self.kept[each.hold_id]
+            self.given_back.add(each.product_id)
+
+
+def hinted(order_id: UUID, allocations: Iterable[Allocation], until: datetime) -> None:
+    """Note when these holds run out, for the sweeper, which lives in real time whatever `now` an importer passes.
+
+    Raises CassandraUnavailable.
+    """
+    minute = minute_of(until)
+    write_together(
+        [
+            HINT.bind(
+                minute=minute,
+                variant_id=each.variant_id,
+                warehouse_id=each.warehouse_id,
+                hold_id=each.hold_id,
+                order_id=order_id,
+                quantity=each.quantity,
+            )
+            for each in allocations
+        ]
+    )
+
+
+def holds_renewed(order_id: UUID, until: datetime, allocations: Iterable[Allocation]) -> None:
+    """Let the sweeper look at these holds when they run out now, because their shopper is still about to pay.
+
+    How long they are kept is the order's to say (`pay_until`): the sweeper that comes by an older hint asks it, and
+    goes. So a hint too many does no harm, and this is called before the order says so. Raises CassandraUnavailable.
+    """
+    if kept := list(allocations):
+        hinted(order_id, kept, until)
+
+
+def hint_removed(minute: datetime, variant_id: UUID, warehouse_id: str, hold_id: UUID) -> None:
+    """Forget when a hold runs out, because it has ended. Raises CassandraUnavailable."""
+    HINT_REMOVED.run(minute=minute, variant_id=variant_id, warehouse_id=warehouse_id, hold_id=hold_id)

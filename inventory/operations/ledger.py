@@ -1,0 +1,119 @@
+"""The ledger: what has happened to stock for good, entry by entry, and the numbers made of it.
+
+An entry is written after the step that it tells of, and again by whoever repeats the step; it is the same entry then.
+A hold's row leaves its shelf only when its entries stand. So of each hold there is its row, or its entries tell how it
+ended: numbers made of rows and ledger miss nothing, at any moment.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from uuid import UUID
+
+from cassandra_db import Row, conditional, write
+from inventory import queries
+from inventory.errors import NothingBooked, NumbersMoving
+from inventory.queries import SENTINEL, Allocation, Numbers, shard_of
+
+ENTRY = write(
+    "Q16",
+    """INSERT INTO stock_ledger (variant_id, warehouse_id, shard, source_id, line_number, kind, ref, units, booked_at, actor,
+                                 reason)
+       VALUES (:variant_id, :warehouse_id, :shard, :source_id, :line_number, :kind, :ref, :units, :booked_at, :actor,
+               :reason)""",
+)
+
+
+def entered(
+    variant_id: UUID,
+    warehouse_id: str,
+    source_id: UUID,
+    entries: Iterable[tuple[str, int]],
+    *,
+    line_number: int = 0,
+    ref: UUID = SENTINEL,
+    booked_at: datetime | None = None,
+    actor: str = "",
+    reason: str = "",
+) -> None:
+    """Write entries of one source: kind and units so far. An entry of no units is none. Raises CassandraUnavailable."""
+    writing = [
+        ENTRY.start(
+            variant_id=variant_id,
+            warehouse_id=warehouse_id,
+            shard=shard_of(source_id),
+            source_id=source_id,
+            line_number=line_number,
+            kind=kind,
+            ref=ref,
+            units=units,
+            booked_at=booked_at,
+            actor=actor or None,
+            reason=reason or None,
+        )
+        for kind, units in entries
+        if units
+    ]
+    for pending in writing:
+        pending.rows()
+
+
+def hold_entered(each: Allocation, kept: int, sent: int, freed: int) -> None:
+    """Write what has become of a paid order's units: so many are still kept, have left the house, or are free again.
+
+    Raises CassandraUnavailable.
+    """
+    entered(
+        each.variant_id,
+        each.warehouse_id,
+        each.order_id,
+        (("committed", kept + sent + freed), ("shipped", sent), ("released_committed", freed)),
+        line_number=each.line_number,
+        ref=each.hold_id,
+    )
+
+
+REBUILT = conditional(
+    "Q16",
+    """UPDATE inventory SET received = :received, available = :available, held = :held, committed = :committed,
+              shipped = :shipped
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id
+       IF received = :was_received AND available = :was_available AND held = :was_held AND committed = :was_committed
+          AND shipped = :was_shipped""",
+)
+# How often the numbers are made anew when somebody moves them meanwhile.
+TRIES = 5
+
+
+def numbers_rebuilt(variant_id: UUID, warehouse_id: str) -> tuple[Numbers, Numbers]:
+    """Put a shelf's numbers right, as the ledger and the holds on the shelf have them; return them before and after.
+
+    Buyers may go on meanwhile: if a number has moved since it was read, everything is read again. Never lets the shop
+    sell what it has not: where more was sold than ever came, nothing is free.
+    Raises NothingBooked, NumbersMoving, with the numbers as they were; CassandraUnavailable.
+    """
+    for _ in range(TRIES):
+        was, holds = queries.shelf(variant_id, warehouse_id)
+        entries = queries.ledger(variant_id, warehouse_id)
+        # A shelf of many rows is read page by page: one that moved meanwhile is none that ever was.
+        again, still = queries.shelf(variant_id, warehouse_id)
+        if (again, _lying(still)) != (was, _lying(holds)):
+            continue
+        made = queries.numbers_from(holds, entries)
+        if made.received < 1:
+            raise NothingBooked(f"variant {variant_id} in {warehouse_id}")
+        if made == was:
+            return was, was
+        outcome = REBUILT.apply(
+            mine=lambda _: False,
+            variant_id=variant_id,
+            warehouse_id=warehouse_id,
+            **vars(made),
+            **{f"was_{name}": units for name, units in vars(was).items()},
+        )
+        if outcome:
+            return was, made
+    raise NumbersMoving(f"variant {variant_id} in {warehouse_id}")
+
+
+def _lying(rows: Iterable[Row]) -> set[tuple[UUID, str, int, int | None]]:
+    return {(row.hold_id, row.state, row.quantity, row.sent) for row in rows}

@@ -1,0 +1,97 @@
+"""A variant is sold before it has arrived: as a backorder or a pre-order, up to a limit. Staff choose it for each variant.
+
+What is promised stands on a shelf of its own, "ahead", with numbers like any other: available is how many more may be
+promised, committed what is paid for and waits. When goods arrive the worker keeps them for those who wait
+(orders.operations.goods_allocated), and the promise is free again.
+"""
+
+from datetime import date, datetime
+from uuid import UUID, uuid5
+
+from cassandra_db import conditional, conditional_batch, write
+from inventory.errors import NumbersMoving
+from inventory.operations.combining import turn
+from inventory.operations.copying import stock_copied
+from inventory.operations.ledger import entered
+from inventory.operations.receiving import BOOKED, seeded
+from inventory.queries import AHEAD, BACKORDER, PREORDER, SHOP, numbers
+
+# How often the limit is set anew when somebody buys meanwhile.
+TRIES = 20
+
+LISTED = write(
+    "Q16",
+    "INSERT INTO sold_ahead (shop, variant_id, product_id) VALUES (:shop, :variant_id, :product_id)",
+)
+SHELF = write(
+    "Q16",
+    """INSERT INTO stock_by_product (product_id, variant_id, warehouse_id, ahead, ahead_on)
+       VALUES (:product_id, :variant_id, :warehouse_id, :ahead, :ahead_on)""",
+)
+LIMIT = conditional(
+    "Q16",
+    """UPDATE inventory SET available = available + :units, received = received + :units
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id
+       IF received = :was AND available >= :least""",
+)
+
+
+def sold_ahead(
+    product_id: UUID,
+    variant_id: UUID,
+    kind: str,
+    limit: int,
+    on: date | None,
+    *,
+    actor: str,
+    now: datetime,
+) -> int:
+    """Sell a variant before it has arrived, as BACKORDER or PREORDER; '' ends it. Doing it again changes nothing.
+
+    `limit` is how many may be promised at once, those that wait already included; `on` is when the goods are expected.
+    Returns how many more may be promised now: none, if more wait than the limit says.
+    Raises ValueError for an unknown kind or less than nothing, NumbersMoving, CassandraUnavailable.
+    """
+    if kind not in (BACKORDER, PREORDER, "") or limit < 0:
+        raise ValueError(f"{kind} of {limit}")
+    LISTED.run(shop=SHOP, variant_id=variant_id, product_id=product_id)
+    seeded(product_id, variant_id, AHEAD, 0)
+    place = {"variant_id": variant_id, "warehouse_id": AHEAD}
+    on_shelf = {"ahead": kind or None, "ahead_on": on if kind else None}
+    if kind:
+        SHELF.run(product_id=product_id, **place, **on_shelf)
+    free = _limited(variant_id, limit if kind else 0, actor, now)
+    SHELF.run(product_id=product_id, **place, **on_shelf)
+    stock_copied(product_id)
+    return free
+
+
+def _limited(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
+    for _ in range(TRIES):
+        there = numbers(variant_id, AHEAD)
+        # What was sent from here is nobody's: units leave by being kept in a house, which gives them back.
+        units = max(limit - there.received, -there.available)
+        if not units:
+            return there.available
+        entry_id = uuid5(variant_id, f"ahead {there.received} {units} {now.isoformat()}")
+        place = {"variant_id": variant_id, "warehouse_id": AHEAD}
+        with turn(variant_id, AHEAD):
+            booked = conditional_batch(
+                LIMIT.bind(units=units, was=there.received, least=max(0, -units), **place),
+                BOOKED.bind(units=units, state="adjusted", receipt_id=entry_id, now=now, **place),
+                # A lost answer is settled by the next look at the numbers.
+                mine=lambda _: False,
+            )
+        if booked:
+            entered(
+                variant_id,
+                AHEAD,
+                entry_id,
+                [("adjusted", units)],
+                ref=entry_id,
+                booked_at=now,
+                actor=actor,
+                reason=f"At most {limit} are sold ahead.",
+            )
+            return there.available + units
+    raise NumbersMoving(f"variant {variant_id}, sold ahead")

@@ -1,0 +1,128 @@
+"""Goods arrive, and staff put a number right that is not what they count on the shelf. Each is booked once."""
+
+from datetime import datetime
+from uuid import UUID
+
+from cassandra_db import Outcome, conditional, conditional_batch, write
+from inventory.errors import NotThatMany
+from inventory.operations.combining import turn
+from inventory.operations.ledger import entered
+from inventory.queries import SENTINEL
+
+RECEIVE = conditional(
+    "Q16",
+    """UPDATE inventory SET available = available + :units, received = received + :units, threshold = :threshold
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF received >= 0""",
+)
+ADJUST = conditional(
+    "Q16",
+    """UPDATE inventory SET available = available + :units, received = received + :units
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF available >= :least""",
+)
+BOOKED = conditional(
+    "Q16",
+    """INSERT INTO inventory (variant_id, warehouse_id, hold_id, quantity, state, held_at)
+       VALUES (:variant_id, :warehouse_id, :receipt_id, :units, :state, :now) IF NOT EXISTS""",
+)
+SEED = conditional(
+    "Q16",
+    """INSERT INTO inventory (variant_id, warehouse_id, hold_id, product_id, available, held, committed, shipped, received, threshold)
+       VALUES (:variant_id, :warehouse_id, :sentinel, :product_id, 0, 0, 0, 0, 0, :threshold) IF NOT EXISTS""",
+)
+SHELF = write(
+    "Q16",
+    """INSERT INTO stock_by_product (product_id, variant_id, warehouse_id, threshold)
+       VALUES (:product_id, :variant_id, :warehouse_id, :threshold)""",
+)
+
+
+def stock_received(
+    product_id: UUID, variant_id: UUID, warehouse_id: str, units: int, threshold: int, receipt_id: UUID, now: datetime
+) -> bool:
+    """Add goods that have arrived; a receipt that was booked before changes nothing. Tells whether it was booked now.
+
+    Pages show it after `stock_copied`, which the caller calls once for all of a product's receipts.
+    Raises ValueError for fewer than one unit, CassandraUnavailable.
+    """
+    if units < 1:
+        raise ValueError("a receipt has at least one unit")
+    place = {"variant_id": variant_id, "warehouse_id": warehouse_id}
+    # First, so that whoever copies the stock knows of this shelf.
+    SHELF.run(product_id=product_id, threshold=threshold, **place)
+
+    def book() -> Outcome:
+        with turn(variant_id, warehouse_id):
+            return conditional_batch(
+                RECEIVE.bind(units=units, threshold=threshold, **place),
+                BOOKED.bind(units=units, state="received", receipt_id=receipt_id, now=now, **place),
+                mine=lambda row: row.hold_id == receipt_id and row.held_at == now,
+            )
+
+    booked = book()
+    if booked.current is None and not booked:
+        seeded(product_id, variant_id, warehouse_id, threshold)
+        booked = book()
+    first = booked.current
+    if booked or first is None:
+        entered(variant_id, warehouse_id, receipt_id, [("received", units)], ref=receipt_id, booked_at=now)
+    else:
+        entered(
+            *(variant_id, warehouse_id, receipt_id, [("received", first.quantity)]),
+            ref=receipt_id,
+            booked_at=first.held_at,
+        )
+    return booked.applied
+
+
+def seeded(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int) -> None:
+    """Give a shelf its numbers, all 0, if it has none yet. Raises CassandraUnavailable."""
+    SEED.apply(
+        mine=lambda _: True,
+        sentinel=SENTINEL,
+        product_id=product_id,
+        variant_id=variant_id,
+        warehouse_id=warehouse_id,
+        threshold=threshold,
+    )
+
+
+def stock_adjusted(
+    variant_id: UUID,
+    warehouse_id: str,
+    units: int,
+    *,
+    adjustment_id: UUID,
+    actor: str,
+    reason: str,
+    now: datetime,
+) -> bool:
+    """Put a shelf's number right by so many units, more or fewer; a correction that was booked before changes nothing.
+
+    Tells whether it was booked now. Only units that nobody holds can be taken away. Pages show it after `stock_copied`.
+    Raises ValueError for no units or no reason, LookupError where nothing ever arrived, NotThatMany, with nothing
+    changed, CassandraUnavailable.
+    """
+    if not units or not reason.strip():
+        raise ValueError("a correction has units and a reason")
+    place = {"variant_id": variant_id, "warehouse_id": warehouse_id}
+    with turn(variant_id, warehouse_id):
+        booked = conditional_batch(
+            ADJUST.bind(units=units, least=max(0, -units), **place),
+            BOOKED.bind(units=units, state="adjusted", receipt_id=adjustment_id, now=now, **place),
+            mine=lambda row: row.hold_id == adjustment_id and row.held_at == now,
+        )
+    first = booked.current
+    if not booked:
+        if first is None:
+            raise LookupError(f"nothing of variant {variant_id} ever arrived in {warehouse_id}")
+        if first.hold_id != adjustment_id:
+            raise NotThatMany(first.available)
+        units, now = first.quantity, first.held_at
+    entered(
+        *(variant_id, warehouse_id, adjustment_id, [("adjusted", units)]),
+        ref=adjustment_id,
+        booked_at=now,
+        actor=actor,
+        reason=reason,
+    )
+    return booked.applied

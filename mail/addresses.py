@@ -1,0 +1,25 @@
+"""E-mail addresses as the rooms compare them."""
+
+import unicodedata
+
+from django.core.exceptions import ValidationError
+from django.core.mail.message import sanitize_address
+
+
+def email_key(email: str) -> str:
+    """Return an e-mail address as it is compared: one mailbox, one account, however it is typed."""
+    return unicodedata.normalize("NFKC", email).strip().casefold()
+
+
+def reachable(email: str) -> None:
+    """Raise ValidationError for an e-mail address that no mail can be sent to, or that mail reaches elsewhere than its key.
+
+    Some letters are other ones in a domain's name than where addresses are compared: whoever owned the one domain could
+    pass for somebody of the other.
+    """
+    try:
+        there = sanitize_address(email, "utf-8").casefold() == sanitize_address(email_key(email), "utf-8").casefold()
+    except ValueError as error:  # what `send` would raise
+        raise ValidationError("Enter an e-mail address like name@example.com") from error
+    if not there:
+        raise ValidationError("Enter an e-mail address like name@example.com")

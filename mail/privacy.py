@@ -1,0 +1,23 @@
+"""What the outbox holds about a person."""
+
+from datetime import datetime
+from typing import Any
+
+from cassandra_db.personal import Person
+from mail import queries
+from mail.operations import mails_dropped
+
+
+def held(person: Person) -> dict[str, Any]:
+    """Return the mails of the last 30 days. Their text is not among it: it is not kept once a mail is sent, and may open something before."""
+    return {
+        "mails": [
+            {"to": row.recipient, "subject": row.subject, "queued_at": row.queued_at, "sent_at": row.sent_at}
+            for row in queries.mails_to(person.email)
+        ]
+    }
+
+
+def erased(person: Person, now: datetime) -> None:
+    """Drop what was sent and what is still to be sent, but for the mail that says goodbye."""
+    mails_dropped(person.email, person.farewell_id)

@@ -1,0 +1,61 @@
+"""An order's lines as they could be bought today."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from moneyed import Money
+
+from cart.today import goods_of, on_sale
+from catalogue.queries import Product, Variant
+from catalogue.templatetags.money import money as in_words
+from orders.queries import Item
+
+
+@dataclass(frozen=True)
+class ItemToday:
+    """A line of an order beside what is true of its variant now. `left` is how many could be bought."""
+
+    item: Item
+    product: Product | None
+    variant: Variant | None
+    left: int
+
+    @property
+    def quantity(self) -> int:
+        """How many of it a press on "Buy again" puts into a cart."""
+        return min(self.item.quantity, self.left) if self.variant else 0
+
+    @property
+    def price(self) -> Money:
+        """Today's price of one, or that of then for what is no longer sold."""
+        return self.variant.price if self.variant else self.item.unit_price
+
+    @property
+    def total(self) -> Money:
+        return self.price * self.quantity
+
+    @property
+    def differs(self) -> list[str]:
+        """What is not any more as it was, in words."""
+        if self.variant is None:
+            return ["no longer sold"]
+        if self.left < 1:
+            return ["sold out at the moment"]
+        found = []
+        if self.left < self.item.quantity:
+            found.append(f"only {self.left} left, you had {self.item.quantity}")
+        if self.price != self.item.unit_price:
+            found.append(f"was {in_words(self.item.unit_price)}, now {in_words(self.price)}")
+        return found
+
+
+def items_today(items: Sequence[Item]) -> list[ItemToday]:
+    """Return an order's lines as they could be bought now. Raises CassandraUnavailable."""
+    goods = goods_of(item.product_id for item in items)
+    found = []
+    for item in items:
+        today = goods[item.product_id]
+        stock = today.stock.get(item.variant_id)
+        variant = on_sale(today.product, item.variant_id)
+        found.append(ItemToday(item, today.product, variant, stock.available if stock else 0))
+    return found

@@ -1,0 +1,165 @@
+"""An order's money, folded from its events: what was taken, what is owed back, what went back.
+
+`captured` never passes what the order costs, `refunded` never what was captured: an event that would is refused before
+it is written, and the version in its batch's condition holds that to the order as it was read (I2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from moneyed import Money
+
+from catalogue.money import minor, money
+from orders.errors import MoveRefused
+from orders.events import units
+from orders.states import CANCELLED, EXPIRED, MOVES
+
+if TYPE_CHECKING:
+    from orders.queries import Order
+
+# The reason of a refund that a change of the order brings about.
+CHANGED = "The order was changed."
+
+
+@dataclass(frozen=True)
+class Refund:
+    """Money that was decided to go back. `lines` are units by line number; none: it is about the whole order."""
+
+    refund_id: str
+    amount: Money
+    lines: dict[int, int]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Balance:
+    """What an order's header says of its money."""
+
+    payment: str
+    captured: Money
+    refunded: Money
+
+
+def refunds(order: Order) -> tuple[Refund, ...]:
+    """Return what was decided to go back, the oldest first, whether it has gone or not."""
+    return tuple(
+        Refund(
+            event.details["refund"],
+            money(event.details["amount"], order.total.currency.code),
+            {int(line): units for line, units in (event.details.get("lines") or {}).items()},
+            event.details.get("reason") or "",
+        )
+        for event in reversed(order.events)
+        if event.kind == "refund_owed"
+    )
+
+
+def owed(order: Order) -> tuple[Refund, ...]:
+    """Return what was decided to go back and has not gone yet, the oldest first."""
+    gone = {event.details["refund"] for event in order.events if event.kind == "refunded"}
+    return tuple(each for each in refunds(order) if each.refund_id not in gone)
+
+
+def of_changes(order: Order) -> frozenset[str]:
+    """Return which refunds were decided by the very batch that took units out of the order."""
+    return frozenset(
+        str(event.details["refund"])
+        for event, before in pairwise(order.events)
+        if event.kind == "refund_owed" and before.kind == "changed" and event.details.get("reason") == CHANGED
+    )
+
+
+def paid_back_by_line(order: Order, ordered: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the units of each line that were paid back and are still in the order, and those that went out since.
+
+    `ordered` are the units by line that it was placed with. Those that are paid back go out first. What goes out by a
+    change and is paid back by it is neither.
+    """
+    there, back, out = dict(ordered), dict.fromkeys(ordered, 0), dict.fromkeys(ordered, 0)
+    passed_over = of_changes(order)
+    for event in reversed(order.events):
+        if event.kind == "refund_owed" and event.details["refund"] not in passed_over:
+            for line, count in units(event.details.get("lines")).items():
+                back[line] = min(back.get(line, 0) + count, there.get(line, 0))
+        elif event.kind == "changed":
+            for line, left in ((int(line), int(left)) for line, left in event.details["lines"].items()):
+                gone = min(back[line], there[line] - left)
+                back[line], out[line], there[line] = back[line] - gone, out[line] + gone, left
+    return back, out
+
+
+def refundable(order: Order) -> Money:
+    """Return how much may still be decided to go back: what was taken without what has gone, or is about to."""
+    return order.captured - order.refunded - sum((each.amount for each in owed(order)), order.total * 0)
+
+
+def to_capture(order: Order) -> Money:
+    """Return how much of what the order costs is still to be taken; nothing less than zero."""
+    return max(order.total - order.captured, order.total * 0)
+
+
+def kept(order: Order) -> dict[UUID, Money]:
+    """Return how much of each payment is with us: what was taken of it without what went back."""
+    of: dict[UUID, Money] = {}
+    for event in reversed(order.events):
+        if event.kind == "captured":
+            taken = money(event.details["amount"], order.total.currency.code)
+            payment_id = UUID(event.details["payment_id"])
+            of[payment_id] = of.get(payment_id, order.total * 0) + taken
+        elif event.kind == "refunded":
+            for payment, cents in event.details["of"].items():
+                of[UUID(payment)] -= money(cents, order.total.currency.code)
+    return of
+
+
+def sources(order: Order, amount: Money) -> dict[UUID, Money]:
+    """Return from which payments a refund is taken, the newest first."""
+    of: dict[UUID, Money] = {}
+    for payment_id, left in reversed(kept(order).items()):
+        part = min(left, amount)
+        if minor(part) > 0:
+            of[payment_id] = part
+            amount -= part
+    return of
+
+
+def keys(order: Order) -> frozenset[str]:
+    """Return the keys of what was taken: one that is there already is not taken again."""
+    return frozenset(event.details["key"] for event in order.events if event.kind == "captured")
+
+
+def after(order: Order, kind: str, details: Mapping[str, Any]) -> Balance:
+    """Return an order's money after an event. Raises MoveRefused when it would take, or give back, too much."""
+    payment = MOVES[kind].after(order).payment
+    captured, refunded = order.captured, order.refunded
+    amount = money(int(details.get("amount", 0)), order.total.currency.code)
+    if kind == "captured":
+        if minor(amount) <= 0 or amount > to_capture(order) or details["key"] in keys(order):
+            raise MoveRefused(order, kind)
+        captured += amount
+        if minor(refunded):
+            payment = "partially_refunded"
+        elif captured < order.total and order.state not in (CANCELLED, EXPIRED):
+            payment = order.payment
+    elif kind in ("paid_late", "paid_too_late") and captured >= order.total:
+        payment = order.payment
+    elif kind == "confirmed" and captured >= order.total:
+        payment = "paid"
+    elif kind == "refund_owed":
+        if minor(amount) <= 0 or amount > refundable(order) or _named(order, details["refund"]):
+            raise MoveRefused(order, kind)
+    elif kind == "refunded":
+        if amount > captured - refunded or details["refund"] not in {each.refund_id for each in owed(order)}:
+            raise MoveRefused(order, kind)
+        refunded += amount
+        payment = "refunded" if refunded == captured else "partially_refunded"
+    return Balance(payment, captured, refunded)
+
+
+def _named(order: Order, refund_id: str) -> bool:
+    return any(each.refund_id == refund_id for each in refunds(order))

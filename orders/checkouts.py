@@ -1,0 +1,67 @@
+"""Which checkout a cart has, told from the cart alone: every tab and everybody who may order it gets the same one.
+
+Its id is also the order's: so whatever is sent twice, from wherever, is one order and one charge. It is made with the
+shop's key (SECRET_KEY): whoever knows a cart, as all who share it do, cannot tell the order's number from that. A checkout
+that is open while the key changes gets another id, and the cart still says whose it is (cart.operations.cart_taken).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.utils.crypto import salted_hmac
+
+from cart.queries import Cart
+from orders import gateways, queries
+from orders.queries import Order
+from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
+
+_SALT = "orders.checkouts"
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A cart's checkout, and how many before it have ended without payment.
+
+    `order` has the cart by now; `overdue` had it, and its time to pay is over. `left` had it when it was another cart, and
+    has become no order.
+    """
+
+    checkout_id: UUID
+    number: int
+    order: Order | None = None
+    overdue: Order | None = None
+    left: UUID | None = None
+
+
+def checkout_of(cart: Cart, now: datetime) -> Checkout:
+    """Return the checkout of a cart as it is. Raises CassandraUnavailable."""
+    number, order, left = cart.checkout_number, None, None
+    if cart.checkout_id:
+        rows = queries.order_started(cart.checkout_id).rows()
+        order = queries.order_in(rows)
+        given_up = bool(rows) and rows[0].state == ABANDONED
+        if is_over(order, now) if order else given_up:
+            number += 1
+        left = cart.checkout_id if order is None and not given_up else None
+    checkout_id = _id_for(cart, number)
+    if order is None:
+        return Checkout(checkout_id, number, left=left if left != checkout_id else None)
+    if is_over(order, now):
+        return Checkout(checkout_id, number, overdue=order if order.state == PENDING else None)
+    return Checkout(checkout_id, number, order if keeps_cart(order) or checkout_id == order.order_id else None)
+
+
+def _id_for(cart: Cart, number: int) -> UUID:
+    about = f"{cart.cart_id} {cart.version} {number}"
+    return UUID(bytes=salted_hmac(_SALT, about, algorithm="sha256").digest()[:16], version=4)
+
+
+def is_over(order: Order, now: datetime) -> bool:
+    """Tell whether an order has ended without payment, or is about to."""
+    return order.state in (CANCELLED, EXPIRED) or (order.state == PENDING and order.pay_until <= now)
+
+
+def keeps_cart(order: Order) -> bool:
+    """Tell whether what was ordered is still in its cart: until it is paid, unless that takes days."""
+    return order.state == PENDING and order.payment_method != gateways.TRANSFER

@@ -1,0 +1,46 @@
+"""What happened to an order, as its partition keeps it: all that it is follows from these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from cassandra.util import datetime_from_uuid1
+
+from orders import states
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened to an order. `actor` is "shopper", "system" or "staff:<user id>:<name>"."""
+
+    event_id: UUID
+    kind: str
+    actor: str
+    note: str
+    public: bool
+    board_after: str
+    details: dict[str, Any] = field(default_factory=dict)
+    request_id: UUID | None = None
+
+    @property
+    def at(self) -> datetime:
+        moment: datetime = datetime_from_uuid1(self.event_id)
+        return moment.replace(tzinfo=UTC)
+
+    @property
+    def told(self) -> str:
+        """What it means, in words for the shopper."""
+        return states.told(self.kind)
+
+    @property
+    def label(self) -> str:
+        """What it is, in a word for staff."""
+        return self.kind.replace("_", " ").capitalize()
+
+
+def units(lines: Any) -> dict[int, int]:
+    """Return units by line number, as an event's details keep them: JSON knows no numbers as keys."""
+    return {int(line): int(count) for line, count in (lines or {}).items() if int(count)}

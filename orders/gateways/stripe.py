@@ -1,0 +1,251 @@
+"""The shop's way to Stripe: its hosted checkout page, on which money is set aside until the shop takes it.
+
+Cards never come near the shop. A payment's reference is its checkout session; what happens to the money happens to the
+session's payment intent. Every call that changes something carries an idempotency key, so the SDK may repeat it; keys
+are known to Stripe for a day, therefore a refund is looked for before it is asked for.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from time import time
+from typing import Any
+from uuid import UUID
+
+import stripe
+from django.conf import settings
+from moneyed import Money
+from stripe.params.checkout import SessionCreateParams
+
+from catalogue.money import minor, money
+from orders.errors import GatewayAway
+from orders.gateways import CaptureRefused, Notice, Request, Started, Verdict, read_notice
+
+log = logging.getLogger(__name__)
+
+# How long Stripe may take for a call, and how often the SDK repeats one that was lost.
+PATIENCE = 8
+RETRIES = 2
+# How old a notice may be, in seconds.
+NOTICE_SECONDS = 300
+HEADER = "Stripe-Signature"
+# The notices that say something of a payment. Whatever else the account sends is none of the shop's business.
+TOLD = (
+    "checkout.session.completed",
+    "checkout.session.expired",
+    "checkout.session.async_payment_succeeded",
+    "checkout.session.async_payment_failed",
+)
+# Money that was on its way back and has not arrived, days later: the card is closed, say.
+CAME_BACK = "refund.failed"
+# What has become of a refund that gave nothing back.
+GAVE_NOTHING = ("failed", "canceled")
+# Why the shop lets go of a payment, in a word that Stripe keeps: it tells our letting go from the bank's.
+OURS = "abandoned"
+
+
+class Stripe:
+    """A payment is a checkout session with a payment intent that is captured by hand."""
+
+    def start(self, request: Request) -> Started:
+        """Open a hosted page for the payment; under the same payment's id it is the same page."""
+        about = {
+            "order": str(request.order_id),
+            "number": request.number,
+            "payment": str(request.payment_id),
+        }
+        asked: SessionCreateParams = {
+            "mode": "payment",
+            "client_reference_id": request.number,
+            "line_items": [
+                {
+                    "quantity": 1,
+                    "price_data": {
+                        "currency": request.amount.currency.code.lower(),
+                        "unit_amount": minor(request.amount),
+                        "product_data": {"name": request.description},
+                    },
+                }
+            ],
+            "payment_intent_data": {
+                "capture_method": "manual",
+                "description": request.description,
+                "metadata": about,
+            },
+            "metadata": about,
+            "success_url": request.return_url,
+            "cancel_url": request.leave_url,
+        }
+        with _asking():
+            session = _client().v1.checkout.sessions.create(asked, {"idempotency_key": f"start {request.payment_id}"})
+        # An open session has a page; one that is not open any more leads back to the order.
+        return Started(session.id, session.url or request.return_url)
+
+    def outcome(self, reference: str) -> Verdict:
+        """Tell how a payment stands. Raises LookupError."""
+        return verdict_of(_session(reference))
+
+    def capture(self, reference: str, amount: Money, key: str) -> None:
+        """Take so much of what was set aside. Raises LookupError, CaptureRefused."""
+        intent = _intent_of(_session(reference))
+        if intent is None:
+            raise CaptureRefused("nothing was set aside")
+        with _asking():
+            try:
+                _client().v1.payment_intents.capture(
+                    intent["id"], {"amount_to_capture": minor(amount)}, {"idempotency_key": key}
+                )
+            except (stripe.CardError, stripe.InvalidRequestError) as refused:
+                raise CaptureRefused(str(refused)) from refused
+
+    def void(self, reference: str) -> None:
+        """Close the page, or let go of what was set aside; what was taken stays. Raises LookupError."""
+        session = _session(reference)
+        intent = _intent_of(session)
+        with _asking():
+            if session["status"] == "open":
+                _client().v1.checkout.sessions.expire(reference, {}, {"idempotency_key": f"expire {reference}"})
+            elif intent and intent["status"] not in ("succeeded", "canceled"):
+                _client().v1.payment_intents.cancel(
+                    intent["id"], {"cancellation_reason": OURS}, {"idempotency_key": f"void {intent['id']}"}
+                )
+
+    def refund(self, reference: str, amount: Money, key: str) -> None:
+        """Give so much back, once for a key; again if that has failed since.
+
+        Raises LookupError, ValueError when there is nothing to give back.
+        """
+        session = _session(reference)
+        intent = _intent_of(session)
+        if intent is None:
+            raise ValueError(f"{reference}: nothing was taken")
+        about = {**(session.get("metadata") or {}), "session": reference, "key": key}
+        with _asking():
+            listed = _client().v1.refunds.list({"payment_intent": intent["id"], "limit": 100})
+            tried = [
+                each
+                for each in listed.auto_paging_iter()
+                if each.metadata and each.metadata.to_dict().get("key") == key
+            ]
+            if any(each.status not in GAVE_NOTHING for each in tried):
+                return
+            _client().v1.refunds.create(
+                {"payment_intent": intent["id"], "amount": minor(amount), "metadata": about},
+                # Under the same key Stripe would answer with the one that has failed.
+                {"idempotency_key": f"{key} again {len(tried)}" if tried else key},
+            )
+
+    def notified(self, body: bytes, headers: Mapping[str, str]) -> Notice | None:
+        """Return which payment a notice is about, None for one about something else.
+
+        What else the account is used for, such as another shop, is something else: it has none of our words with it.
+        Raises PermissionError, ValueError, KeyError.
+        """
+        verified(body, headers.get(HEADER, ""), settings.STRIPE_WEBHOOK_SECRET)
+        event = read_notice(body)
+        if event["type"] not in (*TOLD, CAME_BACK):
+            return None
+        found = event["data"]["object"]
+        about = found.get("metadata") or {}
+        if not {"number", "payment"} <= about.keys():
+            log.info("a notice of Stripe's, %s, is about %s, which is none of ours", event["id"], found.get("id"))
+            return None
+        failed = event["type"] == CAME_BACK
+        return Notice(
+            event["id"],
+            about["number"],
+            UUID(str(about["payment"])),
+            about["session"] if failed else found["id"],
+            _failed(found) if failed else "",
+        )
+
+
+def _failed(refund: Mapping[str, Any]) -> str:
+    amount = money(int(refund["amount"]), str(refund["currency"]).upper())
+    why = str(refund.get("failure_reason") or "no reason given").replace("_", " ")
+    return f"A refund of {amount} has failed at Stripe ({why}): {refund['id']}. The customer does not have the money."
+
+
+def verified(body: bytes, header: str, secret: str) -> None:
+    """Raise PermissionError unless Stripe has signed this body, byte for byte, within the last five minutes."""
+    if not secret or not header.isascii():
+        raise PermissionError("Stripe has not signed this, or nobody knows its secret (STRIPE_WEBHOOK_SECRET)")
+    try:
+        stripe.WebhookSignature.verify_header(body.decode(), header, secret, tolerance=NOTICE_SECONDS)
+        moment = int(dict(part.partition("=")[::2] for part in header.split(","))["t"])
+    except (stripe.SignatureVerificationError, UnicodeDecodeError) as forged:
+        raise PermissionError(f"Stripe has not signed this: {forged}") from forged
+    if moment > time() + NOTICE_SECONDS:
+        raise PermissionError("the notice is of the future")
+
+
+def verdict_of(session: Mapping[str, Any]) -> Verdict:
+    """Return what a checkout session, with its payment intent, says of a payment."""
+    intent = _intent_of(session) or {}
+    currency = str(intent.get("currency") or session["currency"]).upper()
+    charge = intent.get("latest_charge")
+    taken = intent.get("amount_received") or 0
+    returned = charge.get("amount_refunded") or 0 if isinstance(charge, Mapping) else 0
+    amount = intent.get("amount") or session["amount_total"] or 0
+    number = (session.get("metadata") or {}).get("number", "")
+    match intent.get("status"):
+        case "requires_capture":
+            state = "authorized"
+        case "succeeded":
+            state = "refunded" if taken and returned >= taken else "captured"
+        case "canceled":
+            state = "voided" if intent.get("cancellation_reason") == OURS else "declined"
+        case _:
+            state = "declined" if session["status"] == "expired" else "pending"
+    sums = [money(units, currency) for units in (amount, taken, returned)]
+    return Verdict(state, number, *sums)  # type: ignore[arg-type]
+
+
+def _session(reference: str) -> Mapping[str, Any]:
+    with _asking():
+        found = _client().v1.checkout.sessions.retrieve(reference, {"expand": ["payment_intent.latest_charge"]})
+    session: Mapping[str, Any] = found.to_dict()
+    return session
+
+
+def _intent_of(session: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    intent = session.get("payment_intent")
+    return intent if isinstance(intent, Mapping) else {"id": intent} if intent else None
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    """Give Stripe's errors the names that the shop has for them."""
+    try:
+        yield
+    except stripe.InvalidRequestError as refused:
+        if refused.code == "resource_missing":
+            raise LookupError(str(refused)) from refused
+        log.error("Stripe does not understand the shop: %s", refused)
+        raise GatewayAway from refused
+    except (stripe.AuthenticationError, stripe.PermissionError) as locked_out:
+        log.error("Stripe does not let the shop in: %s", locked_out)
+        raise GatewayAway from locked_out
+    except (stripe.APIConnectionError, stripe.RateLimitError, stripe.IdempotencyError, stripe.APIError) as away:
+        log.warning("Stripe does not answer: %s", away)
+        raise GatewayAway from away
+
+
+def _client() -> stripe.StripeClient:
+    return _made(settings.STRIPE_SECRET_KEY, settings.STRIPE_API)
+
+
+@lru_cache(maxsize=4)
+def _made(key: str, address: str) -> stripe.StripeClient:
+    stripe.enable_telemetry = False
+    logging.getLogger("stripe").setLevel(logging.WARNING)  # not a line for each call
+    return stripe.StripeClient(
+        key,
+        base_addresses={"api": address},
+        max_network_retries=RETRIES,
+        http_client=stripe.RequestsClient(timeout=PATIENCE),
+    )
+
+
+GATEWAY = Stripe()

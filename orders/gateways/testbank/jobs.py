@@ -1,0 +1,74 @@
+"""What the worker does for the test bank: it tells the shops, over HTTP, as a real bank would."""
+
+import logging
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from http.client import HTTPException
+from urllib.request import HTTPErrorProcessor, Request, build_opener
+
+from django.conf import settings
+
+from cassandra_db.jobs import Job
+from cassandra_db.leases import moved, position
+from cassandra_db.minutes import MINUTE, minute_of, minutes_between
+from orders.gateways.testbank import operations, queries
+from orders.gateways.testbank.gateway import HEADER, signed_now
+
+log = logging.getLogger(__name__)
+
+NAME = "test bank"
+# How long a shop may take to answer, in seconds.
+PATIENCE = 10
+# A notice may be written a little after its minute; so long that minute is looked at again.
+_LATEST = timedelta(minutes=5)
+
+
+class _AsItIs(HTTPErrorProcessor):
+    """Leaves every answer as it is: a bank follows no redirect, and a refusal is an answer, too."""
+
+    def http_response(self, request: Request, response: object) -> object:
+        return response
+
+    https_response = http_response
+
+
+def tell(now: datetime) -> str:
+    """Send the notices that are due; those that no shop takes come again later."""
+    if not (settings.SHOWROOM or settings.DEBUG):
+        return ""
+    was = position(NAME)
+    first = datetime.fromisoformat(was) if was else now - timedelta(hours=1)
+    sent = notices_sent(minutes_between(first, now), now)
+    reached = minute_of(now - _LATEST).isoformat()
+    if reached != was:
+        moved(NAME, reached)
+    return f"{sent} notices sent" if sent else ""
+
+
+def notices_sent(minutes: list[datetime], now: datetime) -> int:
+    """Send what is due of these minutes; return how many notices were taken. Raises CassandraUnavailable."""
+    taken = 0
+    for row in queries.notices(minutes):
+        if row.due_at <= now:
+            answered = posted(row.url, row.body.encode())
+            operations.notice_sent(row, answered, now)
+            taken += answered
+    return taken
+
+
+def posted(url: str, body: bytes) -> bool:
+    """Post a signed notice; tell whether it was taken, which is any answer of the two hundreds."""
+    if not url.startswith(("http://", "https://")):
+        return True  # of a payment that nobody is to be told about
+    headers = {HEADER: signed_now(body), "Content-Type": "application/json"}
+    request = Request(url, body, headers, method="POST")  # noqa: S310 it is looked at above
+    try:
+        with build_opener(_AsItIs).open(request, timeout=PATIENCE) as response:
+            status = int(response.status)
+    except (OSError, HTTPException) as away:
+        log.info("the shop takes no notice: %s: %s", url, away)
+        return False
+    return status // 100 == HTTPStatus.OK // 100
+
+
+JOBS = [Job(NAME, timedelta(seconds=2), tell, trails=_LATEST + MINUTE)]

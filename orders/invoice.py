@@ -1,0 +1,316 @@
+"""An order's invoice as a PDF: what was bought, the tax by rate, what was paid and what came back.
+
+It is made from the order each time. The order's number is the invoice's; what is given back follows as credits with
+numbers of their own behind it, so that each document that changes a sum can be named.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import cast
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.formats import date_format
+from fontTools.ttLib import TTFont
+from fpdf import FPDF
+from fpdf.enums import MethodReturnValue, XPos, YPos
+from moneyed import Money
+from pymupdf_fonts import myfont
+
+from catalogue.money import money as amount_of
+from catalogue.tax import RATES
+from catalogue.templatetags.money import money
+from orders.queries import Event, Item, Order
+from orders.states import CANCELLED, EXPIRED, PENDING
+
+# FiraGO, regular and bold, as its package names them.
+_FACES = {"": "figo", "B": "figbo"}
+_FAMILY = "FiraGO"
+_MARGIN, _ROW = 18, 5  # mm
+_FIGURES = {"Qty", "Tax", "Each", "Sum", "Net", "Gross"}  # columns that stand on the right
+_SOFT, _LINE = (90, 90, 90), (190, 190, 190)
+_PAID_BY = {"card": "by card", "transfer": "by bank transfer", "cod": "in cash at the door"}
+
+
+def has_invoice(order: Order) -> bool:
+    """Tell whether there is an invoice: once the order is confirmed, and for good if money was taken for it."""
+    return order.state not in (PENDING, CANCELLED, EXPIRED) or order.was_paid
+
+
+def invoice(order: Order, items: Sequence[Item]) -> bytes:
+    """Return the invoice of an order with these lines as a PDF file; the same order gives the same bytes."""
+    with TemporaryDirectory() as folder:
+        page = _Page(order, Path(folder))
+        page.heading()
+        page.people()
+        page.lines(items)
+        page.sums()
+        page.taxes()
+        page.money()
+        return bytes(page.output())
+
+
+class _Page(FPDF):
+    """A4 with the seller at the foot of each page."""
+
+    def __init__(self, order: Order, folder: Path) -> None:
+        super().__init__(format="A4")
+        self.order = order
+        self.set_margin(_MARGIN)
+        self.set_auto_page_break(auto=True, margin=24)
+        for style, name in _FACES.items():
+            file = folder / f"{name}.ttf"
+            file.write_bytes(_face(name))
+            self.add_font(_FAMILY, style, file)
+        self.set_title(f"Invoice {order.number}")
+        self.set_author(settings.SELLER["name"])
+        self.set_lang("en-IE")
+        self.set_creation_date(order.changed_at)
+        self.set_draw_color(*_LINE)
+        self.add_page()
+
+    def write_line(self, text: str, size: float = 9.5, style: str = "", align: str = "L", width: float = 0) -> None:
+        """Write a text of one or more lines and go on below it."""
+        self.set_font(_FAMILY, style, size)
+        self.multi_cell(width, size * 0.5, written(text), align=align, new_x=XPos.LEFT, new_y=YPos.NEXT)
+
+    def footer(self) -> None:
+        """Write who sells and the page's number; fpdf2 calls this at the end of each page."""
+        seller = settings.SELLER
+        self.set_y(-18)
+        self.set_font(_FAMILY, "", 7.5)
+        self.set_text_color(*_SOFT)
+        said = [seller["name"], *seller["address"], f"VAT {seller['vat_id']}", seller["email"]]
+        self.cell(0, 4, written(" · ".join(said)), align="L", new_x=XPos.LMARGIN)
+        self.cell(0, 4, f"{self.order.number} · {self.page_no()} / {{nb}}", align="R")
+        self.set_text_color(0)
+
+    def heading(self) -> None:
+        """Write whose document this is, and its number and dates."""
+        order, top = self.order, self.get_y()
+        self.write_line(settings.SELLER["name"], 20, "B")
+        self.set_xy(105, top)
+        for name, value in self._facts():
+            self.set_x(105)
+            self.set_font(_FAMILY, "", 9.5)
+            self.set_text_color(*_SOFT)
+            self.cell(35, 5, name)
+            self.set_text_color(0)
+            self.set_font(_FAMILY, "B" if value == order.number else "", 9.5)
+            self.cell(0, 5, written(value), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+        self.set_y(max(self.get_y(), top + 26) + 4)
+        self.write_line("Invoice" if order.state != CANCELLED else "Invoice of a cancelled order", 16, "B")
+        self.ln(3)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        order = self.order
+        sent = next((event for event in reversed(order.events) if event.kind == "shipped"), None)
+        return [
+            ("Invoice and order", order.number),
+            ("Invoice date", _day(_confirmed(order).at)),
+            ("Ordered", _day(order.placed_at)),
+            ("Delivered from", _day(sent.at) if sent else "as soon as it is packed"),
+            ("Delivery", f"{order.method.name}, {order.method.carrier}"),
+        ]
+
+    def people(self) -> None:
+        """Write the seller, whom the invoice is for and where the goods go."""
+        seller, top, width = settings.SELLER, self.get_y(), (self.epw - 10) / 3
+        columns = [
+            ("Invoice to", self.order.billing_address.lines),
+            ("Delivered to", self.order.delivery_address.lines),
+            ("Seller", [seller["name"], *seller["address"], f"VAT {seller['vat_id']}"]),
+        ]
+        lowest = top
+        for place, (title, lines) in enumerate(columns):
+            self.set_xy(_MARGIN + place * (width + 5), top)
+            self.set_text_color(*_SOFT)
+            self.write_line(title, 8.5, width=width)
+            self.set_text_color(0)
+            for line in lines:
+                self.write_line(line, width=width)
+            lowest = max(lowest, self.get_y())
+        self.set_xy(_MARGIN, lowest + 7)
+
+    def lines(self, items: Sequence[Item]) -> None:
+        """Write what was bought, a row a line; the headings stand on each page again."""
+        rows = [
+            [
+                str(item.quantity),
+                written(f"{item.label}\n{item.sku}"),
+                f"{RATES[self.order.country][item.tax_class]}%",
+                money(item.unit_price),
+                money(item.line_total),
+            ]
+            for item in items
+            if item.quantity
+        ]
+        self._table(["Qty", "Goods", "Tax", "Each", "Sum"], rows, (12, 92, 16, 26, 28))
+
+    def sums(self) -> None:
+        """Write how the lines come to the total."""
+        order = self.order
+        rows = [("Goods", order.subtotal)]
+        rows += [(each.name, -each.amount) for each in order.discounts if each.amount.amount]
+        if order.discount.amount and not order.discounts:
+            rows.append(("Discount", -order.discount))
+        rows.append((f"Delivery, {order.method.name.lower()}", order.delivery))
+        added = order.total - (order.subtotal + order.delivery - order.discount)
+        if added.amount:
+            rows.append(("Tax", added))
+        self.ln(3)
+        for name, amount in rows:
+            self._sum(name, amount)
+        self._sum("Total", order.total, "B")
+
+    def _sum(self, name: str, amount: Money, style: str = "") -> None:
+        self.set_font(_FAMILY, style, 11 if style else 9.5)
+        self.set_x(90)
+        self.cell(74, 6, written(name), align="R")
+        self.cell(0, 6, money(amount), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+
+    def taxes(self) -> None:
+        """Write the tax of each rate."""
+        self.ln(4)
+        rows = [
+            [f"{part.rate}%", money(part.net), money(part.tax), money(part.net + part.tax)] for part in self.order.taxes
+        ]
+        self._table(["Tax rate", "Net", "Tax", "Gross"], rows, (30, 30, 30, 30))
+        self.ln(2)
+        self.write_line(f"The total contains {money(self.order.tax)} of tax.", 8.5)
+
+    def money(self) -> None:
+        """Write what was paid and how, what came back, and what is still to be paid."""
+        order = self.order
+        self.ln(4)
+        self.write_line("Payment", 11, "B")
+        self.ln(1)
+        for words in payment_words(order):
+            self.write_line(words)
+        if not (given := credits(order)):
+            return
+        self.ln(5)
+        self.write_line("Credits", 11, "B")
+        self.ln(1)
+        rows = [[number, _day(event.at), written(reason), money(-amount)] for number, event, reason, amount in given]
+        self._table(["Credit", "Date", "For", "Sum"], rows, (34, 34, 78, 28))
+        self._sum("Given back", -sum((amount for *_, amount in given), order.total * 0), "B")
+
+    def _table(self, head: list[str], rows: list[list[str]], widths: tuple[int, ...]) -> None:
+        """Write rows in columns of these widths in mm; figures to the right, and the headings on each page again."""
+        aligned = ["R" if name in _FIGURES else "L" for name in head]
+        headings = [[name] for name in head]
+        self._row(headings, widths, aligned, "B")
+        for row in rows:
+            self.set_font(_FAMILY, "", 9.5)
+            cells = [self._broken(text, width) for text, width in zip(row, widths, strict=True)]
+            if self.will_page_break(_ROW * max(map(len, cells)) + 2):
+                self.add_page()
+                self._row(headings, widths, aligned, "B")
+            self._row(cells, widths, aligned)
+
+    def _row(self, cells: list[list[str]], widths: tuple[int, ...], aligned: list[str], style: str = "") -> None:
+        top, left = self.get_y() + 1, self.l_margin
+        self.set_font(_FAMILY, style, 8.5 if style else 9.5)
+        for lines, width, align in zip(cells, widths, aligned, strict=True):
+            for place, line in enumerate(lines):
+                self.set_xy(left, top + place * _ROW)
+                self.cell(width, _ROW, line, align=align)
+            left += width
+        lowest = top + _ROW * max(map(len, cells)) + 1
+        self.line(self.l_margin, lowest, left, lowest)
+        self.set_xy(self.l_margin, lowest)
+
+    def _broken(self, text: str, width: float) -> list[str]:
+        """Return a cell's text in lines that fit."""
+        lines: list[str] = []
+        for line in text.split("\n"):
+            if self.get_string_width(line) < width - 2:
+                lines.append(line)
+            else:
+                broken = self.multi_cell(width, _ROW, line, align="L", dry_run=True, output=MethodReturnValue.LINES)
+                lines += cast(list[str], broken)
+        return lines
+
+
+def payment_words(order: Order) -> list[str]:
+    """Return in sentences what was paid, what came back and what is open."""
+    how = _PAID_BY.get(order.payment_method, "")
+    taken = order.captured if order.captured.amount else order.total * int(order.was_paid)
+    back = order.refunded if order.refunded.amount else taken * int(order.payment == "refunded")
+    said = []
+    if taken.amount:
+        said.append(f"Paid {how}: {money(taken)}.")
+    elif order.payment == "authorized":
+        said.append(f"{money(order.total)} is reserved on your card, and taken when we send the goods.")
+    if back.amount:
+        said.append(f"Given back: {money(back)}.")
+    left = order.total - taken
+    if left.amount > 0 and order.state not in (CANCELLED, EXPIRED) and order.payment != "authorized":
+        said.append(f"To be paid {how}: {money(left)}.")
+    return said
+
+
+def credits(order: Order) -> list[tuple[str, Event, str, Money]]:
+    """Return what was given back, the first first: a number, the event, what for, and how much."""
+    reasons = {
+        event.details.get("refund"): event.details.get("reason", "")
+        for event in order.events
+        if event.kind == "refund_owed"
+    }
+    given = [event for event in reversed(order.events) if event.kind == "refunded"]
+    found = []
+    for place, event in enumerate(given, 1):
+        cents = event.details.get("amount")
+        amount = amount_of(int(cents), order.total.currency.code) if cents is not None else order.total
+        reason = reasons.get(event.details.get("refund")) or ("Cancelled" if order.state == CANCELLED else "Refund")
+        found.append((f"{order.number}-{place}", event, str(reason), amount))
+    return found
+
+
+def _confirmed(order: Order) -> Event:
+    kinds = ("authorized", "paid", "paid_late", "confirmed")
+    return next((event for event in reversed(order.events) if event.kind in kinds), order.events[-1])
+
+
+def _day(moment: datetime) -> str:
+    return str(date_format(timezone.localtime(moment), "j F Y"))
+
+
+@cache
+def _face(name: str) -> bytes:
+    """Return a face without its rules of typesetting, which we do not use and which take longest to be cut to size."""
+    font, file = TTFont(BytesIO(myfont(name)), recalcTimestamp=False), BytesIO()
+    for table in ("GSUB", "GPOS", "GDEF"):
+        del font[table]
+    font.save(file)
+    return file.getvalue()
+
+
+@cache
+def _letters() -> frozenset[int]:
+    """Return what both faces can write."""
+    regular, bold = (TTFont(BytesIO(_face(name)), lazy=True).getBestCmap() for name in _FACES.values())
+    return frozenset(regular.keys() & bold.keys())
+
+
+def written(text: str) -> str:
+    """Return a text with what the typeface can write of it; what it cannot stands as "?"."""
+    known = _letters()
+    whole = unicodedata.normalize("NFC", text)
+    return "".join(letter if letter == "\n" or ord(letter) in known else _nearest(letter) for letter in whole)
+
+
+def _nearest(letter: str) -> str:
+    """Return the letter without what the typeface does not know of it, such as its width."""
+    plain = unicodedata.normalize("NFKC", letter)
+    if unicodedata.category(letter) in ("Cc", "Cf", "Mn"):
+        return ""
+    return plain if all(ord(each) in _letters() for each in plain) else "?"

@@ -1,0 +1,83 @@
+"""Goods arrive for what was sold ahead of them: the oldest orders that wait get theirs first.
+
+A line that waits stands on the shelf "ahead" as a whole (inventory.allocating). Its units are held in a house, then the
+order says so by an event, then the stock follows: kept in the house, and the promise is free again. Whoever dies on the
+way leaves a hold whose hint leads the sweeper to it, or the next run, which finds the same hold.
+"""
+
+import json
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+from uuid import UUID
+
+from inventory import operations as inventory
+from inventory import queries as stock
+from inventory.errors import OutOfStock
+from inventory.queries import AHEAD, Allocation, Want
+from orders import queries
+from orders.errors import MoveRefused, StaleOrder
+from orders.operations.settling import order_moved
+from orders.queries import Order
+from orders.states import CONFIRMED, ON_HOLD
+
+log = logging.getLogger(__name__)
+
+
+def goods_allocated(now: datetime) -> int:
+    """Keep what has arrived for the orders that wait for it; return how many got something. Raises CassandraUnavailable.
+
+    One worker at a time does it. An order that needs more than has arrived keeps its turn: younger ones do not overtake
+    it. What is left then is told to the pages: until then they do not know of the goods (see `manage.py stock`).
+    """
+    served = 0
+    for variant_id, product_id in stock.variants_sold_ahead():
+        waiting = stock.waiting_for(variant_id)
+        for order_id in waiting:
+            got = _served(order_id, variant_id, now)
+            served += bool(got)
+            if got is False:
+                break
+        if waiting:
+            inventory.stock_copied(product_id)
+    return served
+
+
+def _served(order_id: UUID, variant_id: UUID, now: datetime) -> bool | None:
+    """Tell whether an order got its units of a variant; None when it cannot take any now."""
+    order = queries.order(order_id)
+    if order is None or order.state not in (CONFIRMED, ON_HOLD):
+        return None
+    take = json.loads(order.allocated)["take"]
+    waiting = order.kept.get(AHEAD, {})
+    arrived: list[Allocation] = []
+    for item in queries.items(order):
+        units = waiting.get(item.line_number, 0)
+        if item.variant_id == variant_id and units:
+            want = Want(item.line_number, item.product_id, variant_id, units)
+            try:
+                arrived += inventory.held(order_id, [want], now, take, ahead=False)
+            except OutOfStock:
+                break
+    if not arrived:
+        return False
+    try:
+        order_moved(order, "allocated", actor="system", now=now, allocated=_allocated(order, take, arrived))
+    except (StaleOrder, MoveRefused) as refused:
+        log.warning("order %s: its goods have arrived, it is looked at again: %s", order.number, refused)
+        return None
+    return True
+
+
+def _allocated(order: Order, take: int, arrived: list[Allocation]) -> str:
+    """Return what is kept for the order, as its header has it, when these units stand in a house."""
+    kept = {house: dict(lines) for house, lines in order.kept.items()}
+    for each in arrived:
+        there = kept.setdefault(each.warehouse_id, {})
+        there[each.line_number] = there.get(each.line_number, 0) + each.quantity
+        # A line of which nothing waits any more stays, with no units: its promise is looked at, and given back.
+        kept[AHEAD][each.line_number] -= each.quantity
+    houses: Mapping[str, object] = {
+        house: [[line, units] for line, units in lines.items()] for house, lines in kept.items()
+    }
+    return json.dumps({"take": take, **houses})

@@ -1,0 +1,179 @@
+"""An order is changed before it is packed: fewer of a line, or another door in the same country.
+
+What is left is summed up anew at the prices of the order; delivery costs what it did. Of each line's discount its share
+stays, but of the whole discount no more than the goods that stay had of it: who buys two to get a third for nothing does
+not keep the third alone. What was paid too much is owed back by the same batch.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import uuid5
+
+from moneyed import Money
+
+from accounts.addresses import Address
+from catalogue import tax
+from catalogue.money import minor, money
+from catalogue.quotes import Discount
+from catalogue.shares import spread
+from orders import balance, queries
+from orders.errors import MoveRefused
+from orders.operations.settling import order_moved
+from orders.parcels import AHEAD, left
+from orders.queries import Item, Order, discounted
+
+
+def order_changed(
+    order: Order,
+    quantities: Mapping[int, int],
+    address: Address | None = None,
+    *,
+    actor: str,
+    now: datetime,
+    note: str = "",
+) -> Order:
+    """Lower the quantities of lines, by line number, or change the address of an order that is not packed yet; return it.
+
+    `quantities` are the new ones; a line that is not named stays. Units that are packed cannot be given back, the others
+    can. `now` is in UTC. Raises MoveRefused when that cannot happen to the order as it was read, or nothing would change;
+    StaleOrder when somebody was faster, CassandraUnavailable.
+    """
+    change = change_of(order, queries.items(order), quantities, address)
+    return order_moved(
+        order,
+        "changed",
+        actor=actor,
+        now=now,
+        note=note,
+        allocated=change.allocated,
+        details=change.details,
+        also=change.also,
+    )
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a change's event says, which units are kept from then on ('' for the same), and what happens with it."""
+
+    details: dict[str, Any]
+    allocated: str
+    also: dict[str, dict[str, Any]]
+
+
+def change_of(order: Order, items: Sequence[Item], quantities: Mapping[int, int], address: Address | None) -> Change:
+    """Return what a change means for the order with these items. Raises MoveRefused when there is none, or it cannot be."""
+    fewer = {line: count for line, count in quantities.items() if count != order.quantities.get(line, 0)}
+    if address is not None and address.fields() == order.delivery_address.fields():
+        address = None
+    if not fewer and address is None:
+        raise MoveRefused(order, "changed", "nothing is different")
+    if address is not None and address.country != order.country:
+        raise MoveRefused(order, "changed", "tax and delivery are those of its country")
+    if any(not 0 <= count <= order.quantities.get(line, 0) for line, count in fewer.items()):
+        raise MoveRefused(order, "changed", "so much was not ordered")
+    if not any((order.quantities | fewer).values()):
+        raise MoveRefused(order, "changed", "nothing would be left of it")
+    sums = summed_up(order, items, order.quantities | fewer)
+    details: dict[str, Any] = {"lines": fewer, "sums": sums}
+    if address is not None:
+        details["address"] = address.fields()
+    total = money(sums["total"], order.total.currency.code)
+    owed = _owed(order, items, total, fewer)
+    return Change(details, _given_back(order, fewer) if fewer else "", {"refund_owed": owed} if owed else {})
+
+
+def summed_up(order: Order, items: Sequence[Item], quantities: Mapping[int, int]) -> dict[str, Any]:
+    """Return what the order would come to with these quantities, in minor units as the event keeps it."""
+    if quantities == order.quantities:
+        lines, discounts = order.lines(items), order.discounts
+        subtotal, discount, taxes, total = order.subtotal, order.discount, order.taxes, order.total
+    else:
+        whole = tuple(item.less(quantities[item.line_number]) for item in items if quantities.get(item.line_number))
+        zero = order.total * 0
+        subtotal, most = (
+            sum((line.line_total for line in whole), zero),
+            sum((line.discount for line in whole), zero),
+        )
+        discount = min(most, _share_of_discount(order, subtotal))
+        while True:
+            lines = discounted(whole, discount)
+            taxes = _taxes(order, lines)
+            total = subtotal + order.delivery - discount
+            if order.tax_added.amount:
+                total += sum((part.tax for part in taxes), zero)
+            if total <= order.total or discount == most:
+                break
+            # Where tax is added, what stays may have a higher rate than what goes: fewer things never cost more.
+            discount = min(most, discount + total - order.total)
+        discounts = tuple(
+            Discount(each.name, money(amount, zero.currency.code))
+            for each, amount in zip(
+                order.discounts,
+                spread(minor(discount), [minor(each.amount) for each in order.discounts]),
+                strict=True,
+            )
+        )
+    return {
+        "subtotal": minor(subtotal),
+        "discount": minor(discount),
+        "total": minor(total),
+        "was": minor(order.total),
+        "tax": sum(minor(part.tax) for part in taxes),
+        "taxes": [{"rate": str(part.rate), "net": minor(part.net), "tax": minor(part.tax)} for part in taxes],
+        "discounts": [{"name": each.name, "amount": minor(each.amount)} for each in discounts],
+        "item_count": sum(line.quantity for line in lines),
+    }
+
+
+def _share_of_discount(order: Order, subtotal: Money) -> Money:
+    """Return what goods of this sum have of the order's discount, in proportion."""
+    cents = minor(order.discount) * minor(subtotal) // max(minor(order.subtotal), 1)
+    return money(cents, order.total.currency.code)
+
+
+def _taxes(order: Order, lines: Iterable[Item]) -> tuple[tax.TaxPart, ...]:
+    taxed = [*((line.tax_class, line.line_total - line.discount) for line in lines), ("standard", order.delivery)]
+    return (tax.on_top if order.tax_added.amount else tax.included)(taxed, order.country)
+
+
+def _given_back(order: Order, fewer: Mapping[int, int]) -> str:
+    """Return which units are kept from now on: those that wait for goods go first, then those in the smallest part."""
+    kept = {house: dict(lines) for house, lines in order.kept.items()}
+    free = left(kept, order.parcels())
+    if AHEAD in kept:
+        free[AHEAD] = dict(kept[AHEAD])
+    for line, count in fewer.items():
+        too_many = order.quantities.get(line, 0) - count
+        for house in sorted(free, key=lambda house: (house != AHEAD, free[house].get(line, 0))):
+            units = min(too_many, free[house].get(line, 0))
+            kept[house][line] = kept[house].get(line, 0) - units
+            too_many -= units
+    taken: dict[str, object] = {"take": json.loads(order.allocated)["take"]}
+    # A line of which nothing is left stays, with no units: its hold is looked at, and given back.
+    return json.dumps(
+        taken | {house: [[line, units] for line, units in lines.items()] for house, lines in kept.items()}
+    )
+
+
+def _owed(order: Order, items: Iterable[Item], total: Money, fewer: Mapping[int, int]) -> dict[str, Any]:
+    """Return the refund of what was paid for the units that are given back, if they were and are still paid for."""
+    items, zero = tuple(items), order.total * 0
+    gone = {line: order.quantities[line] - count for line, count in fewer.items()}
+    back, _ = balance.paid_back_by_line(order, {item.line_number: item.quantity for item in items})
+    back = {line: min(count, back.get(line, 0)) for line, count in gone.items()}
+    paid_back = sum((line.paid_for(back.get(line.line_number, 0)) for line in order.lines(items)), zero)
+    left = balance.refundable(order)
+    amount = min(left, order.captured - total, order.total - total - paid_back)
+    # Never less than what the shop would keep above what the order costs.
+    amount = max(amount, left - total)
+    if minor(amount) <= 0:
+        return {}
+    return {
+        "refund": str(uuid5(order.order_id, f"refund {order.version}")),
+        "amount": minor(amount),
+        "lines": {line: count - back[line] for line, count in gone.items() if count > back[line]},
+        "reason": balance.CHANGED,
+    }

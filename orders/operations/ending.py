@@ -1,0 +1,33 @@
+"""An order that nobody has paid in time ends."""
+
+import logging
+from datetime import datetime
+
+from orders import queries
+from orders.errors import NoGateway, StaleOrder
+from orders.operations.paying import payment_settled
+from orders.operations.settling import order_moved
+from orders.queries import Order
+from orders.states import PENDING
+
+log = logging.getLogger(__name__)
+
+
+def order_expired(order: Order, now: datetime) -> Order:
+    """End an order that was not paid in time, unless the bank says it was; return what it is then.
+
+    A bank that is no longer ours, or knows no such payment, cannot keep its units for ever: what it may tell later is
+    a payment that came too late. Raises GatewayAway for one that does not answer, CassandraUnavailable.
+    """
+    for attempt in queries.attempts(order.order_id):
+        if attempt.state == "started":
+            try:
+                order = payment_settled(order.order_id, attempt.payment_id, now) or order
+            except (LookupError, NoGateway) as gone:
+                log.error("order %s ends: %s knows nothing of its payment: %s", order.number, attempt.gateway, gone)
+    if order.state != PENDING:
+        return order
+    try:
+        return order_moved(order, "expired", actor="system", now=now)
+    except StaleOrder as stale:
+        return stale.order

@@ -1,0 +1,37 @@
+"""Orders placed as a guest become a member's, once the member has proved the e-mail address they were placed with."""
+
+from uuid import UUID
+
+from cassandra_db import conditional
+from mail.addresses import email_key
+from orders import queries
+from orders.operations.copies import copies_written
+from orders.operations.hints import hint_dropped, hint_written
+
+# Neither the version nor the history change: nothing has happened to the order.
+JOINED = conditional(
+    "Q12",
+    "UPDATE orders SET user_id = :user_id WHERE order_id = :order_id IF user_id = null AND email = :email",
+)
+
+
+def guest_orders_joined(user_id: UUID, email: str) -> int:
+    """Give the orders that were placed with a proved e-mail address as a guest to its member; return how many.
+
+    An order that has somebody already stays theirs. A second call finds nothing to do. Raises CassandraUnavailable.
+    """
+    joined = 0
+    for order_id in queries.order_ids_by_email(email):
+        order = queries.order(order_id)
+        if order is None or order.user_id is not None or email_key(order.email) != email_key(email):
+            continue
+        hint = hint_written(order_id)
+        if JOINED.apply(
+            mine=lambda row: bool(row.user_id == user_id), order_id=order_id, user_id=user_id, email=order.email
+        ):
+            joined += 1
+        # As it is now: an event may have happened meanwhile.
+        if fresh := queries.order(order_id):
+            copies_written(fresh)
+        hint_dropped(hint)
+    return joined

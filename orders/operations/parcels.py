@@ -1,0 +1,46 @@
+"""What happens to an order's parcels: one event each, guarded like all that happens to an order.
+
+`order` is the order as it was read. All of them raise MoveRefused when that cannot happen to it, StaleOrder when somebody
+was faster, CassandraUnavailable; times are in UTC.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from orders.operations.settling import order_moved
+from orders.queries import Order
+
+
+def parcel_packed(
+    order: Order, warehouse: str, lines: Mapping[int, int], *, actor: str, now: datetime, note: str = ""
+) -> Order:
+    """Pack units of lines, by line number, into a new parcel in a warehouse; return the order with it as its last one."""
+    details = {
+        "parcel": str(len(order.parcels()) + 1),
+        "warehouse": warehouse,
+        "lines": {line: units for line, units in lines.items() if units},
+    }
+    return order_moved(order, "packed", actor=actor, now=now, note=note, details=details)
+
+
+def parcel_shipped(
+    order: Order, parcel_id: str, carrier: str = "", tracking: str = "", *, actor: str, now: datetime, note: str = ""
+) -> Order:
+    """Send a packed parcel; return the order. `tracking` is the carrier's number for it, '' if it has none."""
+    details = {"parcel": parcel_id, "carrier": carrier or order.method.carrier, "tracking": tracking}
+    return order_moved(order, "shipped", actor=actor, now=now, note=note, details=details)
+
+
+def parcel_delivered(order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = "") -> Order:
+    """Note that a parcel has arrived; return the order."""
+    return order_moved(order, "delivered", actor=actor, now=now, note=note, details={"parcel": parcel_id})
+
+
+def parcel_lost(order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = "") -> Order:
+    """Note that a parcel was lost on its way; return the order. Its units stay sent; what is owed for them is refunded."""
+    return order_moved(order, "lost", actor=actor, now=now, note=note, details={"parcel": parcel_id})
+
+
+def parcel_unpacked(order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = "") -> Order:
+    """Take a parcel apart that has not left yet; return the order, whose units are to be packed again."""
+    return order_moved(order, "unpacked", actor=actor, now=now, note=note, details={"parcel": parcel_id})

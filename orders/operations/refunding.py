@@ -1,0 +1,204 @@
+"""What is owed for an order's money at its gateway: taking it, letting it go, giving it back.
+
+Each is decided by an event first, done at the gateway under that event's key, and told by a second event. Whoever dies
+in between leaves the first, and whoever comes next does the same again under the same key: once at the gateway.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from uuid import UUID, uuid5
+
+from moneyed import Money
+
+from cassandra_db import conditional
+from catalogue.money import minor, money
+from orders import balance, gateways, queries
+from orders.errors import MoneyRestless, MoveRefused, StaleOrder
+from orders.gateways import CaptureRefused, Gateway, Verdict
+from orders.operations.moving import event_written
+from orders.queries import Attempt, Order
+from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD
+
+log = logging.getLogger(__name__)
+
+ATTEMPT_ENDED = conditional(
+    "Q12",
+    """UPDATE payments SET state = :state, settled_at = :now
+       WHERE order_id = :order_id AND payment_id = :payment_id IF state = :was""",
+)
+
+
+def attempt_ended(order_id: UUID, attempt: Attempt, state: str, now: datetime) -> bool:
+    """Note how a try to pay stands; tell whether this call noted it. Raises CassandraUnavailable."""
+    if attempt.state == state:
+        return False
+    outcome = ATTEMPT_ENDED.apply(
+        mine=lambda row: row.state == state,
+        order_id=order_id,
+        payment_id=attempt.payment_id,
+        state=state,
+        now=now,
+        was=attempt.state,
+    )
+    return outcome.applied
+
+
+def money_settled(order: Order, now: datetime) -> Order:
+    """Do what is owed for the order's money; return the order as it is then. `now` is in UTC.
+
+    What was set aside is taken once the order is confirmed, and let go if it ended without being sent. What was taken
+    for an order that has ended goes back whole; what staff decided to give back goes back. Where nobody but staff can
+    move the money (gateways.BY_HAND), it stays owed until they say that it is done.
+    Raises GatewayAway, with all done that could be; MoneyRestless after many steps, CassandraUnavailable.
+    """
+    for _ in range(12):
+        step = _next_step(order)
+        if step is None:
+            return order
+        try:
+            order = step(order, now)
+        except StaleOrder as stale:
+            order = stale.order  # by the worker, or another request, at the same time
+        except MoveRefused as refused:
+            order = queries.order(order.order_id) or refused.order
+    raise MoneyRestless(order)
+
+
+def _next_step(order: Order) -> Callable[[Order, datetime], Order] | None:
+    if order.payment == "authorized":
+        if order.state in (CONFIRMED, ON_HOLD, CLOSED):
+            return _captured
+        if order.state in (CANCELLED, EXPIRED):
+            return _let_go
+    if order.state in (CANCELLED, EXPIRED) and minor(balance.refundable(order)) > 0:
+        return _return_decided
+    if balance.owed(order) and order.payment_method not in gateways.BY_HAND:
+        return _returned
+    return None
+
+
+def _captured(order: Order, now: datetime) -> Order:
+    attempt = _paying(order)
+    amount = balance.to_capture(order)
+    if minor(amount):
+        try:
+            _bank(attempt).capture(attempt.reference, amount, f"capture {attempt.payment_id} {minor(amount)}")
+        except CaptureRefused as refused:
+            return _capture_refused(order, attempt, refused, now)
+    return _capture_noted(order, attempt, amount, now)
+
+
+def _capture_noted(order: Order, attempt: Attempt, amount: Money, now: datetime) -> Order:
+    details = {
+        "payment_id": str(attempt.payment_id),
+        "amount": minor(amount),
+        # A payment may be taken in parts.
+        "key": f"capture {attempt.payment_id}" + (f" {minor(order.captured)}" if minor(order.captured) else ""),
+    }
+    order = event_written(order, "captured", actor="system", now=now, details=details)[0]
+    attempt_ended(order.order_id, attempt, "captured", now)
+    return order
+
+
+def _capture_refused(order: Order, attempt: Attempt, refused: Exception, now: datetime) -> Order:
+    """Something was taken already, or let go by who has seen the order end, or the bank takes back what it said."""
+    fresh = queries.order(order.order_id)
+    if fresh and fresh.version != order.version:
+        return fresh
+    verdict = _bank(attempt).outcome(attempt.reference)
+    if minor(_not_noted(order, attempt, verdict)) > 0:
+        return _taken_already(order, attempt, verdict, now)
+    log.error("order %s: the gateway does not pay out: %s", order.number, refused)
+    note = "The bank had approved the payment, and would not carry it out."
+    order = event_written(order, "capture_refused", actor="system", now=now, note=note)[0]
+    if attempt.state != "captured":  # in part
+        attempt_ended(order.order_id, attempt, "failed", now)
+    return order
+
+
+def _let_go(order: Order, now: datetime) -> Order:
+    """Let go of what was set aside for an order that has ended, unless it was taken meanwhile."""
+    attempt = _paying(order)
+    _bank(attempt).void(attempt.reference)
+    verdict = _bank(attempt).outcome(attempt.reference)
+    if minor(_not_noted(order, attempt, verdict)) > 0:
+        return _taken_already(order, attempt, verdict, now)
+    order = event_written(order, "voided", actor="system", now=now)[0]
+    attempt_ended(order.order_id, attempt, "voided", now)
+    return order
+
+
+def _not_noted(order: Order, attempt: Attempt, verdict: Verdict) -> Money:
+    """Return how much more the gateway has for us than the order knows of."""
+    return verdict.captured - verdict.refunded - balance.kept(order).get(attempt.payment_id, order.total * 0)
+
+
+def _taken_already(order: Order, attempt: Attempt, verdict: Verdict, now: datetime) -> Order:
+    """Note what was taken by who saw the order as it was before; what is too much of it goes back."""
+    there = _not_noted(order, attempt, verdict)
+    amount = min(there, balance.to_capture(order))
+    if excess := minor(there - amount):
+        _bank(attempt).refund(attempt.reference, money(excess, amount.currency.code), f"excess {attempt.payment_id}")
+    return _capture_noted(order, attempt, amount, now)
+
+
+def _return_decided(order: Order, now: datetime) -> Order:
+    """All that is left of an ended order's money is to go back."""
+    details = {
+        "refund": str(uuid5(order.order_id, f"the rest {len(balance.refunds(order))}")),
+        "amount": minor(balance.refundable(order)),
+        "lines": {},
+        "reason": order.state,
+    }
+    return event_written(order, "refund_owed", actor="system", now=now, details=details)[0]
+
+
+def _returned(order: Order, now: datetime) -> Order:
+    """Give back the oldest of what is owed."""
+    refund = balance.owed(order)[0]
+    of = balance.sources(order, refund.amount)
+    attempts = {each.payment_id: each for each in queries.attempts(order.order_id)}
+    for payment_id, part in of.items():
+        attempt = attempts[payment_id]
+        _bank(attempt).refund(attempt.reference, part, f"{refund.refund_id} {payment_id}")
+    return refund_noted(order, refund, actor="system", now=now)
+
+
+def refund_noted(order: Order, refund: balance.Refund, *, actor: str, now: datetime, note: str = "") -> Order:
+    """Note that what was owed has gone back, and of which payments; return the order.
+
+    Raises MoveRefused, StaleOrder, CassandraUnavailable.
+    """
+    of = balance.sources(order, refund.amount)
+    details = {
+        "refund": refund.refund_id,
+        "amount": minor(refund.amount),
+        "of": {str(payment_id): minor(part) for payment_id, part in of.items()},
+    }
+    order = event_written(order, "refunded", actor=actor, now=now, note=note, details=details)[0]
+    left = balance.kept(order)
+    for attempt in queries.attempts(order.order_id):
+        if attempt.payment_id in of and not minor(left[attempt.payment_id]):
+            attempt_ended(order.order_id, attempt, "refunded", now)
+    return order
+
+
+def given_back(attempt: Attempt, verdict: Verdict) -> None:
+    """Give a payment back that the shop does not want: let go of it, or return what was taken.
+
+    Raises GatewayAway, CassandraUnavailable.
+    """
+    _bank(attempt).void(attempt.reference)
+    if left := minor(verdict.captured - verdict.refunded):
+        part = money(left, verdict.captured.currency.code)
+        _bank(attempt).refund(attempt.reference, part, f"not wanted {attempt.payment_id}")
+
+
+def _bank(attempt: Attempt) -> Gateway:
+    return gateways.gateway(attempt.gateway)
+
+
+def _paying(order: Order) -> Attempt:
+    """The try that pays the order."""
+    return next(each for each in queries.attempts(order.order_id) if each.payment_id == order.payment_id)

@@ -1,0 +1,80 @@
+"""What comes back of an order, goods and money: one event each, guarded like all that happens to an order.
+
+`order` is the order as it was read. All of them raise MoveRefused when that cannot happen to it, StaleOrder when somebody
+was faster, CassandraUnavailable; times are in UTC.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from uuid import uuid5
+
+from moneyed import Money
+
+from catalogue.money import minor
+from orders.errors import MoveRefused
+from orders.operations.settling import order_moved
+from orders.queries import Order
+from orders.returns import all_there
+
+
+def return_requested(
+    order: Order, lines: Mapping[int, int], reason: str, *, actor: str, now: datetime, note: str = ""
+) -> Order:
+    """Ask to send units of lines, by line number, back; return the order with the return as its last one.
+
+    What has arrived may be sent back for so many days as the shop gives (RETURN_DAYS), and once.
+    """
+    wanted = {line: units for line, units in lines.items() if units}
+    if not all_there(wanted, order.returnable(now)):
+        raise MoveRefused(order, "return_requested", "so much cannot be sent back")
+    details = {"return": str(len(order.returns) + 1), "lines": wanted, "reason": reason}
+    return order_moved(order, "return_requested", actor=actor, now=now, note=note, details=details)
+
+
+def return_approved(order: Order, return_id: str, *, actor: str, now: datetime, note: str = "") -> Order:
+    """Agree to a return; return the order."""
+    return order_moved(order, "return_approved", actor=actor, now=now, note=note, details={"return": return_id})
+
+
+def return_rejected(order: Order, return_id: str, *, actor: str, now: datetime, note: str) -> Order:
+    """Refuse a return; `note` says why, in words for the shopper. Return the order."""
+    return order_moved(order, "return_rejected", actor=actor, now=now, note=note, details={"return": return_id})
+
+
+def return_received(
+    order: Order, return_id: str, restock: Mapping[int, int], *, actor: str, now: datetime, note: str = ""
+) -> Order:
+    """Note that a return has arrived, and how many units of each line go back to the shelf; return the order."""
+    details = {"return": return_id, "restock": {line: units for line, units in restock.items() if units}}
+    return order_moved(order, "return_received", actor=actor, now=now, note=note, details=details)
+
+
+def refund_decided(
+    order: Order,
+    amount: Money,
+    lines: Mapping[int, int],
+    reason: str,
+    *,
+    actor: str,
+    now: datetime,
+    note: str = "",
+    return_id: str = "",
+    delivery: bool = False,
+) -> Order:
+    """Decide that money goes back, for these units of lines or, without any, for the order; return the order.
+
+    It goes back the way it came, now or when the bank can be reached again. Together with what was decided before it
+    is never more than what was taken. `return_id` is the return for which it is; `delivery` tells that what was paid
+    for the delivery is in it.
+    """
+    details: dict[str, object] = {
+        "refund": str(uuid5(order.order_id, f"refund {order.version}")),
+        "amount": minor(amount),
+        "lines": {line: units for line, units in lines.items() if units},
+        "reason": reason,
+    }
+    if return_id:
+        details["return"] = return_id
+    if delivery:
+        details["delivery"] = True
+    return order_moved(order, "refund_owed", actor=actor, now=now, note=note, details=details)

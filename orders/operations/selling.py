@@ -1,0 +1,122 @@
+"""What an order sold, line by line, for the figures (Q18): what was paid for each line, and what of that went back.
+
+Delivery is no goods, and is left out. What was given up before it was packed was not sold, so the money for it is no
+refund here. What is refunded for lines is theirs; what is refunded without a word of lines is spread over all of them,
+until nothing is left of them. Net is rounded line by line.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from analytics import operations as analytics
+from analytics.figures import SoldLine
+from analytics.operations import Sale
+from catalogue import tax
+from catalogue.money import minor, money
+from catalogue.shares import spread
+from orders import balance
+from orders.balance import Refund
+from orders.queries import Item, Order
+
+
+@dataclass
+class _Line:
+    """What a line sold and gave back, in units and minor units."""
+
+    item: Item
+    gross: int
+    net: int
+    units_back: int = 0
+    back: int = 0
+
+    @property
+    def left(self) -> int:
+        return self.gross - self.back
+
+    def share_of(self, units: int) -> int:
+        """Return what so many more units were paid for, and never more than is left."""
+        more = min(units, self.item.quantity - self.units_back)
+        if not more:
+            return 0
+        return min(minor(self.item.paid_for(more, self.units_back)), self.left)
+
+    def sold(self) -> SoldLine:
+        item = self.item
+        # Whoever has all the money back has bought nothing.
+        units_back = item.quantity if self.gross and not self.left else self.units_back
+        net_back = self.net * self.back // self.gross if self.gross else 0
+        return SoldLine(
+            item.line_number,
+            item.product_id,
+            item.variant_id,
+            item.quantity,
+            self.gross,
+            self.net,
+            units_back,
+            self.back,
+            net_back,
+        )
+
+
+def sale_noted(order: Order, items: Sequence[Item]) -> None:
+    """Tell the figures what a paid order sold, or what is left of that; an unpaid one sold nothing. Raises CassandraUnavailable."""
+    if sale := sale_of(order, items):
+        analytics.sold(sale)
+
+
+def sale_of(order: Order, items: Sequence[Item]) -> Sale | None:
+    """Return what a paid order sold, as it is now; None for one that was not paid."""
+    if not order.was_paid or not items:
+        return None
+    # A line of which nothing is left is told, too: it may have been told as sold before.
+    left = {item.line_number: item for item in order.lines(items)}
+    lines = [_paid(left.get(item.line_number) or item.less(0), order.country) for item in items]
+    passed_over = {each.refund_id for each in balance.owed(order)} | balance.of_changes(order)
+    for refund in _for_what_stayed(order, items):
+        if refund.refund_id not in passed_over:
+            _given_back(refund, lines)
+    sold = tuple(line.sold() for line in lines)
+    return Sale(order.order_id, order.placed_at, order.version, order.total.currency.code, sold)
+
+
+def _for_what_stayed(order: Order, items: Sequence[Item]) -> Iterator[Refund]:
+    """Yield the refunds without what was for units that have been taken out of the order since: those were not sold."""
+    of = {item.line_number: item for item in items}
+    _, out = balance.paid_back_by_line(order, {line: item.quantity for line, item in of.items()})
+    passed_over = balance.of_changes(order)
+    for refund in balance.refunds(order):
+        if refund.refund_id in passed_over or not any(out.get(line) for line in refund.lines):
+            yield refund
+            continue
+        stayed = {}
+        for line, count in refund.lines.items():
+            gone = min(count, out.get(line, 0))
+            out[line] = out.get(line, 0) - gone
+            stayed[line] = count - gone
+        if any(stayed.values()):
+            cents = minor(refund.amount) * _worth(stayed, of) // max(_worth(refund.lines, of), 1)
+            yield replace(refund, amount=money(cents, refund.amount.currency.code), lines=stayed)
+
+
+def _worth(lines: Mapping[int, int], of: Mapping[int, Item]) -> int:
+    return sum(minor(of[line].paid_for(min(units, of[line].quantity))) for line, units in lines.items() if line in of)
+
+
+def _paid(item: Item, country: str) -> _Line:
+    """Return what was paid for a line."""
+    if item.tax_added:
+        return _Line(item, minor(item.paid), minor(item.paid - item.tax_added))
+    parts = tax.included([(item.tax_class, item.paid)], country)
+    return _Line(item, minor(item.paid), sum(minor(part.net) for part in parts))
+
+
+def _given_back(refund: Refund, lines: Sequence[_Line]) -> None:
+    named = {line.item.line_number: refund.lines.get(line.item.line_number, 0) for line in lines}
+    if any(named.values()):
+        shares = [line.share_of(named[line.item.line_number]) for line in lines]
+    else:
+        shares = [line.left for line in lines]
+    amount = min(minor(refund.amount), sum(shares))
+    for line, part in zip(lines, spread(amount, shares), strict=True):
+        line.back += part
+        line.units_back = min(line.units_back + named[line.item.line_number], line.item.quantity)

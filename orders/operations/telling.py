@@ -1,0 +1,346 @@
+"""The mails about an order: one for each event that its shopper should know of, whoever looks at the order how often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from accounts import queries as accounts
+from catalogue.money import money
+from catalogue.templatetags.money import money as in_words
+from mail.operations import mail_queued
+from orders import balance, links
+from orders.carriers import tracking_url
+from orders.events import Event, units
+from orders.gateways import AT_THE_DOOR, BY_HAND, CARD, TRANSFER
+from orders.parcels import Content
+from orders.queries import Item, Order
+from orders.states import CONFIRMING, PENDING
+
+# What is older is no news any more, and an importer of old orders writes no mail.
+NEWS_FOR = timedelta(days=2)
+# Who has bought something out of a cart here is told of it, however late: for as long as the outbox knows what it has told.
+# An importer knows no carts.
+CONFIRMED_FOR = timedelta(days=29)
+
+
+@dataclass(frozen=True)
+class Letter:
+    """What a mail about an event says: paragraphs, perhaps some goods, and where to go on."""
+
+    headline: str
+    says: tuple[str, ...]
+    goods: tuple[Content, ...] = ()
+    goods_title: str = ""
+    whole: bool = False  # the order with its sums stands below
+    link: str = "Follow my order"
+    track: str = ""  # the carrier's page
+    account: tuple[str, ...] = ()  # to whom a transfer goes
+
+
+def mails_written(order: Order, items: tuple[Item, ...], now: datetime) -> None:
+    """Write the mails that an order's events ask for into the outbox; those that are there already stay as they are.
+
+    Nobody is told of what happened more than two days ago, but for that the order is confirmed, or of an order without
+    its person. Raises CassandraUnavailable.
+    """
+    if order.erased:
+        return
+    fresh = [event for event in order.events if event.at >= datetime.now(UTC) - _news_for(order, event)]
+    told = [(event, letter) for event in fresh if (letter := letter_about(order, event, items))]
+    if not told:
+        return
+    member = accounts.user(order.user_id) if order.user_id else None
+    plain = bool(member and member.plain_mail)
+    url = f"{settings.PUBLIC_URL}{reverse('orders:track', args=[links.track_token(order.order_id)])}"
+    context = {"order": order, "items": order.lines(items) or items, "url": url}
+    for event, letter in told:
+        about = "confirmed" if event.kind in CONFIRMING else f"{event.kind} {event.event_id}"
+        template = "order_placed" if event.kind in CONFIRMING else "order_moved"
+        mail_queued(order.order_id, about, order.email, template, context | {"letter": letter}, now, plain=plain)
+
+
+def _news_for(order: Order, event: Event) -> timedelta:
+    return CONFIRMED_FOR if event.kind in CONFIRMING and order.cart_id else NEWS_FOR
+
+
+def letter_about(order: Order, event: Event, items: Iterable[Item]) -> Letter | None:
+    """Return what to write about an event, None for what needs no mail."""
+    kind = "confirmed" if event.kind in CONFIRMING else event.kind
+    write = _LETTERS.get(kind)
+    return write(order, event, tuple(items)) if write else None
+
+
+def _placed(order: Order, event: Event, items: tuple[Item, ...]) -> Letter | None:
+    if order.payment_method != TRANSFER or order.state != PENDING:
+        return None
+    return Letter(
+        "Please pay your order",
+        (
+            f"Thank you, we have your order. Please transfer {in_words(order.total)} "
+            f"by {_day(order.pay_until)}, and write {order.number} as the reference.",
+            "We keep your things for you until then, and send them as soon as the money is there.",
+        ),
+        whole=True,
+        account=tuple(settings.BANK_ACCOUNT.split("|")),
+    )
+
+
+def _confirmed(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+    first, last = order.method.arrives(event.at)
+    days = _plain_day(first) if first == last else f"{_plain_day(first)} to {_plain_day(last)}"
+    says = [f"We pack it next, and write again when it leaves our warehouse. It should reach you {days}."]
+    if order.payment_method == AT_THE_DOOR:
+        says.append(f"You pay the carrier {in_words(order.total)} at your door.")
+    return Letter("Your order", tuple(says), whole=True)
+
+
+def _payment_failed(order: Order, event: Event, items: tuple[Item, ...]) -> Letter | None:
+    if order.state != PENDING:
+        return None  # it was paid after all, or has ended: there is another mail about that
+    return Letter(
+        "The payment did not go through",
+        (
+            "Your bank has declined the payment. Nothing was charged.",
+            f"You can try again, with another card too, until {_time(order.pay_until)}. So long we keep your things for you.",
+        ),
+        link="Pay my order",
+    )
+
+
+def _expired(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+    return Letter(
+        "Your order was not paid in time",
+        (
+            "No payment has reached us in time, so we have given its things back. Nothing was charged.",
+            "Is the money on its way? Then we take your things again as soon as it comes, or send it back if they are sold.",
+        )
+        if order.payment_method == TRANSFER
+        else (
+            "No payment has reached us in time, so we have given its things back. Nothing was charged.",
+            "If you still want them, you can order them again.",
+        ),
+    )
+
+
+def _too_late(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+    return Letter(
+        "Your payment came too late",
+        (
+            event.note or "Your payment came after the order had ended, and meanwhile its things were sold.",
+            "You get all of it back, and have nothing to do.",
+        ),
+    )
+
+
+def _capture_refused(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+    return Letter(
+        "There is a problem with your payment",
+        (
+            "Your bank had approved the payment, and does not carry it out now. Nothing was charged.",
+            "We keep your things for you and look into it. You need do nothing yet; answer to this mail if you have a question.",
+        ),
+    )
+
+
+def _shipped(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+    about = event.details.get("parcel")
+    sent = [
+        each
+        for each in order.parcels(items)
+        if (each.shipped_at == event.at if about is None else each.parcel_id == about)
+    ]
+    goods = tuple(content for parcel in sent for content in parcel.contents)
+    carrier = sent[0].carrier if sent and sent[0].carrier else order.method.carrier
+    tracking = sent[0].tracking if sent else ""
+    whole = sum(each.count for each in order.parcels() if each.sent) >= sum(order.quantities.values())
+    says = [
+        f"{'It' if whole and len(order.parcels()) == 1 else 'A parcel of your order'} is on its way with {carrier}."
+    ]
+    if tracking:
+        says.append(f"Its number there is {tracking}.")
+    if not whole:
+        says.append("The rest comes in another parcel; we write to you about it, too.")
+    return Letter(
+        "Your order is on its way" if whole else "A parcel is on its way",
+        tuple(says),
+        goods,
+        "In the parcel",
+        track=tracking_url(carrier, tracking),
+    )
+
+
+def _delivered(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+    until = timezone.localdate(event.at) + timedelta(days=settings.RETURN_DAYS)
+    return Letter(
+        "Your parcel has arrived",
+        (
+            "We hope that all is well with it.",
+            f"If not, you can send things back until {_plain_day(until)}: ask for it on your order’s page.",
+        ),
+        _in_parcel(order, event, items),
+        "In the parcel",
+        link="See my order",
+    )
+
+
+def _lost(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+    return Letter(
+        "A parcel was lost",
+        (
+            "The carrier has lost a parcel of your order. We are sorry.",
+            "You need do nothing: we send its things again, or give you the money back, and write to you about it.",
+        ),
+        _in_parcel(order, event, items),
+        "In the parcel",
+    )
+
+
+def _in_parcel(order: Order, event: Event, items: tuple[Item, ...]) -> tuple[Content, ...]:
+    about = event.details.get("parcel")
+    return tuple(
+        content
+        for parcel in order.parcels(items)
+        if about is None or parcel.parcel_id == about
+        for content in parcel.contents
+    )
+
+
+def _changed(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+    says = ["It is this now:"]
+    was, total = event.details["sums"].get("was"), event.details["sums"]["total"]
+    if was is not None and was > total and order.captured.amount:
+        less = in_words(money(was - total, order.total.currency.code))
+        says = [f"You get {less} back, because it costs less now. It is this now:"]
+    return Letter("Your order was changed", tuple(says), whole=True)
+
+
+def _cancelled(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+    back = order.captured - order.refunded
+    said = f"We send {in_words(back)} back. We write to you when it has gone." if back.amount else _back_said(order)
+    return Letter("Your order was cancelled", (said,), whole=True, link="See my order")
+
+
+def _back_said(order: Order) -> str:
+    return f"Given back: {in_words(order.refunded)}." if order.refunded.amount else "Nothing was charged."
+
+
+def _return_requested(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+    return Letter(
+        "You want to send something back",
+        ("We have your request and look at it within two working days. Please send nothing before we have answered.",),
+        _of_return(event, order, items),
+        "To be sent back",
+        link="See my order",
+    )
+
+
+def _return_approved(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+    number, about = order.number, event.details.get("return", "")
+    return Letter(
+        "Please send it back",
+        (
+            f"Put a slip with {number} / {about} into the parcel and send it to: {seller_line()}.",
+            "Keep the receipt. When the parcel is here, we look at it, and you get your money back.",
+        ),
+        _of_return(event, order, items),
+        "To be sent back",
+        link="See my order",
+    )
+
+
+def _return_rejected(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+    why = (event.note,) if event.note else ()
+    return Letter(
+        "We cannot take it back",
+        (*why, "If you see that differently, simply answer to this mail."),
+        _of_return(event, order, items),
+        "You wanted to send back",
+        link="See my order",
+    )
+
+
+def _return_received(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+    return Letter(
+        "What you sent back is here",
+        ("We look at it now. You get your money back within a few days, and a mail when it has gone.",),
+        _of_return(event, order, items),
+        "Sent back",
+        link="See my order",
+    )
+
+
+def _of_return(event: Event, order: Order, items: tuple[Item, ...]) -> tuple[Content, ...]:
+    about = event.details.get("return")
+    lines = next((each.lines for each in order.returns if each.return_id == about), {})
+    of = {item.line_number: item for item in items}
+    return tuple(Content(of[line], count) for line, count in lines.items() if line in of)
+
+
+def _refunded(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+    about = next((each for each in balance.refunds(order) if each.refund_id == event.details.get("refund")), None)
+    amount = about.amount if about else order.refunded
+    of = {item.line_number: item for item in items}
+    lines = about.lines if about else {}
+    says = [f"We have sent {in_words(amount)} back to you. {way_back(order)}"]
+    if about and about.reason:
+        says.insert(0, f"For: {about.reason}")
+    return Letter(
+        f"{in_words(amount)} is on its way back to you",
+        tuple(says),
+        tuple(Content(of[line], count) for line, count in units(lines).items() if line in of),
+        "For these things",
+        link="See my order",
+    )
+
+
+def way_back(order: Order) -> str:
+    """Return how money that is given back for an order reaches its buyer, in a sentence."""
+    if order.payment_method == CARD:
+        return "It is on your card again within three to five working days."
+    if order.payment_method in BY_HAND:
+        return "It goes to your bank account, and is there within two working days."
+    return ""
+
+
+def seller_line() -> str:
+    """Return the seller's name and address in one line."""
+    return ", ".join([settings.SELLER["name"], *settings.SELLER["address"]])
+
+
+def _day(moment: datetime) -> str:
+    return str(date_format(timezone.localtime(moment), "l j F Y"))
+
+
+def _plain_day(day: date) -> str:
+    return str(date_format(day, "l j F"))
+
+
+def _time(moment: datetime) -> str:
+    return str(date_format(timezone.localtime(moment), "H:i"))
+
+
+_LETTERS: dict[str, Callable[[Order, Event, tuple[Item, ...]], Letter | None]] = {
+    "placed": _placed,
+    "confirmed": _confirmed,
+    "payment_failed": _payment_failed,
+    "expired": _expired,
+    "paid_too_late": _too_late,
+    "capture_refused": _capture_refused,
+    "shipped": _shipped,
+    "delivered": _delivered,
+    "lost": _lost,
+    "changed": _changed,
+    "cancelled": _cancelled,
+    "return_requested": _return_requested,
+    "return_approved": _return_approved,
+    "return_rejected": _return_rejected,
+    "return_received": _return_received,
+    "refunded": _refunded,
+}

@@ -1,0 +1,197 @@
+"""An order's parcels, folded from its events: packed > shipped > delivered | lost; what is unpacked is cancelled.
+
+Details of the events: packed {parcel, warehouse, lines: {line: units}}, or {parcels: [such, …]} for several at once;
+shipped {parcel, carrier, tracking}; delivered, lost, unpacked {parcel}. An event that names no parcel is about all: all
+that is left is packed, a parcel for each warehouse; all that is packed is shipped, or all that is left if nothing is;
+all that is under way is delivered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from inventory.queries import AHEAD as AHEAD
+from orders.events import Event, units
+
+if TYPE_CHECKING:
+    from orders.queries import Item
+
+PACKED, SHIPPED, DELIVERED, LOST, CANCELLED = "packed", "shipped", "delivered", "lost", "cancelled"
+# Which event takes a parcel from where to where.
+STEPS = {
+    "shipped": (PACKED, SHIPPED),
+    "delivered": (SHIPPED, DELIVERED),
+    "lost": (SHIPPED, LOST),
+    "unpacked": (PACKED, CANCELLED),
+}
+# Which warehouse keeps, or has sent, how many units of a line.
+Kept = Mapping[str, Mapping[int, int]]
+
+
+@dataclass(frozen=True)
+class Content:
+    """So many units of a line in a parcel."""
+
+    item: Item
+    units: int
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A parcel. `lines` are units by line number; times are UTC, None for what has not happened."""
+
+    parcel_id: str
+    warehouse: str
+    lines: dict[int, int]
+    packed_at: datetime
+    state: str = PACKED
+    carrier: str = ""
+    tracking: str = ""
+    shipped_at: datetime | None = None
+    delivered_at: datetime | None = None
+    contents: tuple[Content, ...] = ()  # the lines as goods; only where the items are at hand
+
+    @property
+    def sent(self) -> bool:
+        """Whether it has left the house."""
+        return self.state in (SHIPPED, DELIVERED, LOST)
+
+    @property
+    def under_way(self) -> bool:
+        return self.state == SHIPPED
+
+    @property
+    def count(self) -> int:
+        return sum(self.lines.values())
+
+
+def folded(events: Sequence[Event], kept: Kept) -> tuple[Parcel, ...]:
+    """Return the parcels that these events (the newest first) have made, in the order of their packing."""
+    found: dict[str, Parcel] = {}
+    for event in reversed(events):
+        if event.kind == "packed":
+            found |= {each.parcel_id: each for each in _packed(event, found.values(), kept)}
+        elif event.kind in STEPS:
+            found |= {each.parcel_id: each for each in _stepped(event, found.values(), kept)}
+    return tuple(found.values())
+
+
+def _packed(event: Event, before: Iterable[Parcel], kept: Kept) -> Iterator[Parcel]:
+    for each in described(event.details, before, kept):
+        yield Parcel(str(each["parcel"]), each["warehouse"], units(each["lines"]), event.at)
+
+
+def _stepped(event: Event, before: Iterable[Parcel], kept: Kept) -> Iterator[Parcel]:
+    was, becomes = STEPS[event.kind]
+    there = list(before)
+    about = event.details.get("parcel")
+    chosen = [each for each in there if each.state == was and about in (None, each.parcel_id)]
+    if not chosen and about is None and event.kind == "shipped":
+        chosen = list(_packed(event, there, kept))
+    for each in chosen:
+        yield replace(
+            each,
+            state=becomes,
+            carrier=event.details.get("carrier") or each.carrier,
+            tracking=event.details.get("tracking") or each.tracking,
+            shipped_at=event.at if becomes == SHIPPED else each.shipped_at,
+            delivered_at=event.at if becomes == DELIVERED else each.delivered_at,
+        )
+
+
+def described(details: Mapping[str, Any], before: Iterable[Parcel], kept: Kept) -> list[dict[str, Any]]:
+    """Return what a packing makes, each as {parcel, warehouse, lines}: what it says, or all that is left to pack."""
+    if "parcels" in details:
+        return list(details["parcels"])
+    if "warehouse" in details:
+        return [dict(details)]
+    there = list(before)
+    first = len(there) + 1
+    rest = left(kept, there).items()
+    return [{"parcel": str(n), "warehouse": house, "lines": lines} for n, (house, lines) in enumerate(rest, first)]
+
+
+def left(kept: Kept, parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
+    """Return what is still to be packed, by warehouse and line; warehouses and lines without any are left out."""
+    packed = boxed(parcels)
+    # Units that wait for goods to arrive (AHEAD) stand in no house, so nobody packs them.
+    rest = {
+        house: {line: count - packed.get(house, {}).get(line, 0) for line, count in lines.items()}
+        for house, lines in kept.items()
+        if house != AHEAD
+    }
+    some = {house: {line: count for line, count in lines.items() if count > 0} for house, lines in rest.items()}
+    return {house: lines for house, lines in some.items() if lines}
+
+
+def sent(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
+    """Return what has left the house, by warehouse and line."""
+    return _by_house(each for each in parcels if each.sent)
+
+
+def came(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
+    """Return what has arrived, by the warehouse that sent it and by line."""
+    return _by_house(each for each in parcels if each.state == DELIVERED)
+
+
+def boxed(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
+    """Return what is in parcels, packed or sent, by warehouse and line."""
+    return _by_house(each for each in parcels if each.state != CANCELLED)
+
+
+def by_line(units: Mapping[str, Mapping[int, int]]) -> dict[int, int]:
+    """Return units by line, over all warehouses."""
+    found: dict[int, int] = {}
+    for lines in units.values():
+        for line, count in lines.items():
+            found[line] = found.get(line, 0) + count
+    return found
+
+
+def _by_house(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
+    found: dict[str, dict[int, int]] = {}
+    for parcel in parcels:
+        there = found.setdefault(parcel.warehouse, {})
+        for line, count in parcel.lines.items():
+            there[line] = there.get(line, 0) + count
+    return found
+
+
+def fulfilment(kept: Kept, parcels: Sequence[Parcel]) -> str:
+    """Return how far an order's goods have come: unfulfilled, partially_shipped, shipped, delivered."""
+    wanted = sum(sum(lines.values()) for lines in kept.values())
+    gone = sum(each.count for each in parcels if each.sent)
+    if not gone:
+        return "unfulfilled"
+    if gone < wanted:
+        return "partially_shipped"
+    over = not any(each.under_way for each in parcels) and any(each.state == DELIVERED for each in parcels)
+    return "delivered" if over else "shipped"
+
+
+def problem(event: Event, parcels: Sequence[Parcel], kept: Kept) -> str:
+    """Return in words why this cannot happen to these parcels, or ''."""
+    if event.kind == "packed":
+        made, rest = described(event.details, parcels, kept), left(kept, parcels)
+        if not made or not all(units(each["lines"]) for each in made):
+            return "there is nothing to pack"
+        known = {each.parcel_id for each in parcels}
+        for each in made:
+            there = rest.get(each["warehouse"], {})
+            if each["parcel"] in known or any(
+                count < 0 or count > there.get(line, 0) for line, count in units(each["lines"]).items()
+            ):
+                return "so much is not left to pack"
+            known.add(each["parcel"])
+        return ""
+    was, _ = STEPS[event.kind]
+    about = event.details.get("parcel")
+    if about is None:
+        return ""
+    found = next((each for each in parcels if each.parcel_id == about), None)
+    if found is None:
+        return f"it has no parcel {about}"
+    return "" if found.state == was else f"parcel {about} is {found.state}"

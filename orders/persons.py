@@ -1,0 +1,19 @@
+"""Whose a use of a code is."""
+
+from uuid import UUID
+
+from accounts import queries as accounts
+from promotions.operations import person_key
+
+
+def user_of_code(user_id: UUID | None, email: str) -> str:
+    """Return who uses a code, as promotions.operations.person_key has it: somebody with an account is one person.
+
+    A guest who orders with the proved address of an account uses what that account may use. '' for a guest whose
+    address is not known. Raises CassandraUnavailable.
+    """
+    if user_id is None and email.strip():
+        member = accounts.user_by_email(email)
+        if member and member.verified_at:
+            user_id = member.user_id
+    return person_key(user_id, email)

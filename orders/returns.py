@@ -1,0 +1,130 @@
+"""What comes back of an order, folded from its events: requested > approved | rejected; approved > received > refunded.
+
+Details of the events: return_requested {return, lines: {line: units}, reason}; return_approved {return};
+return_rejected {return}, its note says why; return_received {return, restock: {line: units}}. It is refunded once the
+money of a `refund_owed` that names it ({return}) has gone back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from django.conf import settings
+
+from orders.events import Event, units
+from orders.parcels import Parcel, by_line, came
+
+REQUESTED, APPROVED, REJECTED, RECEIVED, REFUNDED = "requested", "approved", "rejected", "received", "refunded"
+# Which event takes a return from where to where.
+STEPS = {
+    "return_approved": (REQUESTED, APPROVED),
+    "return_rejected": (REQUESTED, REJECTED),
+    "return_received": (APPROVED, RECEIVED),
+}
+KINDS = ("return_requested", *STEPS)
+
+
+@dataclass(frozen=True)
+class Return:
+    """What somebody sends back. `lines` and `restock` are units by line number; times are UTC."""
+
+    return_id: str
+    lines: dict[int, int]
+    reason: str
+    requested_at: datetime
+    state: str = REQUESTED
+    answer: str = ""  # why it was rejected, in words for the shopper
+    restock: dict[int, int] | None = None  # what went back to the shelf; None until it was received
+    changed_at: datetime | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether something is still to be done about it."""
+        return self.state in (REQUESTED, APPROVED, RECEIVED)
+
+    @property
+    def count(self) -> int:
+        return sum(self.lines.values())
+
+
+def folded(events: Sequence[Event]) -> tuple[Return, ...]:
+    """Return the returns that these events (the newest first) tell of, the oldest first."""
+    found: dict[str, Return] = {}
+    refunds: dict[str, str] = {}
+    for event in reversed(events):
+        about = str(event.details.get("return", ""))
+        if event.kind == "return_requested":
+            found[about] = Return(about, units(event.details["lines"]), event.details.get("reason") or "", event.at)
+        elif event.kind in STEPS and about in found:
+            found[about] = _stepped(found[about], event)
+        elif event.kind == "refund_owed" and about in found:
+            refunds[str(event.details["refund"])] = about
+        elif event.kind == "refunded" and (paid_for := refunds.get(str(event.details.get("refund", "")))):
+            found[paid_for] = replace(found[paid_for], state=REFUNDED, changed_at=event.at)
+    return tuple(found.values())
+
+
+def _stepped(was: Return, event: Event) -> Return:
+    return replace(
+        was,
+        state=STEPS[event.kind][1],
+        changed_at=event.at,
+        answer=event.note if event.kind == "return_rejected" else was.answer,
+        restock=units(event.details.get("restock")) if event.kind == "return_received" else was.restock,
+    )
+
+
+def returnable(parcels: Iterable[Parcel], returns: Iterable[Return], now: datetime | None = None) -> dict[int, int]:
+    """Return the units that may be sent back, by line: what has arrived, and by `now` not too long ago.
+
+    What somebody sends back already is not among them. Without `now` it does not matter how long ago it was.
+    """
+    within = timedelta(days=settings.RETURN_DAYS)
+    found = by_line(
+        came(each for each in parcels if each.delivered_at and (now is None or now - each.delivered_at <= within))
+    )
+    for each in returns:
+        if each.state != REJECTED:
+            for line, count in each.lines.items():
+                found[line] = found.get(line, 0) - count
+    return {line: count for line, count in found.items() if count > 0}
+
+
+def problem(event: Event, parcels: Sequence[Parcel], returns: Sequence[Return]) -> str:
+    """Return in words why this cannot happen to these returns, or ''."""
+    about = str(event.details.get("return", ""))
+    found = next((each for each in returns if each.return_id == about), None)
+    if event.kind == "return_requested":
+        wanted = units(event.details.get("lines"))
+        if not wanted:
+            return "nothing was chosen to send back"
+        return "" if not found and all_there(wanted, returnable(parcels, returns)) else "so much cannot be sent back"
+    if found is None:
+        return f"it has no return {about}"
+    if found.state != STEPS[event.kind][0]:
+        return f"return {about} is {found.state}"
+    if event.kind == "return_received" and not all_there(units(event.details.get("restock")), found.lines):
+        return "so much did not come back"
+    return ""
+
+
+def all_there(wanted: Mapping[int, int], there: Mapping[int, int]) -> bool:
+    """Tell whether all that is wanted is there, line by line."""
+    return all(0 <= count <= there.get(line, 0) for line, count in wanted.items())
+
+
+def restocked(parcels: Iterable[Parcel], returns: Iterable[Return]) -> dict[str, dict[str, dict[int, int]]]:
+    """Return what goes back to the shelf by each return, warehouse and line: whence it was sent, the first one first."""
+    there = came(parcels)
+    found: dict[str, dict[str, dict[int, int]]] = {}
+    for back in returns:
+        for line, count in (back.restock or {}).items():
+            for house, lines in there.items():
+                part = min(count, lines.get(line, 0))
+                if part:
+                    lines[line] -= part
+                    count -= part
+                    found.setdefault(back.return_id, {}).setdefault(house, {})[line] = part
+    return found

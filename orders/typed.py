@@ -1,0 +1,50 @@
+"""What somebody has typed at the checkout so far: kept in their own browser, so that Back, Reload and Change lose nothing.
+
+It never stands in an address, and the shop itself keeps nothing of it before there is an order.
+"""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from django.conf import settings
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+
+from orders.forms import BillingForm, CheckoutForm
+
+_SALT = "orders.typed"
+SECONDS = 24 * 3600
+# Browsers keep cookies of 4,096 characters, name and attributes included.
+LONGEST = 3800
+NAMES = (
+    *CheckoutForm.base_fields,
+    *(f"billing-{name}" for name in BillingForm.base_fields if name != "phone"),
+)
+
+
+def typed_before(request: HttpRequest, owner_id: UUID) -> dict[str, str]:
+    """Return what this browser has kept of an owner's checkout; nothing if it is a day old, or another's."""
+    try:
+        owner, fields = signing.loads(
+            request.COOKIES.get(settings.CHECKOUT_COOKIE_NAME, ""), salt=_SALT, max_age=SECONDS
+        )
+        return {name: str(fields[name]) for name in NAMES if name in fields} if owner == owner_id.hex else {}
+    except (signing.BadSignature, ValueError, TypeError):
+        return {}
+
+
+def typed_now(posted: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
+    """Return what has been typed, with what a form has just sent; a box that is not ticked is not sent."""
+    sent = {name: posted[name] for name in NAMES if name in posted}
+    if posted.get("on") != "details":
+        sent["same_billing"] = posted.get("same_billing", "")
+    return {**before, **sent}
+
+
+def keep(response: HttpResponse, owner_id: UUID, typed: Mapping[str, str]) -> bool:
+    """Let the browser keep what was typed, until it is closed; tell whether it can: it takes so much and no more."""
+    kept = signing.dumps([owner_id.hex, dict(typed)], salt=_SALT, compress=True)
+    if len(kept) > LONGEST:
+        return False
+    response.set_cookie(settings.CHECKOUT_COOKIE_NAME, kept, secure=settings.HTTPS, httponly=True, samesite="Lax")
+    return True

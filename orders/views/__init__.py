@@ -1,0 +1,1 @@
+"""What orders answer to a request, by what the request is about."""

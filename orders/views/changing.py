@@ -1,0 +1,124 @@
+"""What a shopper changes of an order that is placed: fewer of a line, another door, something sent back.
+
+A page that is sent when something has happened to the order's goods since it was opened is answered by 409, with what
+happened and with what was typed; sent again, it counts.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
+
+from orders import access, operations, parcels, queries, shown
+from orders.errors import MoveRefused, StaleOrder
+from orders.queries import Order
+from orders.wishes import ChangeForm, DoorForm, SendBackForm
+from web.methods import get_or_post, own
+from web.rendering import page
+
+# So often is a wish tried anew when something else happens to the order at the same moment, such as its payment.
+_TRIES = 3
+
+
+@get_or_post
+@never_cache
+@own
+@access.by_its_buyer
+def change(request: HttpRequest, order: Order) -> HttpResponse:
+    """Take things out of an order, as long as they are not packed."""
+    lines = order.lines(queries.items(order))
+    packed = parcels.by_line(parcels.boxed(order.parcels()))
+    form = ChangeForm(request.POST or None, items=lines, packed=packed)
+    return _answered(
+        request,
+        order,
+        "orders/change.html",
+        {"form": form, "may": shown.may_change(order)},
+        shown.CHANGES,
+        lambda order, now: operations.order_changed(order, form.units, actor="shopper", now=now),
+        "Your order is changed.",
+    )
+
+
+@get_or_post
+@never_cache
+@own
+@access.by_its_buyer
+def door(request: HttpRequest, order: Order) -> HttpResponse:
+    """Have an order sent to another door in the same country, as long as nothing of it is packed."""
+    form = DoorForm(request.POST or None, there=order.delivery_address)
+    return _answered(
+        request,
+        order,
+        "orders/door.html",
+        {"form": form, "may": shown.may_change_address(order)},
+        shown.CHANGES,
+        lambda order, now: operations.order_changed(order, {}, form.address(), actor="shopper", now=now),
+        "Your order goes to the new address.",
+    )
+
+
+@get_or_post
+@never_cache
+@own
+@access.by_its_buyer
+def send_back(request: HttpRequest, order: Order) -> HttpResponse:
+    """Ask to send things of an order back, as long after they have arrived as the shop gives."""
+    items = queries.items(order)
+    contents = shown.contents(items, order.returnable(datetime.now(UTC)))
+    form = SendBackForm(request.POST or None, contents=contents)
+    context = {
+        "form": form,
+        "may": bool(contents),
+        "until": shown.return_until(order),
+        "returns": shown.shown_returns(order, items),
+    }
+    return _answered(
+        request,
+        order,
+        "orders/send_back.html",
+        context,
+        shown.RETURNS,
+        lambda order, now: operations.return_requested(order, form.units, form.why, actor="shopper", now=now),
+        "We have your request. We answer by mail within two working days.",
+    )
+
+
+def _answered(
+    request: HttpRequest,
+    order: Order,
+    template: str,
+    context: dict[str, Any],
+    kinds: frozenset[str],
+    do: Callable[[Order, datetime], Order],
+    said: str,
+) -> HttpResponse:
+    """Show the page; or do what was wished and go to the order's page, or say why not."""
+    context |= {"order": order, "seen": shown.last_seen(order)}
+    if request.method != "POST":
+        return page(request, template, context)
+    news = shown.since(order, request.POST.get("seen", ""), kinds)
+    if news or not context["may"]:
+        return page(request, template, context | {"news": news, "typed": True}, status=409)
+    if not context["form"].is_valid():
+        return page(request, template, context, status=422)
+    for _ in range(_TRIES):
+        try:
+            order = do(order, datetime.now(UTC))
+        except StaleOrder as stale:
+            if news := shown.since(stale.order, shown.last_seen(order), kinds):
+                context |= {"order": stale.order, "seen": shown.last_seen(stale.order)}
+                return page(request, template, context | {"news": news, "typed": True}, status=409)
+            order = stale.order
+        except MoveRefused as refused:
+            return page(
+                request, template, context | {"why": refused.why or order.word.lower(), "typed": True}, status=409
+            )
+        else:
+            messages.success(request, said)
+            return redirect("orders:detail", order.number)
+    return page(request, template, context | {"why": "it is being worked on just now", "typed": True}, status=409)

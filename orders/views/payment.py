@@ -1,0 +1,157 @@
+"""Paying an order: to the bank and back."""
+
+import logging
+from datetime import UTC, datetime
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.formats import time_format
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.access import to_login
+from orders import access, gateways, numbers, operations, queries
+from orders.errors import GatewayAway, NoGateway, NoticeBusy, NotPayable, OrderError
+from orders.queries import Order
+from web.methods import get_or_post, own, public
+from web.rendering import without_header
+
+log = logging.getLogger(__name__)
+
+
+def remember_guests(request: HttpRequest, response: HttpResponse, order: Order) -> None:
+    """Let this browser open a guest's order; a member's opens by their session, and not any more after they left."""
+    if order.user_id is None:
+        access.remember(request, response, order.order_id)
+
+
+def to_payment(request: HttpRequest, order: Order) -> HttpResponse:
+    """Send the shopper to the gateway, or to the order's page when there is nothing to pay (any more)."""
+    try:
+        url = operations.payment_started(order, _origin(request), datetime.now(UTC)).url
+    except NotPayable:
+        response = redirect("orders:detail", order.number)
+    except OrderError as refused:
+        messages.error(request, str(refused))
+        response = redirect("orders:detail", order.number)
+    else:
+        response = redirect(url)
+    remember_guests(request, response, order)
+    return response
+
+
+def _origin(request: HttpRequest) -> str:
+    return f"{request.scheme}://{request.get_host()}"
+
+
+@get_or_post
+@never_cache
+@own
+def pay(request: HttpRequest, number: str) -> HttpResponse:
+    """Try once more to pay an order."""
+    if request.method != "POST":
+        return redirect("orders:detail", number)
+    order = access.own_order(request, number)
+    if order.waits_for_payment and order.pay_until < datetime.now(UTC):
+        messages.warning(request, "The time to pay this order is over. Nothing was charged.")
+        return redirect("orders:detail", order.number)
+    return to_payment(request, order)
+
+
+@get_or_post
+@never_cache
+@own
+@access.by_its_buyer
+def give_up(request: HttpRequest, order: Order) -> HttpResponse:
+    """The shopper does not want to pay: the order's things are free again, and still in the cart."""
+    if request.method != "POST":
+        return redirect("orders:detail", order.number)
+    order = asked(order)
+    try:
+        if not order.waits_for_payment:
+            raise NotPayable
+        operations.order_moved(order, "cancelled", actor="shopper", now=datetime.now(UTC))
+    except OrderError as refused:
+        messages.error(request, str(refused))
+        return redirect("orders:detail", order.number)
+    messages.info(request, f"Order {order.number} is given up.")
+    return redirect("cart:show")
+
+
+@get_or_post
+@never_cache
+@own
+def keep(request: HttpRequest, number: str) -> HttpResponse:
+    """The shopper is still about to pay: the order's things are kept a little longer."""
+    if request.method != "POST":
+        return redirect("orders:detail", number)
+    order = access.own_order(request, number)
+    try:
+        until = operations.kept_longer(order, datetime.now(UTC))
+        messages.success(request, f"We keep your things until {time_format(timezone.localtime(until), 'H:i')}.")
+    except OrderError as refused:
+        messages.error(request, str(refused))
+    return redirect("orders:detail", number)
+
+
+def asked(order: Order) -> Order:
+    """Ask the bank about a payment that is under way, and return the order as it is then."""
+    under_way = next((each for each in queries.attempts(order.order_id) if each.state == "started"), None)
+    if under_way is None or not order.waits_for_payment:
+        return order
+    return _settled(order, under_way.payment_id)
+
+
+def _settled(order: Order, payment_id: UUID) -> Order:
+    try:
+        return operations.payment_settled(order.order_id, payment_id, datetime.now(UTC)) or order
+    except (GatewayAway, LookupError, ValueError) as away:
+        # The worker asks again; until then the order's page tells what is known.
+        log.warning("order %s: the gateway does not answer: %s", order.number, away)
+        return order
+
+
+@require_safe
+@never_cache
+@own
+def payment_return(request: HttpRequest, number: str, payment_id: UUID) -> HttpResponse:
+    """The shopper comes back from the gateway: ask it how the payment has ended, whatever the address says."""
+    if not request.user.is_authenticated and _signed_out_at_the_bank(number, payment_id):
+        return to_login(request)
+    order = access.own_order(request, number)
+    _settled(order, payment_id)
+    return redirect("orders:detail", order.number)
+
+
+def _signed_out_at_the_bank(number: str, payment_id: UUID) -> bool:
+    """Whether this is a member's try to pay: whoever knows its id has paid it, and their session has ended meanwhile."""
+    order = queries.order_by_number(numbers.tidied(number))
+    if order is None or order.user_id is None:
+        return False
+    return any(each.payment_id == payment_id for each in queries.attempts(order.order_id))
+
+
+@csrf_exempt
+@require_POST
+@without_header
+@public
+def payment_notice(request: HttpRequest, gateway: str) -> HttpResponse:
+    """A gateway tells that a payment has moved on: believe its signature, and ask it for the rest."""
+    try:
+        notice = gateways.gateway(gateway).notified(request.body, request.headers)
+        if notice:
+            operations.notice_followed(gateway, notice, datetime.now(UTC))
+    except NoGateway as nobody:
+        raise Http404("no such gateway here") from nobody
+    except (PermissionError, LookupError, ValueError) as refused:
+        log.warning("a payment notice was refused: %s", refused)
+        return HttpResponse(status=403)
+    except NoticeBusy:
+        return HttpResponse(status=409)
+    except GatewayAway:
+        return HttpResponse(status=503)  # so that the notice is sent again
+    return HttpResponse(status=204)

@@ -1,0 +1,140 @@
+"""Untrusted input about an order that is placed -> clean values: fewer of a line, another door, something sent back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+
+from accounts.addresses import COUNTRIES, Address, address
+from accounts.forms import AddressFields
+from orders.parcels import Content
+from orders.queries import Item
+from web.forms import Form
+
+REASONS = {
+    "mind": "I have changed my mind",
+    "damaged": "It is damaged or does not work",
+    "wrong": "It is not what I ordered",
+    "late": "It came too late",
+    "other": "Something else",
+}
+
+
+class UnitsField(forms.TypedChoiceField):
+    """So many units of a line, from `least` to `most`, to choose from."""
+
+    def __init__(self, least: int, most: int, label: str) -> None:
+        super().__init__(
+            label=label,
+            coerce=int,
+            choices=[(str(number), str(number)) for number in range(least, most + 1)],
+            widget=forms.Select({"class": "input--short"}),
+            error_messages={
+                "required": f"Choose how many: {least} to {most}",
+                "invalid_choice": f"Choose a number from {least} to {most}",
+            },
+        )
+
+
+class _LinesForm(Form):
+    """A number for each of some lines."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.rows: list[tuple[Item, forms.BoundField]] = []
+
+    def _asked(self, item: Item, least: int, most: int, label: str) -> None:
+        name = f"line_{item.line_number}"
+        self.fields[name] = UnitsField(least, most, label)
+        self.rows.append((item, self[name]))
+
+    @property
+    def units(self) -> dict[int, int]:
+        """The numbers by line."""
+        return {item.line_number: self.cleaned_data[field.name] for item, field in self.rows}
+
+
+class ChangeForm(_LinesForm):
+    """How many of each line shall stay. `packed` are the units by line that cannot be given back any more."""
+
+    def __init__(self, *args: Any, items: Sequence[Item], packed: Mapping[int, int], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for item in items:
+            least = min(packed.get(item.line_number, 0), item.quantity)
+            self._asked(item, least, item.quantity, f"{item.label}: how many stay")
+            self.initial[f"line_{item.line_number}"] = item.quantity
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values. Raises ValidationError if nothing would change, or nothing would be left."""
+        cleaned = super().clean() or self.cleaned_data
+        if not self.errors:
+            if not any(self.units.values()):
+                raise forms.ValidationError("Nothing would be left. To call all of it off, cancel the order.")
+            if all(self.units[item.line_number] == item.quantity for item, _ in self.rows):
+                raise forms.ValidationError("Choose a smaller number for at least one thing.")
+        return cleaned
+
+
+class SendBackForm(_LinesForm):
+    """How many of each line go back, and why."""
+
+    reason = forms.ChoiceField(
+        label="Why do you send it back?",
+        choices=list(REASONS.items()),
+        widget=forms.RadioSelect,
+        error_messages={"required": "Choose a reason", "invalid_choice": "Choose one of these reasons"},
+    )
+    words = forms.CharField(
+        label="In your own words",
+        required=False,
+        max_length=1000,
+        widget=forms.Textarea({"rows": 4}),
+        help_text="What is broken, what came instead: it helps us to answer at once",
+        error_messages={"max_length": "Write at most 1,000 letters"},
+    )
+
+    def __init__(self, *args: Any, contents: Sequence[Content], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for content in contents:
+            self._asked(content.item, 0, content.units, f"{content.item.label}: how many go back")
+        names = [field.name for _, field in self.rows]
+        self.order_fields([*names, "reason", "words"])
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values. Raises ValidationError if nothing was chosen."""
+        cleaned = super().clean() or self.cleaned_data
+        chosen = [name for name in cleaned if name.startswith("line_")]
+        if self.rows and len(chosen) == len(self.rows) and not any(cleaned[name] for name in chosen):
+            self.add_error(self.rows[0][1].name, "Choose how many of at least one thing you send back")
+        return cleaned
+
+    @property
+    def why(self) -> str:
+        """The reason as it is kept."""
+        words = self.cleaned_data["words"].strip()
+        return ": ".join(filter(None, (REASONS[self.cleaned_data["reason"]], words)))
+
+
+class DoorForm(AddressFields):
+    """Another door in the same country."""
+
+    def __init__(self, *args: Any, there: Address, **kwargs: Any) -> None:
+        super().__init__(*args, initial=there.fields(), section="shipping", **kwargs)
+        self.there = there
+        country = self.fields["country"]
+        country.choices = [(there.country, COUNTRIES.get(there.country, there.country))]  # type: ignore[attr-defined]
+        country.widget = forms.HiddenInput()
+        country.error_messages["invalid_choice"] = "The country stays: tax and delivery are those of its country"
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values. Raises ValidationError for the address that it has already."""
+        cleaned = super().clean()
+        if not self.errors and address(cleaned).fields() == self.there.fields():
+            raise forms.ValidationError("This is the address that it goes to already.")
+        return cleaned
+
+    def address(self) -> Address:
+        """Return the address that was typed."""
+        return address(self.cleaned_data)

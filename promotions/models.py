@@ -1,0 +1,75 @@
+"""What makes an order cheaper, and who has used it."""
+
+from cassandra.cqlengine import columns
+from cassandra.cqlengine.models import Model
+
+from cassandra_db.personal import nobody
+
+
+class Promotion(Model):
+    """The terms of promotions: those that count by themselves (shelf 'automatic'), and those with a code (shelf 'code').
+
+    Terms never change: an offer is ended and another made.
+    Bound: 1,000 a shelf (promotions.operations.MOST).
+    Writer: promotions.operations.promotion_made and promotion_ended, by conditional writes alone.
+    """
+
+    __table_name__ = "promotions"
+    __person__ = nobody("the shop's own offers")
+    shelf = columns.Text(partition_key=True)
+    key = columns.Text(primary_key=True)  # the code without case, spaces and dashes; an id where there is no code
+    code = columns.Text()  # as it is written
+    title = columns.Text()  # for the shopper
+    kind = columns.Text()  # one of promotions.rules.KINDS
+    percent = columns.Decimal()
+    amount = columns.BigInt()
+    buy = columns.Integer()
+    free = columns.Integer()
+    category_id = columns.UUID()
+    minimum = columns.BigInt()
+    per_person = columns.Integer()  # 0 for no limit, as with all numbers here
+    uses = columns.Integer()
+    starts_at = columns.DateTime()
+    ends_at = columns.DateTime()
+    ended_at = columns.DateTime()  # by the staff
+    made_at = columns.DateTime()
+
+
+class VoucherUse(Model):
+    """I6: how often a code was used, and by which orders.
+
+    `used` and `remaining` are static and always there, never null: Cassandra's conditional arithmetic on null applies and
+    writes nothing. A row is a claim: 'order:<id>' for each order, and 'user:<person>:<n>' for the n-th use of one person,
+    where the code has a limit for that. One batch takes a use with both, one gives it back with both: exactly once.
+    Bound: the uses of one code; two rows each, some 300 bytes a use. A code without limits has its rows, too: the audit
+    counts them, and a use that is given back is known by its row. 100,000 uses of one code are some 30 MB; an offer to more
+    than that needs no code, or several.
+    Writer: promotions.operations.voucher_claimed and voucher_released, by conditional batches alone.
+    """
+
+    __table_name__ = "voucher_uses"
+    __person__ = nobody(
+        "a person is a keyed hash here, which leads to nobody without the shop's key and the person's id"
+    )
+    key = columns.Text(partition_key=True)
+    claim = columns.Text(primary_key=True)
+    used = columns.Integer(static=True)
+    remaining = columns.Integer(static=True)
+    order_id = columns.UUID()
+    person_claim = columns.Text()  # of an order's row: the row of its person, or ''
+    person = columns.Text()
+    claimed_at = columns.DateTime()
+
+
+class VoucherByOrder(Model):
+    """Which codes an order may have taken a use of: written before the claim, so that a crash leaves a row too many.
+
+    Bound: the codes that were tried for one order; they go once the order has ended, or its holds have.
+    Writer: promotions.operations.voucher_claimed and vouchers_released.
+    """
+
+    __table_name__ = "vouchers_by_order"
+    __options__ = {"gc_grace_seconds": 24 * 3600}
+    __person__ = nobody()
+    order_id = columns.UUID(partition_key=True)
+    key = columns.Text(primary_key=True)

@@ -1,0 +1,223 @@
+"""Everything that happens to promotions: one is made, one is ended, a code is used, a use is given back."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID, uuid4
+
+from django.utils.crypto import salted_hmac
+
+from cassandra_db import Outcome, conditional, conditional_batch, read, write
+from promotions import queries, rules
+from promotions.errors import CodeTaken, PromotionRefused, VoucherRefused
+from promotions.queries import AUTOMATIC, CODE, UNLIMITED
+from promotions.rules import Promotion, code_key
+
+# The promotions of a shelf, over ones included.
+MOST = 1000
+# How often somebody else may be faster with a use of the same code before we say that we are busy.
+ATTEMPTS = 50
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a promotion is made of. Sums in minor units of the shop's currency, times in UTC; 0 and None are no limit."""
+
+    title: str
+    kind: str
+    code: str = ""
+    percent: Decimal = Decimal(0)
+    amount: int = 0
+    buy: int = 0
+    free: int = 0
+    category_id: UUID | None = None
+    minimum: int = 0
+    per_person: int = 0
+    uses: int = 0
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+
+
+MADE = conditional(
+    "promotions",
+    """INSERT INTO promotions (shelf, key, code, title, kind, percent, amount, buy, free, category_id, minimum, per_person,
+                               uses, starts_at, ends_at, made_at)
+       VALUES (:shelf, :key, :code, :title, :kind, :percent, :amount, :buy, :free, :category_id, :minimum, :per_person,
+               :uses, :starts_at, :ends_at, :made_at) IF NOT EXISTS""",
+)
+ENDED = conditional(
+    "promotions",
+    "UPDATE promotions SET ended_at = :now WHERE shelf = :shelf AND key = :key IF ended_at = null AND kind IN :kinds",
+)
+
+
+def promotion_made(terms: Terms, now: datetime, key: str = "") -> str:
+    """Make a promotion, with a code or without; return its key. `key` makes one without a code only once.
+
+    Raises PromotionRefused, CodeTaken, CassandraUnavailable.
+    """
+    _checked(terms)
+    shelf = CODE if terms.code else AUTOMATIC
+    key = code_key(terms.code) or key or uuid4().hex
+    if len(queries.promotions(shelf)) >= MOST:
+        raise PromotionRefused(f"There are {MOST} promotions of this kind already.")
+    outcome = MADE.apply(
+        mine=lambda row: row.made_at == now and row.title == terms.title,
+        shelf=shelf,
+        key=key,
+        code=terms.code,
+        title=terms.title,
+        kind=terms.kind,
+        percent=terms.percent,
+        amount=terms.amount,
+        buy=terms.buy,
+        free=terms.free,
+        category_id=terms.category_id,
+        minimum=terms.minimum,
+        per_person=terms.per_person,
+        uses=terms.uses,
+        starts_at=terms.starts_at,
+        ends_at=terms.ends_at,
+        made_at=now,
+    )
+    if not outcome and terms.code:
+        raise CodeTaken(terms.code)
+    queries.promotions_forgotten()
+    return key
+
+
+def _checked(terms: Terms) -> None:
+    if terms.code and not code_key(terms.code):
+        raise PromotionRefused("A code has letters or digits.")
+    right = {
+        rules.PERCENTAGE: 0 < terms.percent <= 100,
+        rules.AMOUNT: terms.amount > 0,
+        rules.BUY_GET: terms.buy > 0 and terms.free > 0,
+        rules.FREE_DELIVERY: True,
+    }
+    if not right.get(terms.kind, False):
+        raise PromotionRefused("Say how much the promotion takes off.")
+    if not terms.code and (terms.uses or terms.per_person):
+        raise PromotionRefused("Only a code can be limited to a number of uses.")
+    if terms.starts_at and terms.ends_at and terms.starts_at >= terms.ends_at:
+        raise PromotionRefused("It ends before it starts.")
+
+
+def promotion_ended(shelf: str, key: str, now: datetime) -> bool:
+    """End a promotion; tell whether this call ended it. Raises CassandraUnavailable."""
+    outcome = ENDED.apply(mine=lambda row: row.ended_at == now, shelf=shelf, key=key, now=now, kinds=list(rules.KINDS))
+    queries.promotions_forgotten()
+    return outcome.applied
+
+
+def person_key(user_id: UUID | None, email: str = "") -> str:
+    """Return who uses a code, without telling who that is: a member by the account, a guest by the e-mail address.
+
+    '' for a guest whose address is not known.
+    """
+    who = f"member {user_id}" if user_id else f"mail {email.strip().casefold()}" if email.strip() else ""
+    return salted_hmac("promotions.person", who, algorithm="sha256").hexdigest()[:32] if who else ""
+
+
+SEED = conditional("I6", "UPDATE voucher_uses SET used = 0, remaining = :uses WHERE key = :key IF used = null")
+TAKE = conditional(
+    "I6", "UPDATE voucher_uses SET used = used + 1, remaining = remaining + -1 WHERE key = :key IF remaining >= 1"
+)
+FOR_ORDER = conditional(
+    "I6",
+    """INSERT INTO voucher_uses (key, claim, order_id, person_claim, person, claimed_at)
+       VALUES (:key, :claim, :order_id, :person_claim, :person, :now) IF NOT EXISTS""",
+)
+FOR_PERSON = conditional(
+    "I6", "INSERT INTO voucher_uses (key, claim, order_id) VALUES (:key, :claim, :order_id) IF NOT EXISTS"
+)
+GIVE = conditional(
+    "I6", "UPDATE voucher_uses SET used = used + -1, remaining = remaining + 1 WHERE key = :key IF used >= 1"
+)
+ORDER_GONE = conditional(
+    "I6", "DELETE FROM voucher_uses WHERE key = :key AND claim = :claim IF person_claim = :person_claim"
+)
+PERSON_GONE = conditional("I6", "DELETE FROM voucher_uses WHERE key = :key AND claim = :claim IF order_id = :order_id")
+CLAIM = read("I6", "SELECT claim, order_id, person, person_claim FROM voucher_uses WHERE key = :key AND claim = :claim")
+TRIED = write("I6", "INSERT INTO vouchers_by_order (order_id, key) VALUES (:order_id, :key)")
+TRIED_BY = read("I6", "SELECT key FROM vouchers_by_order WHERE order_id = :order_id")
+FORGOTTEN = write("I6", "DELETE FROM vouchers_by_order WHERE order_id = :order_id AND key = :key")
+
+
+def voucher_claimed(typed: str, person: str, order_id: UUID, now: datetime, *, late: bool = False) -> Promotion:
+    """Take one use of a code for an order; taking it again for the same order and person takes no other.
+
+    `person` is a `person_key`. `late` is for an order that was placed in time, and comes back to life now. Raises VoucherRefused, with the reason in words; CassandraUnavailable.
+    """
+    key = code_key(typed)
+    found = queries.promotion(CODE, key)
+    if found is None:
+        raise VoucherRefused(queries.unknown(typed))
+    if (over := found.over(now)) and not late:
+        raise VoucherRefused(over)
+    TRIED.run(order_id=order_id, key=key)
+    places = [f"user:{person}:{number}" for number in range(found.per_person)] or [""]
+    for _ in range(ATTEMPTS):
+        if not places:
+            raise VoucherRefused(queries.used_by_you(found))
+        outcome = _claim(found, places[0], person, order_id, now)
+        if outcome:
+            return found
+        in_the_way = {row.claim: row for row in outcome.rows if len(row) > 1 and row.claim}
+        if mine := in_the_way.get(_order_claim(order_id)):
+            if mine.person == person:
+                return found
+            voucher_released(typed, order_id)  # it was somebody else's when the order was tried before
+        elif places[0] in in_the_way:
+            places = places[1:]
+        elif outcome.current is None or outcome.current.remaining is None:
+            SEED.apply(mine=lambda _: True, key=key, uses=found.uses or UNLIMITED)
+        else:
+            raise VoucherRefused(queries.used_up(found))
+    raise VoucherRefused(f"{found.named} is used by many just now. Please try again.")
+
+
+def _claim(found: Promotion, place: str, person: str, order_id: UUID, now: datetime) -> Outcome:
+    """Take a use, or return what stands in the way."""
+    claim = _order_claim(order_id)
+    batch = [
+        TAKE.bind(key=found.key),
+        FOR_ORDER.bind(key=found.key, claim=claim, order_id=order_id, person_claim=place, person=person, now=now),
+    ]
+    if place:
+        batch.append(FOR_PERSON.bind(key=found.key, claim=place, order_id=order_id))
+    return conditional_batch(*batch, mine=lambda row: row.claim == claim and row.person == person)
+
+
+def _order_claim(order_id: UUID) -> str:
+    return f"order:{order_id}"
+
+
+def voucher_had(typed: str, order_id: UUID) -> bool:
+    """Tell whether an order has a use of a code, whoever took it. Raises CassandraUnavailable."""
+    row = CLAIM.one(key=code_key(typed), claim=_order_claim(order_id))
+    return row is not None and row.person_claim is not None
+
+
+def voucher_released(typed: str, order_id: UUID) -> bool:
+    """Give back the use of a code that an order has taken; tell whether this call did. Raises CassandraUnavailable."""
+    key, claim = code_key(typed), _order_claim(order_id)
+    row = CLAIM.one(key=key, claim=claim) if key else None
+    if row is None or row.person_claim is None:
+        return False
+    batch = [GIVE.bind(key=key), ORDER_GONE.bind(key=key, claim=claim, person_claim=row.person_claim)]
+    if row.person_claim:
+        batch.append(PERSON_GONE.bind(key=key, claim=row.person_claim, order_id=order_id))
+    return conditional_batch(*batch).applied
+
+
+def vouchers_released(order_id: UUID, but: str = "") -> None:
+    """Give back every use that an order, or the tries to place it, have taken, `but` that of the code it has.
+
+    Raises CassandraUnavailable.
+    """
+    kept = code_key(but)
+    for row in TRIED_BY.all(order_id=order_id):
+        if row.key != kept:
+            voucher_released(row.key, order_id)
+            FORGOTTEN.run(order_id=order_id, key=row.key)

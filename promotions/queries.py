@@ -1,0 +1,271 @@
+"""What the shop reads of promotions."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from time import monotonic
+from uuid import UUID
+
+from moneyed import Money
+
+from cassandra_db import CassandraUnavailable, Pending, Row, read
+from cassandra_db.session import keyspace
+from catalogue.delivery import Method
+from catalogue.queries import categories
+from catalogue.quotes import QuotedLine, goods, weight
+from promotions.rules import FREE_DELIVERY, LONGEST_CODE, Promotion, code_key, counting, in_order
+
+AUTOMATIC = "automatic"
+CODE = "code"
+# How old this process's copy of the promotions without a code may be.
+COPY_SECONDS = 30
+# What `remaining` starts with where there is no limit.
+UNLIMITED = 1_000_000_000
+
+SHELF = read(
+    "promotions",
+    """SELECT shelf, key, code, title, kind, percent, amount, buy, free, category_id, minimum, per_person, uses, starts_at,
+              ends_at, ended_at, made_at
+       FROM promotions WHERE shelf = :shelf""",
+)
+PROMOTION = read(
+    "promotions",
+    """SELECT shelf, key, code, title, kind, percent, amount, buy, free, category_id, minimum, per_person, uses, starts_at,
+              ends_at, ended_at, made_at
+       FROM promotions WHERE shelf = :shelf AND key = :key""",
+)
+# I6: the uses of a code, which are static: they cost one row.
+USES = read("I6", "SELECT key, claim, used, remaining FROM voucher_uses WHERE key = :key LIMIT 1")
+# The uses of one person.
+USED_BY = read(
+    "I6",
+    """SELECT key, claim, used, remaining, order_id FROM voucher_uses
+       WHERE key = :key AND claim >= :first AND claim < :after""",
+)
+
+
+def promotion_in(row: Row) -> Promotion:
+    """Return a row as a promotion, with all the categories that it is for. Raises CassandraUnavailable."""
+    return Promotion(
+        key=row.key,
+        code=row.code or "",
+        title=row.title,
+        kind=row.kind,
+        percent=row.percent or Promotion.percent,
+        amount=row.amount or 0,
+        buy=row.buy or 0,
+        free=row.free or 0,
+        category_id=row.category_id,
+        categories=_with_all_below(row.category_id) if row.category_id else frozenset(),
+        minimum=row.minimum or 0,
+        per_person=row.per_person or 0,
+        uses=row.uses or 0,
+        starts_at=row.starts_at,
+        ends_at=row.ends_at,
+        ended_at=row.ended_at,
+    )
+
+
+def _with_all_below(category_id: UUID) -> frozenset[UUID]:
+    found, waiting = {category_id}, [categories().by_id.get(category_id)]
+    while waiting:
+        if node := waiting.pop():
+            found.add(node.category_id)
+            waiting += node.children
+    return frozenset(found)
+
+
+class _Copy:
+    """This process's copy of the promotions without a code. Two threads at once may read it twice, harmlessly."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[str, float, tuple[Promotion, ...]] | None = None
+        self._reading: tuple[str, float, Pending] | None = None
+
+    def _fresh(self) -> tuple[Promotion, ...] | None:
+        if self._kept is None:
+            return None
+        of, read_at, found = self._kept
+        return found if of == keyspace() and monotonic() - read_at < COPY_SECONDS else None
+
+    def ahead(self) -> None:
+        if self._under_way() is None and self._fresh() is None:
+            self._reading = self._begun()
+
+    def _begun(self) -> tuple[str, float, Pending]:
+        return keyspace(), monotonic(), SHELF.start(shelf=AUTOMATIC)
+
+    def _under_way(self) -> tuple[str, float, Pending] | None:
+        """Return what is being read. A page that failed may have left it behind: so old a one is none."""
+        begun = self._reading
+        return begun if begun and begun[0] == keyspace() and monotonic() - begun[1] < COPY_SECONDS else None
+
+    def promotions(self) -> tuple[Promotion, ...]:
+        if (fresh := self._fresh()) is not None:
+            return fresh
+        begun, self._reading = self._under_way(), None
+        try:
+            return self._read(begun or self._begun())
+        except CassandraUnavailable:
+            if begun is None:
+                raise
+            # It was begun by another page, maybe when Cassandra was away.
+            return self._read(self._begun())
+
+    def _read(self, begun: tuple[str, float, Pending]) -> tuple[Promotion, ...]:
+        of, read_at, reading = begun
+        found = in_order(promotion_in(row) for row in reading.rows())
+        self._kept = of, read_at, found
+        return found
+
+    def forget(self) -> None:
+        self._kept = self._reading = None
+
+
+_copy = _Copy()
+# A page that is about to wait for something else lets the promotions be read beside it.
+promotions_ahead = _copy.ahead
+promotions_forgotten = _copy.forget
+
+
+def automatic() -> tuple[Promotion, ...]:
+    """Return the promotions without a code, at most 30 seconds old, over or not. Raises CassandraUnavailable."""
+    return _copy.promotions()
+
+
+def offers(now: datetime, category_id: UUID | None = None) -> tuple[Promotion, ...]:
+    """Return the promotions without a code that count now; with a category, those that its goods have a part in.
+
+    Raises CassandraUnavailable.
+    """
+    return tuple(
+        each
+        for each in automatic()
+        if not each.over(now) and (category_id is None or not each.category_id or category_id in each.categories)
+    )
+
+
+def promotions(shelf: str) -> list[Row]:
+    """Return a shelf's promotions as rows, the newest first. Raises CassandraUnavailable."""
+    return sorted(SHELF.all(shelf=shelf), key=lambda row: row.made_at, reverse=True)
+
+
+def promotion(shelf: str, key: str) -> Promotion | None:
+    """Return a promotion, over or not, or None. Raises CassandraUnavailable."""
+    row = PROMOTION.one(shelf=shelf, key=key) if key else None
+    return promotion_in(row) if row else None
+
+
+def used(keys: Sequence[str]) -> dict[str, int]:
+    """Return how often each code was used. One round. Raises CassandraUnavailable."""
+    reading = {key: USES.start(key=key) for key in keys}
+    rows = {key: pending.one() for key, pending in reading.items()}
+    return {key: row.used or 0 if row else 0 for key, row in rows.items()}
+
+
+@dataclass(frozen=True)
+class Voucher:
+    """A code that somebody has typed, and why it takes nothing off; no reason if it does."""
+
+    typed: str
+    promotion: Promotion | None = None
+    reason: str = ""
+
+    @property
+    def code(self) -> str:
+        """The code as the shop writes it, or as it was typed."""
+        return self.promotion.code if self.promotion else self.typed
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What makes some lines cheaper: the promotions that count, in their order, and what became of the code."""
+
+    promotions: tuple[Promotion, ...] = ()
+    voucher: Voucher | None = None
+
+    @property
+    def refused(self) -> str:
+        """Why the code takes nothing off; nothing if it does, or if there is none."""
+        return self.voucher.reason if self.voucher else ""
+
+    def delivery(self, lines: Sequence[QuotedLine], way: Method) -> Money:
+        """Return what a way to deliver these lines costs. Raises ValueError without lines."""
+        price = way.price_for(goods(lines), weight(lines))
+        return price * 0 if any(each.kind == FREE_DELIVERY for each in self.promotions) else price
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A code on its way, with its uses, and the promotions without a code."""
+
+    typed: str
+    person: str = ""
+    _terms: Pending | None = None
+    _uses: Pending | None = None
+    _mine: Pending | None = None
+
+    def applied(self, lines: Sequence[QuotedLine], now: datetime, *, refused: str = "") -> Applied:
+        """Wait, and return what counts for these lines; `refused` is why the code is known not to.
+
+        Raises CassandraUnavailable.
+        """
+        mine = self._voucher(lines, now, refused)
+        with_code = [mine.promotion] if mine and mine.promotion and not mine.reason else []
+        return Applied(in_order([*counting(automatic(), lines, now), *with_code]), mine)
+
+    def _voucher(self, lines: Sequence[QuotedLine], now: datetime, refused: str) -> Voucher | None:
+        if not self.typed:
+            return None
+        row = self._terms.one() if self._terms else None
+        if row is None:
+            return Voucher(self.typed, None, unknown(self.typed))
+        found = promotion_in(row)
+        reason = refused or found.over(now) or self._used_up(found) or (found.short_of(lines) if lines else "")
+        return Voucher(self.typed, found, reason)
+
+    def _used_up(self, found: Promotion) -> str:
+        mine = self._mine.rows() if self._mine else []
+        if found.per_person and len([row for row in mine if row.claim]) >= found.per_person:
+            return used_by_you(found)
+        uses = self._uses.one() if self._uses else None
+        return used_up(found) if uses and uses.remaining is not None and uses.remaining < 1 else ""
+
+
+def reading(typed: str, person: str = "") -> Reading:
+    """Start reading what makes an order cheaper: the code that was typed, if any, and what needs none. One round.
+
+    `person` is who asks (promotions.operations.person_key), '' where that is not known yet.
+    """
+    promotions_ahead()
+    key = code_key(typed)
+    if not key:
+        return Reading(typed[:LONGEST_CODE])
+    first, after = f"user:{person}:", f"user:{person};"
+    return Reading(
+        typed,
+        person,
+        PROMOTION.start(shelf=CODE, key=key),
+        USES.start(key=key),
+        USED_BY.start(key=key, first=first, after=after) if person else None,
+    )
+
+
+def unknown(typed: str) -> str:
+    """Return what is said of a code that there is none of."""
+    return f"There is no code “{typed}”. Look at its letters once more; capitals, spaces and dashes do not matter."
+
+
+def used_up(found: Promotion) -> str:
+    """Return what is said of a code whose uses are all taken."""
+    return f"{found.named} has been used as often as it can be."
+
+
+def used_by_you(found: Promotion) -> str:
+    """Return what is said of a code that this person has used as often as one may."""
+    return f"You have used {found.named_within} already{'' if found.per_person == 1 else ' as often as you can'}."
+
+
+def applied(typed: str, lines: Iterable[QuotedLine], now: datetime, person: str = "") -> Applied:
+    """Return what makes these lines cheaper. One round. Raises CassandraUnavailable."""
+    return reading(typed, person).applied(tuple(lines), now)

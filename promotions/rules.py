@@ -1,0 +1,137 @@
+"""What a promotion takes off, and when it counts. Pure rules; nothing here reads or writes.
+
+The stated order: buy X get Y, then percentages, then amounts, then free delivery, of each kind the ones without a code first.
+Each takes off what those before it have left. All promotions without a code count that can, and one code with them. The least
+that a promotion asks for is asked of its goods before anything is taken off, so one does not push out another.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from catalogue.money import minor, money
+from catalogue.quotes import QuotedLine, Reduction
+from catalogue.shares import spread
+from catalogue.templatetags.money import money as in_words
+
+BUY_GET = "buy_get"
+PERCENTAGE = "percentage"
+AMOUNT = "amount"
+FREE_DELIVERY = "free_delivery"
+KINDS = (BUY_GET, PERCENTAGE, AMOUNT, FREE_DELIVERY)
+# What is kept of a code that somebody typed.
+LONGEST_CODE = 40
+
+
+def code_key(typed: str) -> str:
+    """Return what two codes have in common that are the same to a reader: letters and digits, without case (X57)."""
+    return "".join(each for each in unicodedata.normalize("NFKC", typed).casefold() if each.isalnum())[:LONGEST_CODE]
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """The terms of a promotion. Sums are in minor units of the shop's currency; times in UTC; 0 and None are no limit."""
+
+    key: str  # of its code, or an id if it has none
+    code: str  # as the shop writes it; empty if it counts by itself
+    title: str  # for the shopper
+    kind: str  # one of KINDS
+    percent: Decimal = Decimal(0)
+    amount: int = 0
+    buy: int = 0
+    free: int = 0
+    category_id: UUID | None = None
+    categories: frozenset[UUID] = frozenset()  # the category with all below it
+    minimum: int = 0
+    per_person: int = 0
+    uses: int = 0
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    ended_at: datetime | None = None  # by the staff, before its time
+
+    def covers(self, line: QuotedLine) -> bool:
+        """Tell whether the line is of the goods that this is for."""
+        return self.category_id is None or line.category_id in self.categories
+
+    def goods(self, lines: Iterable[QuotedLine]) -> int:
+        """Return what the goods that this is for cost, before anything is taken off."""
+        return sum(minor(line.total) for line in lines if self.covers(line))
+
+    def reduction(self, lines: Sequence[QuotedLine], left: Sequence[int]) -> Reduction:
+        """Return what it takes off each line, of what others have left there. Rounded as catalogue.quotes states."""
+        if self.kind == FREE_DELIVERY:
+            return Reduction((0,) * len(lines), delivers=True)
+        if self.kind == BUY_GET:
+            return Reduction(self._cheapest_free(lines))
+        there = [amount if self.covers(line) else 0 for line, amount in zip(lines, left, strict=True)]
+        off = min(self._of(sum(there)), sum(there))
+        return Reduction(tuple(spread(off, there)))
+
+    def _of(self, cents: int) -> int:
+        if self.kind == AMOUNT:
+            return self.amount
+        return int((cents * self.percent / 100).quantize(Decimal(1), ROUND_HALF_UP))
+
+    def _cheapest_free(self, lines: Sequence[QuotedLine]) -> tuple[int, ...]:
+        """For each `buy` + `free` of the units, as many as `free` cost nothing: the cheapest of all."""
+        places = [place for place, line in enumerate(lines) if self.covers(line)]
+        units = sum(lines[place].quantity for place in places)
+        given = units // (self.buy + self.free) * self.free
+        off = [0] * len(lines)
+        for place in sorted(places, key=lambda place: lines[place].unit_price):
+            taken = min(given, lines[place].quantity)
+            off[place] = minor(lines[place].unit_price) * taken
+            given -= taken
+        return tuple(off)
+
+    def over(self, now: datetime) -> str:
+        """Return why nobody can use it at that moment; nothing if that is not why."""
+        if self.ended_at and now >= self.ended_at:
+            return f"{self.named} is not in use any more."
+        if self.ends_at and now >= self.ends_at:
+            return f"{self.named} expired on {_day(self.ends_at)}."
+        if self.starts_at and now < self.starts_at:
+            return f"{self.named} counts from {_day(self.starts_at)} on."
+        return ""
+
+    def short_of(self, lines: Sequence[QuotedLine]) -> str:
+        """Return why it does not count for these lines; nothing if it does."""
+        covered = [line for line in lines if self.covers(line)]
+        if not covered:
+            return f"Nothing in your cart is of what {self.named_within} is for."
+        if (missing := self.minimum - self.goods(lines)) > 0:
+            least, more = (in_words(money(each, settings.CURRENCY)) for each in (self.minimum, missing))
+            return f"{self.named} counts from {least} on: {more} more, and it does."
+        if self.kind == BUY_GET and (wanting := self.buy + self.free - sum(line.quantity for line in covered)) > 0:
+            return f"{self.named} counts from {self.buy + self.free} things on: {wanting} more, and it does."
+        return ""
+
+    @property
+    def named(self) -> str:
+        """What a sentence about it begins with."""
+        return f"The code {self.code}" if self.code else self.title
+
+    @property
+    def named_within(self) -> str:
+        return f"the code {self.code}" if self.code else self.title
+
+
+def _day(at: datetime) -> str:
+    return date_format(timezone.localtime(at), "j F Y")
+
+
+def in_order(promotions: Iterable[Promotion]) -> tuple[Promotion, ...]:
+    """Return promotions in the order in which they apply."""
+    return tuple(sorted(promotions, key=lambda each: (KINDS.index(each.kind), bool(each.code), each.key)))
+
+
+def counting(promotions: Iterable[Promotion], lines: Sequence[QuotedLine], now: datetime) -> tuple[Promotion, ...]:
+    """Return those that count for these lines at that moment, in the order in which they apply."""
+    return in_order(each for each in promotions if not each.over(now) and not each.short_of(lines))

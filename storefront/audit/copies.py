@@ -1,0 +1,205 @@
+"""I3: an order reads the same in every copy, and there is no copy without an order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from uuid import UUID
+
+from cassandra_db import Pending, Row, read, scan
+from catalogue.money import minor
+from mail.addresses import email_key
+from orders import queries
+from orders.operations import copies_written
+from orders.operations.mending import off_board, off_email, off_user
+from orders.queries import Order
+from orders.states import COLUMNS
+from storefront.audit.findings import Check, Mend, Only, Violation
+
+ON_BOARD = read(
+    "I3",
+    """SELECT number, name, email, country, total, currency, item_count, payment, fulfilment, version
+       FROM orders_by_status
+       WHERE status = :status AND order_date = :day AND placed_at = :placed_at AND order_id = :order_id""",
+)
+DAY = read("I3", "SELECT order_date FROM order_days_by_status WHERE status = :status AND order_date = :day")
+BY_USER = read(
+    "I3",
+    """SELECT number, word, total, currency, item_count, first_item_name, first_item_picture FROM orders_by_user
+       WHERE user_id = :user_id AND year = :year AND placed_at = :placed_at AND order_id = :order_id""",
+)
+YEAR = read("I3", "SELECT year FROM order_years_by_user WHERE user_id = :user_id AND year = :year")
+BY_EMAIL = read(
+    "I3",
+    "SELECT number FROM orders_by_email WHERE email = :email AND placed_at = :placed_at AND order_id = :order_id",
+)
+NUMBER = read("I3", "SELECT order_id FROM order_ids_by_number WHERE number = :number")
+
+
+def unequal(order: Order) -> Iterator[Violation]:
+    """Tell where an order reads otherwise than in its own partition, or is missing."""
+    what = f"order {order.number} ({order.order_id})"
+
+    def mend(now: datetime) -> None:
+        copies_written(order)
+
+    for name, pending, wanted in list(_copies(order)):
+        row = pending.one()
+        if row is None:
+            yield Violation("I3", what, f"is missing {name}", mend=mend)
+        elif wrong := [field for field, value in wanted.items() if getattr(row, field) != value]:
+            yield Violation("I3", what, f"reads otherwise {name}", ", ".join(wrong), mend=mend)
+
+
+def _copies(order: Order) -> Iterator[tuple[str, Pending, dict[str, object]]]:
+    """Start reading each copy that an order has to have, with what it has to say."""
+    day = order.placed_at.astimezone(UTC).date()
+    place = {"placed_at": order.placed_at, "order_id": order.order_id}
+    shown = {
+        "number": order.number,
+        "total": minor(order.total),
+        "currency": order.total.currency.code,
+        "item_count": order.item_count,
+    }
+    board = {field: getattr(order, field) for field in ("name", "email", "country", "payment", "fulfilment", "version")}
+    yield f"on the board, in {order.column}", ON_BOARD.start(status=order.column, day=day, **place), shown | board
+    yield "among the days of the board", DAY.start(status=order.column, day=day), {}
+    if order.email:
+        yield "in its address's list", BY_EMAIL.start(email=email_key(order.email), **place), {"number": order.number}
+    if order.user_id:
+        listed = {field: getattr(order, field) for field in ("word", "first_item_name", "first_item_picture")}
+        whose = {"user_id": order.user_id, "year": day.year}
+        yield "in its person's list", BY_USER.start(**whose, **place), shown | listed
+        yield "among its person's years", YEAR.start(**whose), {}
+    yield "by its number", NUMBER.start(number=order.number), {"order_id": order.order_id}
+
+
+# ---- The other way round: each copy has its order, and stands where that says
+
+BOARD_ROWS = scan(
+    "I3",
+    """SELECT status, order_date, placed_at, order_id, writetime(version) AS written FROM orders_by_status
+       WHERE token(status, order_date) > :start AND token(status, order_date) <= :end""",
+)
+USER_ROWS = scan(
+    "I3",
+    """SELECT user_id, year, placed_at, order_id, writetime(number) AS written FROM orders_by_user
+       WHERE token(user_id, year) > :start AND token(user_id, year) <= :end""",
+)
+EMAIL_ROWS = scan(
+    "I3",
+    """SELECT email, placed_at, order_id, writetime(number) AS written FROM orders_by_email
+       WHERE token(email) > :start AND token(email) <= :end""",
+)
+WRITTEN = read(
+    "I3",
+    """SELECT writetime(version) AS written FROM orders_by_status
+       WHERE status = :status AND order_date = :day AND placed_at = :placed_at AND order_id = :order_id""",
+)
+NUMBER_ROWS = scan(
+    "I3", "SELECT number, order_id FROM order_ids_by_number WHERE token(number) > :start AND token(number) <= :end"
+)
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A row of one of the lists: which list, under what key, of which order, and when it was written (microseconds)."""
+
+    list: str
+    key: tuple[object, ...]
+    order_id: UUID
+    placed_at: datetime | None = None
+    written: int = 0
+
+
+def _standing(only: Only | None) -> Iterator[Copy]:
+    if only is None:
+        yield from _all_copies()
+        return
+    orders = {order_id: queries.order(order_id) for order_id in only.orders}
+    for order in filter(None, orders.values()):
+        yield from _on_board(order)
+    if gone := {order_id for order_id, order in orders.items() if order is None}:
+        yield from (copy for copy in _all_copies() if copy.order_id in gone)
+
+
+def _on_board(order: Order) -> Iterator[Copy]:
+    day = order.placed_at.astimezone(UTC).date()
+    place = {"day": day, "placed_at": order.placed_at, "order_id": order.order_id}
+    reading = [(status, WRITTEN.start(status=status, **place)) for status in COLUMNS]
+    for status, pending in reading:
+        if row := pending.one():
+            yield Copy("board", (status, day), order.order_id, order.placed_at, row.written or 0)
+
+
+def _all_copies() -> Iterator[Copy]:
+    for row in BOARD_ROWS.over_ring():
+        yield Copy("board", (row.status, row.order_date.date()), row.order_id, row.placed_at, row.written or 0)
+    for row in USER_ROWS.over_ring():
+        yield Copy("user", (row.user_id, row.year), row.order_id, row.placed_at, row.written or 0)
+    for row in EMAIL_ROWS.over_ring():
+        yield Copy("email", (row.email,), row.order_id, row.placed_at, row.written or 0)
+    for row in NUMBER_ROWS.over_ring():
+        yield Copy("number", (row.number,), row.order_id)
+
+
+def _orphaned(copy: Copy) -> Iterator[Violation]:
+    order = queries.order(copy.order_id)
+    fault, mend = "", None
+    match copy.list, copy.key:
+        case "board", (str(status), date() as day):
+            if order is None or (order.column, order.placed_at.date()) != (status, day):
+                fault, mend = f"stands on the board in {status}, {day}", _off_board(copy, status)
+        case "user", (UUID() as user_id, int(year)):
+            if order is None or (order.user_id, order.placed_at.year) != (user_id, year):
+                fault, mend = f"stands in the list of user {user_id}, {year}", _off_user(copy, user_id, year)
+        case "email", (str(email),):
+            if order is None or email_key(order.email) != email:
+                fault, mend = "stands in the list of an address that is not its own", _off_email(copy, email)
+        case "number", (str(number),):
+            # A number without an order is one that was taken for a checkout that came to nothing.
+            if order is not None and order.number != number:
+                fault = f"has the number {number}, too"
+    if not fault and order and copy.placed_at not in (None, order.placed_at):
+        fault = f"stands at another time in {copy.list}"
+    if fault and (copy.list == "number" or _there(copy)):
+        name = f"order {order.number} ({order.order_id})" if order else f"order {copy.order_id}, which is none,"
+        yield Violation("I3", name, fault, mend=mend)
+
+
+def _there(copy: Copy) -> bool:
+    """Tell whether a copy still stands: since the scan its order may have moved on."""
+    place = {"placed_at": copy.placed_at, "order_id": copy.order_id}
+    row: Row | None
+    match copy.list, copy.key:
+        case "board", (status, day):
+            row = ON_BOARD.one(status=status, day=day, **place)
+        case "user", (user_id, year):
+            row = BY_USER.one(user_id=user_id, year=year, **place)
+        case "email", (email,):
+            row = BY_EMAIL.one(email=email, **place)
+        case _:
+            row = None
+    return row is not None
+
+
+def _off_board(copy: Copy, status: str) -> Mend:
+    assert copy.placed_at
+    placed_at = copy.placed_at
+    return lambda now: off_board(status, placed_at, copy.order_id, copy.written)
+
+
+def _off_user(copy: Copy, user_id: UUID, year: int) -> Mend:
+    assert copy.placed_at
+    placed_at = copy.placed_at
+    return lambda now: off_user(user_id, year, placed_at, copy.order_id, copy.written)
+
+
+def _off_email(copy: Copy, email: str) -> Mend:
+    assert copy.placed_at
+    placed_at = copy.placed_at
+    return lambda now: off_email(email, placed_at, copy.order_id, copy.written)
+
+
+CHECKS = (Check("copies of orders", ("I3",), _standing, _orphaned, lambda copy: copy.order_id),)

@@ -1,0 +1,72 @@
+"""What the audit looks at, and what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+Mend = Callable[[datetime], object]
+
+
+@dataclass(frozen=True)
+class Violation:
+    """Something that must not be, in one line: which invariant, of what (with its ids), and what is wrong.
+
+    `detail` has the numbers, which may change while the shop runs; two looks that differ in nothing else saw the same.
+    """
+
+    rule: str
+    what: str
+    fault: str
+    detail: str = ""
+    mend: Mend | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.rule} {self.what}: {self.fault}{f' ({self.detail})' if self.detail else ''}"
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return (self.rule, self.what, self.fault)
+
+
+@dataclass(frozen=True)
+class Only:
+    """Look at these alone, and at what belongs to them. For tests, and for a closer look at one order."""
+
+    orders: frozenset[UUID] = frozenset()
+    variants: frozenset[UUID] = frozenset()
+    users: frozenset[UUID] = frozenset()
+    codes: frozenset[str] = frozenset()
+    days: frozenset[date] = frozenset()
+
+
+@dataclass(frozen=True)
+class Check:
+    """One kind of thing to look at: how to find all of them, and what may be wrong with one.
+
+    `violations` reads everything anew at each call: it is asked again before anything is called a violation. `order_of`
+    tells to which order a thing belongs: one that is still being looked after is left to the worker.
+    """
+
+    name: str
+    rules: tuple[str, ...]
+    things: Callable[[Only | None], Iterable[Any]]
+    violations: Callable[[Any], Iterator[Violation]]
+    order_of: Callable[[Any], UUID | None] = lambda thing: None
+
+
+@dataclass
+class Report:
+    """What an audit has seen."""
+
+    looked_at: dict[str, int] = field(default_factory=dict)
+    violations: list[Violation] = field(default_factory=list)
+    mended: list[Violation] = field(default_factory=list)
+    under_way: set[Hashable] = field(default_factory=set)
+
+    @property
+    def clean(self) -> bool:
+        return not self.violations

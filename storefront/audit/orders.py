@@ -1,0 +1,144 @@
+"""I2, I3, I6, I7 and I9: an order's stock, copies, code, figures and sums follow from what stands in its partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from analytics import queries as analytics
+from catalogue.money import minor
+from orders import balance, queries
+from orders.lists import ORDER_IDS
+from orders.operations import settled
+from orders.operations.selling import sale_noted, sale_of
+from orders.queries import Item, Order
+from orders.states import CANCELLED, EXPIRED
+from storefront.audit import copies, vouchers
+from storefront.audit.findings import Check, Only, Violation
+from storefront.audit.stock import kept_for
+
+
+def _orders(only: Only | None) -> Iterator[UUID]:
+    if only is not None:
+        yield from sorted(only.orders)
+    else:
+        yield from (row.order_id for row in ORDER_IDS.over_ring())
+
+
+def _violations(order_id: UUID) -> Iterator[Violation]:
+    order = queries.order(order_id)
+    if order is None:
+        return  # a checkout that became no order: what it holds is looked at with the stock
+    items = queries.items(order)
+    yield from _stock(order, items)
+    yield from _money(order)
+    yield from copies.unequal(order)
+    yield from _figures(order, items)
+    yield from _sums(order, items)
+    yield from vouchers.not_had(order)
+
+
+def name(order: Order) -> str:
+    """Return an order's number and id."""
+    return f"order {order.number} ({order.order_id})"
+
+
+# ---- I2: what is kept for it, and its money
+
+
+def _stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
+    def mend(now: datetime) -> None:
+        settled(order.order_id, now)
+
+    for wanted, found in kept_for(order, items):
+        if wanted != found:
+            where = f"{name(order)}, line {wanted.line_number}, variant {wanted.variant_id} in {wanted.warehouse_id}"
+            told = f"{found.units} {found.state}" if found.units else "nothing"
+            right = f"{wanted.units} {wanted.state}" if wanted.units else "nothing"
+            yield Violation(
+                "I2", where, "other units are kept for it than it has to have", f"{told}, not {right}", mend
+            )
+    if order.state not in (CANCELLED, EXPIRED):
+        short = {item.line_number: item.quantity for item in order.lines(items)} != {
+            line: units for line, units in order.quantities.items() if units
+        }
+        count = sum(item.quantity for item in order.lines(items))
+        if short or count != order.item_count:
+            yield Violation(
+                "I2", name(order), "its lines are not what is kept for it", f"{count} of {order.item_count}"
+            )
+
+
+def _money(order: Order) -> Iterator[Violation]:
+    what, zero = name(order), order.total * 0
+    if not zero <= order.refunded <= order.captured:
+        yield Violation("I2", what, "more was refunded than taken", f"{order.refunded} of {order.captured}")
+    owed = sum((each.amount for each in balance.owed(order)), zero)
+    if order.captured - order.refunded - owed > order.total:
+        yield Violation("I2", what, "more was taken than it costs", f"{order.captured} of {order.total}")
+    for kind, told in (("captured", order.captured), ("refunded", order.refunded)):
+        amounts = [int(event.details.get("amount", 0)) for event in order.events if event.kind == kind]
+        if sum(amounts) != minor(told):
+            yield Violation("I2", what, f"what was {kind} is not what its events say", f"{told}, {sum(amounts)} cents")
+    if minor(order.total) and order.was_paid != (order.captured >= order.total or bool(minor(order.refunded))):
+        ended_with_a_part = order.was_paid and minor(order.captured) and order.state in (CANCELLED, EXPIRED)
+        if not ended_with_a_part:
+            yield Violation(
+                "I2",
+                what,
+                "is not as paid as its money says",
+                f"{order.payment}, {order.captured} of {order.total} taken",
+            )
+
+
+# ---- I7: the figures
+
+
+def _figures(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
+    sale = sale_of(order, items)
+    if sale is None:
+        return
+    there = {fact.line for fact in analytics.facts_of_order(sale.day, sale.order_id)}
+    if there != set(sale.lines):
+        lines = sorted({line.line_number for line in there ^ set(sale.lines)})
+        fault = f"its facts of {sale.day} are not what it sold"
+        yield Violation("I7", name(order), fault, f"lines {lines}", lambda now: sale_noted(order, items))
+
+
+# ---- I9: the sums
+
+
+def _sums(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
+    what, zero = name(order), order.total * 0
+    lines = order.lines(items)
+    goods = sum((item.line_total for item in lines), zero)
+    off = sum((item.discount for item in lines), zero)
+    taxes = sum((part.tax for part in order.taxes), zero)
+    for fault, told, right in (
+        ("the lines do not add up to the goods", goods, order.subtotal),
+        ("the lines' discounts do not add up to the discount", off, order.discount),
+        (
+            "the discounts' parts do not add up to the discount",
+            sum((d.amount for d in order.discounts), zero),
+            order.discount,
+        ),
+        ("the tax by rate does not add up to the tax", taxes, order.tax),
+        ("net and tax do not add up to the total", sum((part.net for part in order.taxes), taxes), order.total),
+    ):
+        if told != right:
+            yield Violation("I9", what, fault, f"{told}, not {right}")
+    for item in items:
+        if item.unit_price * item.quantity != item.line_total:
+            yield Violation("I9", f"{what}, line {item.line_number}", "units at their price are not the line's sum")
+    # Tax is in the prices, or all of it comes on top.
+    if order.tax_added not in (zero, order.tax):
+        yield Violation(
+            "I9", what, "lines, delivery, tax and discount do not add up to the total", f"{order.tax_added} too much"
+        )
+
+
+CHECKS = (
+    Check("orders", ("I2", "I3", "I6", "I7", "I9"), _orders, _violations, lambda order_id: order_id),
+    *copies.CHECKS,
+)

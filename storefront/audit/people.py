@@ -1,0 +1,39 @@
+"""I8: one user for an e-mail address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from accounts import queries
+from accounts.operations.claims import email_claimed
+from cassandra_db import read, scan
+from storefront.audit.findings import Check, Only, Violation
+
+USERS = scan("I8", "SELECT user_id FROM users WHERE token(user_id) > :start AND token(user_id) <= :end")
+CLAIM = read("I8", "SELECT user_id FROM users_by_email WHERE email = :email")
+
+
+def _users(only: Only | None) -> Iterator[UUID]:
+    if only is not None:
+        yield from only.users
+    else:
+        yield from (row.user_id for row in USERS.over_ring())
+
+
+def _violations(user_id: UUID) -> Iterator[Violation]:
+    """Whoever logs in by an address is the one whom its claim names: so of two with one address one is found here."""
+    user = queries.user(user_id)
+    if user is None or not user.email:
+        return
+    key = queries.email_key(user.email)
+    what = f"user {user_id}"
+    claim = CLAIM.one(email=key)
+    if claim is None:
+        # Claiming is what a registration does; of two without a claim one gets it, and the other is the violation.
+        yield Violation("I8", what, "nobody has claimed the address", mend=lambda now: email_claimed(key, user_id, now))
+    elif claim.user_id != user_id:
+        yield Violation("I8", what, f"the address is that of user {claim.user_id}")
+
+
+CHECKS = (Check("users", ("I8",), _users, _violations),)

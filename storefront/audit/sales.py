@@ -1,0 +1,105 @@
+"""I7: the roll-ups equal their facts, and the facts equal the orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from time import time
+from uuid import UUID
+
+from analytics import operations as analytics
+from analytics import queries
+from analytics.days import day_of, shard_of
+from analytics.figures import rolled_up
+from cassandra_db import read, scan
+from orders import queries as orders
+from orders.operations.selling import sale_of
+from storefront.audit.findings import Check, Only, Violation
+
+FACTS = scan(
+    "I7",
+    """SELECT day, order_id, writetime(units) AS written FROM sales_facts
+       WHERE token(day, shard) > :start AND token(day, shard) <= :end""",
+)
+WRITTEN = read(
+    "I7",
+    """SELECT writetime(units) AS written FROM sales_facts
+       WHERE day = :day AND shard = :shard AND order_id = :order_id""",
+)
+DAILY = scan("I7", "SELECT DISTINCT month FROM daily_sales WHERE token(month) > :start AND token(month) <= :end")
+
+# The worker adds a day up within half a minute; for so long it may still be about to.
+UNDER_WAY = timedelta(minutes=5)
+Standing = tuple[date, UUID, int]
+
+
+def _standing(only: Only | None) -> Iterator[Standing]:
+    """The orders that have facts, each with the day on which they stand and the time of their writing."""
+    known = {order_id: orders.order(order_id) for order_id in only.orders} if only else {}
+    if only is not None and all(known.values()):
+        # Of an order that is there the facts stand on its day, and are looked at with it, unless it sold nothing.
+        for order in filter(None, known.values()):
+            day, shard = day_of(order.placed_at), shard_of(order.order_id)
+            if row := WRITTEN.one(day=day, shard=shard, order_id=order.order_id):
+                yield (day, order.order_id, row.written or 0)
+        return
+    before = None
+    for row in FACTS.over_ring():
+        place = (row.day.date(), row.order_id)
+        # An order's lines stand beside each other.
+        if place != before and (only is None or row.order_id in only.orders):
+            yield (*place, row.written or 0)
+        before = place
+
+
+def _orphans(standing: Standing) -> Iterator[Violation]:
+    day, order_id, written = standing
+    order = orders.order(order_id)
+    sale = sale_of(order, orders.items(order)) if order else None
+    if (sale is None or sale.day != day) and queries.facts_of_order(day, order_id):
+        yield Violation(
+            "I7",
+            f"facts of {day}, order {order_id}",
+            "there is no such sale" if sale is None else f"the sale is of {sale.day}",
+            mend=lambda now: analytics.facts_removed(day, order_id, written),
+        )
+
+
+def _days(only: Only | None) -> Iterator[date]:
+    """The days that have facts or figures."""
+    if only is not None:
+        yield from sorted(only.days)
+        return
+    found = {row.day.date() for row in FACTS.over_ring()}
+    for row in DAILY.over_ring():
+        month = row.month.date()
+        found |= {each.day for each in queries.sales_between(month, _last(month))}
+    yield from sorted(found)
+
+
+def _last(month: date) -> date:
+    following = date(month.year + month.month // 12, month.month % 12 + 1, 1)
+    return date.fromordinal(following.toordinal() - 1)
+
+
+def _unequal(day: date) -> Iterator[Violation]:
+    latest = (time() - UNDER_WAY.total_seconds()) * 1_000_000
+    if any(noted == day and written > latest for noted, written in queries.days_changed()):
+        return  # the worker is about to add it up
+    wanted = {(each.category_id, each.currency): each.figures for each in rolled_up(day, queries.facts_of_day(day))}
+    found = {(each.category_id, each.currency): each.figures for each in queries.sales_between(day, day)}
+    wrong = sorted({str(key[0]) for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key)})
+    if wrong:
+        yield Violation(
+            "I7",
+            f"sales of {day}",
+            "the figures are not the sum of the facts",
+            f"categories {', '.join(wrong)}",
+            mend=lambda now: analytics.day_rolled_up(day),
+        )
+
+
+CHECKS = (
+    Check("facts", ("I7",), _standing, _orphans, lambda standing: standing[1]),
+    Check("days of sales", ("I7",), _days, _unequal),
+)

@@ -1,0 +1,106 @@
+"""I6: a code is never used more often than its limit, and each order that uses it has one claim."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from cassandra_db import Row, read, scan
+from inventory.operations import HOLD_FOR
+from orders import queries as orders
+from orders.operations import settled
+from orders.states import CANCELLED, EXPIRED
+from promotions import queries
+from promotions.operations import voucher_had, vouchers_released
+from promotions.queries import CODE, UNLIMITED
+from promotions.rules import code_key
+from storefront.audit.findings import Check, Mend, Only, Violation
+from storefront.audit.stock import ONE_SWEEP
+
+CODES = scan("I6", "SELECT DISTINCT key FROM voucher_uses WHERE token(key) > :start AND token(key) <= :end")
+CLAIMS = read(
+    "I6",
+    "SELECT claim, used, remaining, order_id, person_claim, claimed_at FROM voucher_uses WHERE key = :key",
+    timeout=30,
+)
+# A checkout that becomes no order has given its use back by then.
+GIVEN_BACK = HOLD_FOR + 2 * ONE_SWEEP
+
+
+def _codes(only: Only | None) -> Iterator[str]:
+    if only is not None:
+        yield from sorted(code_key(code) for code in only.codes)
+    else:
+        yield from (row.key for row in CODES.over_ring())
+
+
+def _violations(key: str) -> Iterator[Violation]:
+    rows = CLAIMS.all(key=key)
+    if not rows or rows[0].used is None:
+        return
+    claims = [row for row in rows if row.claim and row.claim.startswith("order:")]
+    persons = {row.claim: row for row in rows if row.claim and row.claim.startswith("user:")}
+    yield from _counts(key, rows[0], claims)
+    yield from _persons(key, claims, persons)
+    for row in claims:
+        yield from _claim(key, row)
+
+
+def _counts(key: str, head: Row, claims: Sequence[Row]) -> Iterator[Violation]:
+    what, told = f"code {key}", f"{head.used} used, {head.remaining} remaining, {len(claims)} claims"
+    found = queries.promotion(CODE, key)
+    limit = found.uses or UNLIMITED if found else head.used + head.remaining
+    if head.used > limit or head.remaining < 0:
+        yield Violation("I6", what, f"is used more often than its limit of {limit}", told)
+    if head.used != len(claims):
+        yield Violation("I6", what, "its uses are not its claims", told)
+    if head.used + head.remaining != limit:
+        yield Violation("I6", what, f"what is used and what remains are not its limit of {limit}", told)
+
+
+def _persons(key: str, claims: Sequence[Row], persons: dict[str, Row]) -> Iterator[Violation]:
+    of = {row.person_claim: row.order_id for row in claims if row.person_claim}
+    twice = [
+        claim for claim, times in Counter(row.person_claim for row in claims if row.person_claim).items() if times > 1
+    ]
+    for claim in sorted(twice):
+        yield Violation("I6", f"code {key}, {claim}", "two orders have one use of this person")
+    for claim in sorted(of.keys() | persons.keys()):
+        if claim not in persons or of.get(claim) != persons[claim].order_id:
+            order_id = persons[claim].order_id if claim in persons else of[claim]
+            yield Violation(
+                "I6", f"code {key}, {claim}, order {order_id}", "the person's use and the order's are not one"
+            )
+
+
+def _claim(key: str, row: Row) -> Iterator[Violation]:
+    order = orders.order(row.order_id)
+    if order is None:
+        if row.claimed_at and row.claimed_at < datetime.now(UTC) - GIVEN_BACK:
+            what = f"code {key}, order {row.order_id}, which is none,"
+            yield Violation("I6", what, "has not given its use back", mend=_given_back(row))
+        return
+    what = f"code {key}, order {order.number} ({order.order_id})"
+    if order.state in (CANCELLED, EXPIRED):
+        fault = f"is {order.state} and has not given its use back"
+        yield Violation("I6", what, fault, mend=lambda now: settled(order.order_id, now))
+    elif code_key(order.voucher) != key:
+        yield Violation(
+            "I6", what, "has a use of a code that it was not placed with", mend=_given_back(row, order.voucher)
+        )
+
+
+def not_had(order: orders.Order) -> Iterator[Violation]:
+    """Name an order that was made cheaper by a code, stands, and has no use of it. Raises CassandraUnavailable."""
+    if order.voucher and order.state not in (CANCELLED, EXPIRED) and not voucher_had(order.voucher, order.order_id):
+        what = f"order {order.number} ({order.order_id}), code {code_key(order.voucher)}"
+        fault = "was placed with a code, and has no use of it"
+        yield Violation("I6", what, fault, mend=lambda now: settled(order.order_id, now))
+
+
+def _given_back(row: Row, but: str = "") -> Mend:
+    return lambda now: vouchers_released(row.order_id, but)
+
+
+CHECKS = (Check("codes", ("I6",), _codes, _violations),)

@@ -1,0 +1,76 @@
+"""What a visitor has looked at lately: kept in a signed cookie of the browser, and nowhere else."""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.conf import settings
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+from moneyed import Money
+
+from catalogue import queries
+from catalogue.queries import Product
+
+MOST = 12
+VIEWED_SECONDS = 30 * 24 * 3600
+_SALT = "storefront.viewed"
+
+
+@dataclass(frozen=True)
+class Viewed:
+    """A product in the strip; `price` is the lowest of its variants."""
+
+    name: str
+    slug: str
+    picture: str
+    price: Money
+    price_varies: bool
+
+
+def viewed_in(request: HttpRequest) -> list[UUID]:
+    """Return the products that this browser has looked at, the last one first; none if the cookie is not ours."""
+    cookie = request.COOKIES.get(settings.VIEWED_COOKIE_NAME)
+    if not cookie:
+        return []
+    try:
+        kept = urlsafe_b64decode(signing.loads(cookie, salt=_SALT, max_age=VIEWED_SECONDS))
+        return [UUID(bytes=kept[start : start + 16]) for start in range(0, len(kept), 16)][:MOST]
+    except (signing.BadSignature, ValueError, TypeError):
+        return []
+
+
+def viewed_remembered(request: HttpRequest, response: HttpResponse, product_id: UUID) -> None:
+    """Put a product first among those that the browser keeps."""
+    before = viewed_in(request)
+    if request.method != "GET" or before[:1] == [product_id]:
+        return
+    now = [product_id, *(each for each in before if each != product_id)][:MOST]
+    response.set_cookie(
+        settings.VIEWED_COOKIE_NAME,
+        signing.dumps(urlsafe_b64encode(b"".join(each.bytes for each in now)).decode(), salt=_SALT),
+        max_age=VIEWED_SECONDS,
+        secure=settings.HTTPS,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def viewed_forgotten(response: HttpResponse) -> None:
+    """Remove the cookie."""
+    response.delete_cookie(settings.VIEWED_COOKIE_NAME, samesite="Lax")
+
+
+def viewed(product_ids: list[UUID]) -> list[Viewed]:
+    """Return these products as the strip shows them, without those that are no longer sold. One round.
+
+    Raises CassandraUnavailable.
+    """
+    products = queries.products(product_ids)
+    return [_viewed(products[each]) for each in product_ids if each in products and products[each].active]
+
+
+def _viewed(product: Product) -> Viewed:
+    sold = [variant for variant in product.variants if variant.sold]
+    prices = {variant.price for variant in sold}
+    return Viewed(product.name, product.slug, sold[0].picture, min(prices), len(prices) > 1)

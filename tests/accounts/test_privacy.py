@@ -1,0 +1,368 @@
+"""What is held about a member can be taken along, and be erased: whole, once, and whatever dies in between."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts import jobs, queries
+from accounts.addresses import Address
+from accounts.errors import NoSuchUser
+from accounts.models import User
+from accounts.operations import account_erased, address_saved, erasure_asked, user_registered
+from accounts.operations.erasing import AGAIN
+from adminpanel.queries import history, whole
+from cart import people
+from cart import queries as carts
+from cart.operations import sharing
+from cassandra_db import CassandraUnavailable, personal
+from cassandra_db.leases import lease, position
+from cassandra_db.personal import NotYet
+from mail.addresses import email_key
+from mail.operations import mail_queued
+from mail.queries import mail, mails_to
+from orders import queries as orders
+from orders.links import track_token
+from orders.operations import order_moved, return_rejected, return_requested
+from orders.privacy import _under_way
+from orders.queries import Order
+from tests.cart.sharing import listed_names, make_person, make_shared_cart, someone
+from tests.factories import PASSWORD, make_order, make_user, staff_signed_in
+from tests.orders import paper
+
+EXPORT, ERASE = "accounts:export", "accounts:erase"
+
+
+@pytest.fixture
+def alice() -> User:
+    user = make_user("Alice")
+    address_saved(user.pk, Address("Alice", "Lindenallee 5", "10115", "Berlin", "DE", phone="+49301234567"))
+    return user
+
+
+@pytest.fixture
+def browser(client: Client, alice: User) -> Client:
+    client.force_login(alice)
+    return client
+
+
+@pytest.fixture
+def asked() -> datetime:
+    """A moment that no earlier run of the job has passed."""
+    reached = position("erasures")
+    return max(datetime.now(UTC), datetime.fromisoformat(reached) if reached else datetime.now(UTC)) + timedelta(
+        minutes=1
+    )
+
+
+def make_done(user: User, **more: Any) -> Order:
+    """An order that was paid, sent and delivered."""
+    order = make_order(paid=True, user_id=user.pk, email=user.email, **more)
+    for kind in ("packed", "shipped", "delivered"):
+        order = order_moved(order, kind, actor="staff:0:Toni", now=datetime.now(UTC), note="rang twice")
+    return order
+
+
+def exported(client: Client) -> dict[str, Any]:
+    answer = client.post(reverse(EXPORT), {"password": PASSWORD})
+    assert answer.status_code == 200
+    found: dict[str, Any] = json.loads(b"".join(answer.streaming_content))  # type: ignore[attr-defined]
+    return found
+
+
+def everything_of(order_id: UUID) -> str:
+    """All that any table says of an order, to look for a name in it."""
+    order = orders.order(order_id)
+    assert order is not None
+    tickets = [ticket for column in ("done", "cancelled") for ticket in orders.board(column, limit=2000)[0]]
+    return f"{order} {[ticket for ticket in tickets if ticket.order_id == order_id]}"
+
+
+def test_s52_the_export_holds_what_each_room_holds_and_no_secret(browser: Client, alice: User) -> None:
+    order = make_done(alice)
+    answer = browser.post(reverse(EXPORT), {"password": PASSWORD})
+    assert answer["Content-Disposition"].startswith('attachment; filename="stoa-data-20')
+    assert "no-store" in answer["Cache-Control"]
+    assert answer["Content-Type"].startswith("application/json")
+    text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+    found = json.loads(text)
+    # Whatever room holds something about a person has its part in the file.
+    assert {room.__name__.split(".")[0] for room in personal.rooms()} <= set(found)
+    assert found["accounts"]["profile"]["email"] == alice.email
+    assert found["accounts"]["addresses"][0]["phone"] == "+49301234567"
+    assert len(found["accounts"]["sessions"]) == 1
+    told = found["orders"]["orders"][0]
+    assert told["number"] == order.number
+    assert told["total"] == {"amount": f"{order.total.amount:.2f}", "currency": "EUR"}
+    assert told["delivery_address"]["street"] == order.delivery_address.street
+    assert datetime.fromisoformat(told["placed_at"]) == order.placed_at
+    assert told["payments"][0]["state"] == "captured"
+    assert any(row["to"] == alice.email for row in found["mail"]["mails"])
+    for secret in (str(alice.password), str(browser.session.session_key), "argon2", "rang twice", "Toni"):
+        assert secret not in text
+
+
+def test_s52_s53_carts_with_all_that_is_in_them_and_a_place_in_those_of_others(browser: Client, alice: User) -> None:
+    own = make_shared_cart(alice, "Birthday", things=3)
+    ben = make_person(alice, own, "editor")
+    of_cem = make_shared_cart(cem := make_user("Cem"), "Garden")
+    invited = sharing.person_invited(someone(cem), of_cem, alice.email, "viewer", datetime.now(UTC))
+    sharing.invitation_accepted(invited.token, someone(alice), datetime.now(UTC))
+    told = exported(browser)["cart"]
+    (birthday,) = told["carts"]
+    assert (birthday["name"], birthday["lines"][0]["quantity"]) == ("Birthday", 3)
+    assert birthday["lines"][0]["price"] == {"amount": "12.00", "currency": "EUR"}
+    assert [each["email"] for each in birthday["people"]] == [ben.email]
+    (garden,) = told["carts_of_others"]
+    assert (garden["name"], garden["shared_by"], garden["role"]) == ("Garden", "Cem", "viewer")
+
+    erasure_asked(alice.pk, datetime.now(UTC))
+    account_erased(alice.pk, datetime.now(UTC))
+    for person_id in (alice.pk, ben.pk):
+        assert listed_names(person_id) == []
+    assert carts.CARTS.all(owner_id=alice.pk) == []
+    assert carts.SUMS.one(cart_id=own) is None
+    assert people.PEOPLE.all(cart_id=own) == []
+    # The cart of somebody else goes on, without her.
+    assert listed_names(cem.pk) == ["Garden"]
+    assert people.people(of_cem).people == ()
+
+
+def test_s52_whom_one_of_the_staff_worked_on_is_not_told_to_who_knows_a_password_alone(client: Client) -> None:
+    ann, about = make_user("Ann", role="admin"), f"ben-{uuid4().hex}@example.com"
+    staff_signed_in(Client(), ann).post(reverse("adminpanel:person_find"), {"email": about})
+    client.force_login(ann)
+    found = exported(client)["accounts"]["log"]
+    assert [entry["what"] for entry in found] == ["adminpanel:person_find"]
+    assert about not in json.dumps(found)
+
+
+def test_s52_another_persons_things_are_not_in_it(browser: Client, alice: User) -> None:
+    ben = make_user("Ben")
+    theirs = make_done(ben)
+    text = json.dumps(exported(browser))
+    assert theirs.number not in text
+    assert ben.email not in text
+
+
+@pytest.mark.parametrize("name", [EXPORT, ERASE])
+def test_s52_s53_the_password_is_asked_for_again(browser: Client, alice: User, name: str) -> None:
+    for wrong in ("", "not this one", "x" * 5000):
+        answer = browser.post(reverse(name), {"password": wrong})
+        assert answer.status_code == 422
+        assert "There is a problem" in answer.content.decode()
+    assert queries.user(alice.pk) == alice
+    assert browser.get(reverse("accounts:profile")).status_code == 200
+    assert browser.get(reverse(EXPORT)).status_code == 302  # an address that was opened, not a press
+
+
+def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alice: User) -> None:
+    order = make_done(alice)
+    page = browser.get(reverse(ERASE)).content.decode()
+    assert "What goes" in page
+    assert "What stays, and why" in page
+    unsent = mail_queued(alice.pk, "news", alice.email, "erased", {}, datetime.now(UTC))
+    other = Client()
+    other.force_login(alice)
+    answer = browser.post(reverse(ERASE), {"password": PASSWORD})
+    assert (answer.status_code, answer["Location"]) == (303, reverse("accounts:erased"))
+    # At once: nobody is signed in, nobody can sign in.
+    assert other.get(reverse("accounts:profile")).status_code == 302
+    assert not Client().login(username=alice.email, password=PASSWORD)
+
+    assert account_erased(alice.pk, datetime.now(UTC))
+    assert queries.user(alice.pk) is None
+    assert queries.user_by_email(alice.email) is None
+    assert queries.USER_ID_BY_EMAIL.one(email=email_key(alice.email)) is None
+    after = orders.order(order.order_id)
+    assert after is not None
+    assert (after.number, after.total, after.placed_at) == (order.number, order.total, order.placed_at)
+    assert orders.items(after) == orders.items(order)
+    assert after.events[0].kind == "erased"
+    text = everything_of(order.order_id)
+    for word in (alice.email, "Ada Lovelace", "Torstraße", str(alice.pk), "rang twice"):
+        assert word not in text
+    assert orders.orders_of(alice.pk, range(2020, 2040)) == {}
+    assert mail(unsent) is None
+    # One last mail, which is the only one left.
+    assert [row.subject for row in mails_to(alice.email)] == ["Your account at Stoa is erased"]
+    # Whoever joins with the address again is somebody else.
+    assert make_user("Alice", email=alice.email).pk != alice.pk
+
+
+def test_s52_s53_what_was_ordered_as_a_guest_since_the_last_login_is_told_and_erased_too(client: Client) -> None:
+    email = f"alice-{uuid4().hex}@example.com"
+    alice = user_registered(email, "Alice", PASSWORD, datetime.now(UTC), verified=True)
+    order = make_order(paid=True, email=email)
+    for kind in ("packed", "shipped", "delivered"):
+        order = order_moved(order, kind, actor="system", now=datetime.now(UTC))
+    client.force_login(alice)
+    assert [each["number"] for each in exported(client)["orders"]["orders"]] == [order.number]
+    # Another one, which nobody has asked about before.
+    later = make_order(paid=True, email=email)
+    for kind in ("packed", "shipped", "delivered"):
+        later = order_moved(later, kind, actor="system", now=datetime.now(UTC))
+    erasure_asked(alice.pk, datetime.now(UTC))
+    assert account_erased(alice.pk, datetime.now(UTC))
+    for order_id in (order.order_id, later.order_id):
+        assert email not in everything_of(order_id)
+
+
+def test_s53_links_and_cookies_open_an_erased_order_no_more(client: Client, alice: User) -> None:
+    order = make_done(alice)
+    link, page = (
+        reverse("orders:track", args=[track_token(order.order_id)]),
+        reverse("orders:detail", args=[order.number]),
+    )
+    client.get(link)
+    assert client.get(page).status_code == 200
+    erasure_asked(alice.pk, datetime.now(UTC))
+    account_erased(alice.pk, datetime.now(UTC))
+    assert client.get(page).status_code == 404
+    assert client.get(link, follow=True).status_code == 404
+    found = client.post(reverse("orders:lookup"), {"number": order.number, "email": alice.email})
+    assert found.status_code == 422
+
+
+def test_s53_staff_still_see_the_sale(alice: User) -> None:
+    order = make_done(alice)
+    erasure_asked(alice.pk, datetime.now(UTC))
+    account_erased(alice.pk, datetime.now(UTC))
+    erased = orders.order(order.order_id)
+    assert erased
+    found = whole(erased)
+    assert (found.order.total, found.items) == (order.total, orders.items(order))
+    assert history(found.order)[0].words == "The customer was erased"
+
+
+def test_s53_not_while_an_order_is_under_way(browser: Client, alice: User) -> None:
+    order = make_order(paid=True, user_id=alice.pk, email=alice.email)
+    for answer in (browser.get(reverse(ERASE)), browser.post(reverse(ERASE), {"password": PASSWORD})):
+        text = answer.content.decode()
+        assert order.number in text
+        assert "It cannot be done yet" in text
+        assert "Erase my account for good" not in text
+    assert queries.user(alice.pk) == alice
+    # One that comes in between is waited for: it is sent to the address that it was placed with.
+    erasure_asked(alice.pk, datetime.now(UTC))
+    with pytest.raises(NotYet, match=order.number):
+        account_erased(alice.pk, datetime.now(UTC))
+    assert queries.user(alice.pk) is not None
+    for kind in ("packed", "shipped", "delivered"):
+        order = order_moved(order, kind, actor="system", now=datetime.now(UTC))
+    assert account_erased(alice.pk, datetime.now(UTC))
+
+
+def test_s53_not_while_something_of_an_order_is_on_its_way_back(alice: User) -> None:
+    order = make_order(paid=True, user_id=alice.pk, email=alice.email)
+    for kind in ("packed", "shipped", "delivered"):
+        order = order_moved(order, kind, actor="system", now=datetime.now(UTC))
+    order = return_requested(order, {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC))
+    erasure_asked(alice.pk, datetime.now(UTC))
+    with pytest.raises(NotYet, match=order.number):
+        account_erased(alice.pk, datetime.now(UTC))
+    order = return_rejected(order, "1", actor="Ann", now=datetime.now(UTC), note="It was worn.")
+    assert order.state == "confirmed"
+    assert account_erased(alice.pk, datetime.now(UTC))
+
+
+@pytest.mark.parametrize("kind", ["delivered", "closed"])
+def test_s53_not_while_money_of_theirs_is_owed(kind: str) -> None:
+    order = paper.happens(paper.paid(paper.items(1)), "shipped")
+    for each in ("delivered", "closed")[: 1 + (kind == "closed")]:
+        order = paper.happens(order, each)
+    assert not _under_way(order, datetime.now(UTC))
+    order = paper.happens(order, "refund_owed", refund="1", amount=500, lines={}, reason="scratched")
+    assert _under_way(order, datetime.now(UTC))
+
+
+@pytest.mark.parametrize(("more", "words"), [({"role": "admin"}, "You work here"), ({"demo": True}, "showroom")])
+def test_s53_the_shop_never_loses_its_last_admin_nor_the_showroom_its_logins(
+    client: Client, more: dict[str, Any], words: str
+) -> None:
+    user = make_user("Kim", **more)
+    client.force_login(user)
+    assert words in client.post(reverse(ERASE), {"password": PASSWORD}).content.decode()
+    with pytest.raises(NoSuchUser):
+        erasure_asked(user.pk, datetime.now(UTC))
+    assert Client().login(username=user.email, password=PASSWORD)
+
+
+def test_s53_the_worker_finishes_what_a_crash_left_at_any_step(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    order = make_done(alice)
+    asked = datetime.now(UTC)
+    erasure_asked(alice.pk, asked)
+    # Each statement of the erasure in turn is the last before the process dies.
+    steps = 0
+    while True:
+        left = Countdown(steps)
+        with monkeypatch.context() as dying:
+            left.count(dying)
+            try:
+                account_erased(alice.pk, asked)
+            except CassandraUnavailable:
+                steps += 1
+                continue
+        break
+    assert steps > 10
+    assert queries.user(alice.pk) is None
+    assert queries.USER_ID_BY_EMAIL.one(email=email_key(alice.email)) is None
+    after = orders.order(order.order_id)
+    assert after is not None
+    assert [event.kind for event in after.events].count("erased") == 1
+    assert [row.subject for row in mails_to(alice.email)] == ["Your account at Stoa is erased"]
+
+
+class Countdown:
+    """Lets so many writes through, then none: as a process that dies there."""
+
+    def __init__(self, writes: int) -> None:
+        self.left = writes
+
+    def count(self, patching: pytest.MonkeyPatch) -> None:
+        from cassandra_db import statements
+
+        def counted(real: Any) -> Any:
+            def run(*args: Any, **kwargs: Any) -> Any:
+                if self.left == 0:
+                    raise CassandraUnavailable("died here")
+                self.left -= 1
+                return real(*args, **kwargs)
+
+            return run
+
+        patching.setattr(statements.Statement, "run", counted(statements.Statement.run))
+        patching.setattr(statements, "_settled", counted(statements._settled))
+
+
+def test_s53_the_job_waits_two_minutes_and_begins_where_it_was(alice: User, asked: datetime) -> None:
+    erasure_asked(alice.pk, asked)
+    with lease("erasures"):
+        jobs.erase(asked + timedelta(minutes=1))
+        assert queries.user(alice.pk) is not None
+        assert "erased" in jobs.erase(asked + timedelta(minutes=3))
+        assert queries.user(alice.pk) is None
+        assert jobs.erase(asked + timedelta(minutes=3)) == ""
+
+
+def test_s53_who_has_to_wait_has_another_turn_and_keeps_nobody_from_theirs(alice: User, asked: datetime) -> None:
+    ben = make_user("Ben")
+    order = make_order(paid=True, user_id=alice.pk, email=alice.email)
+    erasure_asked(alice.pk, asked)
+    erasure_asked(ben.pk, asked)
+    with lease("erasures"):
+        jobs.erase(asked + timedelta(minutes=5))
+        assert (queries.user(alice.pk) is None, queries.user(ben.pk) is None) == (False, True)
+        for kind in ("packed", "shipped", "delivered"):
+            order = order_moved(order, kind, actor="system", now=datetime.now(UTC))
+        jobs.erase(asked + timedelta(minutes=5) + AGAIN + timedelta(minutes=3))
+        assert queries.user(alice.pk) is None
+
+
+def test_s53_a_hint_without_a_decision_erases_nobody(alice: User) -> None:
+    assert not account_erased(alice.pk, datetime.now(UTC))
+    assert queries.user(alice.pk) == alice

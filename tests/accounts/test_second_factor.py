@@ -1,0 +1,332 @@
+"""The staff's second factor: enrolled once, asked for at each login, and no code counts twice."""
+
+import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyotp
+import pytest
+import time_machine
+from cryptography.exceptions import InvalidTag
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.test import Client, override_settings
+from django.urls import reverse
+
+from accounts import demo, sealing
+from accounts import second_factor as factors
+from accounts.errors import AlreadyEnrolled
+from accounts.models import User
+from accounts.sessions import SECOND_FACTOR, STAFF_IDLE, STAFF_LONGEST, SessionStore
+from cassandra_db import read
+from tests.factories import PASSWORD, make_user, staff_signed_in
+from tests.journeys.pressing import CSRF, Line
+from tests.serving import served
+
+NOW = datetime.now(UTC)
+PAGE = "/staff/second-factor/"
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+KEPT = read("test", "SELECT secret, recovery FROM second_factors WHERE user_id = :user_id")
+
+
+def code_at(moment: datetime, secret: str = SECRET) -> str:
+    return pyotp.TOTP(secret).at(moment)
+
+
+def now_code(ahead: int = 0) -> str:
+    return code_at(datetime.now(UTC) + timedelta(seconds=30 * ahead))
+
+
+@pytest.fixture
+def ann() -> User:
+    """One of the staff, enrolled ten minutes ago; nobody signs in with her password here."""
+    user = make_user("Ann", password=None, role="warehouse")
+    earlier = datetime.now(UTC) - timedelta(minutes=10)
+    assert factors.enrolled(user, SECRET, code_at(earlier), earlier)
+    return user
+
+
+@pytest.fixture
+def ann_signed_in(client: Client, ann: User) -> Client:
+    client.force_login(ann)
+    return client
+
+
+def key_of(client: Client) -> str:
+    return str(client.cookies[settings.SESSION_COOKIE_NAME].value)
+
+
+def has_passed(client: Client) -> bool:
+    return client.get("/staff/").status_code == 200
+
+
+# ---- Enrolment
+
+
+def test_the_first_login_enrols_a_telephone_and_shows_ten_recovery_codes_once(client: Client) -> None:
+    ben = make_user("Ben", role="warehouse")
+    answer = client.post(reverse("accounts:login"), {"email": ben.email, "password": PASSWORD})
+    assert answer["Location"] == PAGE
+    page = client.get(PAGE).content.decode()
+    found = re.search(r'class="num key">([A-Z2-7 ]+)<', page)
+    assert found
+    secret = found[1].replace(" ", "")
+    assert len(secret) == 32
+    assert client.post(PAGE, {"code": "000000" if now_code() != "000000" else "111111"}).status_code == 422
+    before = key_of(client)
+    codes = client.post(PAGE, {"code": pyotp.TOTP(secret).now(), "next": "/staff/"})
+    assert len(re.findall(r"<li class=\"num\">[A-Z2-9]{4}-[A-Z2-9]{4}-[A-Z2-9]{4}<", codes.content.decode())) == 10
+    assert 'href="/staff/"' in codes.content.decode()
+    assert "no-store" in codes["Cache-Control"]
+    assert key_of(client) != before  # S1
+    assert SessionStore(before).load() == {}
+    assert has_passed(client)
+    assert "10 of 10" in client.get(PAGE).content.decode()
+
+
+def test_nothing_is_written_before_a_code_confirms_it_and_each_session_has_its_own_offer(client: Client) -> None:
+    ben, other = make_user("Ben", password=None, role="support"), Client()
+    client.force_login(ben)
+    other.force_login(ben)
+    assert client.get(PAGE).content == client.get(PAGE).content or factors.factor(ben.pk) is None
+    offers = {factors.offered(key_of(each), ben) for each in (client, client, other)}
+    assert len(offers) == 2
+    assert factors.factor(ben.pk) is None
+
+
+def test_the_picture_holds_the_key_is_kept_by_no_cache_and_is_gone_once_enrolled(client: Client) -> None:
+    ben = make_user("Ben", password=None, role="support")
+    client.force_login(ben)
+    picture = client.get(reverse("adminpanel:second_factor_picture"))
+    assert picture["Content-Type"] == "image/svg+xml"
+    assert "no-store" in picture["Cache-Control"]
+    assert not re.search(rb"style=|<script|class=", picture.content)
+    secret = factors.offered(key_of(client), ben)
+    assert secret in factors.address_of(secret, ben)
+    assert factors.enrolled(ben, secret, code_at(NOW, secret), NOW)
+    assert client.get(reverse("adminpanel:second_factor_picture")).status_code == 404
+    with pytest.raises(AlreadyEnrolled):
+        factors.enrolled(ben, SECRET, code_at(NOW), NOW)
+
+
+# ---- Codes
+
+
+def test_each_login_is_asked_before_any_staff_page(client: Client, ann: User) -> None:
+    staff_signed_in(client, ann)
+    assert has_passed(client)
+    client.logout()
+    client.force_login(ann)
+    answer = client.get("/staff/?column=shipped")
+    assert answer["Location"] == f"{PAGE}?next=/staff/%3Fcolumn%3Dshipped"
+    passed = client.post(PAGE, {"code": now_code(), "next": "/staff/?column=shipped"})
+    assert (passed.status_code, passed["Location"]) == (303, "/staff/?column=shipped")
+    assert has_passed(client)
+
+
+def test_who_logs_in_again_in_the_same_browser_is_asked_again(client: Client) -> None:
+    ben = make_user("Ben", role="support")
+    staff_signed_in(client, ben)
+    client.post(reverse("accounts:login"), {"email": ben.email, "password": PASSWORD})
+    assert not has_passed(client)
+
+
+@pytest.mark.parametrize("to", ["//evil.example", "https://evil.example", "\\\\evil.example", "javascript:alert(1)"])
+def test_s32_it_leads_to_nobody_elses_site(ann_signed_in: Client, to: str) -> None:
+    assert ann_signed_in.post(PAGE, {"code": now_code(), "next": to})["Location"] == "/staff/"
+
+
+@pytest.mark.parametrize(("ahead", "taken"), [(-2, False), (-1, True), (0, True), (1, True), (2, False)])
+def test_a_clock_may_be_one_step_off(ann: User, ahead: int, taken: bool) -> None:
+    moment = datetime(2030, 1, 1, 12, 0, 10, tzinfo=UTC)
+    assert factors.code_used(ann.pk, code_at(moment + timedelta(seconds=30 * ahead)), moment) is taken
+
+
+def test_s17_a_step_is_used_once_and_none_before_it_afterwards(ann: User) -> None:
+    moment = datetime(2030, 1, 1, 12, 0, 10, tzinfo=UTC)
+    before, present = code_at(moment - timedelta(seconds=30)), code_at(moment)
+    assert factors.code_used(ann.pk, present, moment)
+    assert not factors.code_used(ann.pk, present, moment)
+    assert not factors.code_used(ann.pk, before, moment)
+    assert factors.code_used(ann.pk, f" {code_at(moment + timedelta(seconds=30))[:3]} ", moment) is False
+
+
+def test_s17_the_code_that_enrolled_is_used_up(client: Client) -> None:
+    ben = make_user("Ben", password=None, role="support")
+    assert factors.enrolled(ben, SECRET, code_at(NOW), NOW)
+    assert not factors.code_used(ben.pk, code_at(NOW), NOW)
+
+
+@pytest.mark.timeout(300)
+def test_s17_fifty_posts_of_one_code_let_one_session_pass(ann: User, tmp_path: Path) -> None:
+    sessions = [Client() for _ in range(50)]
+    for client in sessions:
+        client.force_login(ann)
+    barrier = threading.Barrier(len(sessions))
+
+    def post(line: Line) -> int:
+        barrier.wait()
+        return line.post(PAGE, {"code": code})
+
+    with served(tmp_path, workers=2, LIMIT_CODE="1000,0,0,600") as shop, ThreadPoolExecutor(len(sessions)) as pool:
+        lines = [Line(shop, {"stoa_csrf": CSRF, settings.SESSION_COOKIE_NAME: key_of(client)}) for client in sessions]
+        code = now_code()
+        statuses = sorted(pool.map(post, lines))
+        assert statuses == [303] + [422] * 49
+        assert [line.get("/staff/") for line in lines].count(200) == 1
+
+
+def test_wrong_codes_are_limited_and_right_ones_cost_nothing(ann_signed_in: Client) -> None:
+    most = settings.LIMITS["code"][0]
+    wrong = "123456" if now_code() != "123456" else "654321"
+    statuses = [ann_signed_in.post(PAGE, {"code": wrong}).status_code for _ in range(most + 1)]
+    assert statuses == [422] * most + [429]
+    refused = ann_signed_in.post(PAGE, {"code": now_code()})
+    assert refused.status_code == 429
+    assert int(refused["Retry-After"]) > 0
+
+
+# ---- Recovery codes
+
+
+def codes_of(user: User) -> list[str]:
+    moment = datetime.now(UTC) + timedelta(seconds=30)
+    codes = factors.recovery_codes_renewed(user.pk, code_at(moment), moment)
+    assert codes
+    return codes
+
+
+def test_a_recovery_code_lets_in_once_however_it_is_typed(ann: User, ann_signed_in: Client) -> None:
+    code = codes_of(ann)[3]
+    typed = f" {code.lower().replace('-', ' ')} "
+    assert ann_signed_in.post(PAGE, {"way": "recovery", "code": typed}).status_code == 303
+    assert has_passed(ann_signed_in)
+    other = Client()
+    other.force_login(ann)
+    again = other.post(PAGE, {"way": "recovery", "code": code})
+    assert again.status_code == 422
+    assert "none of your recovery codes" in again.content.decode()
+    assert "9 of 10" in ann_signed_in.get(PAGE).content.decode()
+
+
+def test_s17_one_recovery_code_lets_one_of_many_in(ann: User) -> None:
+    code, barrier = codes_of(ann)[0], threading.Barrier(8)
+
+    def use(_: int) -> bool:
+        barrier.wait()
+        return factors.recovery_code_used(ann.pk, code)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(use, range(8))) == 1
+
+
+def test_new_recovery_codes_cost_a_code_and_end_the_old_ones(client: Client, ann: User) -> None:
+    staff_signed_in(client, ann)
+    old = codes_of(ann)
+    page = reverse("adminpanel:recovery_codes")
+    assert client.post(page, {"code": now_code()}).status_code == 422  # behind the one that codes_of has used
+    with time_machine.travel(time.time() + 90, tick=True):
+        shown = client.post(page, {"code": now_code()})
+    assert shown.content.decode().count('<li class="num">') == 10
+    assert not any(factors.recovery_code_used(ann.pk, code) for code in old[:2])
+
+
+def test_neither_the_secret_nor_a_recovery_code_stands_in_the_table(ann: User) -> None:
+    codes = codes_of(ann)
+    row = KEPT.one(user_id=ann.pk)
+    assert row
+    text = repr(row)
+    assert SECRET not in text
+    assert not any(code in text or code.replace("-", "") in text for code in codes)
+    assert sealing.opened(row.secret, "second factor", str(ann.pk)) == (SECRET, False)
+
+
+def test_what_is_sealed_opens_for_its_owner_and_purpose_alone() -> None:
+    box = sealing.sealed("olive", "colours", "ann")
+    for purpose, owner in (("colours", "ben"), ("shapes", "ann")):
+        with pytest.raises(sealing.CannotOpen):
+            sealing.opened(box, purpose, owner)
+    for nonsense in ("", "x", box[:-8], "ü"):
+        with pytest.raises((sealing.CannotOpen, InvalidTag)):
+            sealing.opened(nonsense, "colours", "ann")
+
+
+def test_a_new_key_of_the_shop_keeps_what_the_old_one_sealed_and_seals_it_anew(ann: User) -> None:
+    codes = codes_of(ann)
+    later = datetime.now(UTC) + timedelta(minutes=5)
+    with override_settings(SECRET_KEY="new" * 20, SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
+        assert factors.recovery_code_used(ann.pk, codes[0])
+        assert factors.code_used(ann.pk, code_at(later), later)
+    with override_settings(SECRET_KEY="new" * 20, SECRET_KEY_FALLBACKS=[]):
+        assert factors.code_used(ann.pk, code_at(later + timedelta(seconds=30)), later)
+
+
+# ---- Reset
+
+
+def test_a_command_resets_it_and_ends_the_sessions(ann: User, client: Client) -> None:
+    staff_signed_in(client, ann)
+    call_command("staff", "second-factor-reset", ann.email)
+    assert client.get("/staff/")["Location"].startswith(reverse("accounts:login"))
+    assert factors.factor(ann.pk) is None
+    with pytest.raises(CommandError, match="no second factor"):
+        call_command("staff", "second-factor-reset", ann.email)
+
+
+# ---- Sessions of staff
+
+
+def seconds_left(client: Client) -> int:
+    row = read("test", "SELECT TTL(data) AS seconds FROM sessions WHERE session_key = :key").one(key=key_of(client))
+    return int(row.seconds) if row else 0
+
+
+def test_s26_a_staff_session_lasts_half_an_hour_and_twelve_hours_at_most(client: Client, ann: User) -> None:
+    client.force_login(ann)
+    assert seconds_left(client) > 13 * 24 * 3600  # not past the second factor: a shopper's session
+    staff_signed_in(client, ann)
+    now = time.time()
+    assert STAFF_IDLE - 60 < seconds_left(client) <= STAFF_IDLE
+    assert client.session[SECOND_FACTOR] == str(ann.pk)
+    with time_machine.travel(now + STAFF_LONGEST - 120, tick=True):
+        client.get("/staff/")
+        assert 0 < seconds_left(client) <= 120
+        session = client.session
+        session.cycle_key()  # as a new password does
+        client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key or ""
+    assert 0 < seconds_left(client) <= 120
+
+
+def test_s26_a_press_renews_it_and_a_page_that_refreshes_itself_does_not(client: Client, ann: User) -> None:
+    staff_signed_in(client, ann)
+    with time_machine.travel(time.time() + 300, tick=True):
+        quiet = client.get("/staff/", headers={"HX-Request": "true", "X-Refreshes-Itself": "1"})
+        assert settings.SESSION_COOKIE_NAME not in quiet.cookies
+        assert settings.SESSION_COOKIE_NAME in client.get("/staff/").cookies
+
+
+# ---- The showroom
+
+
+def demo_staff() -> User:
+    login = next(each for each in demo.LOGINS if each.label == "Staff")
+    return User(user_id=login.user_id, email=login.email, name=login.name, role=login.role, demo=True, active=True)
+
+
+def test_the_showroom_shows_the_code_of_its_own_staff_and_of_nobody_else(ann_signed_in: Client, ann: User) -> None:
+    toni = demo_staff()
+    moment = datetime.now(UTC)
+    factors.enrolled_for_demo(toni, moment)
+    factors.enrolled_for_demo(toni, moment)
+    code, wait = factors.code_to_show(toni, moment)
+    assert wait == 0
+    assert factors.code_used(toni.pk, code, moment)
+    following, _ = factors.code_to_show(toni, moment)
+    assert following != code
+    assert factors.code_to_show(ann, moment) == ("", 0)
+    assert "demo-code" not in ann_signed_in.get(PAGE).content.decode()
+    with override_settings(SHOWROOM=False):
+        assert factors.code_to_show(toni, moment) == ("", 0)

@@ -1,0 +1,13 @@
+"""What the audit log holds of somebody."""
+
+from datetime import UTC, datetime
+
+from accounts import audit
+from accounts.audit import Entry
+from accounts.models import User
+
+
+def of_today(user: User, book: str = "") -> list[Entry]:
+    """Return what somebody did this month, the newest first."""
+    entries, _ = audit.of_actor(user.pk, datetime.now(UTC).date().replace(day=1), "", 200)
+    return [entry for entry in entries if not book or entry.book == book]

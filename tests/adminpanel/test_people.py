@@ -1,0 +1,140 @@
+"""Who works here: roles, sessions and second factors in an admin's hands."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from accounts import operations, queries
+from accounts import second_factor as factors
+from accounts.access import ADMIN
+from accounts.errors import LastAdmin
+from accounts.models import User
+from tests.accounts.post import mails_to
+from tests.factories import make_user, staff_signed_in
+
+
+@pytest.fixture
+def ada() -> User:
+    return make_user("Ada", password=None, role="admin")
+
+
+@pytest.fixture
+def admin(client: Client, ada: User) -> Client:
+    return staff_signed_in(client, ada)
+
+
+@pytest.fixture
+def sam() -> User:
+    return make_user("Sam", password=None)
+
+
+def of(user: User, act: str = "person") -> str:
+    return reverse(f"adminpanel:{act}", args=[user.pk])
+
+
+def role_of(user: User) -> str:
+    return str(queries.users([user.pk])[user.pk].role or "")
+
+
+def test_an_admin_finds_an_account_by_its_address_and_no_url_holds_it(admin: Client, sam: User) -> None:
+    answer = admin.post(reverse("adminpanel:person_find"), {"email": f" {sam.email.upper()} "})
+    assert (answer.status_code, answer["Location"]) == (303, of(sam))
+    page = admin.get(of(sam)).content.decode()
+    assert sam.email in page
+    assert "no staff pages" in page
+    unknown = admin.post(reverse("adminpanel:person_find"), {"email": "nobody@example.com"})
+    assert unknown.status_code == 422
+    assert "has to register first" in unknown.content.decode()
+    assert admin.get(reverse("adminpanel:person", args=[uuid4()])).status_code == 404
+
+
+def test_s1_a_role_given_or_taken_ends_the_sessions_and_lists_who_has_one(admin: Client, sam: User) -> None:
+    began = datetime.now(UTC)
+    for role, there in (("support", True), ("shopper", False)):
+        theirs = Client()
+        theirs.force_login(sam)
+        assert admin.post(of(sam, "person_role"), {"role": role})["Location"] == of(sam)
+        assert role_of(sam) == (role if there else "")
+        assert theirs.get(reverse("accounts:profile")).status_code == 302
+        assert (of(sam) in admin.get(reverse("adminpanel:people")).content.decode()) is there
+    told = [row.text for row in mails_to(sam.email, since=began)]
+    assert any("as support now" in text for text in told)
+    assert any("do not work at Stoa any more" in text for text in told)
+
+
+@pytest.mark.parametrize("role", ["", "pilot", "Admin", "shopper' OR 1=1"])
+def test_a_role_that_does_not_exist_is_refused(admin: Client, sam: User, role: str) -> None:
+    assert admin.post(of(sam, "person_role"), {"role": role}).status_code == 422
+    assert role_of(sam) == ""
+
+
+def test_nobody_changes_their_own_role_or_second_factor(admin: Client, ada: User) -> None:
+    assert admin.post(of(ada, "person_role"), {"role": "shopper"}).status_code == 422
+    assert admin.post(of(ada, "person_factor_reset")).status_code == 422
+    assert role_of(ada) == ADMIN
+    assert "changed by another admin" in admin.get(of(ada)).content.decode()
+
+
+def test_s6_an_admin_ends_all_sessions_of_a_person(admin: Client, sam: User) -> None:
+    clients = [Client(), Client()]
+    for client in clients:
+        client.force_login(sam)
+    assert "2 open sessions" in admin.get(of(sam)).content.decode()
+    assert admin.post(of(sam, "person_sessions_end")).status_code == 303
+    for client in clients:
+        assert client.get(reverse("accounts:profile")).status_code == 302
+    assert "Not signed in anywhere" in admin.get(of(sam)).content.decode()
+
+
+def test_an_admin_resets_the_second_factor_of_another(admin: Client) -> None:
+    ann, theirs = make_user("Ann", password=None, role="warehouse"), Client()
+    factors._enrol(ann, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", 1, {}, ann.created_at)
+    staff_signed_in(theirs, ann)
+    assert "0 recovery codes left" in admin.get(of(ann)).content.decode()
+    assert admin.post(of(ann, "person_factor_reset")).status_code == 303
+    assert factors.factor(ann.pk) is None
+    assert "second factor was taken away" in mails_to(ann.email, since=ann.created_at)[0].text
+    assert theirs.get("/staff/")["Location"].startswith(reverse("accounts:login"))
+
+
+# ---- There is always an admin. All tests share one shop: here there are just these two.
+
+
+@pytest.fixture
+def only_these_two(ada: User) -> tuple[User, User]:
+    bea = make_user("Bea", password=None, role="admin")
+    for user_id in queries.staff_with(ADMIN)[1] - {ada.pk, bea.pk}:
+        operations.role_given(user_id, "", datetime.now(UTC))
+    return ada, bea
+
+
+def test_the_last_admin_stays_one_also_for_a_command(only_these_two: tuple[User, User]) -> None:
+    ada, bea = only_these_two
+    operations.role_given(bea.pk, "support", datetime.now(UTC))
+    with pytest.raises(LastAdmin):
+        operations.role_given(ada.pk, "", datetime.now(UTC))
+    with pytest.raises(CommandError, match="last admin"):
+        call_command("staff", "remove", ada.email)
+    assert role_of(ada) == ADMIN
+
+
+def test_of_two_admins_who_take_the_role_from_each_other_at_once_one_stays(only_these_two: tuple[User, User]) -> None:
+    barrier = threading.Barrier(2)
+
+    def take(user: User) -> bool:
+        barrier.wait()
+        try:
+            operations.role_given(user.pk, "", datetime.now(UTC))
+        except LastAdmin:
+            return False
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(take, only_these_two)) == [False, True]
+    assert len(queries.staff_with(ADMIN)[1]) == 1

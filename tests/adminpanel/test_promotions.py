@@ -1,0 +1,111 @@
+"""The staff's page of offers and codes: made, listed with their uses, ended."""
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from promotions import queries
+from promotions.operations import voucher_claimed
+from promotions.queries import CODE
+from promotions.rules import PERCENTAGE, Promotion, code_key
+from tests.factories import make_user, staff_signed_in
+from tests.promotions.test_vouchers import somebody
+
+LIST, MAKE = reverse("adminpanel:promotions"), reverse("adminpanel:promotion_make")
+
+
+@pytest.fixture
+def cleo(client: Client) -> Client:
+    return staff_signed_in(client, make_user("Cleo", role="catalogue"))
+
+
+def typed(**fields: Any) -> dict[str, Any]:
+    return {"title": "Ten off", "voucher": f"TEN-{uuid4().hex[:8]}", "kind": PERCENTAGE, "percent": "10"} | fields
+
+
+def made(code: str) -> Promotion:
+    found = queries.promotion(CODE, code_key(code))
+    assert found
+    return found
+
+
+def test_a_code_is_made_with_its_terms(cleo: Client) -> None:
+    sent = typed(minimum="20", uses="5", per_person="1", starts="2026-05-01", ends="2026-05-31")
+    answer = cleo.post(MAKE, sent)
+    assert (answer.status_code, answer["Location"]) == (303, LIST)
+    found = made(sent["voucher"])
+    assert (found.percent, found.minimum, found.uses, found.per_person) == (Decimal(10), 2000, 5, 1)
+    zone = timezone.get_default_timezone()
+    assert found.starts_at
+    assert found.ends_at
+    # The last day counts until midnight, where the shop is.
+    assert (found.starts_at.astimezone(zone).date(), found.ends_at.astimezone(zone).date()) == (
+        date(2026, 5, 1),
+        date(2026, 6, 1),
+    )
+    assert found.ends_at - found.starts_at == timedelta(days=31)
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"percent": ""}, "Enter per cent"),
+        ({"percent": "101"}, "100"),
+        ({"kind": "amount", "amount": "1.234"}, "2 decimal places"),
+        ({"kind": "buy_get"}, "Enter things to buy"),
+        ({"kind": "everything for nothing"}, "Choose what it does"),
+        ({"voucher": "", "uses": "3"}, "Only the uses of a code can be limited"),
+        ({"voucher": "--"}, "A code has letters or digits"),
+        ({"starts": "2026-05-02", "ends": "2026-05-01"}, "The last day is before the first one"),
+        ({"category": str(uuid4())}, "Select a valid choice"),
+    ],
+)
+def test_what_makes_no_sense_is_said_beside_its_field(cleo: Client, fields: dict[str, str], sentence: str) -> None:
+    answer = cleo.post(MAKE, typed(**fields))
+    assert answer.status_code == 422
+    assert sentence in answer.content.decode()
+
+
+def test_a_code_is_taken_once(cleo: Client) -> None:
+    sent = typed()
+    assert cleo.post(MAKE, sent).status_code == 303
+    again = cleo.post(MAKE, sent | {"voucher": sent["voucher"].lower().replace("-", " ")})
+    assert again.status_code == 422
+    assert "There is a promotion with the code" in again.content.decode()
+
+
+def test_the_list_shows_the_uses_and_a_press_ends_it(cleo: Client) -> None:
+    sent = typed(title=f"Offer {uuid4().hex[:6]}", uses="7")
+    cleo.post(MAKE, sent)
+    voucher_claimed(sent["voucher"], somebody(), uuid4(), datetime.now(UTC))
+    page = cleo.get(LIST).content.decode()
+    assert sent["title"] in page
+    assert "1 of 7" in page
+    assert "10% off" in page
+    cleo.post(reverse("adminpanel:promotion_end", args=[CODE, code_key(sent["voucher"])]))
+    assert made(sent["voucher"]).ended_at
+    assert cleo.post(reverse("adminpanel:promotion_end", args=[CODE, "nothing"])).status_code == 404
+
+
+@pytest.mark.parametrize("role", ["support", "warehouse", "analyst"])
+def test_it_is_for_the_catalogues_staff(client: Client, role: str) -> None:
+    staff = staff_signed_in(client, make_user("Ben", role=role))
+    sent = typed()
+    assert staff.get(LIST).status_code == 403
+    assert staff.post(MAKE, sent).status_code == 403
+    assert queries.promotion(CODE, code_key(sent["voucher"])) is None
+
+
+def test_what_was_done_stands_in_the_log_in_words(cleo: Client, client: Client) -> None:
+    sent = typed()
+    cleo.post(MAKE, sent)
+    admin = staff_signed_in(Client(), make_user("Ada", role="admin"))
+    page = admin.get(reverse("adminpanel:log")).content.decode()
+    assert "Made a promotion" in page
+    assert sent["voucher"] in page

@@ -1,0 +1,60 @@
+"""Two of the staff move one order at the same moment, over real HTTP."""
+
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from django.test import Client
+
+from orders import queries
+from orders.queries import Order
+from tests.adminpanel.conftest import make_order
+from tests.factories import make_user, staff_signed_in
+from tests.journeys.pressing import CSRF, Line
+from tests.orders.audit import audit
+from tests.serving import served
+
+ROUNDS = 5
+
+
+def test_one_wins_and_the_other_is_told_who_and_when(tmp_path: Path) -> None:
+    people = {name: make_user(name, role="warehouse") for name in ("Ann", "Ben")}
+    with served(tmp_path, workers=2) as shop:
+        lines = {}
+        for name, user in people.items():
+            cookies = staff_signed_in(Client(), user).cookies
+            sent = {"stoa_csrf": CSRF} | {each: morsel.value for each, morsel in cookies.items()}
+            lines[name] = Line(shop, sent, {"Referer": shop})
+        for _ in range(ROUNDS):
+            order = make_order("paid")
+            _moved_by_both(order, lines)
+
+
+def _moved_by_both(order: Order, lines: dict[str, Line]) -> None:
+    together = threading.Barrier(len(lines))
+    for line in lines.values():
+        line.close()  # the server may have closed it, while the order was made
+
+    def press(name: str, kind: str) -> int:
+        together.wait(20)
+        form = {"event": kind, "version": order.version, "note": f"{name} was here"}
+        return lines[name].post(f"/staff/orders/{order.number}/move/", form)
+
+    with ThreadPoolExecutor(2) as pool:
+        presses = {"Ann": pool.submit(press, "Ann", "shipped"), "Ben": pool.submit(press, "Ben", "cancelled")}
+        answers = {name: pressed.result() for name, pressed in presses.items()}
+    assert sorted(answers.values()) == [303, 409], answers
+    winner = next(name for name, status in answers.items() if status == 303)
+    loser = next(name for name in answers if name != winner)
+    told = lines[loser].text
+    said = re.search(r"(\w+) changed it ([^:<]+): ([^.<]+)\.", told)
+    assert said
+    assert said[1] == winner
+    assert re.fullmatch(r"just now|\d+ (second|minute)s? ago", said[2]), said[2]
+    assert f"{loser} was here" in told, "what was typed is kept"
+    found = queries.order(order.order_id)
+    assert found
+    kinds = [event.kind for event in found.events]
+    assert ("shipped" in kinds) != ("cancelled" in kinds)
+    audit(order.order_id)

@@ -1,0 +1,221 @@
+"""What was sold by day and category: facts that can be told twice, sums that equal them, days of the shop's own zone (Q18, I7)."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import count
+from uuid import UUID, uuid4
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from analytics import operations, queries
+from analytics.days import day_of, shard_of
+from analytics.figures import ALL, Daily, Fact, Figures, SoldLine, rolled_up
+from analytics.jobs import roll_up
+from analytics.operations import LATEST_FACT, Sale, day_rolled_up, days_rolled_up, facts_removed, sold
+from cassandra_db import write_together
+from catalogue.operations import product_saved
+from catalogue.queries import CategoryNode
+from tests.factories import make_category, make_product, make_user, staff_signed_in
+
+# Each test has days of its own, long ago.
+_days = count()
+
+
+def noon() -> datetime:
+    """Noon of a day on which nothing else is sold."""
+    return datetime(1990, 1, 1, 12, tzinfo=UTC) + timedelta(days=40 * next(_days))
+
+
+def line(number: int = 1, product_id: UUID | None = None, **more: int) -> SoldLine:
+    given = {"units": 2, "gross": 2380, "net": 2000} | more
+    return SoldLine(number, product_id or uuid4(), uuid4(), **given)
+
+
+def make_sale(*lines: SoldLine, placed_at: datetime, version: int = 2, order_id: UUID | None = None) -> Sale:
+    return Sale(order_id or uuid4(), placed_at, version, "EUR", lines or (line(),))
+
+
+def figures(sales: Iterable[Daily], category_id: UUID = ALL) -> Figures:
+    return queries.by_category(sales).get(category_id, Figures())
+
+
+def make_shelves() -> tuple[CategoryNode, CategoryNode]:
+    above = make_category("House")
+    return above, make_category("Lamps", parent=above)
+
+
+def test_a_line_counts_once_in_its_category_in_each_above_it_and_in_the_whole_shop() -> None:
+    above, below = make_shelves()
+    lamp, mug = make_product("Lamp", category=below), make_product("Mug", category=above)
+    sale = make_sale(line(1, lamp.product_id), line(2, mug.product_id, units=1, gross=500, net=420), placed_at=noon())
+    assert sold(sale)
+    day_rolled_up(sale.day)
+    found = queries.sales_between(sale.day, sale.day)
+    assert figures(found, below.category_id) == Figures(1, 2, 2380, 2000)
+    assert figures(found, above.category_id) == Figures(1, 3, 2880, 2420)
+    assert figures(found) == Figures(1, 3, 2880, 2420)
+    assert len(found) == 3
+
+
+def test_i7_the_same_sale_told_twice_is_one_and_a_refund_rewrites_it() -> None:
+    sale = make_sale(placed_at=noon())
+    assert sold(sale)
+    assert not sold(sale)
+    (first,) = sale.lines
+    back = SoldLine(1, first.product_id, first.variant_id, 2, 2380, 2000, 1, 1190, 1000)
+    later = make_sale(back, placed_at=sale.placed_at, version=5, order_id=sale.order_id)
+    assert sold(later)
+    # The write of a process that was asleep meanwhile: it carries the order's older version.
+    write_together([operations._fact_row(Fact(sale.order_id, first, (), "EUR"), sale)])
+    assert [fact.line for fact in queries.facts_of_order(sale.day, sale.order_id)] == [back]
+    day_rolled_up(sale.day)
+    found = figures(queries.sales_between(sale.day, sale.day))
+    assert found == Figures(1, 2, 2380, 2000, 1, 1190, 1000)
+    assert (found.kept, found.kept_net) == (1190, 1000)
+
+
+def test_a_product_that_moves_stays_where_it_was_sold() -> None:
+    above, below = make_shelves()
+    product = make_product("Lamp", category=below)
+    sale = make_sale(line(1, product.product_id), placed_at=noon())
+    sold(sale)
+    product_saved(replace(product, category_id=above.category_id), datetime.now(UTC))
+    (there,) = sale.lines
+    gone = SoldLine(1, there.product_id, there.variant_id, 2, 2380, 2000, 2, 2380, 2000)
+    sold(make_sale(gone, placed_at=sale.placed_at, version=3, order_id=sale.order_id))
+    (fact,) = queries.facts_of_order(sale.day, sale.order_id)
+    assert fact.categories == (above.category_id, below.category_id)
+    assert fact.line.refunded_units == 2
+
+
+def test_the_job_adds_up_the_days_that_changed_and_forgets_them_only_later() -> None:
+    sale = make_sale(placed_at=noon())
+    sold(sale)
+    now = datetime.now(UTC)
+    assert days_rolled_up(now) >= 1
+    assert figures(queries.sales_between(sale.day, sale.day)).units == 2
+    # A process that was held up between noting the day and writing its facts still finds the day noted.
+    assert sale.day in dict(queries.days_changed())
+    assert roll_up(now + LATEST_FACT + timedelta(minutes=1))
+    assert sale.day not in dict(queries.days_changed())
+
+
+def test_a_day_noted_again_meanwhile_stays_noted() -> None:
+    day = noon().date()
+    operations.day_changed(day)
+    seen = dict(queries.days_changed())[day]
+    operations.day_changed(day)
+    operations.DAY_DONE.run(shop=queries.SHOP, day=day, written=seen)
+    assert dict(queries.days_changed())[day] > seen
+
+
+def test_facts_that_are_removed_leave_the_sums() -> None:
+    above, below = make_shelves()
+    product = make_product("Lamp", category=below)
+    sale = make_sale(line(1, product.product_id), placed_at=noon())
+    sold(sale)
+    day_rolled_up(sale.day)
+    facts_removed(sale.day, sale.order_id, sale.written_at)
+    day_rolled_up(sale.day)
+    assert queries.sales_between(sale.day, sale.day) == []
+    assert above.category_id
+
+
+def test_sums_of_several_months_come_in_one() -> None:
+    first = datetime(1985, 11, 30, 12, tzinfo=UTC)
+    sales = [make_sale(placed_at=first + timedelta(days=days)) for days in (0, 1, 40)]
+    for sale in sales:
+        sold(sale)
+        day_rolled_up(sale.day)
+    found = queries.sales_between(sales[0].day, sales[2].day)
+    assert [each.day for each in found if each.category_id == ALL] == [sale.day for sale in sales]
+    assert figures(queries.sales_between(sales[1].day, sales[1].day)).orders == 1
+
+
+# ---- The shop's days: Europe/Dublin
+
+
+@pytest.mark.parametrize(
+    ("moment", "day"),
+    [
+        ("2026-06-30T22:59:59+00:00", date(2026, 6, 30)),  # in summer the day ends at 23:00 UTC
+        ("2026-06-30T23:00:00+00:00", date(2026, 7, 1)),
+        ("2026-01-15T23:59:59+00:00", date(2026, 1, 15)),  # in winter at midnight UTC
+        ("2026-01-16T00:00:00+00:00", date(2026, 1, 16)),
+        ("2026-03-28T23:59:59+00:00", date(2026, 3, 28)),  # summer time begins on the 29th, a day of 23 hours
+        ("2026-03-29T00:00:00+00:00", date(2026, 3, 29)),
+        ("2026-03-29T22:59:59+00:00", date(2026, 3, 29)),
+        ("2026-03-29T23:00:00+00:00", date(2026, 3, 30)),
+        ("2026-10-24T23:00:00+00:00", date(2026, 10, 25)),  # it ends on the 25th of October, a day of 25 hours
+        ("2026-10-25T23:59:59+00:00", date(2026, 10, 25)),
+        ("2028-02-28T23:59:59+00:00", date(2028, 2, 28)),
+        ("2028-02-29T00:00:00+00:00", date(2028, 2, 29)),  # a leap day is a day of its own
+        ("2028-02-29T23:59:59+00:00", date(2028, 2, 29)),
+        ("2028-03-01T00:00:00+00:00", date(2028, 3, 1)),
+    ],
+)
+def test_a_sale_belongs_to_the_shops_day_at_midnight_summer_time_and_leap_day(moment: str, day: date) -> None:
+    at = datetime.fromisoformat(moment)
+    assert day_of(at) == day
+    with timezone.override("Pacific/Auckland"):  # whatever zone a page shows
+        assert day_of(at) == day
+
+
+def test_both_sides_of_a_summers_midnight_at_the_months_end_stand_in_their_months() -> None:
+    midnight = datetime(1988, 6, 30, 23, tzinfo=UTC)
+    before, after = make_sale(placed_at=midnight - timedelta(milliseconds=1)), make_sale(placed_at=midnight)
+    for sale in (before, after):
+        sold(sale)
+        days_rolled_up(datetime.now(UTC))
+    assert (before.day, after.day) == (date(1988, 6, 30), date(1988, 7, 1))
+    assert figures(queries.sales_between(before.day, before.day)).orders == 1
+    assert figures(queries.sales_between(date(1988, 6, 1), date(1988, 7, 31))).orders == 2
+
+
+def test_pure_sums_count_an_order_once_and_currencies_apart() -> None:
+    order_id, category = uuid4(), uuid4()
+    facts = [
+        Fact(order_id, line(1), (category,), "EUR"),
+        Fact(order_id, line(2), (category,), "EUR"),
+        Fact(uuid4(), line(1), (), "SEK"),
+    ]
+    found = {(each.category_id, each.currency): each.figures for each in rolled_up(date(2026, 1, 1), facts)}
+    assert found == {
+        (ALL, "EUR"): Figures(1, 4, 4760, 4000),
+        (category, "EUR"): Figures(1, 4, 4760, 4000),
+        (ALL, "SEK"): Figures(1, 2, 2380, 2000),
+    }
+    assert 0 <= shard_of(order_id) < 16
+
+
+# ---- The staff's page
+
+
+def analyst(client: Client) -> Client:
+    return staff_signed_in(client, make_user("Ana", password=None, role="analyst"))
+
+
+def test_the_page_shows_the_sales_by_day_and_category(client: Client) -> None:
+    above, below = make_shelves()
+    product = make_product("Lamp", category=below)
+    first, back = line(1, product.product_id), line(2, product.product_id, refunded_units=1, refunded_gross=1190)
+    sale = make_sale(first, back, placed_at=noon())
+    sold(sale)
+    day_rolled_up(sale.day)
+    text = analyst(client).get("/staff/sales/", {"first": str(sale.day), "last": str(sale.day)}).content.decode()
+    assert text.count("€47.60") == 4  # the day, all days, and both categories
+    assert text.count("€35.70") == 4
+    assert f"{above.name} › {below.name}" in text
+    assert "(1 back)" in text
+    assert 'aria-current="page">Sales' in text
+
+
+def test_an_empty_time_and_nonsense_are_answered(client: Client) -> None:
+    staff = analyst(client)
+    empty = staff.get("/staff/sales/", {"first": "1971-01-01", "last": "1971-02-01"})
+    assert "Nothing was sold" in empty.content.decode()
+    for first, last in (("", ""), ("x", "y"), ("2026-02-30", "9999-12-31"), ("0001-01-01", "0001-01-01")):
+        assert staff.get("/staff/sales/", {"first": first, "last": last}).status_code == 200

@@ -1,0 +1,176 @@
+"""A cart of a thousand lines: its page is drawn, and the header of all other pages does not feel it."""
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from html import unescape
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.test import Client
+
+from cart import operations, queries
+from cart.errors import CartFull
+from cart.limits import MAX_LINES
+from cart.operations.contents import Change, changed
+from cart.views.lines import MOST_DRAWN
+from cassandra_db.session import session
+from catalogue.queries import Product
+from inventory.operations import stock_copied, stock_received
+from tests.cart.goods import mug
+from tests.factories import make_category, make_product, make_stock
+
+PRODUCTS = 125
+SIZES = tuple(f"{number} ml" for number in range(100, 900, 100))
+# The list of carts beside the lines; then the products, a hundred at a time, and the sums for the header beside them.
+MOST_ROUNDS = 1 + -(-PRODUCTS // 100)
+# Without compression. A press answers with the cart's part of the page, too.
+MOST_BYTES, MOST_BYTES_OF_ALL = 400_000, 4_000_000
+
+
+@pytest.fixture(scope="module")
+def shelf(keyspace: str) -> Iterator[list[Product]]:
+    """A hundred and twenty-five products in eight sizes, all of them in stock."""
+    # One category for all: eight threads would stand in each other's way in the tree of categories.
+    now, category = datetime.now(UTC), make_category()
+
+    def stocked(number: int) -> Product:
+        product = make_product(f"Mug {number}", options={"Size": SIZES}, category=category)
+        for variant in product.variants:
+            stock_received(product.product_id, variant.variant_id, "berlin", 9, 3, uuid4(), now)
+        stock_copied(product.product_id)
+        return product
+
+    with ThreadPoolExecutor(8) as pool:
+        yield list(pool.map(stocked, range(PRODUCTS)))
+
+
+def guest_with(lines: list[Product]) -> tuple[Client, UUID]:
+    """Return a guest whose cart has a line of each variant of these products, and the cart's id."""
+    client = Client()
+    first = lines[0].variants[0]
+    assert client.post("/cart/add/", {"variant": first.sku, "quantity": "1"}).status_code == 303
+    cart_id = _cart_of(client)
+
+    def put(change: Change) -> str:
+        for product in lines:
+            for variant in product.variants:
+                if variant is not first:
+                    change.put(_row(product, variant), 1)
+        return "{}"
+
+    changed(cart_id, uuid4(), datetime.now(UTC), put)
+    return client, cart_id
+
+
+def _cart_of(client: Client) -> UUID:
+    found = re.search(r'name="cart" value="([0-9a-f-]{36})"', client.get("/cart/").content.decode())
+    assert found
+    return UUID(found[1])
+
+
+def _row(product: Product, variant: Any) -> Any:
+    columns = {
+        "key": str(variant.variant_id),
+        "product_id": product.product_id,
+        "variant_id": variant.variant_id,
+        "sku": variant.sku,
+        "name": product.name,
+        "slug": product.slug,
+        "options": variant.options,
+        "picture": variant.picture,
+        "price": 1200,
+        "added_at": datetime.now(UTC),
+    }
+    return type("Row", (), columns)
+
+
+def counted(client: Client, path: str) -> dict[str, int]:
+    """Return what a page asks of Cassandra, once the process has read what it reads once."""
+    client.get(path)
+    told = client.get(path)["X-Cassandra"]
+    return {name: int(value) for name, value in (part.split("=") for part in told.split(", "))}
+
+
+def test_x45_the_page_of_a_cart_with_a_thousand_lines(shelf: list[Product]) -> None:
+    client, cart_id = guest_with(shelf)
+    cart = queries.cart(cart_id)
+    assert (cart.line_count, len(cart.lines), cart.item_count) == (MAX_LINES, MAX_LINES, MAX_LINES)
+    answer = client.get("/cart/")
+    text = answer.content.decode()
+    assert answer.status_code == 200
+    assert text.count("data-row") == MOST_DRAWN
+    assert f"These are the first {MOST_DRAWN} of {MAX_LINES} lines" in text
+    assert "€12,000.00" in text, "all of them count"
+    assert len(answer.content) < MOST_BYTES
+    assert counted(client, "/cart/")["rounds"] <= MOST_ROUNDS
+    answer = client.get("/cart/?all=1")
+    assert answer.content.decode().count("data-row") == MAX_LINES
+    assert len(answer.content) < MOST_BYTES_OF_ALL
+
+
+def test_x45_a_cart_with_a_thousand_lines_takes_no_more_and_says_so(shelf: list[Product]) -> None:
+    client, cart_id = guest_with(shelf)
+    other = make_product("One too many")
+    make_stock(9, product_id=other.product_id, variant_id=other.variants[0].variant_id)
+    answer = client.post("/cart/add/", {"variant": other.variants[0].sku, "quantity": "1"})
+    assert answer.status_code == 422
+    assert str(CartFull(MAX_LINES)) in unescape(answer.content.decode())
+    # More of a line that is there still goes.
+    answer = client.post("/cart/add/", {"variant": shelf[3].variants[2].sku, "quantity": "2"})
+    assert answer.status_code == 303
+    assert queries.cart(cart_id).item_count == MAX_LINES + 2
+
+
+def test_a_thousand_adds_fill_a_cart_and_the_next_one_is_refused() -> None:
+    owner, sizes = uuid4(), tuple(map(str, range(MAX_LINES + 1)))
+    product = mug(sizes=sizes)
+    cart_id = operations.line_added(owner, product, product.variants[0], 1, uuid4(), datetime.now(UTC)).cart_id
+
+    def put(change: Change) -> str:
+        for variant in product.variants[1 : MAX_LINES - 4]:
+            change.put(_row(product, variant), 1)
+        return "{}"
+
+    changed(cart_id, uuid4(), datetime.now(UTC), put)
+
+    def add(variant: Any) -> bool:
+        try:
+            operations.line_added(owner, product, variant, 1, uuid4(), datetime.now(UTC))
+        except CartFull:
+            return False
+        return True
+
+    with ThreadPoolExecutor(5) as pool:
+        added = list(pool.map(add, product.variants[-5:]))
+    assert sum(added) == 4, "four places were left for five"
+    cart = queries.cart(cart_id)
+    assert (cart.line_count, len(cart.lines), cart.item_count) == (MAX_LINES, MAX_LINES, MAX_LINES)
+
+
+def test_the_header_costs_the_same_with_a_thousand_lines(shelf: list[Product]) -> None:
+    small, _ = guest_with(shelf[:1])
+    large, _ = guest_with(shelf)
+    nobody = counted(Client(), "/")
+    assert counted(large, "/") == counted(small, "/")
+    assert counted(large, "/")["statements"] == nobody["statements"] + 2, "the list of carts, and one static row"
+    assert counted(large, "/")["rounds"] <= 2
+
+
+def test_the_header_reads_one_row_whatever_lies_behind_it() -> None:
+    """The sums' read stops at the row that sorts first: neither lines nor a thousand operations of former days cost it anything."""
+    owner, product = uuid4(), mug(sizes=tuple(map(str, range(100))))
+    cart_id = operations.line_added(owner, product, product.variants[0], 1, uuid4(), datetime.now(UTC)).cart_id
+    operations.line_removed(owner, cart_id, str(product.variants[0].variant_id), datetime.now(UTC))
+    plain = session()
+    gone = plain.prepare("DELETE FROM items_by_cart WHERE cart_id = ? AND kind = 'op' AND key = ?")
+    for pending in [plain.execute_async(gone, (cart_id, str(uuid4()))) for _ in range(1000)]:
+        pending.result()
+    reading = plain.execute_async(queries.SUMS.bind(cart_id=cart_id), trace=True)
+    reading.result()
+    trace = reading.get_query_trace(max_wait=10)
+    assert trace
+    told = [event.description for event in trace.events if re.match("Read .* live rows", event.description)]
+    assert told == ["Read 2 live rows and 0 tombstone cells"], "the static row, and the row that sorts first"

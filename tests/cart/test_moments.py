@@ -1,0 +1,155 @@
+"""What happens to a cart at the moment between another one's look and its write. Each is played in the order that hurts."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from cart import operations, queries
+from cart.errors import NoSuchCart
+from cart.operations import carts, filling, lines, tidying
+from cart.operations.filling import Units, units_put
+from cassandra_db import Row
+from tests.cart.goods import mug
+
+NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+LATE = NOW + timedelta(days=31)
+
+
+def before(module: Any, name: str, happens: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let something happen, once, just before a function is called from this module."""
+    real: Callable[..., Any] = getattr(module, name)
+
+    def then(*args: Any, **kwargs: Any) -> Any:
+        monkeypatch.setattr(module, name, real)
+        happens()
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(module, name, then)
+
+
+def names(person_id: UUID) -> list[str]:
+    return sorted(row.cart_name for row in queries.CARTS.all(owner_id=person_id) if row.cart_id is not None)
+
+
+def swept(cart_id: UUID) -> bool:
+    (row,) = [row for row in tidying.carts_to_tidy(LATE) if row.cart_id == cart_id]
+    return tidying.cart_tidied(row, LATE)
+
+
+def guests_cart(guest: UUID) -> UUID:
+    product = mug()
+    return operations.line_added(guest, product, product.variants[0], 1, uuid4(), NOW, guest=True).cart_id
+
+
+def items(person_id: UUID) -> int:
+    cart = queries.cart_of(person_id)
+    return cart.item_count if cart else 0
+
+
+def test_an_add_that_has_looked_before_the_sweep_is_in_a_cart_that_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    guest, product = uuid4(), mug()
+    cart_id = guests_cart(guest)
+    before(lines, "_put", lambda: swept(cart_id), monkeypatch)
+    operations.line_added(guest, product, product.variants[0], 2, uuid4(), LATE, guest=True)
+    assert items(guest) == 2
+
+
+@pytest.mark.parametrize("step", ["cart_unlisted", "sharing_ended"])
+def test_an_add_in_the_middle_of_the_sweep_is_in_a_cart_that_is_listed(
+    step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guest, product = uuid4(), mug()
+    cart_id = guests_cart(guest)
+    before(
+        tidying,
+        step,
+        lambda: operations.line_added(guest, product, product.variants[0], 2, uuid4(), LATE, guest=True),
+        monkeypatch,
+    )
+    swept(cart_id)
+    assert items(guest) == 2
+
+
+def test_a_cart_that_is_brought_back_while_an_add_gives_it_up_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    person, product = uuid4(), mug()
+    cart_id = operations.line_added(person, product, product.variants[0], 1, uuid4(), NOW).cart_id
+    undone: list[str] = []
+
+    def deleted_and_undone() -> None:
+        # The add has met the mark. Now the delete goes on, and its undo, before the add takes the cart off the list.
+        undo = operations.cart_deleted(person, cart_id, NOW)
+        undone.append(operations.cart_undeleted(person, undo, NOW))
+
+    def marked(*args: Any, **kwargs: Any) -> Row:
+        row = carts.active_cart(person, NOW)
+        carts.MARKED.apply(mine=lambda _: False, cart_id=cart_id, owner_id=person, now=NOW)
+        monkeypatch.setattr(lines, "active_cart", carts.active_cart)
+        return row
+
+    monkeypatch.setattr(lines, "active_cart", marked)
+    before(lines, "cart_dropped", deleted_and_undone, monkeypatch)
+    operations.line_added(person, product, product.variants[0], 1, uuid4(), NOW)
+    assert undone == ["My cart"]
+    assert "My cart" in names(person)
+    assert items(person) == 2
+
+
+def test_what_is_added_to_a_guests_empty_cart_at_the_login_comes_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    guest, member, product = uuid4(), uuid4(), mug()
+    gone = operations.line_added(guest, product, product.variants[0], 1, uuid4(), NOW, guest=True)
+    operations.line_removed(guest, gone.cart_id, str(product.variants[0].variant_id), NOW)
+    before(
+        carts,
+        "cart_unlisted",
+        lambda: operations.line_added(guest, product, product.variants[0], 3, uuid4(), NOW, guest=True),
+        monkeypatch,
+    )
+    operations.carts_adopted(guest, member, NOW, "phone")
+    assert items(member) == 3
+    assert names(guest) == []
+
+
+def test_what_comes_into_a_guests_empty_cart_after_the_login_is_in_a_cart_that_is_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    guest, member, product = uuid4(), uuid4(), mug()
+    gone = operations.line_added(guest, product, product.variants[0], 1, uuid4(), NOW, guest=True)
+    operations.line_removed(guest, gone.cart_id, str(product.variants[0].variant_id), NOW)
+    before(lines, "_put", lambda: operations.carts_adopted(guest, member, NOW, "phone"), monkeypatch)
+    operations.line_added(guest, product, product.variants[0], 3, uuid4(), NOW, guest=True)
+    assert items(guest) == 3  # the answer to the add brings the guest's cookie back, and the next login the cart
+    operations.carts_adopted(guest, member, NOW, "phone")
+    assert items(member) == 3
+
+
+def test_a_cart_that_comes_along_while_it_is_swept_stays_and_takes_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    guest, member, product = uuid4(), uuid4(), mug()
+    cart_id = guests_cart(guest)
+    before(tidying, "cart_unlisted", lambda: operations.carts_adopted(guest, member, LATE, "phone"), monkeypatch)
+    assert not swept(cart_id)
+    operations.line_added(member, product, product.variants[0], 2, uuid4(), LATE)
+    assert items(member) == 3
+
+
+def test_a_cart_that_comes_along_before_anything_is_in_it_is_no_guests_cart(monkeypatch: pytest.MonkeyPatch) -> None:
+    guest, member, product = uuid4(), uuid4(), mug()
+    before(filling, "changed", lambda: operations.carts_adopted(guest, member, NOW, "phone"), monkeypatch)
+    things = [Units(product, product.variants[0], 2)]
+    cart_id, _ = units_put(guest, None, "Again", things, uuid4(), NOW, guest=True)
+    assert names(member) == ["Again"]
+    assert queries.cart(cart_id).item_count == 2
+    assert cart_id not in {row.cart_id for row in tidying.carts_to_tidy(LATE)}
+
+
+def test_a_press_that_is_sent_again_after_its_cart_was_deleted_brings_nothing_back() -> None:
+    person, product, press = uuid4(), mug(), uuid4()
+    things = [Units(product, product.variants[0], 2)]
+    cart_id, name = units_put(person, None, "Again", things, press, NOW)
+    assert units_put(person, None, "Again", things, press, NOW) == (cart_id, name)
+    operations.cart_deleted(person, cart_id, NOW)
+    with pytest.raises(NoSuchCart):
+        units_put(person, None, "Again", things, press, NOW)
+    assert names(person) == []

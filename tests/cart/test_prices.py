@@ -1,0 +1,321 @@
+"""What a line costs: the price it was added at, what is said when today's is another, and what has to be agreed to."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.conf import settings
+from django.core import signing
+from django.test import Client
+from django.urls import reverse
+from lxml import html
+from moneyed import EUR, Money
+
+from cart import operations, queries, today
+from cart.errors import NoSuchCart, PriceMoved
+from cart.today import Agreed
+from catalogue.operations import product_saved
+from catalogue.queries import Product
+from tests.cart.goods import mug as loose_mug
+from tests.factories import make_product, make_stock
+
+HTMX = {"HX-Request": "true"}
+NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
+
+
+def goods(name: str = "Mug", price: str = "35.00", *, units: int = 20, tax_class: str = "standard") -> Product:
+    product = make_product(name, price=price, tax_class=tax_class)
+    if units:
+        make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    return product
+
+
+def save_at(product: Product, price: str) -> None:
+    variants = tuple(replace(variant, price=Money(price, EUR)) for variant in product.variants)
+    product_saved(replace(product, variants=variants), datetime.now(UTC))
+
+
+def put(client: Client, product: Product, quantity: int = 1) -> None:
+    sent = {"variant": product.variants[0].sku, "quantity": str(quantity), "operation": str(uuid4())}
+    assert client.post(reverse("cart:add"), sent).status_code == 303
+
+
+def owner(client: Client) -> UUID:
+    guest, _ = signing.loads(client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner")
+    return UUID(hex=guest)
+
+
+def cart_of(client: Client) -> queries.Cart:
+    found = queries.cart_of(owner(client))
+    assert found is not None
+    return found
+
+
+def look(client: Client, query: str = "") -> Any:
+    response = client.get(reverse("cart:show") + query)
+    assert response.status_code == 200
+    return html.fromstring(response.content)
+
+
+def text(page: Any) -> str:
+    return " ".join(page.text_content().split())
+
+
+def agreements(page: Any) -> list[dict[str, str]]:
+    """The fields of the page's forms that agree, the one for all of them first."""
+    return [
+        {each.name: each.value for each in form.xpath(".//input[@name='cart' or @name='agreed']")}
+        for form in page.xpath(f"//form[@action='{reverse('cart:agree')}']")
+    ]
+
+
+def agree(client: Client, fields: dict[str, str], headers: dict[str, str] | None = None) -> Any:
+    return client.post(reverse("cart:agree"), fields, headers=headers)
+
+
+# ---- A line's price
+
+
+def test_x48_a_line_keeps_the_price_it_was_added_at(client: Client) -> None:
+    mug = goods()
+    put(client, mug, 2)
+    save_at(mug, "40.00")
+    line = cart_of(client).lines[0]
+    client.post(reverse("cart:change"), {"cart": cart_of(client).cart_id, "line": line.key, "quantity": "3"})
+    line = cart_of(client).lines[0]
+    assert (line.quantity, line.price, cart_of(client).subtotal) == (3, Money(35, EUR), Money(105, EUR))
+
+
+def test_a_line_that_was_taken_out_comes_back_at_its_price() -> None:
+    owner_id, product = uuid4(), loose_mug(3500)
+    cart_id = operations.line_added(owner_id, product, product.variants[0], 2, uuid4(), NOW).cart_id
+    gone = operations.line_removed(owner_id, cart_id, str(product.variants[0].variant_id), NOW)
+    dearer = replace(product.variants[0], price=Money(40, EUR))
+    operations.line_restored(owner_id, gone, product, dearer, NOW)
+    found = queries.cart_of(owner_id)
+    assert found
+    assert (found.lines[0].price, found.subtotal) == (Money(35, EUR), Money(70, EUR))
+
+
+def test_units_that_come_back_onto_a_line_take_its_price() -> None:
+    owner_id, product = uuid4(), loose_mug(3500)
+    cart_id = operations.line_added(owner_id, product, product.variants[0], 2, uuid4(), NOW).cart_id
+    gone = operations.line_removed(owner_id, cart_id, str(product.variants[0].variant_id), NOW)
+    dearer = replace(product.variants[0], price=Money(40, EUR))
+    operations.line_added(owner_id, product, dearer, 1, uuid4(), NOW)
+    operations.line_restored(owner_id, gone, product, dearer, NOW)
+    found = queries.cart_of(owner_id)
+    assert found
+    assert (found.lines[0].quantity, found.subtotal) == (3, Money(120, EUR))
+
+
+def test_x48_a_fall_is_told_and_passes_through(client: Client) -> None:
+    mug = goods(price="40.00")
+    put(client, mug, 2)
+    save_at(mug, "35.00")
+    page = look(client)
+    assert "It was €40.00, now €35.00. You pay the new price." in text(page)
+    assert "Goods €70.00" in text(page.get_element_by_id("sums")).replace("Goods€", "Goods €")
+    assert not agreements(page)
+    assert page.xpath("//a[@id='checkout']")
+    assert cart_of(client).lines[0].price == Money(40, EUR)
+
+
+def test_x48_a_rise_is_told_and_has_to_be_agreed_to_before_the_checkout(client: Client) -> None:
+    mug = goods(price="35.00")
+    put(client, mug, 2)
+    save_at(mug, "40.00")
+    page = look(client)
+    assert "The price was €35.00, now €40.00." in text(page)
+    assert not page.xpath("//a[@id='checkout']")
+    (fields,) = agreements(page)
+    assert agree(client, fields).status_code == 303
+    page = look(client)
+    assert "The new price counts now." in text(page)
+    assert page.xpath("//a[@id='checkout']")
+    assert (cart_of(client).lines[0].price, cart_of(client).subtotal) == (Money(40, EUR), Money(80, EUR))
+
+
+def test_one_press_agrees_to_all(client: Client) -> None:
+    mug, lamp, tea = goods(), goods("Lamp"), goods("Tea")
+    for each in (mug, lamp, tea):
+        put(client, each, 2)
+    save_at(mug, "40.00")
+    save_at(lamp, "36.00")
+    page = look(client)
+    everything, *_ = agreements(page)
+    assert "2 prices have risen" in text(page)
+    response = agree(client, everything, HTMX)
+    assert response.status_code == 200
+    assert cart_of(client).subtotal == Money(2 * (40 + 36 + 35), EUR)
+    assert agree(client, everything).status_code == 303  # a second press changes nothing
+    assert cart_of(client).subtotal == Money(2 * (40 + 36 + 35), EUR)
+
+
+def test_an_agreement_counts_only_for_what_was_shown(client: Client) -> None:
+    mug = goods()
+    put(client, mug, 2)
+    save_at(mug, "40.00")
+    (fields,) = agreements(look(client))
+    save_at(mug, "45.00")
+    for headers in ({}, HTMX):
+        response = agree(client, fields, headers)
+        assert response.status_code == 422
+        assert "nothing was agreed to" in response.content.decode()
+    (fields,) = agreements(look(client))
+    line = cart_of(client).lines[0]
+    client.post(reverse("cart:change"), {"cart": fields["cart"], "line": line.key, "quantity": "5"})
+    assert agree(client, fields).status_code == 422
+    assert cart_of(client).subtotal == Money(5 * 35, EUR)
+
+
+@pytest.mark.parametrize("agreed", ["", "x", "a:b:c:d", f"{uuid4()}:1:2", f"{uuid4()}:1:2:3", ",,,", "1" * 120_000])
+def test_an_agreement_that_no_page_made_changes_nothing(client: Client, agreed: str) -> None:
+    put(client, goods())
+    response = agree(client, {"cart": str(cart_of(client).cart_id), "agreed": agreed})
+    assert response.status_code == 422
+    assert cart_of(client).subtotal == Money(35, EUR)
+
+
+def test_nobody_agrees_for_another(client: Client) -> None:
+    mug = goods()
+    put(client, mug)
+    save_at(mug, "40.00")
+    (fields,) = agreements(look(client))
+    stranger = Client()
+    put(stranger, mug)
+    assert agree(stranger, fields).status_code == 422
+    assert cart_of(client).subtotal == Money(35, EUR)
+    with pytest.raises(NoSuchCart):
+        operations.prices_agreed(uuid4(), cart_of(client).cart_id, [], NOW)
+
+
+def test_an_agreement_that_names_a_line_twice_does_not_count_twice(client: Client) -> None:
+    product = goods()
+    put(client, product, 2)
+    save_at(product, "40.00")
+    (fields,) = agreements(look(client))
+    assert agree(client, fields | {"agreed": f"{fields['agreed']},{fields['agreed']}"}).status_code == 422
+    cart = cart_of(client)
+    assert cart.subtotal == sum((line.total for line in cart.lines), Money(0, EUR)) == Money("70.00", EUR)
+
+
+def test_all_of_an_agreement_counts_or_none(client: Client) -> None:
+    mug, lamp = goods(), goods("Lamp")
+    put(client, mug)
+    put(client, lamp)
+    save_at(mug, "40.00")
+    cart = cart_of(client)
+    lines = {line.name: line for line in cart.lines}
+    agreed = [Agreed(lines["Mug"].key, 1, 3500, 4000), Agreed(lines["Lamp"].key, 1, 3500, 4000)]
+    with pytest.raises(PriceMoved):
+        operations.prices_agreed(owner(client), cart.cart_id, agreed, NOW)
+    assert cart_of(client).subtotal == Money(70, EUR)
+
+
+def test_x49_what_is_gone_or_sold_out_does_not_count(client: Client) -> None:
+    mug, lamp, tea = goods(), goods("Lamp", units=1), goods("Tea")
+    for each in (mug, lamp, tea):
+        put(client, each)
+    product_saved(replace(mug, status="archived"), datetime.now(UTC))
+    make_nothing_left(lamp)
+    page = look(client)
+    assert "This is no longer sold. It does not count in the total" in text(page)
+    assert "Sold out at the moment. It does not count in the total." in text(page)
+    assert page.xpath("//dl[@class='sums']/dd")[0].text_content() == "€35.00"
+
+
+def make_nothing_left(product: Product) -> None:
+    """Let somebody else hold all there is."""
+    from inventory.operations import held, stock_copied
+    from inventory.queries import Want, stock_of
+
+    variant_id = product.variants[0].variant_id
+    left = stock_of(product.product_id)[variant_id].available
+    held(uuid4(), [Want(1, product.product_id, variant_id, left)], datetime.now(UTC))
+    stock_copied(product.product_id)
+
+
+# ---- What it comes to
+
+
+def test_x50_goods_delivery_and_tax_are_told_by_country_before_any_question(client: Client) -> None:
+    put(client, goods(price="20.00"))
+    put(client, goods("Tea", "5.35", tax_class="reduced"), 2)
+    sums = look(client).get_element_by_id("sums")
+    assert "Standard" not in text(sums.xpath(".//form")[0])
+    told = text(sums)
+    for each in ("€30.70", "€4.90", "€9.90", "€35.60", "€3.98 tax at 19%", "€0.70 tax at 7%"):
+        assert each in told
+    assert sums.xpath(".//select/option[@selected]/@value") == ["DE"]
+    told = text(look(client, "?country=IE").get_element_by_id("sums"))
+    for each in ("€5.90", "€12.90", "€36.60", "tax at 23%", "tax at 13.5%"):
+        assert each in told
+
+
+def test_x50_the_country_is_named_in_the_address_and_remembered(client: Client) -> None:
+    put(client, goods())
+    assert settings.COUNTRY_COOKIE_NAME not in client.cookies
+    look(client, "?country=FR")
+    assert client.cookies[settings.COUNTRY_COOKIE_NAME]["httponly"]
+    for query, country in (("", "FR"), ("?country=IE", "IE"), ("", "IE"), ("?country=XX", "IE")):
+        assert look(client, query).xpath("//select[@name='country']/option[@selected]/@value") == [country]
+    checkout = html.fromstring(client.get(reverse("orders:checkout"), follow=True).content)
+    assert checkout.xpath("//select[@name='country']/option[@selected]/@value") == ["IE"]
+    client.cookies[settings.COUNTRY_COOKIE_NAME] = '"><b>'
+    assert look(client).xpath("//select[@name='country']/option[@selected]/@value") == ["DE"]
+
+
+def test_x50_htmx_gets_the_sums_alone(client: Client) -> None:
+    put(client, goods())
+    response = client.get(reverse("cart:show") + "?country=FR", headers=HTMX)
+    part = response.content.decode()
+    assert part.lstrip().startswith('<section class="box sticky stack" id="sums"')
+    assert "data-row" not in part
+    assert "tax at 20%" in part
+
+
+def test_x50_free_delivery_is_told(client: Client) -> None:
+    put(client, goods(price="70.00"))
+    assert "free" in text(look(client).get_element_by_id("sums"))
+
+
+# ---- Many lines
+
+
+def test_a_cart_of_many_lines_draws_the_first_hundred_and_counts_all(client: Client) -> None:
+    mug = goods(price="1.00")
+    put(client, mug)
+    first = cart_of(client)
+    made = [make_line(first, place) for place in range(120)]
+    assert len(made) == 120
+    page = look(client)
+    assert len(page.xpath("//li[@data-row]")) == 100
+    assert "first 100 of 121 lines" in text(page)
+    assert len(look(client, "?all=1").xpath("//li[@data-row]")) == 121
+
+
+def make_line(cart: queries.Cart, place: int) -> operations.Added:
+    product = loose_mug(100 + place, sizes=("250 ml",))
+    person = next(iter([queries.SUMS.one(cart_id=cart.cart_id)]))
+    assert person
+    return operations.line_added(person.owner_id, product, product.variants[0], 1, uuid4(), NOW)
+
+
+def test_many_products_are_read_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(today, "AT_ONCE", 2)
+    made = [make_product(f"Thing {place}") for place in range(5)]
+    found = today.goods_of(each.product_id for each in made)
+    assert [found[each.product_id].product.name for each in made] == [each.name for each in made]  # type: ignore[union-attr]
+
+
+def test_x52_the_badge_is_right_after_every_answer(client: Client) -> None:
+    mug = goods()
+    put(client, mug, 2)
+    assert re.search(r'class="count">\s*2<span class="vh"> items', client.get(reverse("home")).content.decode())
+    put(client, mug)
+    panel = client.get(reverse("cart:panel"), headers=HTMX).content.decode()
+    assert re.search(r'class="count">\s*3<span class="vh"> items', panel)

@@ -1,0 +1,101 @@
+"""The source document's sample, query by query: the user jen, two carts, and a box that makes 111.50."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4, uuid5
+
+import pytest
+
+from cart import operations, queries
+from cart.operations import carts
+from catalogue.money import money
+from catalogue.operations import prefixes_rebuilt
+from catalogue.queries import Product, product, suggestions, variant_by_sku
+from tests.factories import make_product
+
+# The document calls the user jen; a user's id is a UUID here.
+JEN = uuid5(UUID(int=0), "jen")
+BIRTHDAY = UUID("4e66baf8-f3ad-4c3b-9151-52be4574f2de")
+GIFTS = UUID("19925cc1-4f8b-4a44-b893-2a49a8434fc8")
+NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def shop() -> dict[str, Product]:
+    """Two boxes and a cake, priced so that Box2 makes the second cart 111.50."""
+    return {
+        "Box1": make_product("Gift Box One", price="12.50"),
+        "Box2": make_product("Gift Box Two", price="81.50"),
+        "Chocolate Cake": make_product("Chocolate Cake", price="15.00"),
+    }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def sample(shop: dict[str, Product]) -> None:
+    """Jen's carts as the document has them: "My Birthday" is active, "Gifts for Mom" is saved."""
+    for cart_id, name in ((GIFTS, "Gifts for Mom"), (BIRTHDAY, "My Birthday")):
+        carts.cart_listed(JEN, cart_id, name, NOW, activate=True)
+    add(shop["Box1"], 1, NOW)
+    operations.cart_switched(JEN, GIFTS, NOW)
+    add(shop["Chocolate Cake"], 2, NOW)
+    operations.cart_switched(JEN, BIRTHDAY, NOW)
+
+
+def add(thing: Product, quantity: int, now: datetime) -> operations.Added:
+    return operations.line_added(JEN, thing, thing.variants[0], quantity, uuid4(), now)
+
+
+def active() -> tuple[UUID, str]:
+    found = queries.active(queries.CARTS.all(owner_id=JEN))
+    assert found
+    return found.cart_id, found.cart_name
+
+
+def test_k1_the_active_cart_of_jen() -> None:
+    assert active() == (BIRTHDAY, "My Birthday")
+
+
+def test_k4_all_carts_of_jen_by_name() -> None:
+    rows = queries.CARTS.all(owner_id=JEN)
+    assert [(row.cart_name, row.cart_id) for row in rows] == [("Gifts for Mom", GIFTS), ("My Birthday", BIRTHDAY)]
+
+
+def test_k2_an_item_by_its_id(shop: dict[str, Product]) -> None:
+    box = shop["Box2"]
+    row = variant_by_sku(box.variants[0].sku)
+    assert row
+    found = product(row.product_id)
+    assert found
+    assert (found.name, found.variants[0].price) == ("Gift Box Two", money(8150, "EUR"))
+
+
+def test_k3_items_by_their_name(shop: dict[str, Product]) -> None:
+    prefixes_rebuilt(shop.values())
+    assert shop["Chocolate Cake"].slug in [each.slug for each in suggestions("chocolat")]
+
+
+def test_k5_a_carts_items_and_their_subtotal_the_newest_first(shop: dict[str, Product]) -> None:
+    cart = queries.cart(GIFTS)
+    assert [(line.name, line.quantity) for line in cart.lines] == [("Chocolate Cake", 2)]
+    assert cart.subtotal == money(3000, "EUR")
+    assert queries.line(GIFTS, str(shop["Chocolate Cake"].variants[0].variant_id))
+    assert queries.line(GIFTS, str(shop["Box2"].variants[0].variant_id)) is None
+
+
+def test_u2_then_u1_another_cart_is_active_and_box2_makes_it_111_50(shop: dict[str, Product]) -> None:
+    assert operations.cart_switched(JEN, GIFTS, NOW) == "Gifts for Mom"
+    assert active() == (GIFTS, "Gifts for Mom")
+    assert [each.cart_id for each in queries.lists(queries.CARTS.all(owner_id=JEN)) if each.active] == [GIFTS]
+    added = add(shop["Box2"], 1, NOW + timedelta(minutes=1))
+    assert added.cart_id == GIFTS
+    cart = queries.cart(GIFTS)
+    assert [line.name for line in cart.lines] == ["Gift Box Two", "Chocolate Cake"]
+    assert cart.subtotal == money(11150, "EUR")
+    assert queries.cart(BIRTHDAY).subtotal == money(1250, "EUR")
+
+
+def test_a_new_price_in_the_catalogue_leaves_the_cart_as_it_is(shop: dict[str, Product]) -> None:
+    box = shop["Box1"]
+    dearer = replace(box.variants[0], price=money(9900, "EUR"))
+    assert dearer.price != queries.cart(BIRTHDAY).lines[0].price
+    assert queries.cart(BIRTHDAY).subtotal == money(1250, "EUR")

@@ -1,0 +1,473 @@
+"""Sharing a cart: invitations, roles, links; what ends, ends at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from threading import Barrier
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.core.signing import BadSignature
+
+from accounts.models import User
+from cart import operations, people, queries
+from cart.access import BUY, EDIT, OWN, VIEW, access
+from cart.errors import (
+    InvitationOver,
+    InvitedAlready,
+    NoSuchCart,
+    NoSuchPerson,
+    NotAllowed,
+    NotTheOnesAddress,
+    TooManyCarts,
+    TooManyPeople,
+)
+from cart.limits import MAX_CARTS
+from cart.operations import carts, sharing
+from cassandra_db import conditional_batch, read
+from mail.queries import mails_to
+from tests.cart.goods import mug
+from tests.cart.sharing import (
+    NOW,
+    listed_names,
+    mailed_token,
+    make_person,
+    make_shared_cart,
+    row_count,
+    someone,
+)
+from tests.factories import make_user
+
+TTL = read(
+    "test",
+    "SELECT TTL(email) AS seconds FROM people_by_cart WHERE cart_id = :cart_id AND kind = 'invitation' AND key = :key",
+)
+
+
+@pytest.fixture
+def ann() -> User:
+    return make_user("Ann")
+
+
+@pytest.fixture
+def gifts(ann: User) -> UUID:
+    return make_shared_cart(ann)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def invite(owner: User, cart_id: UUID, email: str, role: str = "editor") -> people.Invitation:
+    return sharing.person_invited(someone(owner), cart_id, email, role, now())
+
+
+def accept(made: people.Invitation, user: User) -> UUID:
+    return sharing.invitation_accepted(made.token, someone(user), now())
+
+
+def test_an_invitation_leads_into_the_cart_once_and_stands_in_the_persons_list(ann: User, gifts: UUID) -> None:
+    ben = make_user("Ben")
+    made = invite(ann, gifts, ben.email.upper())
+    with pytest.raises(NoSuchCart):
+        access(ben.user_id, gifts, VIEW)
+    assert accept(made, ben) == gifts
+    found = access(ben.user_id, gifts, EDIT)
+    assert (found.name, found.role, found.shared_by) == ("Gifts for Mom", "editor", "Ann")
+    there = people.people(gifts)
+    assert [(person.name, person.role) for person in there.people] == [("Ben", "editor")]
+    assert there.invitations == ()
+    assert row_count(gifts) == 1
+    # Again by the same person nothing happens; by another it is over.
+    assert accept(made, ben) == gifts
+    assert listed_names(ben.user_id) == ["Gifts for Mom"]
+    with pytest.raises(InvitationOver):
+        accept(made, make_user("Cem"))
+
+
+def test_an_accepted_cart_does_not_become_the_active_one(ann: User, gifts: UUID) -> None:
+    ben = make_person(ann, gifts, "viewer")
+    assert queries.cart_of(ben.user_id) is None
+    goods = mug()
+    added = operations.line_added(ben.user_id, goods, goods.variants[0], 1, uuid4(), NOW)
+    assert added.cart_id != gifts
+
+
+def test_an_invitation_is_for_its_address_alone_and_says_so(ann: User, gifts: UUID) -> None:
+    made = invite(ann, gifts, f"zoe-{uuid4().hex}@example.com")
+    eve = make_user("Eve")
+    with pytest.raises(NotTheOnesAddress) as refused:
+        accept(made, eve)
+    assert "z…@example.com" in str(refused.value)
+    assert eve.email in str(refused.value)
+    assert people.invitation(gifts, made.key)
+
+
+def test_a_withdrawn_invitation_is_over_and_a_new_one_has_another_token(ann: User, gifts: UUID) -> None:
+    ben = make_user("Ben")
+    first = invite(ann, gifts, ben.email)
+    sharing.invitation_withdrawn(ann.user_id, gifts, first.key)
+    sharing.invitation_withdrawn(ann.user_id, gifts, first.key)
+    assert row_count(gifts) == 0
+    with pytest.raises(InvitationOver):
+        accept(first, ben)
+    second = invite(ann, gifts, ben.email)
+    assert second.token != first.token
+    with pytest.raises(InvitationOver):
+        accept(first, ben)
+    assert accept(second, ben) == gifts
+
+
+def test_an_invitation_goes_by_itself_after_fourteen_days(ann: User, gifts: UUID) -> None:
+    made = invite(ann, gifts, f"{uuid4().hex}@example.com")
+    assert made.until - made.invited_at == timedelta(days=14)
+    row = TTL.one(cart_id=gifts, key=made.key)
+    assert row is not None
+    assert 14 * 24 * 3600 - 60 < row.seconds <= 14 * 24 * 3600
+
+
+def test_rows_that_went_by_themselves_make_room(ann: User, gifts: UUID) -> None:
+    made = invite(ann, gifts, f"{uuid4().hex}@example.com")
+    for _ in range(sharing.MAX_PEOPLE - 1):
+        invite(ann, gifts, f"{uuid4().hex}@example.com")
+    with pytest.raises(TooManyPeople):
+        invite(ann, gifts, f"{uuid4().hex}@example.com")
+    # As the TTL does it: the row is gone, and nobody has counted.
+    conditional_batch(sharing.GONE.bind(cart_id=gifts, kind="invitation", key=made.key, added_at=made.invited_at))
+    invite(ann, gifts, f"{uuid4().hex}@example.com")
+    assert row_count(gifts) == sharing.MAX_PEOPLE
+
+
+def test_the_mail_carries_the_token_and_is_the_same_for_known_and_unknown_addresses(ann: User, gifts: UUID) -> None:
+    ben = make_user("Ben")
+    texts = []
+    for email in (ben.email, f"ben-{uuid4().hex}@example.com"):
+        made = invite(ann, gifts, email, "buyer")
+        invite(ann, gifts, email, "buyer")  # pressed twice: one invitation, one mail
+        (mail,) = mails_to(email)
+        assert mail.subject == "Ann shares a cart with you at Stoa"
+        assert mailed_token(mail.text) == made.token == mailed_token(mail.html)
+        assert "Gifts for Mom" in mail.text
+        texts.append(mail.text.replace(made.token, "…").replace(email, "…"))
+    assert texts[0] == texts[1]
+    assert row_count(gifts) == 2
+
+
+def test_one_address_is_invited_once_and_in_one_role(ann: User, gifts: UUID) -> None:
+    email = f"{uuid4().hex}@example.com"
+    made = invite(ann, gifts, email, "viewer")
+    assert invite(ann, gifts, f" {email.upper()}", "viewer").token == made.token
+    with pytest.raises(InvitedAlready, match="as viewer"):
+        invite(ann, gifts, email, "buyer")
+    ben = make_person(ann, gifts, "viewer")
+    with pytest.raises(InvitedAlready, match="in this cart already"):
+        invite(ann, gifts, ben.email)
+
+
+def test_one_who_is_in_already_gets_the_role_of_another_invitation(ann: User, gifts: UUID) -> None:
+    ben = make_user("Ben")
+    made = invite(ann, gifts, ben.email, "buyer")
+    other = people.Someone(ben.user_id, "Ben", ben.email)
+    again = invite(ann, gifts, f"second-{ben.email}", "viewer")
+    sharing.invitation_accepted(again.token, people.Someone(ben.user_id, "Ben", again.email), now())
+    sharing.invitation_accepted(made.token, other, now())
+    assert access(ben.user_id, gifts, BUY).role == "buyer"
+    assert row_count(gifts) == 1
+
+
+def test_a_changed_role_counts_at_once_and_a_removed_person_has_no_such_cart(ann: User, gifts: UUID) -> None:
+    ben = make_person(ann, gifts, "viewer")
+    with pytest.raises(NotAllowed):
+        access(ben.user_id, gifts, EDIT)
+    assert sharing.role_changed(ann.user_id, gifts, ben.user_id, "editor") == "Ben"
+    assert access(ben.user_id, gifts, EDIT).role == "editor"
+    listed = queries.listed(ben.user_id, gifts)
+    assert listed is not None
+    assert listed.role == "editor"
+    sharing.person_removed(ann.user_id, gifts, ben.user_id)
+    sharing.person_removed(ann.user_id, gifts, ben.user_id)
+    with pytest.raises(NoSuchCart):
+        access(ben.user_id, gifts, VIEW)
+    assert listed_names(ben.user_id) == []
+    assert row_count(gifts) == 0
+    with pytest.raises(NoSuchPerson):
+        sharing.role_changed(ann.user_id, gifts, ben.user_id, "viewer")
+
+
+def test_a_role_ends_where_the_owner_ends_it_even_if_the_persons_list_is_behind(ann: User, gifts: UUID) -> None:
+    ben = make_person(ann, gifts, "buyer")
+    sharing._taken(gifts, people.PERSON, str(ben.user_id))  # and killed before the copy
+    with pytest.raises(NoSuchCart):
+        access(ben.user_id, gifts, VIEW)
+    assert listed_names(ben.user_id) == ["Gifts for Mom"]
+    assert sharing.cart_left(ben.user_id, gifts)
+    assert listed_names(ben.user_id) == []
+
+
+def test_an_acceptance_that_was_killed_is_finished_by_a_second_press(ann: User, gifts: UUID) -> None:
+    ben = make_user("Ben")
+    made = invite(ann, gifts, ben.email)
+    sharing._let_in(made, someone(ben), None, now())  # and killed before the list
+    with pytest.raises(NoSuchCart):
+        access(ben.user_id, gifts, VIEW)
+    assert accept(made, ben) == gifts
+    assert access(ben.user_id, gifts, EDIT)
+
+
+def test_leaving_is_for_people_and_not_for_the_owner(ann: User, gifts: UUID) -> None:
+    ben = make_person(ann, gifts, "editor")
+    assert not sharing.cart_left(ann.user_id, gifts)
+    assert access(ann.user_id, gifts, OWN)
+    assert sharing.cart_left(ben.user_id, gifts)
+    assert not sharing.cart_left(ben.user_id, gifts)
+    with pytest.raises(NoSuchCart):
+        access(ben.user_id, gifts, VIEW)
+    assert people.people(gifts).people == ()
+
+
+def test_only_the_owner_shares(ann: User, gifts: UUID) -> None:
+    ben, eve = make_person(ann, gifts, "buyer"), make_user("Eve")
+    link = sharing.link_made(ann.user_id, gifts, "Ann", NOW)
+    for user, error in ((ben, NotAllowed), (eve, NoSuchCart)):
+        with pytest.raises(error):
+            invite(user, gifts, "x@example.com")
+        with pytest.raises(error):
+            sharing.link_made(user.user_id, gifts, "", NOW)
+        with pytest.raises(error):
+            sharing.link_withdrawn(user.user_id, gifts, link.link_id)
+        with pytest.raises(error):
+            sharing.invitation_withdrawn(user.user_id, gifts, str(uuid4()))
+        with pytest.raises(error):
+            sharing.role_changed(user.user_id, gifts, ben.user_id, "buyer")
+        with pytest.raises(error):
+            sharing.person_removed(user.user_id, gifts, ben.user_id)
+    assert row_count(gifts) == 2
+
+
+def test_a_link_shows_the_cart_as_it_is_until_it_is_withdrawn(ann: User, gifts: UUID) -> None:
+    link = sharing.link_made(ann.user_id, gifts, "Ann", NOW)
+    assert sharing.link_made(ann.user_id, gifts, "Ann", NOW).link_id == link.link_id
+    token = link.address.rstrip("/").rpartition("/")[2]
+    seen = people.shown_by(token)
+    assert seen is not None
+    assert (seen.cart.name, seen.cart.item_count, seen.owner_name) == ("Gifts for Mom", 1, "Ann")
+    goods = mug()
+    operations.line_added(ann.user_id, goods, goods.variants[0], 4, uuid4(), NOW)
+    seen = people.shown_by(token)
+    assert seen is not None
+    assert seen.cart.item_count == 5
+    sharing.link_withdrawn(ann.user_id, gifts, link.link_id)
+    assert people.shown_by(token) is None
+    assert sharing.link_made(ann.user_id, gifts, "Ann", NOW).address != link.address
+    assert people.shown_by(token) is None
+
+
+def test_tokens_that_are_not_ours_open_nothing(ann: User, gifts: UUID) -> None:
+    made = invite(ann, gifts, "x@example.com")
+    link = sharing.link_made(ann.user_id, gifts, "Ann", NOW).address.rstrip("/").rpartition("/")[2]
+    spoilt = {"", ".", "x", "x.y", "é.ü", link[:-1], link[1:], link + "A", made.token, link.partition(".")[0]}
+    spoilt |= {link[:place] + ("A" if link[place] != "A" else "B") + link[place + 1 :] for place in range(len(link))}
+    assert [token for token in spoilt if people.shown_by(token)] == []
+    for token in {*spoilt - {made.token}, link}:
+        with pytest.raises(BadSignature):
+            people.invited_by(token)
+        with pytest.raises(InvitationOver):
+            sharing.invitation_accepted(token, someone(ann), now())
+
+
+def test_a_deleted_cart_is_gone_for_everybody_and_comes_back_for_everybody(ann: User, gifts: UUID) -> None:
+    ben = make_person(ann, gifts, "editor")
+    token = sharing.link_made(ann.user_id, gifts, "Ann", NOW).address.rstrip("/").rpartition("/")[2]
+    cem = make_user("Cem")
+    made = invite(ann, gifts, cem.email)
+    undo = operations.cart_deleted(ann.user_id, gifts, now())
+    with pytest.raises(NoSuchCart):
+        access(ben.user_id, gifts, VIEW)
+    assert people.shown_by(token) is None
+    with pytest.raises(InvitationOver):
+        accept(made, cem)
+    operations.cart_undeleted(ann.user_id, undo, now())
+    assert access(ben.user_id, gifts, EDIT)
+    assert people.shown_by(token)
+    assert accept(made, cem) == gifts
+
+
+def test_an_erased_cart_leaves_nobody_and_nothing_behind(ann: User, gifts: UUID) -> None:
+    ben = make_person(ann, gifts, "editor")
+    invite(ann, gifts, "x@example.com")
+    token = sharing.link_made(ann.user_id, gifts, "Ann", NOW).address.rstrip("/").rpartition("/")[2]
+    sharing.sharing_ended(gifts)
+    sharing.sharing_ended(gifts)
+    assert people.PEOPLE.all(cart_id=gifts) == []
+    assert listed_names(ben.user_id) == []
+    assert people.shown_by(token) is None
+    with pytest.raises(NoSuchCart):
+        access(ben.user_id, gifts, VIEW)
+    assert access(ann.user_id, gifts, OWN)
+
+
+def test_a_new_name_is_told_to_all(ann: User, gifts: UUID) -> None:
+    ben = make_person(ann, gifts, "editor")
+    operations.cart_made(ben.user_id, "Birthday", uuid4(), NOW)
+    cem = make_person(ann, gifts, "viewer", name="Cem")
+    token = sharing.link_made(ann.user_id, gifts, "Ann", NOW).address.rstrip("/").rpartition("/")[2]
+    before = people.version_seen_by(cem.user_id, gifts)
+    operations.cart_renamed(ann.user_id, gifts, "Birthday", NOW)
+    assert access(cem.user_id, gifts, VIEW).name == "Birthday"
+    assert access(ben.user_id, gifts, VIEW).name == "Birthday (2)"  # the name is taken there
+    seen = people.shown_by(token)
+    assert seen is not None
+    assert seen.cart.name == "Birthday"
+    assert people.version_seen_by(cem.user_id, gifts) != before
+    with pytest.raises(NotAllowed):
+        operations.cart_renamed(ben.user_id, gifts, "Mine", NOW)
+
+
+def test_a_shared_name_that_is_taken_gets_a_number(ann: User, gifts: UUID) -> None:
+    ben = make_user("Ben")
+    operations.cart_made(ben.user_id, "gifts FOR mom", uuid4(), NOW)
+    accept(invite(ann, gifts, ben.email), ben)
+    assert listed_names(ben.user_id) == ["Gifts for Mom (2)", "gifts FOR mom"]
+
+
+def test_a_full_list_refuses_an_invitation_before_anything_changes(ann: User, gifts: UUID) -> None:
+    ben = make_user("Ben")
+    for number in range(MAX_CARTS):
+        carts.cart_listed(ben.user_id, uuid4(), f"Cart {number}", NOW)
+    made = invite(ann, gifts, ben.email)
+    with pytest.raises(TooManyCarts):
+        accept(made, ben)
+    assert people.invitation(gifts, made.key)
+    assert people.people(gifts).people == ()
+
+
+def test_the_version_is_seen_by_those_in_the_cart_and_tells_every_change(ann: User, gifts: UUID) -> None:
+    ben = make_person(ann, gifts, "viewer")
+    seen = [people.version_seen_by(ben.user_id, gifts)]
+    sharing.role_changed(ann.user_id, gifts, ben.user_id, "editor")
+    seen.append(people.version_seen_by(ben.user_id, gifts))
+    goods = mug()
+    operations.line_added(ann.user_id, goods, goods.variants[0], 1, uuid4(), NOW)
+    seen.append(people.version_seen_by(ben.user_id, gifts))
+    assert len({*seen}) == 3
+    assert people.version_seen_by(ann.user_id, gifts)
+    assert people.version_seen_by(make_user("Eve").user_id, gifts) is None
+    sharing.person_removed(ann.user_id, gifts, ben.user_id)
+    assert people.version_seen_by(ben.user_id, gifts) is None
+
+
+def test_a_copy_of_what_a_link_shows_is_a_cart_of_its_own(ann: User, gifts: UUID) -> None:
+    token = sharing.link_made(ann.user_id, gifts, "Ann", NOW).address.rstrip("/").rpartition("/")[2]
+    seen, guest, press = people.shown_by(token), uuid4(), uuid4()
+    assert seen is not None
+    made, name = sharing.shared_cart_copied(guest, seen.cart, press, NOW, guest=True)
+    assert (made, name) == sharing.shared_cart_copied(guest, seen.cart, press, NOW, guest=True)
+    assert made != gifts
+    assert [line.key for line in queries.cart(made).lines] == [line.key for line in seen.cart.lines]
+    assert access(guest, made, OWN).name == "Gifts for Mom"
+
+
+def at_once(*calls: object) -> list[object]:
+    """Start all at the same moment; return what each returned or raised."""
+    barrier = Barrier(len(calls))
+
+    def run(call: object) -> object:
+        barrier.wait()
+        try:
+            return call()  # type: ignore[operator]
+        except Exception as error:  # noqa: BLE001 returned
+            return error
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
+
+
+def test_two_who_accept_one_invitation_at_once_make_one_person(ann: User, gifts: UUID) -> None:
+    ben = make_user("Ben")
+    made = invite(ann, gifts, ben.email)
+    assert at_once(*[lambda: accept(made, ben)] * 6) == [gifts] * 6
+    assert row_count(gifts) == 1
+    assert listed_names(ben.user_id) == ["Gifts for Mom"]
+    assert queries.CARTS.all(owner_id=ben.user_id)[0].cart_count == 1
+
+
+def test_the_twenty_first_stays_outside_however_many_press_at_once(ann: User, gifts: UUID) -> None:
+    for _ in range(sharing.MAX_PEOPLE - 3):
+        invite(ann, gifts, f"{uuid4().hex}@example.com")
+    emails = [f"{uuid4().hex}@example.com" for _ in range(8)]
+    came = at_once(*[lambda email=email: invite(ann, gifts, email) for email in emails])
+    assert sum(isinstance(each, people.Invitation) for each in came) == 3
+    assert sum(isinstance(each, TooManyPeople) for each in came) == 5
+    assert row_count(gifts) == sharing.MAX_PEOPLE
+
+
+def test_one_address_invited_many_times_at_once_gets_one_invitation(ann: User, gifts: UUID) -> None:
+    email = f"{uuid4().hex}@example.com"
+    came = at_once(*[lambda: invite(ann, gifts, email)] * 6)
+    assert len({each.token for each in came if isinstance(each, people.Invitation)}) == 1
+    assert row_count(gifts) == 1
+
+
+def test_withdrawn_while_it_is_accepted_ends_one_way_or_the_other(ann: User, gifts: UUID) -> None:
+    for _ in range(4):
+        ben = make_user("Ben")
+        made = invite(ann, gifts, ben.email)
+        accepted, _ = at_once(
+            lambda made=made, ben=ben: accept(made, ben),
+            lambda made=made: sharing.invitation_withdrawn(ann.user_id, gifts, made.key),
+        )
+        inside = accepted == gifts
+        assert inside or isinstance(accepted, InvitationOver)
+        assert (ben.user_id in {person.user_id for person in people.people(gifts).people}) == inside
+        assert not people.people(gifts).invitations
+        row_count(gifts)
+
+
+def test_an_edit_that_comes_after_a_role_has_ended_changes_nothing(ann: User, gifts: UUID) -> None:
+    ben = make_person(ann, gifts, "editor")
+    carts.cart_switched(ben.user_id, gifts, NOW)
+    goods = mug()
+
+    def edits() -> int:
+        added = 0
+        for _ in range(12):
+            try:
+                done = operations.line_added(ben.user_id, goods, goods.variants[0], 1, uuid4(), now())
+            except NoSuchCart:
+                break
+            added += done.cart_id == gifts
+        return added
+
+    added, _ = at_once(edits, lambda: sharing.person_removed(ann.user_id, gifts, ben.user_id))
+    there = queries.cart(gifts)
+    line = there.line(str(goods.variants[0].variant_id))
+    assert (line.quantity if line else 0) == added
+    assert there.item_count == 1 + (added if isinstance(added, int) else 0)
+    done = operations.line_added(ben.user_id, goods, goods.variants[0], 1, uuid4(), now())
+    assert done.cart_id != gifts
+    assert queries.cart(gifts).version == there.version
+
+
+def test_whoever_is_taken_out_while_joining_has_nothing_left_of_it(
+    ann: User, gifts: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ben = make_user("Ben")
+    made = invite(ann, gifts, ben.email)
+
+    def late(*args: Any, **kwargs: Any) -> str:
+        sharing.person_removed(ann.user_id, gifts, ben.user_id)
+        return carts.cart_listed(*args, **kwargs)
+
+    monkeypatch.setattr("cart.operations.sharing.cart_listed", late)
+    with pytest.raises(InvitationOver):
+        sharing.invitation_accepted(made.token, someone(ben), now())
+    assert listed_names(ben.user_id) == []
+
+
+def test_a_shared_cart_that_was_deleted_stands_on_nobodys_list_of_carts(ann: User, gifts: UUID) -> None:
+    ben = make_person(ann, gifts, "viewer")
+    undo = operations.cart_deleted(ann.user_id, gifts, now())
+    assert queries.cards(queries.CARTS.all(owner_id=ben.user_id)) == []
+    operations.cart_undeleted(ann.user_id, undo, now())
+    (card,) = queries.cards(queries.CARTS.all(owner_id=ben.user_id))
+    assert card.item_count == 1

@@ -1,0 +1,451 @@
+"""Sharing over HTTP: what each role may do and is refused, what links and invitations show, and what others changed."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import User
+from cart import operations, people, queries
+from cart.access import BUY, EDIT, OWN, VIEW
+from cart.operations import sharing
+from catalogue.queries import Product
+from tests.cart.sharing import make_person, someone
+from tests.factories import PASSWORD, make_product, make_stock, make_user
+
+HTMX = {"HX-Request": "true"}
+ROLES = {"viewer": (VIEW,), "editor": (VIEW, EDIT), "buyer": (VIEW, EDIT, BUY), "owner": (VIEW, EDIT, BUY, OWN)}
+NOT_ALLOWED = re.compile(r"is shared by Ann: you can|you can look at it")
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def text_of(response: Any) -> str:
+    text = " ".join(response.content.decode().split())
+    return re.sub(r'"x-csrftoken": "[^"]*"|name="(csrfmiddlewaretoken|next)" value="[^"]*"', "", text)
+
+
+@dataclass
+class Scene:
+    """Ann's cart with two things in it, and people in each role. `who` acts now."""
+
+    ann: User
+    cart_id: UUID
+    goods: tuple[Product, Product]
+    spare: Product
+    users: dict[str, User]
+
+    @property
+    def cart(self) -> queries.Cart:
+        return queries.cart(self.cart_id)
+
+    def key(self, place: int = 0) -> str:
+        return str(self.goods[place].variants[0].variant_id)
+
+    def as_(self, role: str, *, active: bool = True) -> Client:
+        user = self.users[role]
+        if active and role != "stranger":
+            operations.cart_switched(user.user_id, self.cart_id, now())
+        return signed_in(user)
+
+
+def in_stock(name: str) -> Product:
+    product = make_product(name)
+    make_stock(20, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    return product
+
+
+@pytest.fixture(scope="module")
+def scene_of_all(keyspace: str) -> Scene:
+    ann = make_user("Ann")
+    cart_id = operations.cart_made(ann.user_id, "Gifts for Mom", uuid4(), now())
+    goods = (in_stock("Mug"), in_stock("Bowl"))
+    for product in goods:
+        operations.line_added(ann.user_id, product, product.variants[0], 2, uuid4(), now())
+    users = {role: make_person(ann, cart_id, role, name=role.title()) for role in ("viewer", "editor", "buyer")}
+    return Scene(ann, cart_id, goods, in_stock("Vase"), users | {"owner": ann, "stranger": make_user("Eve")})
+
+
+@pytest.fixture
+def scene(scene_of_all: Scene) -> Scene:
+    """The scene as it was at first, whatever an earlier test has done to it."""
+    there = scene_of_all
+    for product in there.goods:
+        line = there.cart.line(str(product.variants[0].variant_id))
+        if line is None:
+            operations.cart_switched(there.ann.user_id, there.cart_id, now())
+            operations.line_added(there.ann.user_id, product, product.variants[0], 2, uuid4(), now())
+        elif line.quantity != 2:
+            operations.line_changed(there.ann.user_id, there.cart_id, product.variants[0], 2, now())
+    return there
+
+
+Act = Callable[[Client, Scene], Any]
+
+
+def add(client: Client, scene: Scene) -> Any:
+    sent = {"variant": scene.goods[0].variants[0].sku, "quantity": "1", "operation": str(uuid4())}
+    return client.post(reverse("cart:add"), sent)
+
+
+def change(client: Client, scene: Scene) -> Any:
+    return client.post(reverse("cart:change"), {"cart": scene.cart_id, "line": scene.key(), "quantity": "5"})
+
+
+def remove(client: Client, scene: Scene) -> Any:
+    return client.post(reverse("cart:remove"), {"cart": scene.cart_id, "line": scene.key()})
+
+
+def empty(client: Client, scene: Scene) -> Any:
+    return client.post(reverse("cart:empty", args=[scene.cart_id]), {"operation": str(uuid4())})
+
+
+def later(client: Client, scene: Scene) -> Any:
+    return client.post(reverse("cart:later", args=[scene.cart_id, scene.key()]), {"operation": str(uuid4())})
+
+
+def move_out(client: Client, scene: Scene) -> Any:
+    own = own_cart(client)
+    sent = {"into": own, "operation": str(uuid4())}
+    return client.post(reverse("cart:move", args=[scene.cart_id, scene.key()]), sent)
+
+
+def move_in(client: Client, scene: Scene) -> Any:
+    own = own_cart(client)
+    variant = scene.goods[0].variants[0]
+    user_id = UUID(client.session["_auth_user_id"])
+    operations.cart_switched(user_id, own, now())
+    operations.line_added(user_id, scene.goods[0], variant, 1, uuid4(), now())
+    sent = {"into": scene.cart_id, "operation": str(uuid4())}
+    return client.post(reverse("cart:move", args=[own, variant.variant_id]), sent)
+
+
+def own_cart(client: Client) -> UUID:
+    user_id = UUID(client.session["_auth_user_id"])
+    return operations.cart_made(user_id, f"Own {uuid4().hex[:8]}", uuid4(), now())
+
+
+CHANGES: list[Act] = [add, change, remove, empty, later, move_out, move_in]
+
+
+@pytest.mark.parametrize("act", CHANGES, ids=lambda act: act.__name__)
+@pytest.mark.parametrize("role", [*ROLES, "stranger"])
+def test_who_may_change_the_lines(role: str, act: Act, scene: Scene) -> None:
+    client, before = scene.as_(role), scene.cart
+    response = act(client, scene)
+    if EDIT in ROLES.get(role, ()):
+        assert response.status_code == 303
+        assert scene.cart.item_count != before.item_count
+        return
+    assert scene.cart == before
+    if role == "stranger":
+        if act is not add:  # an add goes into their own cart
+            assert response.status_code in (404, 422)
+        return
+    assert response.status_code in (303, 403, 409, 422)
+    told = text_of(client.get(response["Location"]) if response.status_code == 303 else response)
+    assert NOT_ALLOWED.search(told)
+
+
+def post(press: str, scene: Scene, **fields: Any) -> Act:
+    return lambda client, _: client.post(reverse(f"cart:{press}", args=[scene.cart_id]), fields)
+
+
+def state(scene: Scene) -> Any:
+    listed = queries.listed(scene.ann.user_id, scene.cart_id)
+    return (people.people(scene.cart_id), listed and listed.cart_name, scene.cart)
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor", "buyer", "stranger"])
+def test_only_its_owner_manages_a_cart(role: str, scene: Scene) -> None:
+    link = sharing.link_made(scene.ann.user_id, scene.cart_id, "Ann", now())
+    made = sharing.person_invited(someone(scene.ann), scene.cart_id, "open@example.com", "viewer", now())
+    viewer = scene.users["viewer"].user_id
+    acts = {
+        "invite": post("invite", scene, email=f"{uuid4().hex}@example.com", role="viewer"),
+        "withdraw": post("withdraw", scene, key=made.key),
+        "role": post("role", scene, person=viewer, role="buyer"),
+        "exclude": post("exclude", scene, person=viewer),
+        "link": post("link", scene),
+        "unlink": post("unlink", scene, key=link.link_id),
+        "delete": post("delete", scene),
+        "rename": post("rename", scene, name="Mine now", operation=str(uuid4())),
+    }
+    client, before = scene.as_(role), state(scene)
+    for name, act in acts.items():
+        response = act(client, scene)
+        assert state(scene) == before, name
+        if role == "stranger":
+            assert response.status_code == 404, name
+        elif name in ("delete", "rename"):  # pages of their own
+            assert response.status_code in (303, 403, 404), name
+        else:
+            assert response.status_code == 403, name
+            assert NOT_ALLOWED.search(text_of(response)), name
+
+
+def test_the_owner_manages_the_cart_by_its_page(scene: Scene) -> None:
+    client = scene.as_("owner")
+    page = reverse("cart:people", args=[scene.cart_id])
+    email = f"{uuid4().hex}@example.com"
+
+    def pressed(name: str, **fields: Any) -> str:
+        response = client.post(reverse(f"cart:{name}", args=[scene.cart_id]), fields)
+        assert (response.status_code, response.headers.get("Location")) == (303, page)
+        return text_of(client.get(page))
+
+    text = pressed("invite", email=email, role="editor")
+    assert f"A mail is on its way to {email}" in text
+    made = people.invitation(scene.cart_id, people.invitation_key(scene.cart_id, email))
+    assert made is not None
+    assert email not in pressed("withdraw", key=made.key).partition("<main")[2].replace(f"to {email}", "")
+    cem = make_person(scene.ann, scene.cart_id, "viewer", name="Cem")
+    assert "Cem can look at it and change what is in it now." in pressed("role", person=cem.user_id, role="editor")
+    assert 'Take out<span class="vh"> Cem' not in pressed("exclude", person=cem.user_id)
+    assert "/carts/shared/" in pressed("link")
+    link = people.people(scene.cart_id).links[0]
+    assert "/carts/shared/" not in pressed("unlink", key=link.link_id)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"email": "", "role": "viewer"}, "Enter an e-mail address"),
+        ({"email": "nobody", "role": "viewer"}, "Enter an e-mail address"),
+        ({"email": "a@example.com", "role": ""}, "Choose what they can do"),
+        ({"email": "a@example.com", "role": "owner"}, "Choose what they can do"),
+    ],
+)
+def test_what_is_no_invitation_is_told_beside_its_field(fields: dict[str, str], words: str, scene: Scene) -> None:
+    response = scene.as_("owner").post(reverse("cart:invite", args=[scene.cart_id]), fields)
+    assert response.status_code == 422
+    text = text_of(response)
+    assert "<title>Error: " in text
+    assert words in text
+
+
+def test_s14_invitations_are_limited_and_what_was_typed_stays(scene: Scene, settings: Any) -> None:
+    settings.LIMITS = settings.LIMITS | {"invitation": (1, 0, 0, 3600)}
+    client, before = scene.as_("owner"), len(people.people(scene.cart_id).invitations)
+    email = f"{uuid4().hex}@example.com"
+    for each in (f"{uuid4().hex}@example.com", email):
+        response = client.post(reverse("cart:invite", args=[scene.cart_id]), {"email": each, "role": "viewer"})
+    assert response.status_code == 429
+    assert int(response["Retry-After"]) > 0
+    text = text_of(response)
+    assert "That was tried too often" in text
+    assert email in text
+    assert len(people.people(scene.cart_id).invitations) == before + 1
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor", "buyer", "owner"])
+def test_a_page_offers_what_the_role_may_do(role: str, scene: Scene) -> None:
+    client = scene.as_(role)
+    text = text_of(client.get(reverse("cart:one", args=[scene.cart_id])))
+    may = ROLES[role]
+    assert ('name="quantity"' in text) == (EDIT in may)
+    assert (f'action="{reverse("cart:remove")}"' in text) == (EDIT in may)
+    assert (f'href="{reverse("orders:checkout")}"' in text) == (BUY in may)
+    around = text_of(client.get(reverse("cart:people", args=[scene.cart_id])))
+    assert ("Send the invitation" in around) == (OWN in may)
+    assert ("Make a link" in around or "Withdraw the link" in around) == (OWN in may)
+    assert ("Leave Gifts for Mom" in around) == (OWN not in may)
+    assert (scene.users["editor"].email in around) == (OWN in may)
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor", "buyer", "owner"])
+def test_checkout_demands_the_right_to_buy(role: str, scene: Scene) -> None:
+    response = scene.as_(role).get(reverse("orders:checkout") + "?step=details")
+    if BUY in ROLES[role]:
+        assert response.status_code == 200
+        assert "Mug" in text_of(response)
+    else:
+        assert response.status_code in (302, 403)
+        told = text_of(scene.as_(role).get(response["Location"])) if response.status_code == 302 else text_of(response)
+        assert "can look at" in told
+
+
+@pytest.mark.parametrize("name", ["one", "people", "changes"])
+def test_a_withdrawn_person_sees_what_a_stranger_sees(name: str, scene: Scene) -> None:
+    cem = make_person(scene.ann, scene.cart_id, "editor", name="Cem")
+    client = signed_in(cem)
+    address = reverse(f"cart:{name}", args=[scene.cart_id])
+    assert client.get(address).status_code == 200
+    sharing.person_removed(scene.ann.user_id, scene.cart_id, cem.user_id)
+    gone, never = client.get(address), client.get(reverse(f"cart:{name}", args=[uuid4()]))
+    assert gone.status_code == never.status_code == 404
+    assert text_of(gone) == text_of(never)
+
+
+def test_one_can_leave_and_the_owner_cannot(scene: Scene) -> None:
+    cem = make_person(scene.ann, scene.cart_id, "editor", name="Cem")
+    client, address = signed_in(cem), reverse("cart:leave", args=[scene.cart_id])
+    response = client.post(address)
+    assert (response.status_code, response["Location"]) == (303, reverse("cart:carts"))
+    assert "You have left Gifts for Mom" in text_of(client.get(response["Location"]))
+    assert client.post(address).status_code == 404
+    refused = scene.as_("owner").post(address)
+    assert refused.status_code == 403
+    assert "This cart is your own" in text_of(refused)
+
+
+def test_an_invitation_survives_the_login(scene: Scene) -> None:
+    cem = make_user("Cem")
+    made = sharing.person_invited(someone(scene.ann), scene.cart_id, cem.email.upper(), "editor", now())
+    client, address = Client(), reverse("cart:invitation", args=[made.token])
+    first = client.get(address)
+    text = text_of(first)
+    assert "Ann shares Gifts for Mom with you" in text
+    assert "Join this cart" not in text
+    assert cem.email not in text
+    assert first["Cache-Control"].count("no-store") == 1
+    assert first["X-Robots-Tag"] == "noindex, nofollow"
+    to_login = re.search(rf'href="({re.escape(reverse("accounts:login"))}\?next=[^"]+)"', text)
+    assert to_login
+    client.get(to_login[1])
+    came = client.post(reverse("accounts:login"), {"email": cem.email, "password": PASSWORD, "next": address})
+    assert came["Location"] == address
+    assert "Join this cart" in text_of(client.get(address))
+    assert not people.joined(scene.cart_id, cem.user_id)  # a look changes nothing
+    for _ in range(2):
+        done = client.post(address)
+        assert (done.status_code, done["Location"]) == (303, reverse("cart:one", args=[scene.cart_id]))
+    assert people.joined(scene.cart_id, cem.user_id)
+    assert client.get(done["Location"]).status_code == 200
+    sharing.person_removed(scene.ann.user_id, scene.cart_id, cem.user_id)
+    assert client.post(address).status_code == 404
+
+
+def test_an_invitation_for_another_address_says_so_and_lets_nobody_in(scene: Scene) -> None:
+    made = sharing.person_invited(someone(scene.ann), scene.cart_id, f"zoe-{uuid4().hex}@example.com", "viewer", now())
+    client, address = scene.as_("stranger"), reverse("cart:invitation", args=[made.token])
+    for response in (client.get(address), client.post(address)):
+        text = text_of(response)
+        assert "z…@example.com" in text
+        assert scene.users["stranger"].email in text
+        assert made.email not in text
+    assert not people.joined(scene.cart_id, scene.users["stranger"].user_id)
+    sharing.invitation_withdrawn(scene.ann.user_id, scene.cart_id, made.key)
+    over, spoilt = client.get(address), client.get(address[:-3] + "xx/")
+    assert over.status_code == spoilt.status_code == 404
+    assert "This invitation is over" in text_of(over)
+    assert text_of(over) == text_of(spoilt)
+
+
+def test_a_guest_shares_by_link_and_is_told_that_invitations_need_an_account(scene: Scene) -> None:
+    client = Client()
+    add(client, scene)
+    cart_id = client.get(reverse("cart:show")).context["cart"].cart_id
+    page = reverse("cart:people", args=[cart_id])
+    assert "Sign in to invite people" in text_of(client.get(page))
+    refused = client.post(reverse("cart:invite", args=[cart_id]), {"email": "a@example.com", "role": "viewer"})
+    assert refused.status_code == 403
+    assert client.post(reverse("cart:link", args=[cart_id])).status_code == 303
+    link = people.people(cart_id).links[0]
+    assert "A shared cart" in text_of(Client().get(link.address))
+
+
+def test_a_link_shows_lines_prices_and_stock_to_anybody_and_nothing_to_change(scene: Scene) -> None:
+    link = sharing.link_made(scene.ann.user_id, scene.cart_id, "Ann", now())
+    visitor = Client()
+    response = visitor.get(link.address)
+    text = text_of(response)
+    assert response.status_code == 200
+    assert "Ann shares a cart" in text
+    for words in ("Mug", "Bowl", "€12.00", "€48.00", "In stock"):
+        assert words in text
+    assert scene.ann.email not in text
+    assert 'name="quantity"' not in text
+    assert "no-store" in response["Cache-Control"]
+    assert response["X-Robots-Tag"] == "noindex, nofollow"
+    assert 'name="robots" content="noindex' in text
+    assert response["Referrer-Policy"] == "same-origin"
+    operation = re.search(r'name="operation" value="([^"]+)"', text)
+    assert operation
+    token = link.address.rstrip("/").rpartition("/")[2]
+    copy = reverse("cart:shared_copy", args=[token])
+    assert visitor.get(copy).status_code == 302
+    places = {visitor.post(copy, {"operation": operation[1]})["Location"] for _ in range(2)}
+    assert len(places) == 1
+    mine = text_of(visitor.get(places.pop()))
+    assert "Gifts for Mom" in mine
+    assert 'name="quantity"' in mine
+    assert scene.cart.item_count == 4
+    sharing.link_withdrawn(scene.ann.user_id, scene.cart_id, link.link_id)
+    gone, spoilt = visitor.get(link.address), visitor.get(link.address[:-4] + "abc/")
+    assert gone.status_code == spoilt.status_code == 404
+    assert "This link shows nothing" in text_of(gone)
+    assert text_of(gone) == text_of(spoilt)
+    assert visitor.post(copy, {"operation": str(uuid4())}).status_code == 404
+
+
+def test_a_shared_page_asks_for_changes_and_one_of_ones_own_does_not(scene: Scene) -> None:
+    text = text_of(scene.as_("viewer").get(reverse("cart:show")))
+    asked = re.search(r'hx-get="([^"]+/changes/[^"]+)"', text)
+    assert asked
+    assert 'hx-trigger="every 3s"' in text
+    assert 'data-pause="cart"' in text
+    alone = Client()
+    add(alone, scene)
+    assert "/changes/" not in text_of(alone.get(reverse("cart:show")))
+
+
+def test_nothing_new_costs_a_static_row_and_a_change_brings_the_cart(scene: Scene) -> None:
+    client = scene.as_("viewer")
+    asked = re.search(r'hx-get="([^"]+/changes/[^"]+)"', text_of(client.get(reverse("cart:show"))))
+    assert asked
+    address = asked[1].replace("&amp;", "&")
+    same = client.get(address, headers=HTMX)
+    assert same.status_code == 204
+    # The session's row, the person's row and the cart's static row.
+    assert same["X-Cassandra"] == "statements=3, rounds=2"
+    add(scene.as_("editor"), scene)
+    news = client.get(address, headers=HTMX)
+    assert news.status_code == 200
+    text = text_of(news)
+    assert 'id="cart"' in text
+    assert "<html" not in text
+    assert 'id="cart-badge"' in text
+    assert "5 items" in text
+    assert address not in text
+    sharing.role_changed(scene.ann.user_id, scene.cart_id, scene.users["viewer"].user_id, "editor")
+    later_address = re.search(r'hx-get="([^"]+/changes/[^"]+)"', text)
+    assert later_address
+    given = client.get(later_address[1].replace("&amp;", "&"), headers=HTMX)
+    assert given.status_code == 200
+    assert 'name="quantity"' in text_of(given)
+    sharing.role_changed(scene.ann.user_id, scene.cart_id, scene.users["viewer"].user_id, "viewer")
+
+
+def test_nothing_new_in_an_empty_cart_is_nothing_new(scene: Scene) -> None:
+    cart_id = operations.cart_made(scene.ann.user_id, f"Empty {uuid4().hex[:6]}", uuid4(), now())
+    make_person(scene.ann, cart_id, "viewer")
+    client = scene.as_("owner")
+    for _ in range(2):
+        text = text_of(client.get(reverse("cart:one", args=[cart_id])))
+        asked = re.search(r'hx-get="([^"]+/changes/[^"]+)"', text)
+        assert asked
+        assert client.get(asked[1].replace("&amp;", "&"), headers=HTMX).status_code == 204
+        operations.cart_switched(scene.ann.user_id, cart_id, now())
+        operations.line_added(scene.ann.user_id, scene.spare, scene.spare.variants[0], 1, uuid4(), now())
+        operations.cart_emptied(scene.ann.user_id, cart_id, uuid4(), now())
+
+
+def test_a_viewer_is_told_at_an_add_whose_cart_it_is(scene: Scene) -> None:
+    response = add(scene.as_("viewer"), scene)
+    assert response.status_code == 422
+    assert "“Gifts for Mom” is shared by Ann: you can look at it, and not change it." in text_of(response)

@@ -1,0 +1,270 @@
+"""Being told when something is back in stock: by members with one press, by guests after a mailed link."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from cart import waiting
+from cart.jobs import back_in_stock
+from cart.operations.waiting import waiter_added, waiters_told, waiting_ended
+from cart.waiting import Wish, end_token
+from cassandra_db import read
+from catalogue.queries import Product
+from inventory.operations import stock_copied, stock_received
+from mail.queries import hints
+from tests.factories import make_product, make_stock, make_user
+
+HTMX = {"HX-Request": "true"}
+MAIL = read("test", "SELECT recipient, subject, text, html FROM mails WHERE mail_id = :mail_id")
+
+
+def sold_out(name: str = "Lamp") -> Product:
+    product = make_product(name)
+    stock_received(product.product_id, product.variants[0].variant_id, "berlin", 1, 3, uuid4(), datetime.now(UTC))
+    # The pages have not been told of it yet: to them it is sold out.
+    return product
+
+
+def address() -> str:
+    return f"{uuid4().hex}@example.org"
+
+
+def ask(client: Client, product: Product, headers: Any = None, **fields: str) -> Any:
+    return client.post(reverse("cart:wait"), {"variant": product.variants[0].sku} | fields, headers=headers)
+
+
+def mails_to(recipient: str) -> list[Any]:
+    """What is written to an address, among the mails of the last minutes."""
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    found = [
+        MAIL.one(mail_id=hint.mail_id) for hint in hints([now - timedelta(minutes=n) for n in range(10)], at_once=10)
+    ]
+    return [mail for mail in found if mail and mail.recipient == recipient]
+
+
+def link_in(mail: Any) -> str:
+    found = re.search(r"https?://\S+/cart/wait/\S+", mail.text)
+    assert found
+    return urlsplit(found[0]).path
+
+
+def wish(product: Product, email: str) -> Wish:
+    return Wish(product.product_id, product.variants[0].variant_id, email)
+
+
+def waits(product: Product) -> set[str]:
+    return {row.email for row in waiting.WAITERS.all(variant_id=product.variants[0].variant_id)}
+
+
+def come_back(product: Product) -> None:
+    stock_copied(product.product_id)
+
+
+def test_a_sold_out_thing_offers_to_tell_and_one_in_stock_does_not(client: Client) -> None:
+    lamp, mug = sold_out(), make_product("Mug")
+    make_stock(5, product_id=mug.product_id, variant_id=mug.variants[0].variant_id)
+    text = client.get(reverse("product", args=[lamp.slug])).content.decode()
+    assert "Tell me when it is back" in text
+    assert 'autocomplete="email"' in text
+    assert "Tell me when it is back" not in client.get(reverse("product", args=[mug.slug])).content.decode()
+    client.force_login(make_user())
+    text = client.get(reverse("product", args=[lamp.slug])).content.decode()
+    assert "Tell me when it is back" in text
+    assert 'id="wait-email"' not in text
+
+
+def test_a_member_presses_once(client: Client) -> None:
+    member, lamp = make_user(), sold_out()
+    client.force_login(member)
+    response = ask(client, lamp)
+    assert response.status_code == 303
+    assert f"We will write to {member.email}" in client.get(response["Location"]).content.decode()
+    assert waits(lamp) == {member.email}
+    assert not mails_to(member.email)
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
+def test_a_guest_is_asked_by_mail_first(client: Client, headers: dict[str, str]) -> None:
+    lamp, email = sold_out(), address()
+    response = ask(client, lamp, headers, email=email)
+    text = (response if headers else client.get(response["Location"])).content.decode()
+    assert f"A mail is on its way to {email}." in text
+    assert waits(lamp) == set()  # nobody has proved anything yet
+    (mail,) = mails_to(email)
+    assert mail.subject == "Shall we tell you when Lamp is back?"
+    link = link_in(mail)
+    page = client.get(link).content.decode()
+    assert email in page
+    assert waits(lamp) == set()  # looking changes nothing
+    assert client.post(link).status_code == 303
+    assert client.post(link).status_code == 303
+    assert waits(lamp) == {email}
+
+
+def test_known_and_unknown_addresses_are_answered_alike(client: Client) -> None:
+    member, lamp = make_user(), sold_out()
+    told = []
+    for email in (member.email, address()):
+        response = ask(client, lamp, HTMX, email=email)
+        told.append((response.status_code, response.content.decode().replace(email, "…"), response["X-Cassandra"]))
+        assert len(mails_to(email)) == 1
+    strip = re.compile(r'value="[^"]+"')
+    assert strip.sub("", told[0][1]) == strip.sub("", told[1][1])
+    assert told[0][2] == told[1][2]
+    assert waits(lamp) == set()
+
+
+@pytest.mark.parametrize("email", ["", "x", "a@b", "a b@example.org", "a@example.org\nBcc: b@example.org"])
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
+def test_what_is_no_address_is_told_at_its_place(client: Client, email: str, headers: dict[str, str]) -> None:
+    response = ask(client, sold_out(), headers, email=email)
+    text = response.content.decode()
+    assert response.status_code == 422
+    assert "Enter an e-mail address like name@example.com" in text
+    assert 'aria-invalid="true"' in text
+
+
+def test_asking_twice_mails_once_and_too_often_is_refused(client: Client) -> None:
+    email, lamp = address(), sold_out()
+    for _ in range(2):
+        ask(client, lamp, email=email)
+    assert len(mails_to(email)) == 1
+    codes = [ask(client, lamp, email=email).status_code for _ in range(20)]
+    assert codes[-1] == 429
+
+
+def test_what_is_here_needs_no_waiting(client: Client) -> None:
+    mug, email = make_product("Mug"), address()
+    make_stock(5, product_id=mug.product_id, variant_id=mug.variants[0].variant_id)
+    response = ask(client, mug, email=email)
+    assert "Mug is in stock." in client.get(response["Location"]).content.decode()
+    assert not mails_to(email)
+
+
+def test_nobody_waits_for_what_is_no_longer_sold(client: Client) -> None:
+    response = client.post(reverse("cart:wait"), {"variant": "NO-SUCH", "email": address()})
+    assert response.status_code == 422
+    assert "no longer sold" in response.content.decode()
+
+
+@pytest.mark.parametrize("name", ["cart:waiting", "cart:wait_end"])
+@pytest.mark.parametrize("token", ["x", "a:b:c", "WyJ4Il0:1xUlfT:IGoTIUi7ot1TW8GQYNmxpit_QyIdJMtdFFYuEngATAA"])
+def test_a_made_up_link_does_nothing(client: Client, name: str, token: str) -> None:
+    for method in (client.get, client.post):
+        assert method(reverse(name, args=[token])).status_code == 410
+
+
+def test_an_address_waits_once_however_often_and_however_it_is_typed() -> None:
+    lamp, email = sold_out(), address()
+    with ThreadPoolExecutor(8) as pool:
+        list(
+            pool.map(
+                lambda n: waiter_added(wish(lamp, email.upper() if n % 2 else email), datetime.now(UTC)), range(16)
+            )
+        )
+    assert len(waits(lamp)) == 1
+
+
+def test_whoever_asks_again_waits_from_then_on() -> None:
+    lamp, email = sold_out(), address()
+    asked = [datetime(2026, 11, day, tzinfo=UTC) for day in (1, 21)]
+    for at in asked:
+        waiter_added(wish(lamp, email), at)
+    (row,) = waiting.waits_of(email)
+    assert row.asked_at == asked[1]
+
+
+def test_when_it_is_back_each_is_told_once() -> None:
+    lamp, lost, emails = sold_out(), sold_out("Lost"), [address(), address()]
+    now = datetime.now(UTC)
+    for email in emails:
+        waiter_added(wish(lamp, email), now)
+        waiter_added(wish(lost, email), now)
+    waiters_told(now)
+    assert not mails_to(emails[0])
+    come_back(lamp)
+    assert waiters_told(now) >= 2
+    for email in emails:
+        (mail,) = mails_to(email)
+        assert mail.subject == "Lamp is back"
+        assert f"/p/{lamp.slug}/?variant={lamp.variants[0].sku}" in mail.text
+        assert "/cart/wait/end/" in mail.text
+    assert waits(lamp) == set()
+    assert waits(lost) == set(emails)
+    waiters_told(now)
+    assert len(mails_to(emails[0])) == 1
+
+
+def test_a_worker_that_died_between_mail_and_forgetting_mails_nobody_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    lamp, email, now = sold_out(), address(), datetime.now(UTC)
+    waiter_added(wish(lamp, email), now)
+    come_back(lamp)
+    with monkeypatch.context() as broken:
+        broken.setattr("cart.operations.waiting.WAIT_ENDED", None)
+        with pytest.raises(AttributeError):
+            waiters_told(now)
+    assert waits(lamp) == {email}
+    waiters_told(now)
+    assert len(mails_to(email)) == 1
+    assert waits(lamp) == set()
+
+
+def test_a_variant_that_nobody_waits_for_any_more_is_not_looked_at_for_ever() -> None:
+    lamp, now = sold_out(), datetime.now(UTC)
+    waiter_added(wish(lamp, address()), now)
+    come_back(lamp)
+
+    def looked_at() -> bool:
+        return lamp.variants[0].variant_id in {row.variant_id for row in waiting.waited_for()}
+
+    back_in_stock(now)
+    back_in_stock(now)
+    assert looked_at()  # its waiter might just be about to be written
+    back_in_stock(now + timedelta(minutes=10))
+    assert not looked_at()
+
+
+def test_the_link_in_the_mail_ends_all_waiting_of_an_address(client: Client) -> None:
+    lamp, mug, email = sold_out(), sold_out("Mug"), address()
+    for each in (lamp, mug):
+        waiter_added(wish(each, email), datetime.now(UTC))
+    assert {row.product_id for row in waiting.waits_of(email)} == {lamp.product_id, mug.product_id}
+    link = reverse("cart:wait_end", args=[end_token(email)])
+    assert email in client.get(link).content.decode()
+    assert waits(lamp) == {email}
+    assert client.post(link).status_code == 303
+    assert waits(lamp) == waits(mug) == set()
+    assert not waiting.waits_of(email)
+    assert waiting_ended(email) == 0
+
+
+def test_waiting_is_forgotten_after_thirty_days() -> None:
+    seconds = read("test", "SELECT TTL(asked_at) AS left FROM waiters_by_variant WHERE variant_id = :variant_id")
+    lamp = sold_out()
+    waiter_added(wish(lamp, address()), datetime.now(UTC))
+    row = seconds.one(variant_id=lamp.variants[0].variant_id)
+    assert row
+    assert 30 * 24 * 3600 - 60 < row.left <= 30 * 24 * 3600
+
+
+def test_a_line_in_the_cart_that_is_sold_out_offers_it_too(client: Client) -> None:
+    mug = make_product("Mug")
+    variant_id = make_stock(1, product_id=mug.product_id, variant_id=mug.variants[0].variant_id)
+    sent = {"variant": mug.variants[0].sku, "quantity": "1", "operation": str(uuid4())}
+    client.post(reverse("cart:add"), sent)
+    from inventory.operations import held
+    from inventory.queries import Want
+
+    held(uuid4(), [Want(1, mug.product_id, variant_id, 1)], datetime.now(UTC))
+    stock_copied(mug.product_id)
+    text = client.get(reverse("cart:show")).content.decode()
+    assert f'href="/cart/wait/?variant={mug.variants[0].sku}"' in text
+    page = client.get(f"/cart/wait/?variant={mug.variants[0].sku}").content.decode()
+    assert f'name="variant" value="{mug.variants[0].sku}"' in page

@@ -1,0 +1,237 @@
+"""Every number can be made anew: whatever is done to stock, in whatever order and however often, ledger and holds agree."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from cassandra_db.session import session
+from inventory import operations, queries
+from inventory.errors import NothingBooked, NotThatMany, NumbersMoving, OutOfStock
+from inventory.queries import Allocation, Numbers, Want
+from tests.factories import make_stock
+from tests.inventory.test_moving import paid
+from tests.inventory.test_operations import NOW, numbers, want
+
+PLACES = ("berlin", "cork")
+UNITS = st.integers(1, 4)
+PICK = st.integers(0, 99)
+
+
+@dataclass
+class Held:
+    """One part of an order's line, in the model."""
+
+    allocation: Allocation
+    state: str
+    left: int
+    sent: int = 0
+    back: int = 0
+
+
+class Stock(RuleBasedStateMachine):
+    """Plays one variant in two warehouses. Each step is done in the shop, now and then twice, and once in the model."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.product_id, self.variant_id = uuid4(), uuid4()
+        self.free = dict.fromkeys(PLACES, 0)
+        self.received = dict.fromkeys(PLACES, 0)
+        self.parts: list[Held] = []
+
+    def again(self, act: Callable[[], Any], often: int) -> None:
+        for _ in range(often):
+            act()
+
+    @rule(place=st.sampled_from(PLACES), units=UNITS, often=st.integers(1, 2))
+    def receive(self, place: str, units: int, often: int) -> None:
+        receipt_id = uuid4()
+        goods = (self.product_id, self.variant_id, place, units, 2, receipt_id, NOW)
+        self.again(lambda: operations.stock_received(*goods), often)
+        self.free[place] += units
+        self.received[place] += units
+
+    @rule(place=st.sampled_from(PLACES), units=st.integers(-3, 3).filter(bool), often=st.integers(1, 2))
+    def put_right(self, place: str, units: int, often: int) -> None:
+        how = {"adjustment_id": uuid4(), "actor": "Ada", "reason": "Counted.", "now": NOW}
+
+        def act() -> None:
+            operations.stock_adjusted(self.variant_id, place, units, **how)  # type: ignore[arg-type]
+
+        if not self.received[place] and numbers(self.variant_id, place) == Numbers(0, 0, 0, 0, 0):
+            return
+        if self.free[place] + units < 0:
+            with pytest.raises(NotThatMany):
+                act()
+            return
+        self.again(act, often)
+        self.free[place] += units
+        self.received[place] += units
+
+    @rule(units=UNITS, retry=st.booleans(), often=st.integers(1, 2))
+    def hold(self, units: int, retry: bool, often: int) -> None:
+        order_id, wants = uuid4(), [Want(1, self.product_id, self.variant_id, units)]
+        there = sum(self.free.values())
+        if units > there:
+            with pytest.raises(OutOfStock) as refused:
+                operations.held(order_id, wants, NOW, retry=retry)
+            assert refused.value.shortages == {self.variant_id: there}
+            return
+        kept = [operations.held(order_id, wants, NOW, retry=retry) for _ in range(often)][-1]
+        assert len(kept) == (1 if max(self.free.values()) >= units else 2)
+        for each in kept:
+            self.free[each.warehouse_id] -= each.quantity
+            self.parts.append(Held(each, "held", each.quantity))
+
+    def some(self, pick: int, *states: str) -> Held | None:
+        fitting = [each for each in self.parts if each.state in states]
+        return fitting[pick % len(fitting)] if fitting else None
+
+    @precondition(lambda self: self.parts)
+    @rule(pick=PICK, often=st.integers(1, 2))
+    def release(self, pick: int, often: int) -> None:
+        if part := self.some(pick, "held", "committed"):
+            self.again(lambda: operations.released([part.allocation]), often)
+            self.free[part.allocation.warehouse_id] += part.left
+            part.state, part.left = "gone", 0
+
+    @precondition(lambda self: self.parts)
+    @rule(pick=PICK, often=st.integers(1, 2))
+    def commit(self, pick: int, often: int) -> None:
+        if part := self.some(pick, "held"):
+            self.again(lambda: operations.committed([part.allocation]), often)
+            part.state = "committed"
+
+    @precondition(lambda self: self.parts)
+    @rule(pick=PICK, send=st.integers(0, 4), give_up=st.integers(0, 4), often=st.integers(1, 2))
+    def move(self, pick: int, send: int, give_up: int, often: int) -> None:
+        if part := self.some(pick, "held", "committed"):
+            send = min(send, part.left)
+            give_up = min(give_up, part.left - send)
+            left, sent = part.left - send - give_up, part.sent + send
+            self.again(lambda: operations.moved_to(part.allocation, left=left, shipped=sent), often)
+            self.free[part.allocation.warehouse_id] += give_up
+            part.left, part.sent = left, sent
+            part.state = "committed" if left else "gone"
+
+    @precondition(lambda self: self.parts)
+    @rule(pick=PICK, units=UNITS, often=st.integers(1, 2))
+    def restock(self, pick: int, units: int, often: int) -> None:
+        part = self.parts[pick % len(self.parts)]
+        units = min(units, part.sent - part.back)
+        if units:
+            return_id, of = str(uuid4()), replace(part.allocation, quantity=units)
+            self.again(lambda: operations.restocked(of.order_id, return_id, [of], NOW), often)
+            self.free[of.warehouse_id] += units
+            part.back += units
+
+    @invariant()
+    def numbers_hold_and_ledger_and_model_agree(self) -> None:
+        for place in PLACES:
+            here = [each for each in self.parts if each.allocation.warehouse_id == place]
+            model = Numbers(
+                self.received[place],
+                self.free[place],
+                sum(each.left for each in here if each.state == "held"),
+                sum(each.left for each in here if each.state == "committed"),
+                sum(each.sent - each.back for each in here),
+            )
+            there, on_shelf = queries.shelf(self.variant_id, place)
+            entries = queries.ledger(self.variant_id, place)
+            assert there == model
+            assert queries.numbers_from(on_shelf, entries) == model
+            alone = queries.numbers_from([row for row in on_shelf if row.state == "held"], entries)
+            assert alone == model, "but for holds that nobody has paid for, the ledger knows all"
+
+
+TestStock = Stock.TestCase
+TestStock.settings = settings(
+    max_examples=8, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
+)
+
+
+def damaged(variant_id: UUID, **wrong: int) -> None:
+    """Write numbers as nobody should."""
+    columns = ", ".join(f"{name} = {units}" for name, units in wrong.items())
+    session().execute(
+        f"UPDATE inventory SET {columns} WHERE variant_id = %s AND warehouse_id = 'berlin' IF received >= 0",  # noqa: S608
+        (variant_id,),
+    )
+
+
+def test_wrong_numbers_are_made_anew() -> None:
+    variant_id, order_id = make_stock(20), uuid4()
+    sent = paid(variant_id, 5, order_id)
+    operations.moved_to(sent, left=0, shipped=4)
+    operations.restocked(order_id, "R", [replace(sent, quantity=1)], NOW)
+    paid(variant_id, 2)
+    operations.held(uuid4(), [want(variant_id, 3)], NOW)
+    right = Numbers(20, 12, 3, 2, 3)
+    assert numbers(variant_id) == right
+    assert operations.numbers_rebuilt(variant_id, "berlin") == (right, right)
+    damaged(variant_id, available=19, held=0, shipped=1)
+    before, after = operations.numbers_rebuilt(variant_id, "berlin")
+    assert before == Numbers(20, 19, 0, 2, 1)
+    assert after == right == numbers(variant_id)
+
+
+def test_a_shelf_that_nothing_ever_arrived_on_is_left_alone() -> None:
+    with pytest.raises(NothingBooked):
+        operations.numbers_rebuilt(uuid4(), "berlin")
+
+
+def test_numbers_that_never_stand_still_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    variant_id = make_stock(20)
+    damaged(variant_id, available=19)
+    look = queries.ledger
+
+    def meanwhile(*shelf: Any) -> Any:
+        operations.held(uuid4(), [want(variant_id)], NOW, retry=False)
+        return look(*shelf)
+
+    monkeypatch.setattr(queries, "ledger", meanwhile)
+    with pytest.raises(NumbersMoving):
+        operations.numbers_rebuilt(variant_id, "berlin")
+
+
+def test_a_shelf_that_moved_while_it_was_read_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    variant_id = make_stock(20)
+    operations.held(uuid4(), [want(variant_id, 3)], NOW)
+    right, look = numbers(variant_id), queries.shelf
+    torn: list[int] = []
+
+    def pages(*shelf: Any) -> Any:
+        there, rows = look(*shelf)
+        if torn:
+            return there, rows
+        torn.append(1)
+        return there, [row for row in rows if row.state != "held"]  # as if it had come after the first page
+
+    monkeypatch.setattr(queries, "shelf", pages)
+    assert operations.numbers_rebuilt(variant_id, "berlin") == (right, right)
+    assert numbers(variant_id) == right
+
+
+def test_numbers_are_made_anew_while_people_buy() -> None:
+    variant_id = make_stock(200)
+    damaged(variant_id, available=150)
+
+    def buy(n: int) -> None:
+        if n % 20 == 3:
+            with suppress(NumbersMoving):
+                operations.numbers_rebuilt(variant_id, "berlin")
+        kept = operations.held(uuid4(), [want(variant_id)], NOW, retry=False)
+        operations.committed(kept)
+        operations.moved_to(kept[0], left=0, shipped=1)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(buy, range(60)))
+    operations.numbers_rebuilt(variant_id, "berlin")
+    assert numbers(variant_id) == Numbers(200, 140, 0, 0, 60)

@@ -1,0 +1,218 @@
+"""A hold's way from the shelf to the parcel and back: each step once, however often and in whatever order it is repeated."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from random import Random
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from cassandra import OperationTimedOut
+
+from cassandra_db import session as sessions
+from cassandra_db import statements
+from cassandra_db.configuration import CONDITIONAL
+from inventory import operations, queries
+from inventory.errors import NotThatMany
+from inventory.operations import ledger
+from inventory.queries import Allocation, Numbers
+from tests.factories import make_stock
+from tests.inventory.test_operations import NOW, numbers, want
+
+
+def paid(variant_id: UUID, units: int, order_id: UUID | None = None) -> Allocation:
+    (kept,) = operations.held(order_id or uuid4(), [want(variant_id, units)], NOW, retry=False)
+    assert operations.committed([kept]) == ()
+    return kept
+
+
+def rows(variant_id: UUID) -> list[tuple[str, int, int | None]]:
+    return [(row.state, row.quantity, row.sent) for row in queries.shelf(variant_id, "berlin")[1]]
+
+
+def holds(variant_id: UUID) -> list[tuple[str, int, int | None]]:
+    return [row for row in rows(variant_id) if row[0] not in ("received", "adjusted", "returned")]
+
+
+def test_an_order_leaves_in_parts() -> None:
+    variant_id = make_stock(10)
+    kept = paid(variant_id, 5)
+    for _ in range(2):
+        assert operations.moved_to(kept, left=3, shipped=2)
+    assert numbers(variant_id) == Numbers(10, 5, 0, 3, 2)
+    assert holds(variant_id) == [("committed", 3, 2)]
+    for _ in range(2):
+        assert operations.moved_to(kept, left=0, shipped=5)
+    assert numbers(variant_id) == Numbers(10, 5, 0, 0, 5)
+    assert holds(variant_id) == [], "what has ended leaves the shelf"
+
+
+def test_what_an_order_gives_up_others_can_buy() -> None:
+    variant_id = make_stock(10)
+    kept = paid(variant_id, 5)
+    for _ in range(2):
+        assert operations.moved_to(replace(kept, quantity=3), left=3, shipped=0), "as a changed order's lines say"
+    assert numbers(variant_id) == Numbers(10, 7, 0, 3, 0)
+    assert operations.moved_to(kept, left=0, shipped=2)
+    assert numbers(variant_id) == Numbers(10, 8, 0, 0, 2)
+    assert operations.moved_to(replace(kept, quantity=0), left=0, shipped=0)
+    assert holds(variant_id) == []
+
+
+def test_an_older_wish_takes_nothing_back() -> None:
+    variant_id = make_stock(10)
+    kept = paid(variant_id, 5)
+    operations.moved_to(kept, left=2, shipped=2)
+    for left, shipped in ((5, 0), (4, 1), (3, 0), (3, 2), (2, 0)):
+        assert operations.moved_to(kept, left=left, shipped=shipped)
+        assert numbers(variant_id) == Numbers(10, 6, 0, 2, 2)
+    operations.released([kept])
+    assert numbers(variant_id) == Numbers(10, 8, 0, 0, 2), "what has left the house is not given back"
+    assert not operations.moved_to(kept, left=2, shipped=2), "it is told that nothing is kept any more"
+    assert numbers(variant_id) == Numbers(10, 8, 0, 0, 2)
+
+
+def test_less_than_nothing_is_refused() -> None:
+    kept = paid(make_stock(5), 2)
+    with pytest.raises(ValueError, match="left"):
+        operations.moved_to(kept, left=-1, shipped=0)
+
+
+def test_what_was_never_held_is_kept_nowhere() -> None:
+    variant_id = make_stock(5)
+    kept = paid(variant_id, 2)
+    assert not operations.moved_to(replace(kept, hold_id=uuid4()), left=2, shipped=0)
+    assert numbers(variant_id) == Numbers(5, 3, 0, 2, 0)
+
+
+def test_twelve_hands_at_once_do_it_once() -> None:
+    variant_id = make_stock(40)
+    kept = [paid(variant_id, 4) for _ in range(4)]
+    wishes: list[Callable[[], Any]] = []
+    for each in kept:
+        wishes += [lambda each=each, n=n: operations.moved_to(each, left=4 - n, shipped=n) for n in range(4)] * 3
+    Random(7).shuffle(wishes)
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(lambda wish: wish(), wishes))
+    assert numbers(variant_id) == Numbers(40, 24, 0, 4, 12)
+    assert holds(variant_id) == [("committed", 1, 3)] * 4
+
+
+def test_what_comes_back_is_put_on_the_shelf_once() -> None:
+    variant_id, order_id = make_stock(10), uuid4()
+    kept = paid(variant_id, 5, order_id)
+    operations.shipped([kept])
+    for _ in range(2):
+        operations.restocked(order_id, "R1", [replace(kept, quantity=2)], NOW)
+    assert numbers(variant_id) == Numbers(10, 7, 0, 0, 3)
+    operations.restocked(order_id, "R2", [replace(kept, quantity=3)], NOW)
+    assert numbers(variant_id) == Numbers(10, 10, 0, 0, 0)
+    with pytest.raises(LookupError, match="more of line 1 comes back"):
+        operations.restocked(order_id, "R3", [replace(kept, quantity=1)], NOW)
+    assert numbers(variant_id) == Numbers(10, 10, 0, 0, 0)
+
+
+def test_staff_put_a_number_right_once_and_say_why() -> None:
+    variant_id, lost, found = make_stock(10), uuid4(), uuid4()
+    paid(variant_id, 4)
+
+    def adjusted(adjustment_id: UUID, units: int) -> bool:
+        return operations.stock_adjusted(
+            *(variant_id, "berlin", units),
+            adjustment_id=adjustment_id,
+            actor="Ada",
+            reason="Counted.",
+            now=NOW,
+        )
+
+    assert [adjusted(lost, -3), adjusted(lost, -3), adjusted(found, 2)] == [True, False, True]
+    assert numbers(variant_id) == Numbers(9, 5, 0, 4, 0)
+    with pytest.raises(NotThatMany) as refused:
+        adjusted(uuid4(), -6)
+    assert refused.value.available == 5
+    told = [
+        (row.units, row.actor, row.reason) for row in queries.ledger(variant_id, "berlin") if row.kind == "adjusted"
+    ]
+    assert sorted(told) == [(-3, "Ada", "Counted."), (2, "Ada", "Counted.")]
+    for units, reason in ((0, "Counted."), (1, " ")):
+        with pytest.raises(ValueError, match="a reason"):
+            operations.stock_adjusted(
+                *(variant_id, "berlin", units), adjustment_id=uuid4(), actor="Ada", reason=reason, now=NOW
+            )
+    with pytest.raises(LookupError):
+        operations.stock_adjusted(uuid4(), "berlin", 1, adjustment_id=uuid4(), actor="Ada", reason="Found.", now=NOW)
+
+
+class Lossy:
+    """The driver's session, which loses the answer to every second conditional write after it was carried out."""
+
+    def __init__(self) -> None:
+        self.real, self.lost, self.count = sessions.session(), 0, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+    def execute(self, statement: Any, **kwargs: Any) -> Any:
+        answer = self.real.execute(statement, **kwargs)
+        if kwargs.get("execution_profile") == CONDITIONAL:
+            self.count += 1
+            if self.count % 2:
+                self.lost += 1
+                raise OperationTimedOut
+        return answer
+
+
+def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    variant_id, order_id = make_stock(10), uuid4()
+    lossy = Lossy()
+    monkeypatch.setattr(statements, "session", lambda: lossy)
+    kept = paid(variant_id, 6, order_id)
+    assert operations.moved_to(kept, left=4, shipped=2)
+    assert operations.moved_to(kept, left=2, shipped=3)
+    operations.released([kept])
+    operations.restocked(order_id, "R", [replace(kept, quantity=1)], NOW)
+    assert operations.stock_adjusted(
+        *(variant_id, "berlin", -1), adjustment_id=uuid4(), actor="Ada", reason="Broken.", now=NOW
+    )
+    assert lossy.lost >= 7
+    assert numbers(variant_id) == Numbers(9, 7, 0, 0, 2)
+    assert holds(variant_id) == []
+
+
+class Killed(BaseException):
+    """As a process ends."""
+
+
+@pytest.mark.parametrize("step", ["committed", "in parts", "given up", "sent", "released", "restocked", "adjusted"])
+def test_a_crash_before_the_ledger_loses_nothing(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    variant_id, order_id, booking = make_stock(20), uuid4(), uuid4()
+    (kept,) = operations.held(order_id, [want(variant_id, 6)], NOW, retry=False)
+    if step != "committed":
+        operations.committed([kept])
+    if step == "restocked":
+        operations.shipped([kept])
+    act: dict[str, Callable[[], Any]] = {
+        "committed": lambda: operations.committed([kept]),
+        "in parts": lambda: operations.moved_to(kept, left=4, shipped=2),
+        "given up": lambda: operations.moved_to(kept, left=0, shipped=2),
+        "sent": lambda: operations.shipped([kept]),
+        "released": lambda: operations.released([kept]),
+        "restocked": lambda: operations.restocked(order_id, "R", [replace(kept, quantity=1)], NOW),
+        "adjusted": lambda: operations.stock_adjusted(
+            *(variant_id, "berlin", 3), adjustment_id=booking, actor="Ada", reason="Found.", now=NOW
+        ),
+    }
+
+    def crash(*_: Any, **__: Any) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger.ENTRY, "start", crash)
+        with pytest.raises(Killed):
+            act[step]()
+    there, on_shelf = queries.shelf(variant_id, "berlin")
+    assert queries.numbers_from(on_shelf, queries.ledger(variant_id, "berlin")) == there
+    act[step]()
+    assert numbers(variant_id) == there, "once, whoever finishes it"
+    assert queries.numbers_from([], queries.ledger(variant_id, "berlin")) == there, "and now the ledger alone knows"

@@ -1,0 +1,129 @@
+"""What is sold before it has arrived: up to a limit, whole lines, and only when the shelves do not have them."""
+
+import io
+from datetime import date
+from uuid import UUID, uuid4
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from inventory import operations, queries
+from inventory.errors import OutOfStock
+from inventory.queries import AHEAD, BACKORDER, PREORDER, Numbers, Want
+from tests.factories import make_product, make_stock
+from tests.inventory.test_operations import NOW, numbers, want
+
+SOON = date(2026, 12, 3)
+
+
+def promised(limit: int, *, berlin: int = 0, kind: str = PREORDER) -> tuple[UUID, UUID]:
+    """A variant with so many on the shelf that is sold ahead; its product and it."""
+    product_id, variant_id = uuid4(), uuid4()
+    make_stock(berlin, product_id=product_id, variant_id=variant_id)
+    assert sell(product_id, variant_id, kind, limit) == limit
+    return product_id, variant_id
+
+
+def sell(product_id: UUID, variant_id: UUID, kind: str, limit: int) -> int:
+    return operations.sold_ahead(product_id, variant_id, kind, limit, SOON, actor="Ada", now=NOW)
+
+
+def test_what_is_in_the_house_goes_first_and_a_line_waits_as_a_whole() -> None:
+    _product_id, variant_id = promised(5, berlin=2)
+    kept = operations.held(uuid4(), [want(variant_id, 2, 1), want(variant_id, 3, 2)], NOW, retry=False)
+    assert [(each.line_number, each.warehouse_id, each.quantity) for each in kept] == [(2, AHEAD, 3), (1, "berlin", 2)]
+    assert numbers(variant_id, AHEAD) == Numbers(5, 2, 3, 0, 0)
+
+
+@pytest.mark.parametrize("retry", [False, True])
+def test_no_more_is_promised_than_the_limit_says(retry: bool) -> None:
+    _product_id, variant_id = promised(3, berlin=1)
+    order_id, two = uuid4(), want(variant_id, 2)
+    mine = operations.held(order_id, [two], NOW, retry=retry)
+    assert operations.held(order_id, [two], NOW, retry=True) == mine
+    with pytest.raises(OutOfStock) as refused:
+        operations.held(uuid4(), [want(variant_id, 2)], NOW, retry=retry)
+    assert refused.value.shortages == {variant_id: 1}
+    with pytest.raises(OutOfStock):
+        operations.held(uuid4(), [want(variant_id, 2)], NOW, ahead=False)
+
+
+def test_pages_say_that_it_is_sold_ahead() -> None:
+    product_id, variant_id = promised(4, berlin=1)
+    stock = queries.stock_of(product_id)[variant_id]
+    assert (stock.available, stock.in_house, stock.word) == (4, 1, "few")
+    assert stock.waits(1) is None
+    assert stock.waits(3) == queries.Ahead(PREORDER, 4, SOON)
+    assert stock.waits(5) is None
+    operations.held(uuid4(), [Want(1, product_id, variant_id, 1)], NOW)
+    operations.stock_copied(product_id)
+    assert queries.stock_of(product_id)[variant_id].word == "ahead"
+    sell(product_id, variant_id, "", 0)
+    ended = queries.stock_of(product_id)[variant_id]
+    assert (ended.available, ended.word, ended.ahead) == (0, "out", None)
+
+
+def test_the_limit_counts_those_who_wait_already() -> None:
+    product_id, variant_id = promised(5, kind=BACKORDER)
+    kept = operations.held(uuid4(), [want(variant_id, 4)], NOW)
+    operations.committed(kept)
+    assert sell(product_id, variant_id, BACKORDER, 10) == 6
+    assert sell(product_id, variant_id, BACKORDER, 10) == 6
+    assert sell(product_id, variant_id, BACKORDER, 3) == 0, "what is promised is not taken back"
+    assert numbers(variant_id, AHEAD) == Numbers(4, 0, 0, 4, 0)
+    assert sell(product_id, variant_id, "", 0) == 0
+    assert (variant_id, product_id) in queries.variants_sold_ahead()
+    rebuilt = operations.numbers_rebuilt(variant_id, AHEAD)
+    assert rebuilt[0] == rebuilt[1]
+
+
+@pytest.mark.parametrize(("kind", "limit"), [("some day", 1), (PREORDER, -1)])
+def test_nonsense_is_refused(kind: str, limit: int) -> None:
+    with pytest.raises(ValueError, match=str(limit)):
+        sell(uuid4(), uuid4(), kind, limit)
+
+
+def test_the_oldest_order_that_waits_comes_first_when_goods_arrive() -> None:
+    product_id, variant_id = promised(9)
+    orders = [uuid4(), uuid4()]
+    for place, order_id in enumerate(orders):
+        when = NOW.replace(minute=30 - place)
+        operations.committed(operations.held(order_id, [Want(1, product_id, variant_id, 2)], when))
+    operations.held(uuid4(), [Want(1, product_id, variant_id, 2)], NOW)  # not paid for
+    assert queries.waiting_for(variant_id) == [], "nothing has arrived"
+    operations.stock_received(product_id, variant_id, "cork", 3, 2, uuid4(), NOW)
+    assert queries.waiting_for(variant_id) == orders[::-1]
+
+
+def told(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command("stock", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_staff_do_it_by_a_command() -> None:
+    sku = make_product().variants[0].sku
+    for said in ("20 received.", "booked before"):
+        assert said in told("receive", sku, "berlin", "20", "--receipt", "N 7")
+    assert "1 fewer." in told("adjust", sku, "berlin", "-1", "--reason", "Broken.")
+    assert "4 more may be sold ahead." in told("ahead", sku, PREORDER, "--limit", "4", "--on", "2026-12-03")
+    assert "berlin: 19 received, 19 available" in told("show", sku)
+    assert "They were right." in told("rebuild", sku, "berlin")
+    assert "any more" in told("ahead", sku, "end")
+    for wrong in (("show", "NONE"), ("adjust", sku, "berlin", "-50", "--reason", "?"), ("rebuild", sku, "cork")):
+        with pytest.raises(CommandError):
+            told(*wrong)
+
+
+@pytest.mark.parametrize(
+    ("kind", "on", "words"),
+    [
+        (PREORDER, date(2026, 12, 3), "Pre-order: sent from 3 December"),
+        (BACKORDER, date(2027, 1, 31), "On order: sent from 31 January 2027"),
+        (BACKORDER, None, "On order: sent as soon as it is here"),
+        (PREORDER, date(2026, 11, 2), "Pre-order: sent as soon as it is here"),
+    ],
+)
+def test_the_words_for_it(kind: str, on: date | None, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queries, "localdate", lambda: date(2026, 11, 21))
+    assert queries.Ahead(kind, 1, on).words == words

@@ -1,0 +1,79 @@
+"""The answers of conditional writes are cut off on the wire between shop and node: nothing is lost, nothing happens twice.
+
+With CHECKOUTS=200 in the environment it is the large run, which prints its figures with `-s`.
+"""
+
+import asyncio
+import os
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from benchmarks.buyers import all_bought
+from tests.beside import Proxy, Toxiproxy
+from tests.journeys.buying import Crowd
+from tests.serving import Web
+
+CHECKOUTS = int(os.environ.get("CHECKOUTS", "24"))
+MOST_CROWDS = 5
+
+
+@contextmanager
+def cut_now_and_then(line: Proxy) -> Iterator[None]:
+    """Within the block, cut connections in the middle of what they bring back: by bytes, or by a reset."""
+    enough = threading.Event()
+
+    def cut() -> None:
+        while not enough.wait(random.uniform(1.0, 2.0)):
+            if random.random() < 0.7:
+                harm = line.harm("limit_data", 0.7, bytes=random.randrange(1, 3000))
+            else:
+                harm = line.harm("reset_peer", 0.7, timeout=random.randrange(100))
+            enough.wait(random.uniform(0.1, 0.3))
+            line.heal(harm)
+
+    with ThreadPoolExecutor(1) as pool:
+        cutting = pool.submit(cut)
+        try:
+            yield
+        finally:
+            enough.set()
+            cutting.result()
+
+
+@pytest.mark.timeout(900)  # on a machine that may be busy: on a quiet one it takes a minute
+def test_of_many_checkouts_none_is_lost_or_doubled(toxiproxy: Toxiproxy, tmp_path: Path) -> None:
+    database = settings.DATABASES["default"]
+    node = f"{database['HOST'].split(',')[0]}:{database['OPTIONS']['connection']['port']}"
+    with toxiproxy.proxy(node) as line:
+        web = Web(tmp_path, workers=2, CASSANDRA_HOSTS=line.host, CASSANDRA_PORT=str(line.port))
+        crowds: list[Crowd] = []
+        lost, started = 0, time.monotonic()
+        try:
+            web.start()
+            # Of few checkouts it may happen that none loses the answer of a conditional write.
+            while not lost and len(crowds) < MOST_CROWDS:
+                crowds.append(Crowd(web.port, CHECKOUTS))
+                with cut_now_and_then(line):
+                    asyncio.run(all_bought(crowds[-1].buyers, within=20))
+                lost = (tmp_path / "gunicorn.log").read_text().count("no answer to a conditional write")
+        finally:
+            web.stop()
+    took = time.monotonic() - started
+    answers = sum((crowd.answers for crowd in crowds), Counter[int]())
+    print(
+        f"{CHECKOUTS * len(crowds)} checkouts in {took:.0f} s, answers of conditional writes lost: {lost}, asked again by "
+        f"buyers: {answers[0] + answers[503]}, the slowest told after {max(crowd.slowest for crowd in crowds):.1f} s"
+    )
+    assert lost, "no answer was cut off"
+    assert set(answers) <= {0, 200, 302, 303, 409, 503}, answers
+    for crowd in crowds:
+        crowd.have_one_order_each()

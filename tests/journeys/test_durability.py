@@ -1,0 +1,299 @@
+"""An answer of "added" survives a kill -9: of the web server's processes, and of one node of three.
+
+Eight connections of one guest put things into one cart. Each press has its own operation id; one without a good answer
+is sent again with the same id, as a browser would send a form again, until it is acknowledged.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile, Session
+from cassandra.policies import WhiteListRoundRobinPolicy
+from django.apps import apps
+from django.conf import settings
+
+from cassandra_db import QUORUM
+from cassandra_db.node import control, state
+from cassandra_db.session import session
+from tests.environment import KEYSPACE, ROOT
+from tests.factories import make_shelf
+from tests.journeys.pressing import CSRF, NO_ANSWER, Line
+from tests.serving import Web
+
+CONNECTIONS = 8
+PRESSES = 25  # by each connection
+PATIENCE = 45.0  # seconds after which a press that nobody acknowledges has failed
+
+
+@dataclass
+class Stream:
+    """The presses of eight connections, and what came of each."""
+
+    shop: str
+    skus: list[str]
+    cookies: dict[str, str] = field(default_factory=lambda: {"stoa_csrf": CSRF})
+    acknowledged: list[UUID] = field(default_factory=list)
+    unanswered: list[tuple[UUID, int]] = field(default_factory=list)  # and the status, NO_ANSWER if there was none
+
+    def begin(self) -> None:
+        """Put in the first thing: from now on the guest has a cookie and a cart."""
+        first = uuid4()
+        line = Line(self.shop, self.cookies)
+        assert line.add(self.skus[0], first), line.status
+        self.acknowledged.append(first)
+
+    def run(self) -> None:
+        """Press until every press is acknowledged."""
+        with ThreadPoolExecutor(CONNECTIONS) as pool:
+            for done in [pool.submit(self._press, number) for number in range(CONNECTIONS)]:
+                done.result()
+
+    def wait_for(self, count: int) -> None:
+        """Wait until so many presses are acknowledged."""
+        deadline = time.monotonic() + PATIENCE
+        while len(self.acknowledged) < count:
+            assert time.monotonic() < deadline, f"{len(self.acknowledged)} presses of {count}"
+            time.sleep(0.002)
+
+    def _press(self, number: int) -> None:
+        line = Line(self.shop, dict(self.cookies))
+        for turn in range(PRESSES):
+            operation, deadline = uuid4(), time.monotonic() + PATIENCE
+            while not line.add(self.skus[(number + turn) % len(self.skus)], operation):
+                self.unanswered.append((operation, line.status))
+                assert line.status in (NO_ANSWER, HTTPStatus.SERVICE_UNAVAILABLE), line.status
+                assert time.monotonic() < deadline, f"no answer for {PATIENCE} s, the last was {line.status}"
+                time.sleep(0.2)
+            self.acknowledged.append(operation)
+        line.close()
+
+    @property
+    def all_of_them(self) -> int:
+        return CONNECTIONS * PRESSES + 1
+
+
+@contextmanager
+def meanwhile(stream: Stream) -> Iterator[None]:
+    """Run the stream beside the block, and wait for its end."""
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(stream.run)
+        yield
+        running.result()
+
+
+@contextmanager
+def connected(host: str, port: int) -> Iterator[Session]:
+    """Speak to one node alone, past all of the shop's code; a change of the schema waits for no other node."""
+    profile = ExecutionProfile(WhiteListRoundRobinPolicy([host]), consistency_level=QUORUM, request_timeout=60)
+    driver = Cluster(
+        [host],
+        port,
+        protocol_version=4,
+        execution_profiles={EXEC_PROFILE_DEFAULT: profile},
+        max_schema_agreement_wait=0,
+    )
+    try:
+        yield driver.connect()
+    finally:
+        driver.shutdown()
+
+
+@dataclass
+class Found:
+    """A cart's partition."""
+
+    cart_id: UUID
+    line_count: int
+    item_count: int
+    subtotal: int
+    version: int
+    lines: list[tuple[int, int]]  # quantity, price
+    operations: set[UUID]
+
+    def sums_equal_lines(self) -> bool:
+        return (self.line_count, self.item_count, self.subtotal) == (
+            len(self.lines),
+            sum(quantity for quantity, _ in self.lines),
+            sum(quantity * price for quantity, price in self.lines),
+        )
+
+
+def found(connected: Session, keyspace: str, operation: UUID) -> Found:
+    """Read the cart that has this operation's row."""
+    columns = "cart_id, kind, key, quantity, price, line_count, item_count, subtotal, version"
+    rows = list(connected.execute(f"SELECT {columns} FROM {keyspace}.items_by_cart"))  # noqa: S608
+    cart_id = next(row[0] for row in rows if row[2] == str(operation))
+    mine = [row for row in rows if row[0] == cart_id]
+    _, _, _, _, _, line_count, item_count, subtotal, version = mine[0]
+    return Found(
+        cart_id,
+        line_count,
+        item_count,
+        subtotal,
+        version,
+        [(row[3], row[4]) for row in mine if row[1] == "line"],
+        {UUID(row[2]) for row in mine if row[1] == "op"},
+    )
+
+
+def settled(stream: Stream, cart: Found) -> None:
+    """Everything was acknowledged in the end, and each press counts once."""
+    assert len(stream.acknowledged) == stream.all_of_them
+    assert cart.operations == set(stream.acknowledged)
+    assert (cart.item_count, cart.version) == (stream.all_of_them, stream.all_of_them)
+    assert cart.sums_equal_lines()
+
+
+def test_what_was_acknowledged_survives_a_kill_of_the_web_server(tmp_path: Path) -> None:
+    web = Web(tmp_path, workers=2)
+    stream = Stream(web.url, make_shelf())
+    database = settings.DATABASES["default"]
+    host, port = database["HOST"].split(",")[0], database["OPTIONS"]["connection"]["port"]
+    with connected(host, port) as plain:
+        try:
+            web.start()
+            stream.begin()
+            with meanwhile(stream):
+                stream.wait_for(stream.all_of_them // 3)
+                web.kill()
+                told = list(stream.acknowledged)
+                there = found(plain, KEYSPACE, told[0])
+                web.start()
+        finally:
+            web.stop()
+        afterwards = found(plain, KEYSPACE, told[0])
+    assert set(told) <= there.operations, "acknowledged, and lost"
+    assert there.item_count == len(there.operations) <= len(told) + CONNECTIONS
+    assert there.sums_equal_lines()
+    assert len({operation for operation, _ in stream.unanswered}) >= CONNECTIONS, "nothing was under way at the kill"
+    settled(stream, afterwards)
+
+
+# ---- three nodes, replication 3
+
+KEYSPACE_OF_THREE = "stoa_three"
+THREE_COPIES = "replication = {'class': 'SimpleStrategy', 'replication_factor': 3}"
+# While one of three nodes dies, a press may be answered 503 ("try again"): those under way, and each once more.
+MOST_REFUSED = 2 * CONNECTIONS
+# What a page could not read from the dead node is read from another, before its visitor hears of it.
+MOST_PAGES_REFUSED = 2
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[state.Cluster]:
+    if sys.platform == "darwin":
+        pytest.skip("macOS has only 127.0.0.1 on its loopback, so there is no room for three nodes")
+    home = tmp_path / "cassandra"
+    try:
+        yield control.start(3, home=home, keep=False, heap_mb=512)
+    finally:
+        for node in control.running(state.load(home), home):
+            control.kill(node.name, home=home)
+        control.wipe(home=home)
+
+
+def wait_until_agreed(connected: Session) -> None:
+    """Wait until all nodes know the same tables."""
+    deadline = time.monotonic() + 4 * PATIENCE  # three nodes, fifty tables and two cores
+    asked = [f"SELECT schema_version FROM system.{table}" for table in ("local", "peers")]  # noqa: S608
+    while len({row.schema_version for question in asked for row in connected.execute(question)}) > 1:
+        assert time.monotonic() < deadline, "the nodes do not agree on the tables"
+        time.sleep(0.2)
+
+
+def filled(cluster: state.Cluster) -> tuple[dict[str, str], list[str]]:
+    """Give the three nodes what carts need of the suite's tables, and goods; return the shop's environment there, and the SKUs."""
+    tables = session().cluster.metadata.keyspaces[KEYSPACE].tables
+    rooms = ("catalogue", "inventory", "promotions", "cart")
+    models = [vars(apps.get_app_config(room).models_module).values() for room in rooms]
+    names = {getattr(model, "__table_name__", None) for room in models for model in room} & tables.keys()
+    with connected(cluster.hosts[0], cluster.cql_port) as first:
+        first.execute(f"CREATE KEYSPACE {KEYSPACE_OF_THREE} WITH {THREE_COPIES}")
+        for name in names:
+            first.execute(tables[name].as_cql_query().replace(KEYSPACE, KEYSPACE_OF_THREE))
+        wait_until_agreed(first)
+    environment = {
+        "CASSANDRA_HOSTS": ",".join(cluster.hosts),
+        "CASSANDRA_PORT": str(cluster.cql_port),
+        "CASSANDRA_KEYSPACE": KEYSPACE_OF_THREE,
+    }
+    stock = "from tests.factories import make_shelf; print(*make_shelf())"
+    command = [sys.executable, "manage.py", "shell", "-v0", "-c", stock]
+    made = subprocess.run(
+        command, cwd=ROOT, env=os.environ | environment, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return environment, made.stdout.split()
+
+
+def nearest(connected: Session, cart_id: UUID) -> str:
+    """Return the address of the node that coordinates what is written to this cart."""
+    replicas = connected.cluster.metadata.get_replicas(KEYSPACE_OF_THREE, cart_id.bytes)
+    assert len(replicas) == 3
+    return str(replicas[0].address)
+
+
+@pytest.mark.timeout(600)  # four starts of a node, on a machine that may be busy
+def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(cluster: state.Cluster, tmp_path: Path) -> None:
+    environment, skus = filled(cluster)
+    web = Web(tmp_path, workers=1, **environment)
+    stream = Stream(web.url, skus)
+    try:
+        web.start()
+        stream.begin()
+        with connected(cluster.hosts[0], cluster.cql_port) as first:
+            victim = nearest(first, found(first, KEYSPACE_OF_THREE, stream.acknowledged[0]).cart_id)
+        name = next(node.name for node in cluster.nodes if node.address == victim)
+        with pages_read(stream) as pages, meanwhile(stream):
+            stream.wait_for(stream.all_of_them // 3)
+            control.kill(name, home=tmp_path / "cassandra")
+            told = list(stream.acknowledged)
+        # A visitor who comes later, to a server that starts with one node dead.
+        web.stop()
+        web.start()
+        assert Line(web.url, stream.cookies).get("/cart/") == HTTPStatus.OK
+    finally:
+        web.stop()
+    survivor = next(host for host in cluster.hosts if host != victim)
+    with connected(survivor, cluster.cql_port) as second:
+        there = found(second, KEYSPACE_OF_THREE, told[0])
+    control.start(3, home=tmp_path / "cassandra", keep=False, heap_mb=512)
+    with connected(victim, cluster.cql_port) as back:
+        assert found(back, KEYSPACE_OF_THREE, told[0]) == there, "the node that comes back tells the same"
+    assert len(told) < stream.all_of_them, "the node died after the last press"
+    settled(stream, there)
+    assert len(stream.unanswered) <= MOST_REFUSED, stream.unanswered
+    refused = [(path, status) for path, status in pages if status != HTTPStatus.OK]
+    assert len(pages) > len(refused)
+    assert len(refused) <= MOST_PAGES_REFUSED, refused
+
+
+@contextmanager
+def pages_read(stream: Stream) -> Iterator[list[tuple[str, int]]]:
+    """Have somebody else look at pages within the block; yields what was answered."""
+    answers: list[tuple[str, int]] = []
+    enough = threading.Event()
+
+    def look() -> None:
+        line = Line(stream.shop, dict(stream.cookies))
+        while not enough.wait(0.1):
+            answers.extend((path, line.get(path)) for path in ("/", "/cart/"))
+        line.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        looking = pool.submit(look)
+        try:
+            yield answers
+        finally:
+            enough.set()
+            looking.result()

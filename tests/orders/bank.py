@@ -1,0 +1,29 @@
+"""What a bank sends, made by hand: signed notices, and forged ones."""
+
+import hmac
+import json
+from time import time
+from typing import Any
+from uuid import UUID, uuid4
+
+from orders.gateways.testbank.gateway import signature
+
+
+def notice_of(payment_id: UUID, number: str, *, age: int = 0, **told: Any) -> tuple[bytes, str]:
+    """A notice of the test bank about a payment, and its signature, sent `age` seconds ago."""
+    told = {"event_id": uuid4().hex, "payment_id": str(payment_id), "reference": number} | told
+    body, moment = json.dumps(told).encode(), str(int(time()) - age)
+    return body, f"{moment}.{signature(moment, body)}"
+
+
+def stripe_event(kind: str, session: dict[str, Any], *, event_id: str = "") -> bytes:
+    """An event of Stripe's about a checkout session."""
+    event = {"id": event_id or f"evt_{uuid4().hex}", "object": "event", "type": kind, "data": {"object": session}}
+    return json.dumps(event).encode()
+
+
+def stripe_signed(body: bytes, secret: str, *, age: int = 0) -> str:
+    """What Stripe writes into its header, `age` seconds ago."""
+    moment = int(time()) - age
+    signed = hmac.new(secret.encode(), f"{moment}.".encode() + body, "sha256").hexdigest()
+    return f"t={moment},v1={signed}"

@@ -1,0 +1,181 @@
+"""A Stripe that remembers: as much of its interface as the shop uses, over HTTP, for what stripe-mock cannot show.
+
+stripe-mock holds the calls to Stripe's own description and forgets them; here they have consequences. Idempotency keys
+are kept, as at Stripe: the same again returns the first answer, something else under the same key is an error.
+"""
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+from uuid import uuid4
+
+Thing = dict[str, Any]
+
+
+class Refused(Exception):
+    """Stripe's no: the status, and its code."""
+
+    def __init__(self, status: int, code: str, kind: str = "invalid_request_error") -> None:
+        self.status, self.body = status, {"error": {"type": kind, "code": code, "message": code}}
+
+
+class FakeStripe:
+    """Its books, and what it was asked: `calls` are (method, path, idempotency key)."""
+
+    def __init__(self) -> None:
+        self.sessions: dict[str, Thing] = {}
+        self.intents: dict[str, Thing] = {}
+        self.refunds: list[Thing] = []
+        self.calls: list[tuple[str, str, str]] = []
+        self.answered: dict[str, tuple[Thing, Thing]] = {}
+        self.failing: list[int] = []  # statuses of the next answers
+        self.lock = threading.Lock()
+
+    def approve(self, session_id: str, **changes: Any) -> Thing:
+        """Let the shopper pay on the page: the money is set aside."""
+        session = self.sessions[session_id]
+        intent = {
+            "id": f"pi_{uuid4().hex}",
+            "object": "payment_intent",
+            "status": "requires_capture",
+            "currency": session["currency"],
+            "amount": session["amount_total"],
+            "amount_received": 0,
+            "cancellation_reason": None,
+            "latest_charge": {"object": "charge", "amount_refunded": 0},
+            "metadata": session["metadata"],
+        } | changes
+        self.intents[intent["id"]] = intent
+        session |= {"status": "complete", "payment_intent": intent["id"]}
+        return intent
+
+    def answer(self, method: str, path: str, sent: Thing, key: str) -> Thing:
+        """Answer one call. Raises Refused."""
+        with self.lock:
+            self.calls.append((method, path, key))
+            if self.failing and (status := self.failing.pop(0)):
+                raise Refused(status, "away", "api_error")
+            if key in self.answered:
+                before, answer = self.answered[key]
+                if before != sent:
+                    raise Refused(400, "idempotency", "idempotency_error")
+                return answer
+            answer = self._done(method, path, sent)
+            if key:
+                self.answered[key] = sent, answer
+            return answer
+
+    def _done(self, method: str, path: str, sent: Thing) -> Thing:
+        if (method, path) == ("POST", "/v1/checkout/sessions"):
+            return self._opened(sent)
+        if path == "/v1/refunds":
+            return self._refunded(sent) if method == "POST" else self._refunds(sent["payment_intent"])
+        if found := re.fullmatch(r"/v1/checkout/sessions/(\w+)(/expire)?", path):
+            session = self._known(self.sessions, found[1])
+            if found[2]:
+                session["status"] = "expired"
+            intent = session["payment_intent"]
+            return session | {"payment_intent": self.intents[intent] if intent else None}
+        found = re.fullmatch(r"/v1/payment_intents/(\w+)/(capture|cancel)", path)
+        assert found, path
+        intent = self._known(self.intents, found[1])
+        if intent["status"] != "requires_capture":
+            raise Refused(400, "payment_intent_unexpected_state")
+        if found[2] == "cancel":
+            intent |= {"status": "canceled", "cancellation_reason": sent["cancellation_reason"]}
+        else:
+            intent |= {"status": "succeeded", "amount_received": int(sent["amount_to_capture"])}
+        return dict(intent)
+
+    def _opened(self, sent: Thing) -> Thing:
+        price = sent["line_items"]["0"]["price_data"]
+        session = {
+            "id": f"cs_{uuid4().hex}",
+            "object": "checkout.session",
+            "status": "open",
+            "currency": price["currency"],
+            "amount_total": int(price["unit_amount"]) * int(sent["line_items"]["0"]["quantity"]),
+            "metadata": sent["metadata"],
+            "payment_intent": None,
+            "url": f"https://checkout.stripe.com/c/pay/{uuid4().hex}",
+        }
+        assert sent["payment_intent_data"]["capture_method"] == "manual"
+        self.sessions[session["id"]] = session
+        return dict(session)
+
+    def _refunded(self, sent: Thing) -> Thing:
+        intent = self._known(self.intents, sent["payment_intent"])
+        charge, amount = intent["latest_charge"], int(sent["amount"])
+        if charge["amount_refunded"] + amount > intent["amount_received"]:
+            raise Refused(400, "charge_already_refunded")
+        charge["amount_refunded"] += amount
+        refund = {"id": f"re_{uuid4().hex}", "object": "refund", **sent, "amount": amount, "status": "succeeded"}
+        self.refunds.append(refund)
+        return refund
+
+    def _refunds(self, intent_id: str) -> Thing:
+        found = [each for each in self.refunds if each["payment_intent"] == intent_id]
+        return {"object": "list", "data": found, "has_more": False, "url": "/v1/refunds"}
+
+    def _known(self, things: dict[str, Thing], name: str) -> Thing:
+        if name not in things:
+            raise Refused(404, "resource_missing")
+        return things[name]
+
+
+def nested(pairs: list[tuple[str, str]]) -> Thing:
+    """Return a form's fields like a[b][c] as dictionaries in dictionaries."""
+    made: Thing = {}
+    for name, value in pairs:
+        *outer, last = re.findall(r"[^\[\]]+", name)
+        place = made
+        for key in outer:
+            place = place.setdefault(key, {})
+        place[last] = value
+    return made
+
+
+@contextmanager
+def stripe_that_remembers() -> Iterator[tuple[FakeStripe, str]]:
+    """Serve one on a free port; yield it, and its address."""
+    fake = FakeStripe()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"] or 0)).decode()
+            self._answer("POST", parse_qsl(body, keep_blank_values=True))
+
+        def do_GET(self) -> None:
+            self._answer("GET", parse_qsl(urlsplit(self.path).query))
+
+        def _answer(self, method: str, fields: list[tuple[str, str]]) -> None:
+            try:
+                status, told = (
+                    200,
+                    fake.answer(
+                        method, urlsplit(self.path).path, nested(fields), self.headers.get("Idempotency-Key") or ""
+                    ),
+                )
+            except Refused as no:
+                status, told = no.status, no.body
+            body = json.dumps(told).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield fake, f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()

@@ -1,0 +1,126 @@
+"""Orders on paper: what follows from an event is tried out without a database."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+from cassandra.util import uuid_from_time
+
+from accounts.addresses import Address
+from catalogue import tax
+from catalogue.money import money
+from catalogue.quotes import Discount
+from orders import following
+from orders.events import Event
+from orders.operations.changing import change_of
+from orders.parcels import described
+from orders.queries import Item, Order
+
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+AT_HOME = Address("Ada Lovelace", "Torstraße 1", "10115", "Berlin", "DE")
+
+
+def items(*quantities: int, cents: int = 1000, off: int = 0) -> tuple[Item, ...]:
+    """A line for each quantity, at one price a unit and with so much off a unit."""
+    return tuple(
+        Item(
+            line_number=number,
+            product_id=uuid4(),
+            variant_id=uuid4(),
+            sku=f"T-{number}",
+            name="Mug",
+            slug="mug",
+            options={},
+            picture="mug/c8724c-efeae0",
+            unit_price=money(cents, "EUR"),
+            quantity=quantity,
+            line_total=money(cents * quantity, "EUR"),
+            discount=money(off * quantity, "EUR"),
+            tax_added=money(0, "EUR"),
+            tax_class="standard",
+        )
+        for number, quantity in enumerate(quantities, 1)
+    )
+
+
+def order(goods: tuple[Item, ...], kept: Mapping[str, Mapping[int, int]] | None = None) -> Order:
+    """An order of these goods that waits for its payment. `kept` says which warehouse has how many of each line."""
+    kept = kept or {"berlin": {item.line_number: item.quantity for item in goods}}
+    nothing, delivery = money(0, "EUR"), money(490, "EUR")
+    subtotal = sum((item.line_total for item in goods), nothing)
+    discount = sum((item.discount for item in goods), nothing)
+    taxed = [*((item.tax_class, item.line_total - item.discount) for item in goods), ("standard", delivery)]
+    taxes = tax.included(taxed, "DE")
+    placed = Event(uuid_from_time(START), "placed", "shopper", "", public=True, board_after="to_pay")
+    return Order(
+        order_id=uuid4(),
+        number="7KQF-3M9X",
+        owner_id=uuid4(),
+        user_id=None,
+        email="ada@example.com",
+        name="Ada Lovelace",
+        state="pending_payment",
+        payment="unpaid",
+        fulfilment="unfulfilled",
+        version=1,
+        placed_at=START,
+        pay_until=START + timedelta(minutes=10),
+        subtotal=subtotal,
+        delivery=delivery,
+        discount=discount,
+        total=subtotal + delivery - discount,
+        tax=sum((part.tax for part in taxes), nothing),
+        taxes=taxes,
+        item_count=sum(item.quantity for item in goods),
+        country="DE",
+        delivery_address=AT_HOME,
+        billing_address=AT_HOME,
+        delivery_method="standard",
+        first_item_name="Mug",
+        first_item_picture="mug/c8724c-efeae0",
+        cart_id=None,
+        allocated=json.dumps({"take": 0} | {house: [*map(list, lines.items())] for house, lines in kept.items()}),
+        fingerprint="",
+        payment_id=None,
+        payment_method="card",
+        captured=nothing,
+        refunded=nothing,
+        voucher="",
+        discounts=(Discount("A little less", discount),) if discount.amount else (),
+        events=(placed,),
+    )
+
+
+def happens(order: Order, kind: str, **details: Any) -> Order:
+    """Let something happen to it, an hour after what happened last; `note` and `allocated` are none of its details.
+
+    Raises MoveRefused.
+    """
+    note, allocated = details.pop("note", ""), details.pop("allocated", "")
+    if kind == "packed":
+        details = {"parcels": described(details, order.parcels(), order.kept)}
+    at = uuid_from_time(order.events[0].at + timedelta(hours=1), node=1, clock_seq=1)
+    kept = json.loads(json.dumps(details))
+    return following.after(order, Event(at, kind, "Ann", note, public=True, board_after="", details=kept), allocated)
+
+
+def paid(goods: tuple[Item, ...], kept: Mapping[str, Mapping[int, int]] | None = None) -> Order:
+    """An order that is confirmed and whose money was taken."""
+    waiting = order(goods, kept)
+    payment = str(uuid4())
+    cents = int(waiting.total.amount * 100)
+    confirmed = happens(waiting, "authorized", payment_id=payment, amount=cents)
+    return happens(confirmed, "captured", payment_id=payment, amount=cents, key="first")
+
+
+def changed(
+    order: Order, goods: tuple[Item, ...], quantities: Mapping[int, int], address: Address | None = None
+) -> Order:
+    """Lower quantities, or change the address; what was paid too much is owed back with it. Raises MoveRefused."""
+    change = change_of(order, goods, quantities, address)
+    order = happens(order, "changed", allocated=change.allocated, **change.details)
+    for kind, details in change.also.items():
+        order = happens(order, kind, **details)
+    return order

@@ -1,0 +1,391 @@
+"""What a shopper sees of an order on its way, and changes of it: parcels, fewer of a line, another door, things sent back."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import time_machine
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
+from lxml import html
+
+from catalogue.money import minor
+from orders import operations, queries
+from orders.links import track_token
+from orders.queries import Order
+from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
+
+HTMX = {"HX-Request": "true"}
+DOOR = {"name": "Ada Lovelace", "street": "Lindenallee 5", "postal_code": "10117", "city": "Berlin", "country": "DE"}
+
+
+def text(answer: Any) -> str:
+    return " ".join(html.fromstring(answer.content).text_content().split())
+
+
+def opened(order: Order) -> Client:
+    """A guest's browser that may open the order."""
+    client = Client()
+    client.get(reverse("orders:track", args=[track_token(order.order_id)]))
+    return client
+
+
+def ordered(*quantities: int, user_id: Any = None, cork: bool = False) -> Order:
+    """A paid order of cups and, with a second quantity, of plates; `cork`: those stand in another warehouse."""
+    lines = []
+    for name, price, quantity in zip(("Cup", "Plate"), ("12.00", "8.00"), quantities, strict=False):
+        product = make_product(name, price=price)
+        there = cork and name == "Plate"
+        make_stock(
+            0 if there else 20,
+            cork=20 if there else 0,
+            product_id=product.product_id,
+            variant_id=product.variants[0].variant_id,
+        )
+        lines.append((product, quantity))
+    email = f"ada-{uuid4().hex}@example.com"
+    return make_payment(operations.order_placed(make_draft(*lines, user_id=user_id, email=email), datetime.now(UTC)))
+
+
+def fresh(order: Order) -> Order:
+    found = queries.order(order.order_id)
+    assert found
+    return found
+
+
+def packed(order: Order, house: str = "berlin", *, at: datetime | None = None, **lines: int) -> Order:
+    units = {int(name.removeprefix("line")): count for name, count in lines.items()}
+    units = units or fresh(order).left_to_pack[house]
+    return operations.parcel_packed(fresh(order), house, units, actor="staff:1:Ann", now=at or datetime.now(UTC))
+
+
+def sent(order: Order, *, tracking: str = "", carrier: str = "", at: datetime | None = None) -> Order:
+    parcel = order.parcels()[-1].parcel_id
+    return operations.parcel_shipped(order, parcel, carrier, tracking, actor="staff:1:Ann", now=at or datetime.now(UTC))
+
+
+def arrived(order: Order, *, at: datetime | None = None) -> Order:
+    order = sent(packed(order, at=at), at=at)
+    return operations.parcel_delivered(
+        order, order.parcels()[-1].parcel_id, actor="system", now=at or datetime.now(UTC)
+    )
+
+
+def filled(client: Client, address: str, **typed: str) -> dict[str, str]:
+    """What the page's form would send, with what is typed into it."""
+    page = html.fromstring(client.get(address).content)
+    (form,) = page.xpath(f"//main//form[@action='{address}']")
+    sent: dict[str, str] = {name: value or "" for name, value in form.form_values() if name != "csrfmiddlewaretoken"}
+    return sent | typed
+
+
+def at(name: str, order: Order) -> str:
+    return reverse(f"orders:{name}", args=[order.number])
+
+
+# ---- Parcels
+
+
+def test_x70_each_parcel_stands_with_what_is_in_it_its_carrier_number_and_days() -> None:
+    order = ordered(2, 1)
+    client = opened(order)
+    order = sent(packed(order, line1=2), tracking="00340434 1/2")
+    page = html.fromstring(client.get(at("detail", order)).content)
+    (first,) = page.xpath("//section[@aria-labelledby='parcel-1']")
+    told = " ".join(first.text_content().split())
+    for words in (
+        "Parcel 1",
+        "On its way",
+        "Track it at DHL",
+        "00340434 1/2",
+        "Left us on",
+        "should reach you",
+        "2 × Cup",
+    ):
+        assert words in told
+    assert first.xpath(".//a/@href") == [
+        "https://www.dhl.de/en/privatkunden/pakete-empfangen/verfolgen.html?piececode=00340434%201%2F2"
+    ]
+    assert "1 × Plate" in page.xpath("//section[@aria-labelledby='to-come']")[0].text_content()
+    assert "Partly sent" in text(client.get(at("detail", order)))
+    order = sent(packed(order), tracking="X9", carrier="Cargo <b>bike</b>")
+    order = operations.parcel_delivered(order, "1", actor="system", now=datetime.now(UTC))
+    answer = client.get(at("detail", order), headers=HTMX)
+    for words in ("Parcel 1 of 2", "Delivered on", "Parcel 2 of 2", "With Cargo <b>bike</b>.", "X9"):
+        assert words in text(answer)
+    assert b"<b>bike" not in answer.content  # S27
+    assert "Still to be sent" not in text(answer)
+    order = operations.parcel_lost(order, "2", actor="staff:1:Ann", now=datetime.now(UTC))
+    assert "Lost by the carrier" in text(client.get(at("detail", order)))
+
+
+def test_a_parcel_that_was_taken_apart_is_not_shown() -> None:
+    order = packed(ordered(1))
+    client = opened(order)
+    assert "leaves us next" in text(client.get(at("detail", order)))
+    operations.parcel_unpacked(order, "1", actor="staff:1:Ann", now=datetime.now(UTC))
+    assert "Packed on" not in text(client.get(at("detail", order)))
+
+
+# ---- Fewer of a line
+
+
+def test_x72_things_are_taken_out_before_they_are_packed_and_their_money_goes_back() -> None:
+    order = ordered(3, 1)
+    client, address = opened(order), at("change", order)
+    assert "Take something out" in text(client.get(at("detail", order)))
+    answer = client.post(address, filled(client, address, line_1="1", line_2="0"))
+    assert answer["Location"] == at("detail", order)
+    then = fresh(order)
+    assert (then.quantities[1], then.quantities[2], then.item_count) == (1, 0, 1)
+    assert minor(order.total - then.total) == 2 * 1200 + 800
+    assert minor(then.refunded) == 2 * 1200 + 800
+    page = text(client.get(at("detail", order)))
+    for words in ("Your order is changed.", "Given back", "−€32.00", "Changed", "1 × €12.00"):
+        assert words in page
+    assert "Plate" not in page[page.index("What you ordered") :]
+    # One thing is left: that is called off as a whole.
+    assert "Take something out" not in page
+    assert "cancel the order" in text(client.get(address))
+    assert client.post(address, {"line_1": "0"}).status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ({"line_1": "3"}, "Choose a smaller number for at least one thing."),
+        ({"line_1": "0"}, "Nothing would be left. To call all of it off, cancel the order."),
+        ({"line_1": "4"}, "Choose a number from 0 to 3"),
+        ({"line_1": "-1"}, "Choose a number from 0 to 3"),
+        ({"line_1": "1.5"}, "Choose a number from 0 to 3"),
+        ({"line_1": "٣"}, "Choose a number from 0 to 3"),
+        ({"line_1": ""}, "Choose how many: 0 to 3"),
+        ({"line_1": "1e9"}, "Choose a number from 0 to 3"),
+    ],
+)
+def test_x59_x60_a_wrong_number_is_told_beside_its_field(typed: dict[str, str], words: str) -> None:
+    order = ordered(3)
+    client, address = opened(order), at("change", order)
+    answer = client.post(address, filled(client, address, **typed))
+    assert answer.status_code == 422
+    assert words in text(answer)
+    assert "Error: " in html.fromstring(answer.content).xpath("//title")[0].text
+    assert fresh(order).version == order.version
+
+
+def test_only_what_is_not_packed_is_taken_out() -> None:
+    order = packed(ordered(3), line1=2)
+    client, address = opened(order), at("change", order)
+    page = html.fromstring(client.get(address).content)
+    assert page.xpath("//select[@name='line_1']/option/@value") == ["2", "3"]
+    assert client.post(address, filled(client, address, line_1="1")).status_code == 422
+    assert client.post(address, filled(client, address, line_1="2")).status_code == 303
+    assert fresh(order).quantities == {1: 2}
+    # All of it is packed now.
+    answer = client.get(address)
+    assert "Nothing can be taken out any more" in text(answer)
+    assert "It is packed and leaves us any moment" in text(answer)
+
+
+@pytest.mark.parametrize("name", ["change", "door", "cancel"])
+def test_a_page_from_before_it_was_packed_is_answered_by_what_has_happened(name: str) -> None:
+    order = ordered(3)
+    client, address = opened(order), at(name, order)
+    typed = filled(client, address, **({"line_1": "1"} if name == "change" else DOOR if name == "door" else {}))
+    packed(order)
+    answer = client.post(address, typed)
+    assert answer.status_code == 409
+    for words in ("Something has happened in the meantime", "Packed,", "Nothing of what you sent was done."):
+        assert words in text(answer)
+    assert "It is packed and leaves us any moment" in text(answer)
+    then = fresh(order)
+    assert (then.state, then.quantities, then.delivery_address.street) == ("confirmed", {1: 3}, "Torstraße 1")
+
+
+def test_a_page_from_before_another_change_keeps_what_was_chosen_and_counts_when_it_is_sent_again() -> None:
+    order = ordered(5)
+    client, address = opened(order), at("change", order)
+    typed = filled(client, address, line_1="2")
+    operations.order_changed(fresh(order), {1: 4}, actor="staff:1:Ann", now=datetime.now(UTC))
+    answer = client.post(address, typed)
+    assert answer.status_code == 409
+    assert "Changed," in text(answer)
+    (form,) = html.fromstring(answer.content).xpath(f"//form[@action='{address}']")
+    again = dict(form.form_values())
+    assert again["line_1"] == "2"
+    assert client.post(address, again).status_code == 303
+    assert fresh(order).quantities == {1: 2}
+
+
+def test_a_double_press_changes_it_once() -> None:
+    order = ordered(5)
+    client, address = opened(order), at("change", order)
+    typed = filled(client, address, line_1="4")
+    assert client.post(address, typed).status_code == 303
+    assert client.post(address, typed).status_code == 409
+    assert minor(fresh(order).refunded) == 1200
+
+
+# ---- Another door
+
+
+def test_x72_it_is_sent_to_another_door_in_the_same_country_before_it_is_packed() -> None:
+    order = ordered(1)
+    client, address = opened(order), at("door", order)
+    page = html.fromstring(client.get(address).content)
+    assert page.xpath("//input[@name='street']/@value") == ["Torstraße 1"]
+    assert client.post(address, filled(client, address, **DOOR))["Location"] == at("detail", order)
+    then = fresh(order)
+    assert then.delivery_address.lines == ("Ada Lovelace", "Lindenallee 5", "10117 Berlin", "Germany")
+    assert then.billing_address.street == "Torstraße 1"
+    assert then.total == order.total
+    assert "Lindenallee 5" in text(client.get(at("detail", order)))
+    packed(order)
+    assert "Change the delivery address" not in text(client.get(at("detail", order)))
+    assert "cannot be changed any more" in text(client.get(address))
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ({"street": ""}, "Enter street and number"),
+        ({"postal_code": "1"}, "Enter a German postcode"),
+        ({"country": "IE"}, "The country stays"),
+        ({"street": "Torstraße 1", "postal_code": "10115"}, "This is the address that it goes to already."),
+    ],
+)
+def test_x60_a_door_that_is_none_is_told_and_kept(typed: dict[str, str], words: str) -> None:
+    order = ordered(1)
+    client, address = opened(order), at("door", order)
+    answer = client.post(address, filled(client, address, **(DOOR | typed)))
+    assert answer.status_code == 422
+    assert words in text(answer)
+    assert 'value="Ada Lovelace"' in answer.content.decode()
+    assert fresh(order).version == order.version
+
+
+# ---- Sent back
+
+
+def test_x72_what_has_arrived_is_sent_back_by_its_shopper_and_its_way_is_shown() -> None:
+    order = arrived(ordered(2, 1))
+    client, address = opened(order), at("send_back", order)
+    assert "You can send things back until" in text(client.get(at("detail", order)))
+    typed = filled(client, address, line_1="1", line_2="0", reason="damaged", words="The handle\r\nis <b>off</b>")
+    assert client.post(address, typed)["Location"] == at("detail", order)
+    (back,) = fresh(order).returns
+    assert (back.lines, back.reason, back.state) == (
+        {1: 1},
+        "It is damaged or does not work: The handle\r\nis <b>off</b>",
+        "requested",
+    )
+    page = client.get(at("detail", order))
+    for words in ("What you send back", "1 × Cup", "We look at it", "is <b>off</b>"):
+        assert words in text(page)
+    assert b"<b>off" not in page.content  # S27
+    # Another tab, from before.
+    answer = client.post(address, typed)
+    assert answer.status_code == 409
+    assert "You want to send something back," in text(answer)
+    now = datetime.now(UTC)
+    operations.return_approved(fresh(order), "1", actor="staff:1:Ann", now=now)
+    slip = f"Put a slip with {order.number} / 1 into the parcel and send it to Stoa, 1 Example Street"
+    assert slip in text(client.get(at("detail", order)))
+    operations.return_received(fresh(order), "1", {1: 0}, actor="staff:1:Ann", now=now)
+    assert "You get your money back within a few days" in text(client.get(at("detail", order)))
+    then = fresh(order)
+    cup = queries.items(then)[0]
+    operations.refund_decided(
+        then, cup.paid_for(1), {1: 1}, "Returned: 1 × Cup", actor="staff:1:Ann", now=now, return_id="1"
+    )
+    told = text(client.get(at("detail", order)))
+    for words in ("Money sent back", "Given back", "Returned: 1 × Cup", "−€12.00"):
+        assert words in told
+    # What is left may still come back; what came does not come twice.
+    left = html.fromstring(client.get(address).content)
+    assert [len(each) for each in left.xpath("//select")] == [2, 2]
+
+
+def test_a_return_that_is_refused_says_why() -> None:
+    order = arrived(ordered(1))
+    order = operations.return_requested(fresh(order), {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC))
+    client = opened(order)
+    assert "on its way back already" in text(client.get(at("send_back", order)))
+    operations.return_rejected(order, "1", actor="staff:1:Ann", now=datetime.now(UTC), note="It was worn.")
+    page = text(client.get(at("detail", order)))
+    assert "Not possible" in page
+    assert "It was worn." in page
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ({"line_1": "0"}, "Choose how many of at least one thing you send back"),
+        ({"line_1": "3"}, "Choose a number from 0 to 2"),
+        ({"line_1": "one"}, "Choose a number from 0 to 2"),
+        ({"reason": ""}, "Choose a reason"),
+        ({"reason": "because"}, "Choose one of these reasons"),
+        ({"words": "x" * 1001}, "Write at most 1,000 letters"),
+    ],
+)
+def test_x59_x60_what_is_wrong_with_a_return_is_told_and_all_is_kept(typed: dict[str, str], words: str) -> None:
+    order = arrived(ordered(2))
+    client, address = opened(order), at("send_back", order)
+    whole = {"line_1": "1", "reason": "wrong", "words": "A blue one came"} | typed
+    answer = client.post(address, filled(client, address, **whole))
+    assert answer.status_code == 422
+    assert words in text(answer)
+    if "words" not in typed:
+        assert "A blue one came" in text(answer)
+    assert fresh(order).returns == ()
+
+
+def test_what_arrived_too_long_ago_or_not_at_all_is_not_sent_back() -> None:
+    now = datetime.now(UTC)
+    order = ordered(1)
+    client, address = opened(order), at("send_back", order)
+    assert "Nothing has arrived yet" in text(client.get(address))
+    assert client.post(address, {"line_1": "1", "reason": "mind"}).status_code == 409
+    order = arrived(order)
+    with time_machine.travel(now + timedelta(days=settings.RETURN_DAYS, minutes=-5), tick=True):
+        assert "Send something back" in text(client.get(at("detail", order)))
+        typed = filled(client, address, line_1="1", reason="mind")
+    with time_machine.travel(now + timedelta(days=settings.RETURN_DAYS, minutes=5), tick=True):
+        assert "Send something back" not in text(client.get(at("detail", order)))
+        assert "The time for it ended on" in text(client.get(address))
+        assert client.post(address, typed).status_code == 409
+    assert fresh(order).returns == ()
+
+
+# ---- Whose it is
+
+
+@pytest.mark.parametrize("name", ["change", "door", "send_back"])
+def test_s22_it_is_its_buyers_alone(name: str) -> None:
+    alice = make_user()
+    order = arrived(ordered(2, user_id=alice.pk)) if name == "send_back" else ordered(2, user_id=alice.pk)
+    bob = Client()
+    bob.force_login(make_user("Bob"))
+    typed = {"line_1": "1", "reason": "mind"} | DOOR
+    for client in (bob, Client()):
+        for number in (order.number, "0000-0000"):
+            address = reverse(f"orders:{name}", args=[number])
+            assert client.get(address).status_code == 404
+            assert client.post(address, typed).status_code == 404
+    assert fresh(order).version == order.version
+    mine = Client()
+    mine.force_login(alice)
+    address = at(name, order)
+    assert mine.post(address, filled(mine, address, **typed)).status_code == 303
+
+
+def test_s40_what_the_form_does_not_ask_for_changes_nothing() -> None:
+    order = ordered(2)
+    client, address = opened(order), at("change", order)
+    extra = {"total": "1", "refund": "99999", "line_7": "1", "state": "cancelled", "sums": "{}", "actor": "staff:1:Ann"}
+    assert client.post(address, filled(client, address, line_1="1") | extra).status_code == 303
+    then = fresh(order)
+    assert (then.quantities, then.state, minor(then.refunded)) == ({1: 1}, "confirmed", 1200)
+    assert next(event.actor for event in then.events if event.kind == "changed") == "shopper"

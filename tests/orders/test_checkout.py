@@ -1,0 +1,797 @@
+"""The way from a cart to an order: its steps, its one id, and what happens when it is gone twice, or by two at once."""
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4, uuid5
+
+import pytest
+from django.conf import settings
+from django.core import signing
+from django.test import Client, override_settings
+from django.urls import reverse
+from lxml import html
+
+from cart import operations as cart_operations
+from cart import queries as carts
+from cart.errors import CartChanged
+from cart.queries import Cart
+from catalogue.money import minor
+from catalogue.queries import Product
+from mail import queries as mails
+from orders import jobs, operations, queries
+from orders.checkouts import checkout_of
+from orders.errors import CartOrdered
+from orders.gateways.testbank import queries as bank_queries
+from orders.operations import paying, placing
+from orders.queries import Order
+from promotions.operations import Terms, promotion_made
+from promotions.rules import PERCENTAGE
+from tests.cart.sharing import make_person
+from tests.environment import KEYSPACE
+from tests.factories import make_draft, make_payment, make_user
+from tests.journeys.pressing import CSRF, Line
+from tests.orders.audit import audit
+from tests.orders.test_pages import HTMX, TYPED, Shopper, goods, held, text, token_in
+from tests.serving import served
+
+
+@pytest.fixture
+def mug() -> Product:
+    return goods()
+
+
+@pytest.fixture
+def shopper(mug: Product) -> Shopper:
+    """A guest with a mug in the cart."""
+    return Shopper((mug, 1))
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def somebody() -> str:
+    """An e-mail address of one test alone: what is ordered with it can be counted."""
+    return f"{uuid4().hex}@example.com"
+
+
+def orders_of(email: str) -> list[Order]:
+    found = [queries.order(order_id) for order_id in queries.order_ids_by_email(email)]
+    return [order for order in found if order]
+
+
+def owner_of(shopper: Shopper) -> UUID:
+    guest, _ = signing.loads(shopper.client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner")
+    return UUID(hex=guest)
+
+
+def at_the_bank(order: Order) -> str:
+    row = bank_queries.payment(queries.attempts(order.order_id)[0].payment_id)
+    assert row
+    return str(row.state)
+
+
+def cart_of(shopper: Shopper) -> Cart:
+    found = carts.cart_of(owner_of(shopper))
+    assert found
+    return found
+
+
+def tab(shopper: Shopper) -> Shopper:
+    """Return another tab of the same browser."""
+    other = Client()
+    other.cookies = shopper.client.cookies
+    return Shopper(client=other)
+
+
+def at(step: str = "") -> str:
+    return reverse("orders:checkout") + (f"?step={step}" if step else "")
+
+
+def heading(page: Any) -> str:
+    """Return the step that a page has open."""
+    page = page if hasattr(page, "xpath") else html.fromstring(page.content)
+    return text(page.xpath("//section[@aria-current='step']//h2")[0])
+
+
+# ---- The steps
+
+
+def test_x64_steps_are_numbered_and_finished_ones_collapse_to_a_summary_with_change(shopper: Shopper) -> None:
+    page = shopper.details()
+    assert [text(each) for each in page.xpath("//form[@data-checkout]//h2[.//*[@class='num']]")] == [
+        "1 Your details",
+        "2 Delivery and payment",
+        "3 Look it over and order",
+    ]
+    assert heading(page) == "1 Your details"
+    ways = shopper.ways()
+    assert heading(ways) == "2 Delivery and payment"
+    assert not ways.xpath("//input[@name='street']")
+    assert "Torstraße 1" in text(ways)
+    assert [text(each) for each in ways.xpath("//button[@name='to']")] == ["Change your details"]
+    review = shopper.look(delivery="express", payment="transfer")
+    assert heading(review) == "3 Look it over and order"
+    assert len(review.xpath("//button[@name='to']")) == 2
+    for said in ("ada@example.com", "Torstraße 1", "DHL Express", "Bank transfer", "To the same address", "€21.90"):
+        assert said in text(review), said
+    assert not review.xpath("//form[@data-checkout]//input[not(@type='hidden')]")
+
+
+def test_x64_reload_resumes_and_back_loses_nothing(shopper: Shopper) -> None:
+    assert heading(shopper.client.get(at(), follow=True)) == "1 Your details"
+    assert shopper.typed("details", city="Köln")["Location"] == at("ways")
+    assert heading(shopper.client.get(at())) == "2 Delivery and payment"
+    assert shopper.typed(city="Köln", delivery="express")["Location"] == at("review")
+    for _ in range(2):
+        page = html.fromstring(shopper.client.get(at()).content)
+        assert heading(page) == "3 Look it over and order"
+        assert "Köln" in text(page)
+    back = html.fromstring(shopper.client.get(at("ways")).content)
+    assert back.xpath("//input[@name='delivery'][@checked]/@value") == ["express"]
+    back = html.fromstring(shopper.client.get(at("details")).content)
+    assert back.xpath("//input[@name='city']/@value") == ["Köln"]
+
+
+def test_x64_change_keeps_what_was_not_sent_yet(shopper: Shopper) -> None:
+    shopper.typed("details")
+    left = shopper.client.post(
+        at(), {"on": "ways", "to": "details", "delivery": "express", "payment": "cod", "billing-name": "Wor"}
+    )
+    assert left["Location"] == at("details")
+    ways = html.fromstring(shopper.client.get(at("ways")).content)
+    assert ways.xpath("//input[@name='delivery'][@checked]/@value") == ["express"]
+    assert ways.xpath("//input[@name='payment'][@checked]/@value") == ["cod"]
+    assert ways.xpath("//input[@name='billing-name']/@value") == ["Wor"]
+
+
+def test_x64_a_choice_is_kept_as_it_is_made(shopper: Shopper) -> None:
+    shopper.typed("details")
+    shopper.client.post(at(), {"on": "ways", "update": "yes", "delivery": "express", "payment": "card"}, headers=HTMX)
+    ways = html.fromstring(shopper.client.get(at("ways")).content)
+    assert ways.xpath("//input[@name='delivery'][@checked]/@value") == ["express"]
+
+
+def test_what_was_typed_stays_with_who_typed_it(shopper: Shopper, mug: Product) -> None:
+    answer = shopper.typed("details")
+    cookie = answer.cookies[settings.CHECKOUT_COOKIE_NAME]
+    assert (cookie["httponly"], cookie["samesite"], cookie["max-age"]) == (True, "Lax", "")
+    assert "@" not in answer["Location"]
+    other = Shopper((mug, 1))
+    other.client.cookies[settings.CHECKOUT_COOKIE_NAME] = cookie.value
+    assert other.details().xpath("//input[@name='email']/@value") in ([], [""])
+    for made_up in ("x", "a:b:c", signing.dumps(3, salt="orders.typed"), signing.dumps(["x", {}], salt="orders.typed")):
+        other.client.cookies[settings.CHECKOUT_COOKIE_NAME] = made_up
+        assert heading(other.client.get(at(), follow=True)) == "1 Your details"
+
+
+def test_more_than_a_browser_keeps_is_told(shopper: Shopper) -> None:
+    long = {f"billing-{name}": "".join(chr(0x4E00 + n * 37 % 9000) for n in range(2000)) for name in ("name", "street")}
+    answer = shopper.typed("details", **long)
+    assert answer.status_code == 422
+    assert "more than we can keep" in text(answer)
+
+
+def test_s39_no_step_can_be_skipped(shopper: Shopper, mug: Product) -> None:
+    assert shopper.client.get(at("review"))["Location"] == at("details")
+    assert shopper.client.get(at("ways"))["Location"] == at("details")
+    early = token_in(shopper.details())
+    shopper.typed("details")
+    assert shopper.client.get(at("review"))["Location"] == at("ways")
+    for token in (early, token_in(shopper.ways())):
+        refused = shopper.send(token)
+        assert refused.status_code == 409
+        assert "Please look it over" in text(refused)
+    assert shopper.client.post(at(), {"on": "review", "checkout": early}).status_code == 422
+    assert held(mug) == 0
+    # What the refused page shows is looked over, then.
+    assert shopper.send(token_in(refused)).status_code == 303
+
+
+@pytest.mark.parametrize("fields", [{"city": "Potsdam"}, {"payment": "transfer"}, {"email": "eve@example.com"}])
+def test_s39_only_what_was_looked_over_is_ordered(shopper: Shopper, mug: Product, fields: dict[str, str]) -> None:
+    answer = shopper.send(**fields)
+    assert answer.status_code == 409
+    assert next(iter(fields.values())).replace("transfer", "Bank transfer") in text(answer)
+    assert held(mug) == 0
+
+
+def test_s39_a_paid_checkout_is_not_replayed(shopper: Shopper, mug: Product) -> None:
+    email = somebody()
+    token = shopper.token(email=email)
+    shopper.pay(shopper.send(token, email=email)["Location"])
+    for _ in range(2):
+        assert "/orders/" in shopper.send(token, email=email)["Location"]
+    shopper.add(mug)
+    assert "/orders/" in shopper.send(token, email=email)["Location"]
+    (order,) = orders_of(email)
+    assert audit(order.order_id).item_count == 1
+    assert len(queries.attempts(order.order_id)) == 1
+
+
+# ---- How it is paid
+
+
+@pytest.mark.parametrize(("country", "cash"), [("DE", True), ("FR", False)])
+def test_cash_is_for_countries_where_the_carrier_takes_it(shopper: Shopper, country: str, cash: bool) -> None:
+    ways = shopper.ways(country=country, postal_code="75002")
+    assert ways.xpath("//input[@name='payment']/@value") == ["card", "transfer", *(["cod"] if cash else [])]
+    assert shopper.typed(country=country, postal_code="75002", payment="cod").status_code == (303 if cash else 422)
+
+
+def test_by_transfer_the_cart_is_free_at_once_and_the_things_are_kept_for_days(shopper: Shopper, mug: Product) -> None:
+    email = somebody()
+    review = shopper.look(email=email, payment="transfer")
+    assert text(review.get_element_by_id("pay")) == "Order and pay €16.90"
+    assert "/orders/" in shopper.send(token_in(review), email=email, payment="transfer")["Location"]
+    (order,) = orders_of(email)
+    assert (order.state, order.payment_method) == ("pending_payment", "transfer")
+    assert order.pay_until - order.placed_at == timedelta(days=7)
+    assert not cart_of(shopper).lines
+    shopper.add(mug)
+    assert shopper.send(shopper.token(email=email), email=email).status_code == 303
+    assert len(orders_of(email)) == 2
+    assert held(mug) == 2
+
+
+def test_cash_on_delivery_confirms_at_once(shopper: Shopper) -> None:
+    email = somebody()
+    shopper.send(shopper.token(email=email, payment="cod"), email=email, payment="cod")
+    (order,) = orders_of(email)
+    assert (order.state, order.payment_method) == ("confirmed", "cod")
+    assert not cart_of(shopper).lines
+
+
+# ---- One cart, one checkout, one order
+
+
+def test_a_cart_has_one_checkout_until_it_changes(shopper: Shopper, mug: Product) -> None:
+    first = checkout_of(cart_of(shopper), now())
+    assert first == checkout_of(cart_of(shopper), now())
+    shopper.add(mug)
+    assert checkout_of(cart_of(shopper), now()).checkout_id != first.checkout_id
+
+
+def test_s20_looking_at_a_checkout_writes_nothing(shopper: Shopper) -> None:
+    before = cart_of(shopper)
+    shopper.look()
+    assert cart_of(shopper) == before
+    assert queries.order_started(checkout_of(before, now()).checkout_id).rows() == []
+
+
+def again(shopper: Shopper, token: str, email: str) -> Any:
+    return shopper.send(token, email=email)
+
+
+def from_another_tab(shopper: Shopper, token: str, email: str) -> Any:
+    other = tab(shopper)
+    return other.send(token, email=email)
+
+
+def after_back(shopper: Shopper, token: str, email: str) -> Any:
+    """The page before was shown once more; what it leads to is the same."""
+    assert "/orders/" in shopper.client.get(at("review"))["Location"]
+    return shopper.send(token, email=email)
+
+
+@pytest.mark.parametrize("second", [again, from_another_tab, after_back])
+def test_whatever_is_sent_twice_is_one_order_and_one_charge(
+    shopper: Shopper, mug: Product, second: Callable[[Shopper, str, str], Any]
+) -> None:
+    email = somebody()
+    token = shopper.token(email=email)
+    other = tab(shopper).token(email=email)
+    first = shopper.send(token, email=email)
+    for each in (token, other):
+        assert second(shopper, each, email)["Location"] == first["Location"]
+    (order,) = orders_of(email)
+    assert len(queries.attempts(order.order_id)) == 1
+    shopper.pay(first["Location"])
+    assert audit(order.order_id).word == "Confirmed"
+    assert held(mug) == 0
+
+
+def test_an_answer_that_never_came_is_asked_for_again(
+    shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    email = somebody()
+    token = shopper.token(email=email)
+
+    def lost(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as cut:
+        cut.setattr("orders.views.checkout.to_payment", lost)
+        with pytest.raises(KeyboardInterrupt):
+            shopper.send(token, email=email)
+    # The order is there, and the browser does not know it: it knows its cart.
+    assert settings.ORDER_COOKIE_NAME not in shopper.client.cookies
+    page = shopper.client.get(at(), follow=True)
+    (order,) = orders_of(email)
+    assert order.number in text(page)
+    assert "/testbank/" in shopper.send(token, email=email)["Location"]
+    assert len(orders_of(email)) == 1
+    assert held(mug) == 1
+
+
+def test_a_first_try_that_died_is_found_again(shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its units are held already: the second try is a second claim, and looks for them."""
+    email = somebody()
+    token = shopper.token(email=email)
+    with monkeypatch.context() as cut:
+        cut.setattr(placing, "number_claimed", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            shopper.send(token, email=email)
+    assert held(mug) == 1
+    order_id = checkout_of(cart_of(shopper), now()).checkout_id
+    cleared = placing.UNCLAIM.apply(mine=lambda _: True, order_id=order_id, me=_claim_of(order_id))
+    assert cleared
+    assert shopper.send(token, email=email).status_code == 303
+    assert held(mug) == 1
+    assert audit(order_id).state == "pending_payment"
+
+
+def _claim_of(order_id: UUID) -> UUID:
+    refused = placing.UNCLAIM.apply(mine=lambda _: False, order_id=order_id, me=uuid4())
+    assert refused.current
+    found: UUID = refused.current.placing
+    return found
+
+
+def test_another_body_under_the_same_id_is_refused(shopper: Shopper, mug: Product) -> None:
+    email = somebody()
+    token = shopper.token(email=email)
+    assert shopper.send(token, email=email).status_code == 303
+    refused = shopper.send(token, email=email, city="Potsdam")
+    assert refused.status_code == 409
+    assert "is an order already" in text(refused)
+    assert held(mug) == 1
+
+
+def ends(shopper: Shopper, order: Order, how: str) -> None:
+    """Let an order end without payment."""
+    if how == "given up":
+        shopper.client.post(reverse("orders:give_up", args=[order.number]))
+    elif how == "expired":
+        operations.order_expired(order, now())
+    else:
+        kept(order, now() - timedelta(seconds=1))
+
+
+def kept(order: Order, until: datetime) -> None:
+    """Let an order's time to pay be another one."""
+    assert paying.KEEP.apply(mine=lambda _: True, order_id=order.order_id, pay_until=until, seen=order.version)
+
+
+@pytest.mark.parametrize("how", ["given up", "expired", "overdue"])
+def test_what_ended_without_payment_can_be_ordered_again(shopper: Shopper, mug: Product, how: str) -> None:
+    email = somebody()
+    numbers = set()
+    for turn in range(3):
+        token = shopper.token(email=email)
+        assert shopper.send(token, email=email).status_code == 303
+        order = next(each for each in orders_of(email) if each.state == "pending_payment" and each.pay_until > now())
+        numbers.add(order.number)
+        assert len(numbers) == turn + 1
+        assert held(mug) == 1
+        ends(shopper, order, how)
+        # The page from before is refused with words, and can be sent as it is shown then.
+        refused = shopper.send(token, email=email)
+        assert refused.status_code == 409
+        assert f"Order {order.number} ended without a payment" in text(refused)
+    assert shopper.send(token_in(refused), email=email).status_code == 303
+    assert len(orders_of(email)) == 4
+    assert held(mug) == 1
+
+
+def test_a_shared_cart_is_ordered_by_one_of_its_buyers(mug: Product) -> None:
+    alice = make_user("Alice")
+    cart_id = cart_operations.cart_made(alice.user_id, "Gifts", uuid4(), now())
+    ben = make_person(alice, cart_id, "buyer")
+    first, second = Shopper(client=Client()), Shopper(client=Client())
+    first.client.force_login(alice)
+    second.client.force_login(ben)
+    first.add(mug)
+    cart_operations.cart_switched(ben.user_id, cart_id, now())
+    mine, theirs = {"email": alice.email}, {"email": ben.email, "name": "Ben B.", "city": "Köln"}
+    token, other = first.token(**mine), second.token(**theirs)
+    assert first.send(token, **mine).status_code == 303
+    (order,) = orders_of(alice.email)
+    for answer in (second.send(other, **theirs), second.client.get(at())):
+        assert answer.status_code == 409
+        said = text(answer)
+        assert "This cart is ordered already" in said
+        assert f"until {order.pay_until:%H}:" in said or "until" in said
+        for secret in (order.number, "Torstraße", alice.email):
+            assert secret not in said
+    assert not orders_of(ben.email)
+    assert settings.ORDER_COOKIE_NAME not in second.client.cookies
+    assert second.client.get(reverse("orders:detail", args=[order.number])).status_code == 404
+    assert held(mug) == 1
+    # Given up, it is the other's turn.
+    first.client.post(reverse("orders:give_up", args=[order.number]))
+    assert second.send(second.token(**theirs), **theirs).status_code == 303
+    assert held(mug) == 1
+
+
+def test_s38_what_is_added_during_the_checkout_is_neither_free_nor_lost(shopper: Shopper, mug: Product) -> None:
+    plate, email = goods(name="Plate"), somebody()
+    token = shopper.token(email=email)
+    shopper.add(plate)
+    told = shopper.send(token, email=email)
+    assert "Plate was put into your cart, and so into this order." in text(told)
+    shopper.add(mug)
+    url = shopper.send(token_in(shopper.look(email=email)), email=email)["Location"]
+    shopper.add(plate)  # while the bank is asked
+    shopper.pay(url)
+    (order,) = orders_of(email)
+    assert sorted(item.name for item in queries.items(order)) == ["Mug", "Plate"]
+    assert audit(order.order_id).item_count == 3
+    assert [(line.name, line.quantity) for line in cart_of(shopper).lines] == [("Plate", 1)]
+
+
+def test_s38_a_cart_that_changed_after_it_was_read_is_not_ordered(shopper: Shopper, mug: Product) -> None:
+    cart = cart_of(shopper)
+    draft = replace(make_draft((mug, 1)), cart=cart, cart_id=cart.cart_id, order_id=uuid4())
+    shopper.add(mug)
+    with pytest.raises(CartChanged):
+        operations.order_placed(draft, now())
+    assert queries.order(draft.order_id) is None
+    assert held(mug) == 0
+
+
+def test_two_checkouts_of_one_cart_become_one_order(shopper: Shopper, mug: Product) -> None:
+    cart = cart_of(shopper)
+    drafts = [replace(make_draft((mug, 1)), cart=cart, cart_id=cart.cart_id, order_id=uuid4()) for _ in range(4)]
+
+    def place(draft: operations.Draft) -> Order | Exception:
+        try:
+            return operations.order_placed(draft, now())
+        except (CartOrdered, CartChanged) as refused:
+            return refused
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(place, drafts))
+    assert sum(isinstance(each, Order) for each in answers) == 1
+    assert sum(isinstance(each, CartOrdered) for each in answers) == 3
+    assert held(mug) == 1
+
+
+def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(
+    shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has the cart and died; the cart is another by now, and its new checkout is placed."""
+    email = somebody()
+    token = shopper.token(email=email)
+    with monkeypatch.context() as cut:
+        cut.setattr(
+            "orders.operations.placing.inventory.held", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
+        with pytest.raises(KeyboardInterrupt):
+            shopper.send(token, email=email)
+    dead = cart_of(shopper).checkout_id
+    assert dead
+    placing.UNCLAIM.apply(mine=lambda _: True, order_id=dead, me=_claim_of(dead))
+    shopper.add(mug)
+    assert shopper.send(shopper.token(email=email), email=email).status_code == 303
+    (order,) = orders_of(email)
+    assert order.order_id != dead
+    assert jobs.holds_looked_after([], now()) == set()
+    assert held(mug) == 2
+
+
+def test_s38_a_bank_page_of_an_expired_order_cannot_pay_for_a_cart_that_was_bought_since(
+    shopper: Shopper, mug: Product
+) -> None:
+    """Two tabs: the first one's order expires at the bank, the second's is paid, and then the first's is approved."""
+    email = somebody()
+    first_url = shopper.send(shopper.token(email=email), email=email)["Location"]
+    (first,) = orders_of(email)
+    kept(first, now() - timedelta(seconds=1))
+    second_url = shopper.send(shopper.token(email=email), email=email)["Location"]
+    assert at_the_bank(first) == "voided", "the page is closed"
+    shopper.pay(second_url)
+    shopper.add(mug)
+    shopper.pay(first_url)
+    fresh = audit(first.order_id)
+    assert (fresh.state, minor(fresh.captured)) == ("expired", 0)
+    assert sum(minor(each.captured) for each in orders_of(email)) == minor(first.total)
+    assert [line.quantity for line in cart_of(shopper).lines] == [1], "what was put in since stays"
+    assert held(mug) == 0
+
+
+@pytest.mark.parametrize("second", ["bought", "waits", "given up", "being placed", "died"])
+def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
+    shopper: Shopper, mug: Product, second: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bank is away when the second checkout takes the cart, so the first one's page stays open."""
+    email = somebody()
+    monkeypatch.setattr(placing, "_tries_closed", lambda order: None)
+    first_url = shopper.send(shopper.token(email=email), email=email)["Location"]
+    (first,) = orders_of(email)
+    operations.order_expired(first, now())
+    token = shopper.token(email=email)
+    dead: UUID | None = None
+    if second in ("being placed", "died"):
+        with monkeypatch.context() as cut:
+            cut.setattr(placing, "number_claimed", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                shopper.send(token, email=email)
+        dead = cart_of(shopper).checkout_id
+        assert dead
+        if second == "died":
+            placing.UNCLAIM.apply(mine=lambda _: True, order_id=dead, me=_claim_of(dead))
+    else:
+        url = shopper.send(token, email=email)["Location"]
+        if second == "bought":
+            shopper.pay(url)
+            shopper.add(mug)
+        elif second == "given up":
+            (other,) = (each for each in orders_of(email) if each.state == "pending_payment")
+            ends(shopper, other, second)
+    shopper.pay(first_url)
+    fresh = queries.order(first.order_id)
+    assert fresh
+    if second in ("given up", "died"):
+        assert audit(first.order_id).word == "Confirmed"
+        assert not cart_of(shopper).lines
+        assert held(mug) == 0, "what the checkout that died has held is given back"
+    else:
+        assert (fresh.state, minor(fresh.captured)) == ("expired", 0)
+        assert len(cart_of(shopper).lines) == 1
+    if second in ("bought", "waits"):
+        (note,) = (event.note for event in fresh.events if event.kind == "paid_too_late")
+        assert "its cart was ordered anew" in note
+        assert fresh.payment == "voided"
+        assert audit(first.order_id)
+
+
+@pytest.mark.parametrize("how", ["untouched", "more", "taken out"])
+def test_a_late_payment_looks_at_what_is_in_the_cart(shopper: Shopper, mug: Product, how: str) -> None:
+    email, plate = somebody(), goods(name="Plate")
+    url = shopper.send(shopper.token(email=email), email=email)["Location"]
+    (order,) = orders_of(email)
+    operations.order_expired(order, now())
+    cart = cart_of(shopper)
+    if how == "more":
+        shopper.add(plate)
+    elif how == "taken out":
+        cart_operations.line_removed(owner_of(shopper), cart.cart_id, cart.lines[0].key, now())
+    shopper.pay(url)
+    fresh = audit(order.order_id)
+    if how == "taken out":
+        assert (fresh.state, fresh.payment, minor(fresh.captured)) == ("expired", "voided", 0)
+    else:
+        assert (fresh.word, fresh.payment) == ("Confirmed", "paid")
+        assert [line.name for line in cart_of(shopper).lines] == (["Plate"] if how == "more" else [])
+
+
+def test_a_late_payment_and_a_new_checkout_do_not_decide_at_once(shopper: Shopper, mug: Product) -> None:
+    """While a late payment decides, nobody takes the cart; and while somebody takes it, no late payment decides."""
+    email = somebody()
+    shopper.send(shopper.token(email=email), email=email)
+    (order,) = orders_of(email)
+    order = operations.order_expired(order, now())
+    claim = operations.holding_claimed(order)
+    assert claim
+    with placing._left(cart_of(shopper), uuid4(), now()) as free:
+        assert not free
+    operations.holding_unclaimed(order, claim)
+    with placing._left(cart_of(shopper), uuid4(), now()) as free:
+        assert free
+        assert operations.holding_claimed(order) is None
+    assert operations.holding_claimed(order)
+
+
+def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It died with the last unit and the only use of a code; the cart is another by now, so its checkout is, too."""
+    last, plate, email = goods(1), goods(name="Plate"), somebody()
+    shopper = Shopper((last, 1))
+    code = f"T{uuid4().hex[:10].upper()}"
+    promotion_made(Terms("Ten off", PERCENTAGE, code, percent=Decimal(10), uses=1), now())
+    cart_operations.voucher_set(owner_of(shopper), cart_of(shopper).cart_id, code, now())
+    with monkeypatch.context() as cut:
+        cut.setattr(placing, "number_claimed", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            shopper.send(shopper.token(email=email), email=email)
+    dead = cart_of(shopper).checkout_id
+    assert dead
+    placing.UNCLAIM.apply(mine=lambda _: True, order_id=dead, me=_claim_of(dead))
+    assert held(last) == 1
+    shopper.add(plate)
+    answer = shopper.send(shopper.token(email=email), email=email)
+    assert answer.status_code == 303, text(answer)
+    (order,) = orders_of(email)
+    assert {item.name for item in queries.items(order)} == {"Mug", "Plate"}
+    assert (order.order_id != dead, order.voucher) == (True, code)
+    assert held(last) == 1
+    audit(order.order_id)
+
+
+def test_an_order_number_cannot_be_worked_out_from_its_cart(shopper: Shopper) -> None:
+    """Whoever sees a shared cart knows its id and can guess its version."""
+    cart = cart_of(shopper)
+    made = checkout_of(cart, now()).checkout_id
+    assert made == checkout_of(cart, now()).checkout_id
+    assert made != uuid5(cart.cart_id, f"checkout {cart.version} 0")
+    with override_settings(SECRET_KEY="another" * 10):
+        assert checkout_of(cart, now()).checkout_id != made
+
+
+def test_a_checkout_that_is_open_while_the_key_changes_is_one_order(shopper: Shopper, mug: Product) -> None:
+    email = somebody()
+    token = shopper.token(email=email)
+    with override_settings(SECRET_KEY="another" * 10, SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
+        asked = shopper.send(token, email=email)
+        assert asked.status_code == 409
+        assert shopper.send(token_in(asked), email=email).status_code == 303
+    assert "/orders/" in shopper.send(token, email=email)["Location"]
+    assert len(orders_of(email)) == 1
+    assert held(mug) == 1
+
+
+@pytest.mark.parametrize(("days", "emptied"), [(5, True), (40, False)])
+def test_a_cart_is_emptied_and_its_shopper_told_however_late(
+    shopper: Shopper, mug: Product, days: int, emptied: bool
+) -> None:
+    """No worker ran for days. Later than the cart knows what it was emptied for, nothing is taken out: it may be new."""
+    cart, then = cart_of(shopper), now() - timedelta(days=days)
+    draft = make_draft((mug, 1), cart_id=cart.cart_id)
+    order = make_payment(operations.order_placed(draft, then), now=then)
+    operations.settled(order.order_id, now())
+    assert bool(cart_of(shopper).lines) is not emptied
+    assert bool(mails.mail(uuid5(order.order_id, "confirmed"))) is emptied
+    shopper.add(mug)
+    operations.settled(order.order_id, now())
+    assert cart_of(shopper).lines
+    imported = make_payment(operations.order_placed(make_draft((mug, 1)), then), now=then)
+    assert mails.mail(uuid5(imported.order_id, "confirmed")) is None
+
+
+# ---- The hold
+
+
+def test_the_hold_runs_down_and_a_press_renews_it_for_an_hour_at_most(shopper: Shopper, mug: Product) -> None:
+    order, _ = shopper.place()
+    at = reverse("orders:detail", args=[order.number])
+    page = html.fromstring(shopper.client.get(at).content)
+    assert re.search(r"for another \d+ min \d\d s, until \d\d:\d\d", text(page))
+    assert not page.xpath("//button[@id='keep']"), "just placed, there is nothing to renew"
+    (polling,) = page.xpath("//a[@id='refresh']/@hx-trigger")
+    assert "every 5s" in polling
+    old = replace(order, placed_at=now() - timedelta(minutes=55), pay_until=now() + timedelta(minutes=1))
+    assert operations.could_be_kept_until(old, now()) == old.placed_at + timedelta(hours=1)
+    assert operations.could_be_kept_until(replace(old, placed_at=now() - timedelta(minutes=59)), now()) is None
+    kept(order, now() + timedelta(minutes=2))
+    page = html.fromstring(shopper.client.get(at).content)
+    assert re.search(r"for another [12] min", text(page)), text(page.get_element_by_id("order-status"))
+    (press,) = page.xpath("//form[.//button[@id='keep']]/@action")
+    assert "We keep your things until" in text(shopper.client.post(press, follow=True))
+    fresh = queries.order(order.order_id)
+    assert fresh
+    assert fresh.pay_until > now() + timedelta(minutes=9)
+    jobs.holds_looked_after([order.pay_until.replace(second=0, microsecond=0)], now() + timedelta(minutes=9))
+    assert held(mug) == 1
+    assert shopper.client.get(press)["Location"] == at
+
+
+def test_a_hold_that_is_over_is_not_renewed(shopper: Shopper) -> None:
+    order, _ = shopper.place()
+    kept(order, now() - timedelta(seconds=1))
+    answer = shopper.client.post(reverse("orders:keep", args=[order.number]), follow=True)
+    assert "does not wait for a payment" in text(answer)
+    assert Client().post(reverse("orders:keep", args=[order.number])).status_code == 404
+
+
+def test_the_hold_is_not_in_the_way_of_its_own_shopper() -> None:
+    last = goods(1)
+    shopper = Shopper((last, 1))
+    token = shopper.token()
+    order, url = shopper.place()
+    assert shopper.send(token)["Location"] == url, "what they hold themselves is not sold out for them"
+    shopper.client.post(reverse("orders:give_up", args=[order.number]))
+    assert shopper.place()[0].number != order.number
+
+
+# ---- Over real HTTP, all at the same moment
+
+
+@pytest.fixture(scope="module")
+def shop(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    assert keyspace == KEYSPACE
+    with served(Path(tmp_path_factory.mktemp("checkout")), workers=2) as address:
+        yield address
+
+
+def lines(shop: str, shopper: Shopper, count: int) -> list[Line]:
+    """Return connections of the shopper's browser."""
+    cookies = {name: morsel.value for name, morsel in shopper.client.cookies.items()} | {"stoa_csrf": CSRF}
+    return [Line(shop, dict(cookies)) for _ in range(count)]
+
+
+def at_once(*presses: Callable[[], Any]) -> list[Any]:
+    """Run all of them from one barrier."""
+    barrier = threading.Barrier(len(presses))
+
+    def run(press: Callable[[], Any]) -> Any:
+        barrier.wait()
+        return press()
+
+    with ThreadPoolExecutor(len(presses)) as pool:
+        return list(pool.map(run, presses))
+
+
+def added(line: Line, product: Product) -> None:
+    """Put one in, and press again until the shop says that it is in."""
+    operation = uuid4()
+    for _ in range(20):
+        if line.add(product.variants[0].sku, operation):
+            return
+    raise AssertionError(line.status)
+
+
+def form(token: str, email: str, **fields: str) -> dict[str, str]:
+    return TYPED | {"on": "review", "checkout": token, "email": email} | fields
+
+
+def test_eight_presses_at_once_are_one_order_and_one_charge(shop: str, shopper: Shopper, mug: Product) -> None:
+    email = somebody()
+    sent = form(shopper.token(email=email), email)
+    tabs = lines(shop, shopper, 8)
+    assert set(at_once(*(lambda line=line: line.post(at(), sent) for line in tabs))) == {303}
+    assert len({line.headers["Location"] for line in tabs}) == 1
+    (order,) = orders_of(email)
+    assert len(queries.attempts(order.order_id)) == 1
+    assert held(mug) == 1
+    audit(order.order_id)
+
+
+def test_two_buyers_of_a_shared_cart_at_once_are_one_order(shop: str, mug: Product) -> None:
+    alice = make_user("Alice")
+    cart_id = cart_operations.cart_made(alice.user_id, "Gifts", uuid4(), now())
+    ben = make_person(alice, cart_id, "buyer")
+    presses = []
+    for user in (alice, ben):
+        shopper = Shopper(client=Client())
+        shopper.client.force_login(user)
+        if user is alice:
+            shopper.add(mug)
+        cart_operations.cart_switched(user.user_id, cart_id, now())
+        sent = form(shopper.token(email=user.email), user.email)
+        presses += [lambda line=line, sent=sent: line.post(at(), sent) for line in lines(shop, shopper, 3)]
+    statuses = at_once(*presses)
+    assert sorted(statuses) == [303, 303, 303, 409, 409, 409]
+    assert len([*orders_of(alice.email), *orders_of(ben.email)]) == 1
+    assert held(mug) == 1
+
+
+def test_s38_adds_at_the_moment_of_ordering_are_in_the_order_or_in_the_cart(shop: str, shopper: Shopper) -> None:
+    email, plate = somebody(), goods(60, name="Plate")
+    sent = form(shopper.token(email=email), email)
+    tabs = lines(shop, shopper, 7)
+    statuses = at_once(
+        lambda: tabs[0].post(at(), sent),
+        *(lambda line=line: added(line, plate) for line in tabs[1:]),
+    )
+    for _ in range(20):
+        if statuses[0] == 409:  # as it was told, one press accepts it
+            assert "Plate" in tabs[0].text or "changed at this moment" in tabs[0].text
+            sent = form(token_in(html.fromstring(tabs[0].text)), email)
+        if statuses[0] == 303:
+            break
+        statuses[0] = tabs[0].post(at(), sent)
+    (order,) = orders_of(email)
+    in_order = sum(item.quantity for item in queries.items(order) if item.name == "Plate")
+    shopper.client.cookies[settings.ORDER_COOKIE_NAME] = tabs[0].cookies[settings.ORDER_COOKIE_NAME]
+    shopper.pay(tabs[0].headers["Location"])
+    assert audit(order.order_id).word == "Confirmed"
+    left = {line.name: line.quantity for line in cart_of(shopper).lines}
+    assert "Mug" not in left
+    assert in_order + left.get("Plate", 0) == 6

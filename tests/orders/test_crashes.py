@@ -1,0 +1,224 @@
+"""Killed at every single write of an order's life: the worker finds it, and makes it whole or leaves nothing of it.
+
+A process that dies after a write leaves what one leaves that dies before the next: so one of the two is tried.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from uuid import uuid4
+
+import pytest
+
+from catalogue.queries import Product
+from mail import queries as mails
+from orders import operations, queries
+from orders.gateways.testbank import operations as bank
+from orders.gateways.testbank import queries as bank_queries
+from orders.operations import Draft, Started
+from orders.queries import Order
+from orders.states import ABANDONED, COLUMNS
+from promotions.queries import CODE, promotion
+from promotions.rules import code_key
+from tests.factories import make_draft, make_product, make_stock
+from tests.orders.audit import audit, stock_adds_up
+from tests.orders.crashing import claim_over, died_at, worked
+from tests.promotions.test_vouchers import make_voucher, used
+
+ORIGIN = "http://testserver"
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass
+class Case:
+    """An order to come, with a code, of two things, one of which has to be sent from two warehouses."""
+
+    began: datetime = field(default_factory=now)
+    goods: tuple[Product, ...] = field(default_factory=lambda: (make_product(), make_product()))
+    code: str = field(default_factory=lambda: make_voucher(uses=5))
+    email: str = field(default_factory=lambda: f"crash-{uuid4().hex}@example.com")
+    draft: Draft = field(init=False)
+
+    def __post_init__(self) -> None:
+        for product in self.goods:
+            make_stock(2, cork=2, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+        lines = zip(self.goods, (1, 3), strict=True)
+        code = promotion(CODE, code_key(self.code))
+        assert code
+        draft = make_draft(*lines, user_id=uuid4(), email=self.email)
+        self.draft = replace(draft, voucher=self.code, promotions=(code,))
+
+    @property
+    def order(self) -> Order:
+        found = queries.order(self.draft.order_id)
+        assert found
+        return found
+
+    # ---- what happens to it
+
+    def placed(self) -> Order:
+        return operations.order_placed(self.draft, now())
+
+    def started(self) -> Started:
+        return operations.payment_started(self.placed(), ORIGIN, now())
+
+    def card_given(self) -> Started:
+        started = self.started()
+        bank.card_given(started.payment_id, bank.APPROVED, now())
+        return started
+
+    def settled(self) -> Order:
+        (attempt,) = queries.attempts(self.draft.order_id)
+        order = operations.payment_settled(self.draft.order_id, attempt.payment_id, now())
+        assert order
+        return order
+
+    def paid(self) -> Order:
+        self.card_given()
+        return self.settled()
+
+    def run_out(self) -> None:
+        """Nobody pays, and the worker looks."""
+        worked(self.began, now() + timedelta(minutes=15), self.draft.order_id)
+
+    def run_out_then_paid_for(self) -> None:
+        started = self.started()
+        self.run_out()
+        bank.card_given(started.payment_id, bank.APPROVED, now())
+
+    def cancelled(self) -> Order:
+        return operations.order_moved(self.order, "cancelled", actor="staff", now=now())
+
+    def sent(self) -> Order:
+        """In a parcel from each warehouse; both arrive."""
+        order = self.order
+        for place in ("berlin", "cork"):
+            lines = {
+                each.line_number: each.quantity
+                for each in order.allocations(queries.items(order))
+                if each.warehouse_id == place
+            }
+            order = operations.parcel_packed(order, place, lines, actor="staff", now=now())
+        for parcel in order.parcels():
+            order = operations.parcel_shipped(order, parcel.parcel_id, tracking="T 1", actor="staff", now=now())
+        for parcel in order.parcels():
+            order = operations.parcel_delivered(order, parcel.parcel_id, actor="staff", now=now())
+        return order
+
+    def paid_and_sent(self) -> None:
+        self.paid()
+        self.sent()
+
+    def sent_back(self) -> Order:
+        """Two of the three come back, one of them can be sold again, and both are refunded."""
+        order = operations.return_requested(self.order, {2: 2}, "too many", actor="shopper", now=now())
+        order = operations.return_approved(order, "1", actor="staff", now=now())
+        order = operations.return_received(order, "1", {2: 1}, actor="staff", now=now())
+        amount = queries.items(order)[1].paid_for(2)
+        return operations.refund_decided(order, amount, {2: 2}, "return", actor="staff", now=now(), return_id="1")
+
+    # ---- what is there afterwards
+
+    def whole(self) -> Order | None:
+        """Check that all of it fits together, and return the order, or None if nothing at all is left of it."""
+        order = queries.order(self.draft.order_id)
+        numbers = [stock_adds_up(product.variants[0].variant_id) for product in self.goods]
+        assert all(each["held"] == 0 for each in numbers)
+        if order is None or order.state == ABANDONED:
+            self._nothing_left()
+            assert [each["available"] for each in numbers] == [4, 4]
+            assert used(self.code) == 0
+            return None
+        order = audit(order.order_id)
+        back = sum((each.restock or {}).get(2, 0) for each in order.returns)
+        kept = order.state in ("confirmed", "closed")
+        assert [each["available"] for each in numbers] == ([3, 1 + back] if kept else [4, 4])
+        assert used(self.code) == (1 if kept else 0)
+        written = [mail.text for mail in mails.mails_to(self.email)]
+        assert len(written) == len(set(written)), written
+        self._money_is_the_banks(order)
+        return order
+
+    def _nothing_left(self) -> None:
+        assert not queries.ITEMS.all(order_id=self.draft.order_id)
+        assert not mails.mails_to(self.email)
+        for column in COLUMNS:
+            standing = queries.IDS.all(status=column, day=self.began.date(), most=10_000)
+            assert self.draft.order_id not in {row.order_id for row in standing}
+
+    def _money_is_the_banks(self, order: Order) -> None:
+        """What the order says of its money is what the bank says."""
+        at_the_bank = [bank_queries.payment(each.payment_id) for each in queries.attempts(order.order_id)]
+        taken = sum((row.captured or 0) - (row.refunded or 0) for row in at_the_bank if row)
+        assert taken == int((order.captured - order.refunded).amount * 100)
+        assert not any(row.state == "authorized" for row in at_the_bank if row)
+
+
+@dataclass(frozen=True)
+class Journey:
+    """What has happened to an order, what happens while the process dies, and what may have come of it in the end."""
+
+    before: Callable[[Case], object]
+    act: Callable[[Case], object]
+    ends: set[str]
+    writes: int  # at least so many, or the test has lost sight of them
+    minutes: int = 16  # after which all that was due is done
+
+
+NOTHING, UNPAID, PAID = "nothing", "expired voided unfulfilled", "confirmed paid unfulfilled"
+BACK = "confirmed partially_refunded delivered"
+JOURNEYS = {
+    "placed and paid": Journey(lambda case: None, Case.paid, {NOTHING, UNPAID, PAID}, 30),
+    "not paid in time": Journey(Case.placed, Case.run_out, {UNPAID}, 10),
+    "paid too late": Journey(Case.run_out_then_paid_for, Case.settled, {PAID}, 20, minutes=40),
+    "given up": Journey(Case.placed, Case.cancelled, {UNPAID, "cancelled voided unfulfilled"}, 10),
+    "cancelled and refunded": Journey(Case.paid, Case.cancelled, {PAID, "cancelled refunded unfulfilled"}, 10),
+    "sent": Journey(
+        Case.paid,
+        Case.sent,
+        {f"confirmed paid {word}" for word in ("unfulfilled", "partially_shipped", "shipped", "delivered")},
+        20,
+    ),
+    "sent back": Journey(Case.paid_and_sent, Case.sent_back, {"confirmed paid delivered", BACK}, 15),
+}
+
+
+def end_of(order: Order | None) -> str:
+    return f"{order.state} {order.payment} {order.fulfilment}" if order else NOTHING
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", JOURNEYS)
+def test_killed_at_every_write(name: str) -> None:
+    journey = JOURNEYS[name]
+    ends: dict[str, int] = {}
+    for number in count(1):
+        case = Case()
+        journey.before(case)
+        died = died_at(number, lambda: journey.act(case))  # noqa: B023 called at once
+        claim_over(case.draft.order_id)
+        worked(case.began, now() + timedelta(minutes=journey.minutes), case.draft.order_id)
+        end = end_of(case.whole())
+        assert end in journey.ends, f"at write {number}"
+        ends[end] = ends.get(end, 0) + 1
+        if not died:
+            break
+    assert number > journey.writes
+    print(f"{name}: killed at each of {number - 1} writes, whole each time: {ends}")
+
+
+def test_who_was_cut_off_presses_again_and_has_one_order() -> None:
+    for number in count(1):
+        case = Case()
+        died = died_at(number, case.placed)
+        claim_over(case.draft.order_id)
+        order = case.paid()
+        worked(case.began, now() + timedelta(minutes=16), case.draft.order_id)
+        assert end_of(case.whole()) == PAID, f"at write {number}"
+        assert order.order_id == case.draft.order_id
+        if not died:
+            break

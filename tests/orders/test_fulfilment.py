@@ -1,0 +1,324 @@
+"""Parcels, changes and returns on the real database: the stock, the money and the lists follow, whoever dies on the way."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from moneyed import Money
+
+from cassandra_db.minutes import minute_of
+from catalogue.money import money
+from inventory import operations as inventory
+from orders import balance, jobs, operations, queries
+from orders.errors import MoveRefused, StaleOrder
+from orders.operations import moving, settling
+from orders.queries import Order
+from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
+from tests.orders.audit import audit, stock_adds_up
+from tests.orders.crashing import killed_in
+from tests.orders.paper import AT_HOME
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def fresh(order: Order) -> Order:
+    found = queries.order(order.order_id)
+    assert found
+    return found
+
+
+def swept() -> None:
+    """Let the worker look at what was due just now."""
+    minutes = [minute_of(now()) + timedelta(minutes=n) for n in range(-2, 2)]
+    jobs.orders_looked_after(minutes, now() + timedelta(minutes=4))
+
+
+def two_houses() -> tuple[Order, Any]:
+    """A paid order of five, of which one warehouse has three."""
+    product = make_product(price="10.00")
+    make_stock(3, cork=4, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    draft = make_draft((product, 5), user_id=uuid4())
+    return make_payment(operations.order_placed(draft, now())), product.variants[0].variant_id
+
+
+def arrived(quantity: int = 3) -> Order:
+    order = make_order(quantity=quantity, price="10.00", stock=10, paid=True)
+    for kind in ("packed", "shipped", "delivered"):
+        order = operations.order_moved(order, kind, actor="Ann", now=now())
+    return order
+
+
+AFTERWARDS = [
+    (settling, "settled"),
+    (settling, "stock_moved"),
+    (settling, "money_settled"),
+    (settling, "copies_written"),
+    (settling, "mails_written"),
+    (settling, "hint_dropped"),
+]
+NAMES = [name for _, name in AFTERWARDS]
+
+
+# ---- Parcels
+
+
+def test_units_leave_the_stock_parcel_by_parcel() -> None:
+    order, variant_id = two_houses()
+    houses = order.left_to_pack
+    assert sorted(units for lines in houses.values() for units in lines.values()) == [1, 4] or len(houses) == 2
+    first, second = houses
+    order = operations.parcel_packed(order, first, houses[first], actor="Ann", now=now())
+    order = operations.parcel_shipped(order, "1", "DHL", "JD 014", actor="Ann", now=now())
+    done = audit(order.order_id)
+    sent = sum(houses[first].values())
+    assert (stock_adds_up(variant_id)["shipped"], stock_adds_up(variant_id)["committed"]) == (sent, 5 - sent)
+    assert (done.column, done.parcels()[0].tracking) == ("partly_shipped", "JD 014")
+    order = operations.parcel_packed(done, second, houses[second], actor="Ben", now=now())
+    order = operations.parcel_shipped(order, "2", actor="Ben", now=now())
+    assert order.parcels()[1].carrier == order.method.carrier
+    assert stock_adds_up(variant_id)["shipped"] == 5
+    for _ in range(2):
+        operations.settled(order.order_id, now())
+    assert audit(order.order_id).column == "shipped"
+    order = operations.parcel_delivered(order, "1", actor="Ann", now=now())
+    order = operations.parcel_lost(order, "2", actor="Ann", now=now())
+    assert (audit(order.order_id).fulfilment, order.column) == ("delivered", "done")
+
+
+def test_a_parcel_that_is_taken_apart_keeps_its_units_for_the_order() -> None:
+    order, variant_id = two_houses()
+    order = operations.order_moved(order, "packed", actor="Ann", now=now())
+    order = operations.parcel_unpacked(order, "1", actor="Ann", now=now())
+    assert stock_adds_up(variant_id)["committed"] == 5
+    assert len(audit(order.order_id).left_to_pack) == 1
+
+
+@pytest.mark.parametrize(("module", "name"), AFTERWARDS, ids=NAMES)
+def test_killed_while_a_parcel_is_sent(module: Any, name: str) -> None:
+    order, variant_id = two_houses()
+    house = next(iter(order.left_to_pack))
+    order = operations.parcel_packed(order, house, order.left_to_pack[house], actor="Ann", now=now())
+    killed_in(module, name, lambda: operations.parcel_shipped(order, "1", actor="Ann", now=now()))
+    swept()
+    done = audit(order.order_id)
+    assert done.fulfilment == "partially_shipped"
+    assert stock_adds_up(variant_id)["shipped"] == done.parcels()[0].count
+
+
+def test_killed_before_the_event_nothing_has_happened() -> None:
+    order = make_order(quantity=2, paid=True)
+    killed_in(moving, "conditional_batch", lambda: operations.order_moved(order, "packed", actor="A", now=now()))
+    swept()
+    assert audit(order.order_id) == order
+
+
+def test_two_who_pack_the_same_things_make_one_parcel_and_the_other_is_told_who() -> None:
+    order = make_order(quantity=2, paid=True)
+    lost: list[StaleOrder] = []
+
+    def pack(who: str) -> bool:
+        try:
+            operations.parcel_packed(order, "berlin", {1: 2}, actor=who, now=now())
+        except StaleOrder as stale:
+            lost.append(stale)
+            return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(pack, ["Ann", "Ben", "Cem", "Dea"])) == 1
+    (parcel,) = audit(order.order_id).parcels()
+    assert {stale.event.at for stale in lost if stale.event} == {parcel.packed_at}
+    assert all(stale.event and stale.event.actor in ("Ann", "Ben", "Cem", "Dea") for stale in lost)
+
+
+# ---- Changes
+
+
+def test_fewer_of_a_line_gives_units_and_money_back() -> None:
+    order, variant_id = two_houses()
+    before = order.total
+    order = operations.order_changed(order, {1: 2}, actor="shopper", now=now())
+    done = audit(order.order_id)
+    assert stock_adds_up(variant_id)["committed"] == 2
+    assert stock_adds_up(variant_id)["available"] == 5
+    assert (done.total, done.item_count) == (before - Money(30, "EUR"), 2)
+    assert (done.captured, done.refunded, done.payment) == (before, Money(30, "EUR"), "partially_refunded")
+    assert [event.kind for event in done.events][:3] == ["refunded", "refund_owed", "changed"]
+    assert done.user_id
+    (mine,) = queries.orders_of(done.user_id, [done.placed_at.year])[done.placed_at.year]
+    assert (mine.total, mine.item_count) == (done.total, 2)
+    order = operations.order_moved(done, "shipped", actor="Ann", now=now())
+    assert stock_adds_up(variant_id)["shipped"] == 2
+    assert audit(order.order_id).fulfilment == "shipped"
+
+
+@pytest.mark.parametrize(("module", "name"), AFTERWARDS, ids=NAMES)
+def test_killed_while_an_order_is_changed(module: Any, name: str) -> None:
+    order, variant_id = two_houses()
+    killed_in(module, name, lambda: operations.order_changed(order, {1: 4}, actor="shopper", now=now()))
+    swept()
+    done = audit(order.order_id)
+    assert (done.item_count, done.refunded) == (4, Money(10, "EUR"))
+    assert (stock_adds_up(variant_id)["committed"], stock_adds_up(variant_id)["available"]) == (4, 3)
+
+
+def test_another_address_is_the_orders_and_its_copies() -> None:
+    order = make_order(quantity=2, paid=True)
+    there = replace(order.delivery_address, name="Bea Byron", street="Hof 2")
+    order = operations.order_changed(order, {}, there, actor="shopper", now=now())
+    done = audit(order.order_id)
+    assert (done.delivery_address, done.name, done.billing_address.name) == (there, "Bea Byron", "Ada Lovelace")
+
+
+def test_of_a_change_and_a_packing_at_once_one_wins() -> None:
+    order, variant_id = two_houses()
+
+    def change(_: int) -> str:
+        try:
+            operations.order_changed(order, {1: 1}, actor="shopper", now=now())
+        except StaleOrder:
+            return "lost"
+        return "changed"
+
+    def pack(_: int) -> str:
+        try:
+            operations.order_moved(order, "packed", actor="Ann", now=now())
+        except StaleOrder:
+            return "lost"
+        return "packed"
+
+    with ThreadPoolExecutor(2) as pool:
+        came = {future.result() for future in (pool.submit(change, 0), pool.submit(pack, 0))}
+    assert "lost" in came
+    done = audit(order.order_id)
+    assert stock_adds_up(variant_id)["committed"] == (1 if "changed" in came else 5) == done.item_count
+
+
+# ---- Returns and refunds
+
+
+def test_a_return_from_the_wish_to_the_money() -> None:
+    order = arrived(3)
+    variant_id = queries.items(order)[0].variant_id
+    order = operations.return_requested(order, {1: 2}, "Too small", actor="shopper", now=now())
+    assert audit(order.order_id).column == "returns_waiting"
+    order = operations.return_approved(order, "1", actor="Ann", now=now())
+    order = operations.return_received(order, "1", {1: 1}, actor="Ann", now=now())
+    for _ in range(2):
+        operations.settled(order.order_id, now())
+    assert (stock_adds_up(variant_id)["shipped"], stock_adds_up(variant_id)["available"]) == (2, 8)
+    paid = queries.items(order)[0].paid_for(2)
+    order = operations.refund_decided(order, paid, {1: 2}, "It is back", actor="Ann", now=now(), return_id="1")
+    done = audit(order.order_id)
+    assert (done.returns[0].state, done.column, done.refunded) == ("refunded", "done", Money(20, "EUR"))
+    with pytest.raises(MoveRefused):
+        operations.return_requested(done, {1: 2}, "", actor="shopper", now=now())
+
+
+def test_what_arrived_too_long_ago_is_not_taken_back() -> None:
+    order = arrived(1)
+    with pytest.raises(MoveRefused):
+        operations.return_requested(order, {1: 1}, "", actor="shopper", now=now() + timedelta(days=31))
+
+
+@pytest.mark.parametrize(("module", "name"), [*AFTERWARDS, (inventory, "restocked")], ids=[*NAMES, "restocked"])
+def test_killed_while_a_return_is_received(module: Any, name: str) -> None:
+    order = arrived(3)
+    variant_id = queries.items(order)[0].variant_id
+    order = operations.return_requested(order, {1: 2}, "", actor="shopper", now=now())
+    order = operations.return_approved(order, "1", actor="Ann", now=now())
+    killed_in(module, name, lambda: operations.return_received(order, "1", {1: 2}, actor="Ann", now=now()))
+    swept()
+    assert audit(order.order_id).returns[0].state == "received"
+    assert (stock_adds_up(variant_id)["shipped"], stock_adds_up(variant_id)["available"]) == (1, 9)
+
+
+def test_never_more_goes_back_than_was_taken_however_many_decide_at_once() -> None:
+    order = arrived(2)
+    half = money(int(order.total.amount * 100) // 2 + 1, "EUR")
+
+    def refund(who: str) -> bool:
+        for _ in range(9):
+            try:
+                operations.refund_decided(fresh(order), half, {}, "Sorry", actor=who, now=now())
+            except StaleOrder:
+                continue
+            except MoveRefused:
+                return False
+            return True
+        return False
+
+    with ThreadPoolExecutor(3) as pool:
+        assert sum(pool.map(refund, ["Ann", "Ben", "Cem"])) == 1
+    done = audit(order.order_id)
+    assert (done.refunded, done.payment) == (half, "partially_refunded")
+    operations.refund_decided(done, balance.refundable(done), {}, "All of it", actor="Ann", now=now())
+    assert audit(order.order_id).payment == "refunded"
+
+
+@pytest.mark.parametrize(("module", "name"), AFTERWARDS, ids=NAMES)
+def test_killed_while_money_goes_back(module: Any, name: str) -> None:
+    order = arrived(1)
+    amount = Money("2.50", "EUR")
+    killed_in(
+        module,
+        name,
+        lambda: operations.refund_decided(order, amount, {}, "Scratched", actor="Ann", now=now()),
+    )
+    swept()
+    assert audit(order.order_id).refunded == amount
+
+
+# ---- What is late, and what an erased order still tells
+
+
+def test_an_order_that_was_to_pack_for_two_days_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    order, other = make_order(paid=True), make_order(paid=True)
+    tickets = [_ticket(order), _ticket(other)]
+    monkeypatch.setattr(queries, "board", lambda *_, **__: (tickets, ""))
+    assert jobs.late(now() + timedelta(hours=47)) == ""
+    assert jobs.late(now() + timedelta(hours=49)) == "2 orders are late"
+    assert jobs.late(now() + timedelta(hours=49)) == ""
+    done = audit(order.order_id)
+    assert (done.column, done.word, done.version) == ("late", "Confirmed", order.version + 1)
+    assert "late" not in {event.kind for event in done.history}
+    sent = operations.order_moved(done, "shipped", actor="Ann", now=now())
+    assert audit(sent.order_id).column == "shipped"
+
+
+def _ticket(order: Order) -> queries.Ticket:
+    return queries.Ticket(
+        order.order_id,
+        order.number,
+        order.placed_at,
+        order.name,
+        order.email,
+        order.country,
+        order.total,
+        order.item_count,
+        order.payment,
+        order.fulfilment,
+        order.version,
+        "to_pack",
+    )
+
+
+def test_an_erased_order_tells_no_address_no_reason_and_no_number_at_the_carrier() -> None:
+    order = make_order(quantity=2, paid=True)
+    order = operations.order_changed(order, {}, replace(AT_HOME, street="Secret Lane 9"), actor="shopper", now=now())
+    order = operations.order_moved(order, "packed", actor="Ann", now=now())
+    order = operations.parcel_shipped(order, "1", "DHL", "TRACKME", actor="Ann", now=now())
+    order = operations.order_moved(order, "delivered", actor="Ann", now=now())
+    order = operations.return_requested(order, {1: 1}, "My knee hurts", actor="shopper", now=now())
+    order = operations.return_rejected(order, "1", actor="Ann", now=now(), note="Dear Ada")
+    operations.order_erased(order, now())
+    told = str([(event.note, event.details) for event in fresh(order).events])
+    for secret in ("Secret Lane", "TRACKME", "knee", "Ada"):
+        assert secret not in told
+    assert fresh(order).fulfilment == "delivered"
+    assert [each.state for each in fresh(order).returns] == ["rejected"]

@@ -1,0 +1,243 @@
+"""What every gateway owes the shop, asked of each; and the test bank's page, where each card behaves as its number says."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.test import Client
+from django.test.utils import override_settings
+from django.urls import reverse
+from lxml import html
+
+from catalogue.money import money
+from orders import gateways, operations, queries
+from orders.errors import GatewayAway, NoGateway
+from orders.gateways import CaptureRefused, Gateway, Request
+from orders.gateways.testbank import cards
+from orders.gateways.testbank import operations as bank
+from orders.gateways.testbank import queries as books
+from orders.queries import Order
+from tests.factories import make_order
+from tests.orders.audit import audit
+from tests.orders.fake_stripe import stripe_that_remembers
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def euros(cents: int) -> Any:
+    return money(cents, "EUR")
+
+
+@dataclass(frozen=True)
+class House:
+    """A gateway, and what its shoppers do: approve a payment, by its reference, or leave."""
+
+    gateway: Gateway
+    approve: Callable[[str], object]
+    leave: Callable[[str], object]
+
+
+@pytest.fixture(params=["testbank", "stripe"])
+def house(request: pytest.FixtureRequest) -> Iterator[House]:
+    """Each gateway in turn."""
+    if request.param == "testbank":
+        yield House(
+            gateways.gateway("testbank"),
+            lambda reference: bank.card_given(UUID(hex=reference), cards.APPROVED, now()),
+            lambda reference: bank.payment_given_up(UUID(hex=reference), now()),
+        )
+        return
+    with (
+        stripe_that_remembers() as (fake, address),
+        override_settings(PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY="sk_test_1", STRIPE_API=address),
+    ):
+        yield House(
+            gateways.gateway("stripe"),
+            fake.approve,
+            lambda reference: fake.sessions[reference].update(status="expired"),
+        )
+
+
+def asked(cents: int = 3000) -> Request:
+    """A payment to be opened."""
+    at = "https://shop.example"
+    return Request(
+        uuid4(), uuid4(), "7KQF-3M9X", euros(cents), "Stoa, order 7KQF-3M9X", f"{at}/back", f"{at}/left", f"{at}/notice"
+    )
+
+
+def test_starting_again_goes_on_with_the_same_payment(house: House) -> None:
+    request = asked()
+    first = house.gateway.start(request)
+    assert house.gateway.start(request) == first
+    assert first.url
+    verdict = house.gateway.outcome(first.reference)
+    assert (verdict.state, verdict.number, verdict.amount) == ("pending", request.number, request.amount)
+    assert house.gateway.start(asked()).reference != first.reference
+
+
+def test_set_aside_taken_and_given_back_each_once_for_a_key(house: House) -> None:
+    reference = house.gateway.start(asked()).reference
+    house.approve(reference)
+    aside = house.gateway.outcome(reference)
+    assert (aside.state, aside.captured) == ("authorized", euros(0))
+    for _ in range(2):
+        house.gateway.capture(reference, euros(3000), "take")
+    taken = house.gateway.outcome(reference)
+    assert (taken.state, taken.captured, taken.refunded) == ("captured", euros(3000), euros(0))
+    for key, cents in (("a", 1000), ("a", 1000), ("b", 500)):
+        house.gateway.refund(reference, euros(cents), key)
+    part = house.gateway.outcome(reference)
+    assert (part.state, part.refunded) == ("captured", euros(1500))
+    house.gateway.refund(reference, euros(1500), "c")
+    assert house.gateway.outcome(reference).state == "refunded"
+
+
+def test_what_was_let_go_cannot_be_taken(house: House) -> None:
+    reference = house.gateway.start(asked()).reference
+    house.approve(reference)
+    for _ in range(2):
+        house.gateway.void(reference)
+    assert house.gateway.outcome(reference).state == "voided"
+    with pytest.raises(CaptureRefused):
+        house.gateway.capture(reference, euros(3000), "take")
+
+
+def test_letting_go_gives_nothing_back_that_was_taken(house: House) -> None:
+    reference = house.gateway.start(asked()).reference
+    house.approve(reference)
+    house.gateway.capture(reference, euros(3000), "take")
+    house.gateway.void(reference)
+    verdict = house.gateway.outcome(reference)
+    assert (verdict.state, verdict.captured, verdict.refunded) == ("captured", euros(3000), euros(0))
+
+
+def test_nothing_is_taken_before_it_is_approved(house: House) -> None:
+    reference = house.gateway.start(asked()).reference
+    with pytest.raises(CaptureRefused):
+        house.gateway.capture(reference, euros(3000), "take")
+
+
+def test_whoever_leaves_has_declined(house: House) -> None:
+    reference = house.gateway.start(asked()).reference
+    house.leave(reference)
+    assert house.gateway.outcome(reference).state == "declined"
+
+
+def test_an_unknown_payment_is_an_error_of_its_own(house: House) -> None:
+    for call in (
+        lambda: house.gateway.outcome(uuid4().hex),
+        lambda: house.gateway.capture(uuid4().hex, euros(1), "k"),
+        lambda: house.gateway.void(uuid4().hex),
+        lambda: house.gateway.refund(uuid4().hex, euros(1), "k"),
+    ):
+        with pytest.raises(LookupError):
+            call()
+
+
+def test_what_is_signed_by_nobody_is_refused(house: House) -> None:
+    for headers in ({}, {"X-Signature": "1.x"}, {"Stripe-Signature": "t=1,v1=x"}):
+        with pytest.raises(PermissionError):
+            house.gateway.notified(b"{}", headers)
+
+
+@pytest.mark.parametrize("name", ["", "none", "other", "transfer", "cod"])
+def test_there_are_no_others(name: str) -> None:
+    with pytest.raises(NoGateway):
+        gateways.gateway(name)
+
+
+def test_a_shop_without_cards_offers_the_other_ways() -> None:
+    with override_settings(PAYMENT_GATEWAY="none", PAYMENT_METHODS=["card", "transfer"]):
+        assert [each.code for each in gateways.offered()] == ["transfer"]
+
+
+# ---- The test bank's page
+
+
+def at_the_bank() -> tuple[Order, str, UUID]:
+    order = make_order()
+    started = operations.payment_started(order, "http://testserver", now())
+    return order, started.url, started.payment_id
+
+
+def settled(order: Order, payment_id: UUID) -> Order:
+    operations.payment_settled(order.order_id, payment_id, now())
+    return audit(order.order_id)
+
+
+def test_the_banks_page_names_every_card(client: Client) -> None:
+    _, url, _ = at_the_bank()
+    page = client.get(url).content.decode()
+    for card in cards.CARDS:
+        assert card.number in page
+        assert card.meaning in page
+    assert len({card.digits for card in cards.CARDS}) == len(cards.CARDS) == 10
+
+
+@pytest.mark.parametrize(
+    ("card", "word"),
+    [
+        (cards.APPROVED, "Confirmed"),
+        (cards.DECLINED, "Payment failed"),
+        (cards.TWICE, "Confirmed"),
+        (cards.OUT_OF_ORDER, "Confirmed"),
+        (cards.WRONG_AMOUNT, "Payment failed"),
+        (cards.REFUSED_LATER, "On hold"),
+        (cards.SILENT, "Waiting for payment"),
+        (cards.LATE, "Waiting for payment"),
+        ("4000000000009995", "Payment failed"),
+    ],
+)
+def test_each_card_behaves_as_it_says(client: Client, card: str, word: str) -> None:
+    order, url, payment_id = at_the_bank()
+    back = client.post(url, {"card": card})
+    assert back["Location"].endswith(reverse("orders:payment_return", args=[order.number, payment_id]))
+    assert settled(order, payment_id).word == word
+
+
+def test_a_card_that_asks_for_a_code(client: Client) -> None:
+    order, url, payment_id = at_the_bank()
+    assert client.post(url, {"card": cards.CHALLENGED})["Location"] == url
+    page = client.get(url)
+    assert "Is it you?" in page.content.decode()
+    assert html.fromstring(page.content).xpath("//input[@name='code']/@autocomplete") == ["one-time-code"]
+    assert settled(order, payment_id).word == "Waiting for payment"
+    for wrong in ("", "000000"):
+        refused = client.post(url, {"code": wrong})
+        assert refused.status_code == 422
+        assert html.fromstring(refused.content).xpath("//title/text()")[0].startswith("Error: ")
+    assert client.post(url, {"code": cards.CODE}).status_code == 303
+    assert settled(order, payment_id).word == "Confirmed"
+
+
+def test_three_wrong_codes_decline(client: Client) -> None:
+    order, url, payment_id = at_the_bank()
+    client.post(url, {"card": cards.CHALLENGED})
+    answers = [client.post(url, {"code": "000000"}).status_code for _ in range(cards.WRONG_CODES)]
+    assert answers == [422, 422, 303]
+    assert settled(order, payment_id).word == "Payment failed"
+
+
+def test_leaving_while_the_code_is_asked_for(client: Client) -> None:
+    order, url, payment_id = at_the_bank()
+    client.post(url, {"card": cards.CHALLENGED})
+    assert client.post(url, {"leave": "yes"}).status_code == 303
+    assert settled(order, payment_id).word == "Payment failed"
+
+
+def test_a_bank_that_cannot_be_reached_answers_later(client: Client) -> None:
+    order, url, payment_id = at_the_bank()
+    client.post(url, {"card": cards.AWAY})
+    with pytest.raises(GatewayAway):
+        operations.payment_settled(order.order_id, payment_id, now())
+    row = books.payment(payment_id)
+    assert row
+    assert bank._changed(row, answers_at=now() - timedelta(seconds=1))
+    assert settled(order, payment_id).word == "Confirmed"
+    assert [each.state for each in queries.attempts(order.order_id)] == ["captured"]

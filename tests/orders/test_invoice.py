@@ -1,0 +1,158 @@
+"""The invoice of an order, read back from the PDF."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from io import BytesIO
+from uuid import uuid4
+
+import pytest
+from cassandra.util import uuid_from_time
+from django.test import Client
+from django.urls import reverse
+from pypdf import PdfReader
+
+from accounts.addresses import Address
+from catalogue.money import money
+from catalogue.quotes import Discount
+from orders import operations, queries
+from orders.invoice import invoice
+from orders.links import track_token
+from orders.queries import Event, Order
+from tests.factories import make_draft, make_order, make_payment, make_product, make_stock, make_user
+
+# German, Polish, Greek, Russian; then what the typeface has no letters for, and what a Mac writes an umlaut with.
+NAMES = ["Jörg Müller-Weiß", "Zażółć Gęślą", "Ὀδυσσεὺς Ελύτης", "Фёдор Достоевский", "Łukasz “O’Neill”"]
+UNWRITABLE = ["東京 太郎", "😀 🏳️‍🌈", "\u202eevil", "a\x00b\x1b[31m", "مرحبا", "ﬁne ½", "Z̷̧a̸l̶g̵o", "\U000e0041"]
+
+
+def pages(pdf: bytes) -> list[str]:
+    assert pdf.startswith(b"%PDF-")
+    return [page.extract_text() for page in PdfReader(BytesIO(pdf)).pages]
+
+
+def opened(order: Order) -> Client:
+    """A guest's browser that may open the order."""
+    client = Client()
+    client.get(reverse("orders:track", args=[track_token(order.order_id)]))
+    return client
+
+
+def test_it_names_seller_buyer_goods_tax_and_payment() -> None:
+    cups, plate = make_product("Größe Tasse", price="12.50"), make_product("Book", price="9.00", tax_class="reduced")
+    for product in (cups, plate):
+        make_stock(9, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    order = make_payment(operations.order_placed(make_draft((cups, 3), (plate, 1)), datetime.now(UTC)))
+    answer = opened(order).get(reverse("orders:invoice", args=[order.number]))
+    assert answer["Content-Type"] == "application/pdf"
+    assert answer["Content-Disposition"] == f'attachment; filename="invoice-{order.number}.pdf"'
+    assert "no-store" in answer["Cache-Control"]
+    (told,) = pages(answer.content)
+    for words in (
+        order.number,
+        "Stoa",
+        "1 Example Street",
+        "VAT IE",
+        "Ada Lovelace",
+        "Torstraße 1",
+        "10115 Berlin",
+        "Größe Tasse",
+        cups.variants[0].sku,
+        "€12.50",
+        "€37.50",
+        "€46.50",
+        "Delivery, standard €4.90",
+        "Total €51.40",
+        "19%",
+        "7%",
+        "Paid by card: €51.40.",
+    ):
+        assert words in told, words
+    for part in order.taxes:
+        assert all(f"€{amount.amount:.2f}" in told for amount in (part.net, part.tax))
+    assert "Given back" not in told
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_letters_of_europe_are_in_it(name: str) -> None:
+    order = make_order(paid=True)
+    address = Address(name, "Łąkowa 5", "10115", "Øresund", "DE")
+    told = "".join(pages(invoice(replace(order, billing_address=address), queries.items(order))))
+    for words in (name, "Łąkowa 5", "Øresund"):
+        assert words in told
+
+
+@pytest.mark.parametrize("name", UNWRITABLE)
+def test_a_letter_that_cannot_be_written_is_no_error(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    order = make_order(paid=True)
+    address = Address(name, "Torstraße 1", "10115", "Berlin", "DE")
+    items = [replace(item, name=name, options={"Colour": name}) for item in queries.items(order)]
+    assert "Torstraße 1" in "".join(pages(invoice(replace(order, billing_address=address), items)))
+    assert caplog.text == ""  # S48
+
+
+def test_discounts_and_what_was_given_back_stand_in_it() -> None:
+    order = make_order(paid=True, quantity=2)
+    now = datetime.now(UTC)
+
+    def happened(kind: str, **details: object) -> Event:
+        return Event(uuid_from_time(now), kind, "system", "", True, "", details)
+
+    order = replace(
+        order,
+        total=order.total - money(200, "EUR"),
+        discount=money(200, "EUR"),
+        discounts=(Discount("Spring: 2 euro off", money(200, "EUR")),),
+        payment="partially_refunded",
+        captured=order.total - money(200, "EUR"),
+        refunded=money(1200, "EUR"),
+        events=(
+            happened("refunded", refund="a", amount=1200),
+            happened("refund_owed", refund="a", amount=1200, lines={"1": 1}, reason="Returned: 1 × Mug"),
+            *order.events,
+        ),
+    )
+    told = pages(invoice(order, queries.items(order)))[0]
+    for words in ("Spring: 2 euro off -€2.00", "Given back: €12.00.", f"{order.number}-1", "Returned: 1 × Mug -€12.00"):
+        assert words in told
+
+
+def test_a_long_one_goes_on_over_pages_with_its_headings_and_is_the_same_each_time() -> None:
+    order = make_order(paid=True)
+    (item,) = queries.items(order)
+    many = [
+        replace(item, line_number=n, sku=f"SKU-{n:04}", name=f"A thing {'with a long name ' * 9}{n}") for n in range(60)
+    ]
+    made = invoice(order, many)
+    told = pages(made)
+    assert len(told) > 3
+    assert all("Goods Tax Each Sum" in page for page in told[:-1])
+    assert all(f"{order.number} · {place} / {len(told)}" in page for place, page in enumerate(told, 1))
+    assert all(f"SKU-{n:04}" in "".join(told) for n in range(60))
+    assert invoice(order, many) == made
+
+
+def test_there_is_none_before_the_order_is_confirmed() -> None:
+    order = make_order()
+    client = opened(order)
+    answer = client.get(reverse("orders:invoice", args=[order.number]))
+    assert answer["Location"] == reverse("orders:detail", args=[order.number])
+    page = client.get(answer["Location"]).content.decode()
+    assert "as soon as the order is confirmed" in page
+    assert "invoice.pdf" not in page
+    paid = make_payment(order)
+    assert f"/orders/{paid.number}/invoice.pdf" in client.get(answer["Location"]).content.decode()
+
+
+def test_s22_an_invoice_is_its_buyers_alone() -> None:
+    alice = make_user()
+    order = make_order(paid=True, user_id=alice.pk)
+    address = reverse("orders:invoice", args=[order.number])
+    bob = Client()
+    bob.force_login(make_user("Bob"))
+    for client in (bob, Client()):
+        assert client.get(address).status_code == 404
+        assert client.get(reverse("orders:invoice", args=["0000-0000"])).status_code == 404
+    mine = Client()
+    mine.force_login(alice)
+    assert mine.get(address).status_code == 200
+    assert mine.post(address, {"x": str(uuid4())}).status_code == 405

@@ -1,0 +1,212 @@
+"""The mails about an order: what each says, and that each goes out once."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.conf import settings
+
+from cassandra_db import Row
+from catalogue.delivery import METHODS
+from orders import operations, queries
+from orders.carriers import tracking_url
+from orders.links import order_id_of
+from orders.operations.telling import Letter, letter_about, mails_written
+from orders.queries import Order
+from tests.accounts.post import mails_to
+from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
+from tests.orders.paper import changed, happens, items, order, paid
+
+
+def letter(order: Order, goods: Any = ()) -> Letter:
+    """The letter about what has happened last."""
+    found = letter_about(order, order.events[0], goods)
+    assert found
+    return found
+
+
+def said(letter: Letter) -> str:
+    return " ".join((letter.headline, *letter.says))
+
+
+def happened(order: Order, *kinds: str) -> Order:
+    for kind in kinds:
+        order = happens(order, kind)
+    return order
+
+
+# ---- What each says
+
+
+def test_each_parcel_has_a_letter_with_its_goods_and_the_carriers_page() -> None:
+    goods = items(2, 1)
+    first = happens(paid(goods), "packed", parcel="1", warehouse="berlin", lines={"1": 2})
+    first = happens(first, "shipped", parcel="1", carrier="DHL", tracking="0034 1")
+    told = letter(first, goods)
+    assert told.headline == "A parcel is on its way"
+    assert [(each.item.sku, each.units) for each in told.goods] == [("T-1", 2)]
+    assert "Its number there is 0034 1." in told.says
+    assert "The rest comes in another parcel" in said(told)
+    assert told.track == "https://www.dhl.de/en/privatkunden/pakete-empfangen/verfolgen.html?piececode=0034%201"
+    second = happens(first, "packed", parcel="2", warehouse="berlin", lines={"2": 1})
+    second = happens(second, "shipped", parcel="2", carrier="Cargo bike", tracking="")
+    told = letter(second, goods)
+    assert (told.headline, told.track) == ("Your order is on its way", "")
+    assert [(each.item.sku, each.units) for each in told.goods] == [("T-2", 1)]
+    assert "with Cargo bike" in said(told)
+
+
+def test_an_arrived_parcel_says_until_when_things_may_come_back_and_a_lost_one_that_nothing_is_to_be_done() -> None:
+    goods = items(1)
+    sent = happened(paid(goods), "packed", "shipped")
+    arrived = happens(sent, "delivered")
+    until = arrived.events[0].at + timedelta(days=settings.RETURN_DAYS)
+    assert f"until {until:%A} {until.day} {until:%B}" in said(letter(arrived, goods))
+    assert len(letter(arrived, goods).goods) == 1
+    assert "You need do nothing" in said(letter(happens(sent, "lost"), goods))
+
+
+def test_a_changed_order_says_what_it_is_now_and_what_comes_back() -> None:
+    goods = items(3, cents=1000)
+    order = changed(paid(goods), goods, {1: 1})
+    event = next(event for event in order.events if event.kind == "changed")
+    told = letter_about(order, event, goods)
+    assert told
+    assert told.whole
+    assert "You get €20.00 back" in said(told)
+    refund = next(event for event in order.events if event.kind == "refund_owed").details
+    done = happens(order, "refunded", refund=refund["refund"], amount=refund["amount"], of={order_payment(order): 2000})
+    told = letter(done, goods)
+    assert told.headline == "€20.00 is on its way back to you"
+    assert "The order was changed." in said(told)
+    assert "on your card again" in said(told)
+    assert [(each.item.sku, each.units) for each in told.goods] == [("T-1", 2)]
+
+
+def order_payment(order: Order) -> str:
+    return str(next(event.details["payment_id"] for event in order.events if event.kind == "captured"))
+
+
+def test_the_way_of_a_return_is_told_step_by_step() -> None:
+    goods = items(2)
+    order = happened(paid(goods), "packed", "shipped", "delivered")
+    asked = happens(order, "return_requested", **{"return": "1", "lines": {"1": 1}, "reason": "Too small"})
+    approved = happens(asked, "return_approved", **{"return": "1"})
+    for told, words in (
+        (letter(asked, goods), "Please send nothing before we have answered."),
+        (
+            letter(approved, goods),
+            f"slip with {order.number} / 1 into the parcel and send it to: Stoa, 1 Example Street",
+        ),
+        (
+            letter(happens(asked, "return_rejected", note="It was worn.", **{"return": "1"}), goods),
+            "It was worn.",
+        ),
+        (letter(happens(approved, "return_received", **{"return": "1", "restock": {}}), goods), "We look at it now."),
+    ):
+        assert words in said(told)
+        assert [(each.item.sku, each.units) for each in told.goods] == [("T-1", 1)]
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "words"),
+    [
+        ("card", "authorized", "We pack it next"),
+        ("cod", "confirmed", "You pay the carrier €24.90 at your door."),
+        ("transfer", "placed", "Please transfer €24.90 by"),
+        ("card", "payment_failed", "Nothing was charged."),
+        ("card", "expired", "you can order them again"),
+        ("transfer", "expired", "Is the money on its way?"),
+        ("card", "cancelled", "Nothing was charged."),
+    ],
+)
+def test_what_is_said_of_the_money_fits_how_it_is_paid(method: str, kind: str, words: str) -> None:
+    goods = items(2)
+    waiting = replace(order(goods), payment_method=method)
+    details = {"payment_id": str(uuid4()), "amount": 2490} if kind == "authorized" else {}
+    told = letter(waiting if kind == "placed" else happens(waiting, kind, **details), goods)
+    assert words in said(told)
+    assert bool(told.account) == (method == "transfer" and kind == "placed")
+
+
+@pytest.mark.parametrize("kind", ["packed", "held", "late", "captured", "note"])
+def test_what_is_none_of_the_shoppers_business_has_no_letter(kind: str) -> None:
+    goods = items(2)
+    there = paid(goods)
+    if kind == "note":
+        there = replace(there, events=(replace(there.events[0], kind="note"), *there.events))
+    elif kind != "captured":
+        there = happens(there, kind)
+    assert letter_about(there, there.events[0], goods) is None
+
+
+def test_a_failed_payment_that_was_made_good_meanwhile_is_not_told() -> None:
+    goods = items(1)
+    failed = happens(order(goods), "payment_failed")
+    done = happens(failed, "authorized", payment_id=str(uuid4()), amount=1490)
+    assert letter_about(done, failed.events[0], goods) is None
+
+
+@pytest.mark.parametrize("carrier", sorted({way.carrier for ways in METHODS.values() for way in ways}))
+def test_each_carrier_has_its_page(carrier: str) -> None:
+    assert re.fullmatch(r"https://[\w.-]+/\S*A%2F1%20%26x%3D%22", tracking_url(carrier, 'A/1 &x="'))
+    assert tracking_url(carrier, "") == ""
+
+
+def test_of_a_carrier_that_is_not_known_there_is_no_page() -> None:
+    assert tracking_url("javascript:alert(1)//", "1") == ""
+
+
+# ---- How often
+
+
+def mailed(order: Order, since: datetime) -> list[Row]:
+    return mails_to(order.email, since=since)
+
+
+def test_each_event_is_told_once_however_often_the_order_is_settled() -> None:
+    began = datetime.now(UTC)
+    product = make_product("Cup")
+    make_stock(9, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    email = f"ada-{uuid4().hex}@example.com"
+    there = make_payment(operations.order_placed(make_draft((product, 2), email=email), datetime.now(UTC)))
+    for line in ({1: 1}, {1: 1}):
+        there = operations.parcel_packed(there, "berlin", line, actor="staff:1:Ann", now=datetime.now(UTC))
+        there = operations.parcel_shipped(
+            there, there.parcels()[-1].parcel_id, "DHL", "0034", actor="staff:1:Ann", now=datetime.now(UTC)
+        )
+    there = operations.parcel_delivered(there, "1", actor="system", now=datetime.now(UTC))
+    for _ in range(3):
+        operations.settled(there.order_id, datetime.now(UTC))
+    subjects = [row.subject for row in mailed(there, began)]
+    assert subjects == [
+        f"Your order {there.number} at Stoa",
+        f"A parcel is on its way: {there.number}",
+        f"Your order is on its way: {there.number}",
+        f"Your parcel has arrived: {there.number}",
+    ]
+    for row in mailed(there, began):
+        for part in (row.text, row.html):
+            assert there.number in part
+            link = re.search(r"/o/([^/\"<\s]+)/", part)
+            assert link
+            assert order_id_of(link[1]) == there.order_id
+        assert "style=" not in row.html
+    parcel = mailed(there, began)[1]
+    for part in (parcel.text, parcel.html):
+        for words in ("1 × Cup", "0034", "https://www.dhl.de/"):
+            assert words in part
+
+
+def test_what_is_older_than_two_days_or_erased_is_not_told() -> None:
+    began = datetime.now(UTC)
+    old = make_order(paid=True, email=f"ada-{uuid4().hex}@example.com", now=datetime.now(UTC) - timedelta(days=3))
+    assert mailed(old, began - timedelta(minutes=1)) == []
+    there = make_order(paid=True, email=f"ada-{uuid4().hex}@example.com")
+    nobody = f"ada-{uuid4().hex}@example.com"
+    erased = replace(there, email=nobody, events=(replace(there.events[0], kind="erased"), *there.events))
+    mails_written(erased, queries.items(there), datetime.now(UTC))
+    assert mails_to(nobody, since=began) == []

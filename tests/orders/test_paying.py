@@ -1,0 +1,635 @@
+"""An order's money: set aside, taken in parts, let go, given back in parts; by card, by transfer and at the door."""
+
+import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from moneyed import Money
+
+from cassandra_db.minutes import minute_of
+from catalogue.money import minor, money
+from catalogue.quotes import QuotedLine, Reduction
+from inventory import operations as inventory
+from inventory import queries as stock
+from orders import balance, gateways, jobs, operations, queries
+from orders.errors import GatewayAway, MoneyRestless, MoveRefused, NotPayable, StaleOrder
+from orders.gateways import CaptureRefused
+from orders.gateways.testbank import cards
+from orders.gateways.testbank import operations as bank
+from orders.gateways.testbank import queries as books
+from orders.gateways.testbank.gateway import TestBank
+from orders.operations import paying, refunding
+from orders.queries import Order
+from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
+from tests.orders.audit import audit, stock_adds_up
+from tests.orders.crashing import killed_in
+
+ORIGIN = "http://testserver"
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def euros(cents: int) -> Money:
+    return money(cents, "EUR")
+
+
+def fresh(order: Order) -> Order:
+    found = queries.order(order.order_id)
+    assert found
+    return found
+
+
+def kinds(order: Order) -> list[str]:
+    """What has happened, the first thing first."""
+    return [event.kind for event in reversed(order.events)]
+
+
+def at_the_bank(order: Order) -> Any:
+    (attempt,) = queries.attempts(order.order_id)
+    row = books.payment(attempt.payment_id)
+    assert row
+    return row
+
+
+def by(method: str, *, stock: int = 20, quantity: int = 1, price: str = "12.00") -> Order:
+    """An order that is to be paid in another way than by card, placed as the checkout places it."""
+    product = make_product(price=price)
+    make_stock(stock, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    draft = replace(make_draft((product, quantity)), payment_method=method)
+    order = operations.order_placed(draft, now())
+    operations.payment_started(order, ORIGIN, now())
+    return fresh(order)
+
+
+def received(order: Order, cents: int, key: str = "") -> tuple[Order, Money]:
+    return operations.money_received(order, euros(cents), key=key or uuid4().hex, actor="Ann", now=now())
+
+
+def owe(order: Order, cents: int) -> Order:
+    """Decide that so much goes back."""
+    return operations.refund_decided(fresh(order), euros(cents), {}, "scratched", actor="Ann", now=now())
+
+
+def expired(order: Order) -> Order:
+    return operations.order_moved(fresh(order), "expired", actor="system", now=now())
+
+
+def sold_to_another(order: Order) -> None:
+    item = queries.items(order)[0]
+    inventory.held(uuid4(), [stock.Want(1, item.product_id, item.variant_id, 1)], now())
+
+
+def looked_after(order: Order, after: timedelta = timedelta(minutes=3)) -> Order:
+    """Let the worker come by."""
+    jobs.order_looked_after(order.order_id, now() + after)
+    return audit(order.order_id)
+
+
+# ---- By card
+
+
+def test_it_is_set_aside_confirmed_and_then_taken() -> None:
+    order = make_order(paid=True)
+    assert kinds(order) == ["placed", "authorized", "captured"]
+    assert (order.payment, order.captured, minor(order.refunded)) == ("paid", order.total, 0)
+    row = at_the_bank(order)
+    assert (row.state, row.captured, row.refunded) == ("captured", minor(order.total), 0)
+    (attempt,) = queries.attempts(order.order_id)
+    assert attempt.state == "captured"
+    assert audit(order.order_id).events[0].details == {
+        "payment_id": str(attempt.payment_id),
+        "amount": minor(order.total),
+        "key": f"capture {attempt.payment_id}",
+    }
+
+
+def test_the_bank_away_at_the_taking_keeps_the_order_and_the_worker_takes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = make_order()
+
+    def away(*_: Any) -> None:
+        raise ConnectionError("no bank")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TestBank, "capture", away)
+        waiting = make_payment(order)
+        assert (waiting.word, waiting.payment) == ("Confirmed", "authorized")
+        audit(order.order_id)
+    assert looked_after(order).payment == "paid"
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(TestBank, "capture"), (refunding, "event_written"), (refunding, "attempt_ended")],
+    ids=["before the bank", "before the event", "before the attempt"],
+)
+def test_killed_at_the_taking(module: Any, name: str) -> None:
+    order = make_order()
+    killed_in(module, name, lambda: make_payment(order))
+    done = looked_after(order)
+    assert (done.payment, kinds(done).count("captured")) == ("paid", 1)
+    assert at_the_bank(order).captured == minor(order.total)
+
+
+def test_what_the_bank_will_not_pay_out_stops_the_order(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        order = make_payment(make_order(), cards.REFUSED_LATER)
+    assert (order.state, order.payment, order.column) == ("on_hold", "failed", "on_hold")
+    assert "does not pay out" in caplog.text
+    assert [each.state for each in queries.attempts(order.order_id)] == ["failed"]
+    assert audit(order.order_id).history[0].told == "The payment did not go through"
+    gone = operations.order_moved(order, "cancelled", actor="Ann", now=now())
+    assert audit(gone.order_id).payment == "voided"
+
+
+def taken_elsewhere(order: Order, cents: int) -> None:
+    """Somebody takes a part of what was set aside, on the bank's own pages."""
+    bank.money_taken(at_the_bank(order).payment_id, cents, "by hand")
+
+
+def set_aside(order: Order) -> Order:
+    """The order is confirmed, and nothing is taken yet."""
+    started = operations.payment_started(order, ORIGIN, now())
+    bank.card_given(started.payment_id, cards.APPROVED, now())
+    operations.payment_settled(order.order_id, started.payment_id, now(), settle=False)
+    return fresh(order)
+
+
+def test_a_part_that_was_taken_elsewhere_counts_once_and_the_rest_is_taken() -> None:
+    order = set_aside(make_order(price="20.00"))
+    taken_elsewhere(order, 600)
+    done = looked_after(order)
+    assert (done.payment, done.captured, minor(done.refunded)) == ("paid", done.total, 0)
+    assert [event.details["amount"] for event in done.events if event.kind == "captured"] == [
+        minor(done.total) - 600,
+        600,
+    ]
+    assert (at_the_bank(order).captured, at_the_bank(order).refunded) == (minor(done.total), 0)
+
+
+def test_a_part_that_was_taken_elsewhere_is_not_given_away_where_the_rest_cannot_be_had(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def once(*_: Any) -> None:
+        raise CaptureRefused("a payment is taken once")
+
+    order = set_aside(make_order(price="20.00"))
+    taken_elsewhere(order, 600)
+    monkeypatch.setattr(TestBank, "capture", once)
+    with caplog.at_level(logging.ERROR):
+        done = looked_after(order)
+    assert (done.state, done.payment, minor(done.captured)) == ("on_hold", "failed", 600)
+    assert at_the_bank(order).refunded == 0
+    assert "does not pay out" in caplog.text
+    operations.order_moved(done, "cancelled", actor="Ann", now=now())
+    gone = audit(order.order_id)
+    assert (gone.payment, minor(gone.refunded), at_the_bank(order).refunded) == ("refunded", 600, 600)
+
+
+def test_money_that_does_not_come_to_rest_is_put_off_and_all_else_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = set_aside(make_order())
+    hint = operations.hint_written(order.order_id)
+
+    def in_circles(order: Order) -> Any:
+        return lambda order, now: order
+
+    with monkeypatch.context() as patch:
+        patch.setattr(refunding, "_next_step", in_circles)
+        with pytest.raises(MoneyRestless, match=order.number):
+            operations.settled(order.order_id, now())
+        at = now()
+        jobs.orders_looked_after([hint.minute], at)
+    later = minute_of(at + jobs.AGAIN)
+    assert order.order_id in queries.to_settle([later])[later]
+    assert stock_adds_up(queries.items(order)[0].variant_id)["committed"] == 1
+    assert looked_after(order).payment == "paid"
+
+
+def test_another_sum_goes_back_and_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        order = make_payment(make_order(), cards.WRONG_AMOUNT)
+    assert (order.state, order.payment) == ("pending_payment", "failed")
+    assert "the gateway has" in caplog.text
+    assert at_the_bank(order).state == "voided"
+    assert any("not what this order costs" in event.note for event in audit(order.order_id).history)
+    assert make_payment(order).word == "Confirmed"
+
+
+def test_a_code_is_asked_for_and_three_wrong_ones_are_enough() -> None:
+    order = make_order()
+    assert make_payment(order, cards.CHALLENGED).state == "pending_payment"
+    payment_id = at_the_bank(order).payment_id
+    assert not bank.code_given(payment_id, "000000", now())
+    assert bank.code_given(payment_id, cards.CODE, now())
+    paid = operations.payment_settled(order.order_id, payment_id, now())
+    assert paid
+    assert paid.word == "Confirmed"
+    other = make_order()
+    make_payment(other, cards.CHALLENGED)
+    payment_id = at_the_bank(other).payment_id
+    for _ in range(cards.WRONG_CODES):
+        assert not bank.code_given(payment_id, "111111", now())
+    assert not bank.code_given(payment_id, cards.CODE, now())
+    assert looked_after(other).word == "Payment failed"
+
+
+def test_a_bank_that_times_out_is_asked_again() -> None:
+    order = make_order()
+    started = operations.payment_started(order, ORIGIN, now())
+    bank.card_given(started.payment_id, cards.AWAY, now())
+    with pytest.raises(GatewayAway):
+        operations.payment_settled(order.order_id, started.payment_id, now())
+    assert audit(order.order_id).word == "Waiting for payment"
+    row = at_the_bank(order)
+    assert bank._changed(row, answers_at=now() - timedelta(seconds=1))
+    assert looked_after(order).word == "Confirmed"
+
+
+def test_a_second_payment_is_let_go_and_told() -> None:
+    order = make_order()
+    first = operations.payment_started(order, ORIGIN, now())
+    bank.card_given(first.payment_id, cards.DECLINED, now())
+    operations.payment_settled(order.order_id, first.payment_id, now())
+    second = operations.payment_started(fresh(order), ORIGIN, now())
+    # The bank changes its mind about the first, when the second is paid already.
+    bank.card_given(second.payment_id, cards.APPROVED, now())
+    operations.payment_settled(order.order_id, second.payment_id, now())
+    states = [each.state for each in queries.attempts(order.order_id)]
+    assert states == ["declined", "captured"]
+    assert audit(order.order_id).payment_id == second.payment_id
+
+
+@pytest.mark.parametrize("raced", [False, True])
+def test_cancelled_while_it_is_being_taken_gives_it_back(monkeypatch: pytest.MonkeyPatch, raced: bool) -> None:
+    order = make_order()
+    capture = TestBank.capture
+
+    def cancelled_meanwhile(self: TestBank, reference: str, amount: Money, key: str) -> None:
+        monkeypatch.setattr(TestBank, "capture", capture)
+        if raced:  # by who saw it before it was taken: they let it go, and there is nothing to take
+            operations.order_moved(fresh(order), "cancelled", actor="Ann", now=now())
+            capture(self, reference, amount, key)
+        else:  # by who finds it taken, and no event that says so
+            capture(self, reference, amount, key)
+            operations.order_moved(fresh(order), "cancelled", actor="Ann", now=now())
+
+    monkeypatch.setattr(TestBank, "capture", cancelled_meanwhile)
+    make_payment(order)
+    done = looked_after(order)
+    row = at_the_bank(order)
+    assert done.state == "cancelled"
+    if raced:
+        assert (done.payment, row.state, row.captured) == ("voided", "voided", 0)
+    else:
+        assert (done.payment, row.captured, row.refunded) == ("refunded", minor(order.total), minor(order.total))
+
+
+def test_a_payment_for_an_order_whose_person_is_erased_goes_back() -> None:
+    order = make_order(stock=5)
+    started = operations.payment_started(order, ORIGIN, now())
+    expired(order)
+    operations.order_erased(fresh(order), now())
+    bank.card_given(started.payment_id, cards.APPROVED, now())
+    operations.payment_settled(order.order_id, started.payment_id, now())
+    done = fresh(order)
+    assert (done.state, at_the_bank(order).state) == ("expired", "voided")
+    assert [each.state for each in queries.attempts(order.order_id)] == ["voided"]
+    assert stock_adds_up(queries.items(order)[0].variant_id)["available"] == 5
+
+
+# ---- Money back
+
+
+def test_parts_go_back_until_nothing_is_left() -> None:
+    order = make_order(price="20.00", paid=True)
+    for cents in (500, 1, 999):
+        order = owe(order, cents)
+    assert audit(order.order_id).payment == "partially_refunded"
+    order = owe(order, minor(order.total) - 1500)
+    done = audit(order.order_id)
+    assert (done.payment, done.refunded, at_the_bank(order).refunded) == ("refunded", done.total, minor(done.total))
+    assert [each.state for each in queries.attempts(order.order_id)] == ["refunded"]
+    with pytest.raises(MoveRefused):
+        owe(done, 1)
+
+
+def test_never_more_than_was_taken() -> None:
+    order = make_order(price="20.00", paid=True)
+    with pytest.raises(MoveRefused):
+        owe(order, minor(order.total) + 1)
+    for nothing in (0, -100):
+        with pytest.raises(MoveRefused):
+            owe(order, nothing)
+    unpaid = make_order()
+    with pytest.raises(MoveRefused):
+        operations.order_moved(
+            unpaid, "refund_owed", actor="Ann", now=now(), details={"refund": "1", "amount": 1, "lines": {}}
+        )
+    details = {"payment_id": str(order.payment_id), "amount": 1, "key": "another"}
+    with pytest.raises(MoveRefused):
+        operations.order_moved(fresh(order), "captured", actor="Ann", now=now(), details=details)
+    assert fresh(order) == order
+
+
+def test_many_at_once_give_no_more_back_than_there_is() -> None:
+    order = make_order(price="20.00", paid=True)
+    half = minor(order.total) // 2 + 1
+
+    def give(_: int) -> bool:
+        try:
+            owe(order, half)
+        except (MoveRefused, StaleOrder):
+            return False
+        return True
+
+    with ThreadPoolExecutor(6) as pool:
+        assert sum(pool.map(give, range(6))) == 1
+    done = looked_after(order)
+    assert minor(done.refunded) == half == at_the_bank(order).refunded
+
+
+def test_owed_while_the_bank_is_away_goes_back_later_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = make_order(price="20.00", paid=True)
+
+    def away(*_: Any) -> None:
+        raise ConnectionError("no bank")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TestBank, "refund", away)
+        owe(order, 500)
+        owed = owe(order, 700)
+        assert [minor(each.amount) for each in balance.owed(owed)] == [500, 700]
+        # What is owed already cannot be decided again.
+        with pytest.raises(MoveRefused):
+            owe(order, minor(order.total) - 1199)
+    for _ in range(2):
+        done = looked_after(order)
+    assert (minor(done.refunded), at_the_bank(order).refunded) == (1200, 1200)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(TestBank, "refund"), (refunding, "refund_noted"), (refunding, "attempt_ended")],
+    ids=["before the bank", "before the event", "before the attempt"],
+)
+def test_killed_while_money_goes_back(module: Any, name: str) -> None:
+    order = make_order(price="20.00", paid=True)
+    killed_in(module, name, lambda: owe(order, minor(order.total)))
+    done = looked_after(order)
+    assert (done.payment, kinds(done).count("refunded"), at_the_bank(order).refunded) == (
+        "refunded",
+        1,
+        minor(done.total),
+    )
+
+
+def test_what_each_payment_has_is_known() -> None:
+    order = by("transfer", price="20.00")
+    first, _ = received(order, 1000)
+    paid, _ = received(first, minor(order.total) - 1000)
+    assert paid.payment_id
+    assert balance.kept(paid) == {paid.payment_id: paid.total}
+    assert balance.sources(paid, euros(300)) == {paid.payment_id: euros(300)}
+
+
+# ---- By transfer
+
+
+def test_a_transfer_keeps_the_goods_for_a_week() -> None:
+    order = by("transfer", stock=3, quantity=2)
+    assert (order.word, order.payment) == ("Waiting for payment", "unpaid")
+    assert timedelta(days=6, hours=23) < order.pay_until - order.placed_at <= timedelta(days=7)
+    (attempt,) = queries.attempts(order.order_id)
+    assert (attempt.gateway, attempt.reference, attempt.state) == ("transfer", order.number, "started")
+    done = looked_after(order, timedelta(days=6))
+    assert done.state == "pending_payment"
+    assert stock_adds_up(queries.items(order)[0].variant_id)["held"] == 2
+
+
+def test_money_received_confirms_it() -> None:
+    order = by("transfer")
+    paid, too_much = received(order, minor(order.total))
+    assert (paid.word, paid.payment, minor(too_much)) == ("Confirmed", "paid", 0)
+    done = audit(order.order_id)
+    assert kinds(done) == ["placed", "captured", "confirmed"]
+    assert [each.state for each in queries.attempts(order.order_id)] == ["captured"]
+
+
+def test_too_little_is_told_and_the_rest_completes_it() -> None:
+    order = by("transfer", price="20.00")
+    part, _ = received(order, 1000)
+    assert (part.state, part.payment, minor(part.captured)) == ("pending_payment", "unpaid", 1000)
+    assert "is still missing" in part.history[0].note
+    audit(order.order_id)
+    paid, _ = received(part, minor(order.total) - 1000)
+    assert (audit(order.order_id).word, paid.payment) == ("Confirmed", "paid")
+
+
+def test_too_much_is_told_and_is_no_part_of_the_order() -> None:
+    order = by("transfer")
+    paid, too_much = received(order, minor(order.total) + 555)
+    assert (paid.payment, paid.captured, minor(too_much)) == ("paid", order.total, 555)
+    assert any("more has arrived" in event.note for event in audit(order.order_id).history)
+    with pytest.raises(NotPayable):
+        received(paid, 100)
+
+
+def test_the_same_press_twice_notes_it_once() -> None:
+    order = by("transfer", price="20.00")
+    part, _ = received(order, 1000, key="one press")
+    again, _ = received(part, 1000, key="one press")
+    assert minor(again.captured) == 1000
+    assert kinds(again).count("captured") == 1
+
+
+def test_a_transfer_that_never_comes_gives_the_goods_back() -> None:
+    order = by("transfer", stock=3, quantity=2)
+    expired(order)
+    assert audit(order.order_id).word == "Not paid in time"
+    assert stock_adds_up(queries.items(order)[0].variant_id)["available"] == 3
+
+
+def test_a_transfer_after_the_end_takes_the_goods_again() -> None:
+    order = by("transfer", stock=3, quantity=2)
+    late, _ = received(expired(order), minor(order.total))
+    assert (late.word, late.payment) == ("Confirmed", "paid")
+    assert kinds(audit(order.order_id)) == ["placed", "expired", "captured", "paid_late"]
+
+
+def test_a_transfer_after_the_goods_were_sold_is_sent_back_by_hand() -> None:
+    order = by("transfer", stock=1)
+    ended = expired(order)
+    sold_to_another(order)
+    late, _ = received(ended, minor(order.total))
+    assert (late.state, late.payment) == ("expired", "paid")
+    (refund,) = balance.owed(late)
+    assert refund.amount == order.total
+    # Nobody but staff can move this money, however often the worker comes by.
+    assert balance.owed(looked_after(order)) == (refund,)
+    done = operations.money_sent_back(fresh(order), refund.refund_id, actor="Ann", now=now())
+    assert (audit(order.order_id).payment, done.word) == ("refunded", "Refunded")
+    with pytest.raises(NotPayable):
+        operations.money_sent_back(done, refund.refund_id, actor="Ann", now=now())
+
+
+def test_part_of_a_transfer_after_the_end_is_owed_back() -> None:
+    order = by("transfer", stock=3, price="20.00")
+    late, _ = received(expired(order), 700)
+    assert (late.state, [minor(each.amount) for each in balance.owed(late)]) == ("expired", [700])
+    audit(order.order_id)
+
+
+def test_a_transfer_for_a_cancelled_order_is_owed_back() -> None:
+    order = by("transfer")
+    gone = operations.order_moved(order, "cancelled", actor="shopper", now=now())
+    late, _ = received(gone, minor(order.total))
+    assert (late.state, [each.amount for each in balance.owed(late)]) == ("cancelled", [order.total])
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_killed_after_the_money_was_noted(late: bool) -> None:
+    order = by("transfer", stock=5)
+    order = expired(order) if late else order
+    killed_in(paying, "_settled_by_hand", lambda: received(order, minor(order.total)))
+    done = looked_after(order)
+    assert (done.word, done.payment) == ("Confirmed", "paid")
+    assert [each.state for each in queries.attempts(order.order_id)] == ["captured"]
+
+
+# ---- At the door
+
+
+def test_who_pays_at_the_door_has_ordered_at_once() -> None:
+    order = by("cod", quantity=2, stock=5)
+    assert (order.word, order.payment, order.column) == ("Confirmed", "unpaid", "to_pack")
+    assert kinds(audit(order.order_id)) == ["placed", "confirmed"]
+    assert stock_adds_up(queries.items(order)[0].variant_id)["committed"] == 2
+    with pytest.raises(NotPayable):
+        operations.payment_started(order, ORIGIN, now())
+
+
+def test_pressing_twice_at_the_door_orders_once() -> None:
+    product = make_product()
+    make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    order = operations.order_placed(replace(make_draft((product, 1)), payment_method="cod"), now())
+
+    def press(_: int) -> str:
+        try:
+            return operations.payment_started(order, ORIGIN, now()).url
+        except NotPayable:
+            return ""
+
+    with ThreadPoolExecutor(4) as pool:
+        assert any(pool.map(press, range(4)))
+    assert kinds(audit(order.order_id)).count("confirmed") == 1
+
+
+def test_the_money_at_the_door_is_noted_when_it_is_there() -> None:
+    order = by("cod")
+    for kind in ("packed", "shipped", "delivered"):
+        order = operations.order_moved(order, kind, actor="Ann", now=now())
+    paid, _ = received(order, minor(order.total))
+    assert (paid.payment, audit(order.order_id).word) == ("paid", "Delivered")
+    back = owe(paid, 300)
+    assert [minor(each.amount) for each in balance.owed(back)] == [300]
+    (refund,) = balance.owed(back)
+    done = operations.money_sent_back(back, refund.refund_id, actor="Ann", now=now())
+    assert audit(done.order_id).payment == "partially_refunded"
+
+
+def test_the_second_parcel_is_paid_at_the_door_after_some_went_back() -> None:
+    order = by("cod", price="20.00")
+    first, _ = received(order, 1000)
+    (refund,) = balance.owed(owed := owe(first, 200))
+    assert owed.column == "payment_problem"
+    back = operations.money_sent_back(owed, refund.refund_id, actor="Ann", now=now())
+    assert (back.payment, back.column) == ("partially_refunded", "to_pack")
+    whole, _ = received(back, minor(order.total) - 1000)
+    done = audit(order.order_id)
+    assert (whole.payment, done.captured, minor(done.refunded)) == ("partially_refunded", done.total, 200)
+
+
+def test_a_cancelled_order_at_the_door_owes_nothing() -> None:
+    order = by("cod", stock=5)
+    operations.order_moved(order, "cancelled", actor="shopper", now=now())
+    assert audit(order.order_id).payment == "voided"
+    assert stock_adds_up(queries.items(order)[0].variant_id)["available"] == 5
+
+
+def test_a_card_is_not_noted_by_hand() -> None:
+    for order in (make_order(), make_order(paid=True)):
+        with pytest.raises(NotPayable):
+            received(order, 100)
+
+
+# ---- For nothing
+
+
+class Gift:
+    """A promotion that takes everything off."""
+
+    title = "A gift"
+
+    def reduction(self, lines: Sequence[QuotedLine], left: Sequence[int]) -> Reduction:
+        """Return all of it."""
+        return Reduction(tuple(left), delivers=True)
+
+
+def test_what_costs_nothing_asks_no_bank() -> None:
+    product = make_product()
+    make_stock(3, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    order = operations.order_placed(replace(make_draft((product, 2)), promotions=(Gift(),)), now())
+    assert not minor(order.total)
+    started = operations.payment_started(order, ORIGIN, now())
+    assert started.url.endswith(f"/orders/{order.number}/")
+    done = audit(order.order_id)
+    assert (done.word, done.payment, queries.attempts(order.order_id)) == ("Confirmed", "paid", ())
+    operations.order_moved(done, "cancelled", actor="Ann", now=now())
+    gone = audit(order.order_id)
+    assert (gone.state, balance.owed(gone)) == ("cancelled", ())
+
+
+# ---- The bank's own side
+
+
+def test_the_bank_does_each_thing_once_for_a_key() -> None:
+    payment_id = uuid4()
+    bank.payment_opened(payment_id, "7KQF-3M9X", 3000, "EUR", "An order", "/back", "")
+    with pytest.raises(CaptureRefused):
+        bank.money_taken(payment_id, 1000, "a")
+    bank.card_given(payment_id, cards.APPROVED, now())
+    with ThreadPoolExecutor(5) as pool:
+        list(pool.map(lambda _: bank.money_taken(payment_id, 1000, "a"), range(5)))
+    bank.money_taken(payment_id, 2000, "b")
+    with pytest.raises(CaptureRefused):
+        bank.money_taken(payment_id, 1, "c")
+    for _ in range(2):
+        bank.money_returned(payment_id, 500, "r1")
+    bank.payment_let_go(payment_id)  # what was taken stays
+    row = books.payment(payment_id)
+    assert row
+    assert (row.state, row.captured, row.refunded) == ("captured", 3000, 500)
+    with pytest.raises(ValueError, match="more than is left"):
+        bank.money_returned(payment_id, 2501, "r2")
+    with pytest.raises(LookupError):
+        bank.money_taken(uuid4(), 1, "k")
+
+
+def test_each_way_to_pay_names_who_takes_the_money() -> None:
+    assert [each.code for each in gateways.offered()] == ["card", "transfer", "cod"]
+    assert [gateways.taker(each.code) for each in gateways.offered()] == ["testbank", "transfer", "cod"]
+    assert set(gateways.METHODS) == {"card", *gateways.BY_HAND}
+
+
+def test_events_carry_what_the_money_is_about() -> None:
+    order = owe(make_order(price="20.00", paid=True), 500)
+    (decided,) = balance.refunds(order)
+    done = next(event for event in order.events if event.kind == "refunded")
+    assert done.details == {"refund": decided.refund_id, "amount": 500, "of": {str(order.payment_id): 500}}
+    assert UUID(decided.refund_id)

@@ -1,0 +1,100 @@
+"""Returns: what may come back, and what becomes of it."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from orders import balance
+from orders.errors import MoveRefused
+from tests.orders.paper import happens, items, paid
+
+
+def arrived(*quantities: int) -> Any:
+    order = paid(items(*quantities))
+    for kind in ("packed", "shipped", "delivered"):
+        order = happens(order, kind)
+    return order
+
+
+def asked(order: Any, about: str = "1", **lines: int) -> Any:
+    wanted = {name.removeprefix("line"): units for name, units in lines.items()}
+    return happens(order, "return_requested", **{"return": about, "lines": wanted, "reason": "Too small"})
+
+
+def test_what_has_arrived_may_come_back_for_thirty_days() -> None:
+    order = arrived(3, 1)
+    there = order.parcels()[0].delivered_at
+    assert there
+    assert order.returnable(there + timedelta(days=30)) == {1: 3, 2: 1}
+    assert order.returnable(there + timedelta(days=30, seconds=1)) == {}
+    assert order.returnable() == {1: 3, 2: 1}, "whatever the day"
+    assert paid(items(2)).returnable() == {}
+
+
+def test_the_way_of_a_return() -> None:
+    order = asked(arrived(3, 1), line1=2)
+    (back,) = order.returns
+    assert (back.lines, back.reason, back.state, back.requested_at) == (
+        {1: 2},
+        "Too small",
+        "requested",
+        order.events[0].at,
+    )
+    assert (order.column, order.returnable()) == ("returns_waiting", {1: 1, 2: 1})
+    order = happens(order, "return_approved", **{"return": "1"})
+    assert (order.returns[0].state, order.column) == ("approved", "returns_waiting")
+    order = happens(order, "return_received", **{"return": "1", "restock": {"1": 1}})
+    assert (order.returns[0].state, order.returns[0].restock) == ("received", {1: 1})
+    order = happens(order, "refund_owed", refund="r", amount=2000, lines={"1": 2}, reason="", **{"return": "1"})
+    assert order.returns[0].state == "received", "until the money has gone"
+    (owed,) = balance.owed(order)
+    payment = next(iter(balance.kept(order)))
+    order = happens(order, "refunded", refund=owed.refund_id, amount=2000, of={str(payment): 2000})
+    assert (order.returns[0].state, order.payment, order.column) == ("refunded", "partially_refunded", "done")
+
+
+def test_a_return_that_is_refused_says_why_and_leaves_the_goods_to_be_returned() -> None:
+    order = happens(asked(arrived(2), line1=2), "return_rejected", note="It was used", **{"return": "1"})
+    assert (order.returns[0].state, order.returns[0].answer) == ("rejected", "It was used")
+    assert (order.returnable(), order.column) == ({1: 2}, "done")
+    assert asked(order, "2", line1=1).returns[1].state == "requested"
+
+
+def test_a_closed_order_waits_for_what_comes_back() -> None:
+    order = asked(happens(arrived(2), "closed"), line1=1)
+    assert (order.state, order.column, order.word) == ("closed", "returns_waiting", "Completed")
+
+
+@pytest.mark.parametrize(
+    ("kind", "details"),
+    [
+        ("return_requested", {"return": "2", "lines": {"1": 3}}),
+        ("return_requested", {"return": "2", "lines": {"1": -1}}),
+        ("return_requested", {"return": "2", "lines": {"9": 1}}),
+        ("return_requested", {"return": "2", "lines": {}}),
+        ("return_requested", {"return": "1", "lines": {"1": 1}}),
+        ("return_received", {"return": "1"}),
+        ("return_approved", {"return": "2"}),
+        ("return_rejected", {"return": "2"}),
+    ],
+)
+def test_what_cannot_happen_to_a_return_is_refused(kind: str, details: dict[str, Any]) -> None:
+    order = asked(arrived(3), line1=1)
+    with pytest.raises(MoveRefused):
+        happens(order, kind, **details)
+
+
+def test_no_more_goes_to_the_shelf_than_came_back() -> None:
+    order = happens(asked(arrived(3), line1=1), "return_approved", **{"return": "1"})
+    with pytest.raises(MoveRefused):
+        happens(order, "return_received", **{"return": "1", "restock": {"1": 2}})
+    for again in ("return_approved", "return_rejected"):
+        with pytest.raises(MoveRefused):
+            happens(order, again, **{"return": "1"})
+
+
+def test_nothing_comes_back_of_what_is_on_its_way() -> None:
+    order = happens(happens(paid(items(2)), "packed"), "shipped")
+    with pytest.raises(MoveRefused):
+        asked(order, line1=1)

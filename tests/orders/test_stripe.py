@@ -1,0 +1,486 @@
+"""Stripe: its calls held to Stripe's own description (stripe-mock), and what comes of them at one that remembers."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.checks import CheckMessage
+from django.test import Client
+from django.test.utils import override_settings
+from django.urls import reverse
+
+from catalogue.money import minor, money
+from inventory import operations as inventory
+from inventory import queries as stock
+from orders import gateways, jobs, operations, queries
+from orders.checks import payments
+from orders.errors import GatewayAway, NoGateway
+from orders.gateways import CaptureRefused, Request, stripe
+from orders.queries import Order
+from tests.environment import ROOT
+from tests.factories import make_order
+from tests.orders.audit import audit
+from tests.orders.bank import stripe_event, stripe_signed
+from tests.orders.fake_stripe import FakeStripe, stripe_that_remembers
+from tests.serving import free_port
+
+ORIGIN = "https://shop.example"
+SECRET = "whsec_of_this_test"
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def euros(cents: int) -> Any:
+    return money(cents, "EUR")
+
+
+def request(**changes: Any) -> Request:
+    fields: dict[str, Any] = {
+        "payment_id": uuid4(),
+        "order_id": uuid4(),
+        "number": "7KQF-3M9X",
+        "amount": euros(4320),
+        "description": "Stoa, order 7KQF-3M9X",
+        "return_url": f"{ORIGIN}/back",
+        "leave_url": f"{ORIGIN}/left",
+        "notice_url": f"{ORIGIN}/notice",
+    }
+    return Request(**(fields | changes))
+
+
+@pytest.fixture
+def mock(stripe_mock: str) -> Iterator[None]:
+    with override_settings(PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY="sk_test_123", STRIPE_API=stripe_mock):
+        yield
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeStripe]:
+    with (
+        stripe_that_remembers() as (made, address),
+        override_settings(
+            PAYMENT_GATEWAY="stripe",
+            STRIPE_SECRET_KEY="sk_test_123",
+            STRIPE_WEBHOOK_SECRET=SECRET,
+            STRIPE_API=address,
+        ),
+    ):
+        yield made
+
+
+def started(order: Order) -> tuple[operations.Started, str]:
+    """Open a payment; return it, and Stripe's name for it."""
+    opened = operations.payment_started(order, ORIGIN, now())
+    return opened, next(each.reference for each in queries.attempts(order.order_id) if each.state == "started")
+
+
+def settle(order: Order, opened: operations.Started) -> Order:
+    settled = operations.payment_settled(order.order_id, opened.payment_id, now())
+    assert settled
+    return settled
+
+
+def fresh(order: Order) -> Order:
+    found = queries.order(order.order_id)
+    assert found
+    return found
+
+
+# ---- What Stripe's description says
+
+
+@pytest.mark.usefixtures("mock")
+def test_each_call_is_one_that_stripe_knows() -> None:
+    bank = gateways.gateway("stripe")
+    opened = bank.start(request())
+    assert opened.reference.startswith("cs_")
+    assert opened.url.startswith("https://checkout.stripe.com/")
+    assert bank.outcome(opened.reference).state == "pending"
+    bank.capture(opened.reference, euros(4320), "capture 1")
+    bank.refund(opened.reference, euros(4320), "refund 1")
+    bank.void(opened.reference)
+    client = stripe._client()
+    assert client.v1.payment_intents.cancel("pi_1", {"cancellation_reason": "abandoned"}).object == "payment_intent"
+
+
+@pytest.mark.usefixtures("mock")
+def test_an_order_leads_to_stripes_page() -> None:
+    opened, reference = started(make_order())
+    assert opened.url.startswith("https://checkout.stripe.com/")
+    assert reference.startswith("cs_")
+
+
+# ---- What comes of it
+
+
+def test_set_aside_then_taken_then_given_back_in_parts(fake: FakeStripe) -> None:
+    order = make_order(quantity=2, price="20.00")
+    opened, reference = started(order)
+    session = fake.sessions[reference]
+    assert session["amount_total"] == minor(order.total)
+    assert session["metadata"] == {
+        "order": str(order.order_id),
+        "number": order.number,
+        "payment": str(opened.payment_id),
+    }
+    assert settle(order, opened).state == "pending_payment"
+    intent = fake.approve(reference)
+    paid = settle(order, opened)
+    assert (paid.word, paid.payment, intent["status"]) == ("Confirmed", "paid", "succeeded")
+    assert intent["amount_received"] == minor(order.total)
+    for part in (500, 700):
+        details: dict[str, Any] = {"refund": uuid4().hex, "amount": part, "lines": {}, "reason": "scratched"}
+        paid = operations.order_moved(fresh(order), "refund_owed", actor="Ann", now=now(), details=details)
+    done = audit(order.order_id)
+    assert (done.payment, minor(done.refunded)) == ("partially_refunded", 1200)
+    assert intent["latest_charge"]["amount_refunded"] == 1200
+    for _ in range(3):
+        operations.settled(order.order_id, now())
+    assert [each["amount"] for each in fake.refunds] == [500, 700]
+
+
+def test_pressing_pay_again_leads_to_the_same_page(fake: FakeStripe) -> None:
+    order = make_order()
+    first, second = started(order), started(fresh(order))
+    assert first == second
+    assert len(fake.sessions) == 1
+
+
+def test_whoever_paid_for_a_cancelled_order_gets_the_money_back(fake: FakeStripe) -> None:
+    order = make_order()
+    opened, reference = started(order)
+    intent = fake.approve(reference)
+    operations.order_moved(fresh(order), "cancelled", actor="Ann", now=now())
+    done = settle(order, opened)
+    assert (intent["status"], intent["cancellation_reason"]) == ("canceled", "abandoned")
+    assert "nothing was charged" in done.history[0].note
+    assert [each.state for each in queries.attempts(order.order_id)] == ["voided"]
+
+
+def test_cancelled_before_it_was_taken_lets_the_money_go(fake: FakeStripe, monkeypatch: pytest.MonkeyPatch) -> None:
+    order = make_order()
+    opened, reference = started(order)
+    intent = fake.approve(reference)
+
+    def away(*_: Any) -> None:
+        raise ConnectionError("no Stripe")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stripe.Stripe, "capture", away)
+        assert settle(order, opened).payment == "authorized"
+    operations.order_moved(fresh(order), "cancelled", actor="Ann", now=now())
+    assert (audit(order.order_id).payment, intent["status"]) == ("voided", "canceled")
+
+
+def test_taken_but_not_noted_is_noted_and_not_taken_twice(fake: FakeStripe, monkeypatch: pytest.MonkeyPatch) -> None:
+    order = make_order()
+    opened, reference = started(order)
+    intent = fake.approve(reference)
+    capture = stripe.Stripe.capture
+
+    def lost(self: stripe.Stripe, *about: Any) -> None:
+        capture(self, *about)
+        raise TimeoutError("the answer was lost")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stripe.Stripe, "capture", lost)
+        assert settle(order, opened).payment == "authorized"
+    # A day later Stripe has forgotten the key: it says that there is nothing to take, and the shop asks why.
+    fake.answered.clear()
+    operations.settled(order.order_id, now())
+    assert audit(order.order_id).payment == "paid"
+    assert intent["amount_received"] == minor(order.total)
+
+
+def test_a_refund_that_was_not_noted_is_not_given_twice(fake: FakeStripe, monkeypatch: pytest.MonkeyPatch) -> None:
+    order = make_order()
+    opened, reference = started(order)
+    fake.approve(reference)
+    settle(order, opened)
+    refund = stripe.Stripe.refund
+
+    def lost(self: stripe.Stripe, *about: Any) -> None:
+        refund(self, *about)
+        raise TimeoutError("the answer was lost")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stripe.Stripe, "refund", lost)
+        operations.order_moved(fresh(order), "cancelled", actor="Ann", now=now())
+    fake.answered.clear()  # a day later
+    operations.settled(order.order_id, now())
+    assert audit(order.order_id).word == "Cancelled and refunded"
+    assert len(fake.refunds) == 1
+
+
+@pytest.mark.parametrize("state", ["failed", "canceled"])
+def test_a_refund_that_failed_is_not_taken_for_one_that_was_made(fake: FakeStripe, state: str) -> None:
+    order = make_order()
+    opened, reference = started(order)
+    intent = fake.approve(reference)
+    settle(order, opened)
+    bank = gateways.gateway("stripe")
+    for tries in (1, 2, 3):
+        for _ in range(2):
+            bank.refund(reference, euros(500), "refund 1")
+        assert len(fake.refunds) == tries
+        fake.refunds[-1]["status"] = state
+        intent["latest_charge"]["amount_refunded"] -= 500
+
+
+@pytest.mark.parametrize("changes", [{"amount": 1}, {"currency": "usd"}, {"metadata": {"number": "OTHR-0000"}}])
+def test_another_sum_currency_or_order_is_given_back(fake: FakeStripe, changes: dict[str, Any]) -> None:
+    order = make_order()
+    opened, reference = started(order)
+    intent = fake.approve(reference, **changes)
+    if "metadata" in changes:
+        fake.sessions[reference] |= changes
+    done = settle(order, opened)
+    assert (done.state, done.payment, intent["status"]) == ("pending_payment", "failed", "canceled")
+    assert [each.state for each in queries.attempts(order.order_id)] == ["failed"]
+
+
+def test_a_page_that_was_left_open_for_too_long_counts_as_declined(fake: FakeStripe) -> None:
+    order = make_order()
+    opened, reference = started(order)
+    fake.sessions[reference]["status"] = "expired"
+    assert settle(order, opened).payment == "failed"
+
+
+def test_stripe_paid_after_the_goods_were_sold_is_let_go(fake: FakeStripe) -> None:
+    order = make_order(stock=1)
+    opened, reference = started(order)
+    operations.order_moved(fresh(order), "expired", actor="system", now=now())
+    item = queries.items(order)[0]
+    inventory.held(uuid4(), [stock.Want(1, item.product_id, item.variant_id, 1)], now())
+    intent = fake.approve(reference)
+    assert settle(order, opened).payment == "voided"
+    assert intent["status"] == "canceled"
+    assert audit(order.order_id).state == "expired"
+
+
+# ---- With Stripe away, or saying no
+
+
+def test_nobody_there_is_told_as_the_gateway_being_away() -> None:
+    address = f"http://127.0.0.1:{free_port()}"
+    with (
+        override_settings(PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY="sk_test_123", STRIPE_API=address),
+        pytest.raises(GatewayAway),
+    ):
+        gateways.gateway("stripe").outcome("cs_1")
+
+
+def test_a_hiccup_is_tried_again_under_the_same_key(fake: FakeStripe) -> None:
+    fake.failing = [500, 503]
+    opened = gateways.gateway("stripe").start(asked := request())
+    assert opened.reference in fake.sessions
+    assert [key for _, _, key in fake.calls] == [f"start {asked.payment_id}"] * 3
+
+
+@pytest.mark.parametrize("status", [401, 403, 429, 500])
+def test_stripes_troubles_are_nobody_elses(fake: FakeStripe, status: int) -> None:
+    fake.failing = [status] * 5
+    with pytest.raises(GatewayAway):
+        gateways.gateway("stripe").start(request())
+
+
+def test_what_stripe_does_not_know_is_an_error_of_its_own(fake: FakeStripe) -> None:
+    with pytest.raises(LookupError):
+        gateways.gateway("stripe").outcome("cs_nowhere")
+
+
+def test_nothing_is_taken_where_nothing_was_set_aside(fake: FakeStripe) -> None:
+    bank = gateways.gateway("stripe")
+    opened = bank.start(request())
+    with pytest.raises(CaptureRefused):
+        bank.capture(opened.reference, euros(4320), "k")
+    with pytest.raises(ValueError, match="nothing was taken"):
+        bank.refund(opened.reference, euros(1), "k")
+    bank.void(opened.reference)
+    assert fake.sessions[opened.reference]["status"] == "expired"
+    assert bank.outcome(opened.reference).state == "declined"
+
+
+# ---- Notices
+
+
+def tell(body: bytes, header: str, gateway: str = "stripe") -> int:
+    at = reverse("orders:payment_notice", args=[gateway])
+    return Client().post(at, body, "application/json", headers={"Stripe-Signature": header}).status_code
+
+
+def test_a_notice_confirms_the_order_though_nobody_comes_back(fake: FakeStripe) -> None:
+    order = make_order()
+    _, reference = started(order)
+    fake.approve(reference)
+    body = stripe_event("checkout.session.completed", fake.sessions[reference])
+    assert [tell(body, stripe_signed(body, SECRET)) for _ in range(2)] == [204, 204]
+    assert audit(order.order_id).word == "Confirmed"
+
+
+def test_a_notice_believes_nothing_but_what_stripe_says_when_asked(fake: FakeStripe) -> None:
+    order = make_order()
+    _, reference = started(order)
+    body = stripe_event("checkout.session.completed", fake.sessions[reference] | {"status": "complete"})
+    assert tell(body, stripe_signed(body, SECRET)) == 204
+    assert fresh(order).state == "pending_payment"
+
+
+def test_notices_about_something_else_are_taken_and_left_alone(fake: FakeStripe) -> None:
+    body = stripe_event("customer.created", {"id": "cus_1"})
+    assert tell(body, stripe_signed(body, SECRET)) == 204
+    assert not fake.calls
+
+
+@pytest.mark.parametrize("session", [{"metadata": {}}, {"metadata": None}, {"metadata": {"order": "4711"}}, {}])
+def test_the_sessions_of_another_shop_of_the_account_are_left_alone(fake: FakeStripe, session: dict[str, Any]) -> None:
+    body = stripe_event("checkout.session.completed", {"id": "cs_another_shops", **session})
+    assert tell(body, stripe_signed(body, SECRET)) == 204
+    assert not fake.calls
+
+
+def test_a_refund_that_fails_later_is_told_to_staff_once(fake: FakeStripe, caplog: pytest.LogCaptureFixture) -> None:
+    order = make_order()
+    opened, reference = started(order)
+    fake.approve(reference)
+    paid = settle(order, opened)
+    operations.refund_decided(paid, euros(500), {}, "scratched", actor="Ann", now=now())
+    failed = fake.refunds[0] | {"status": "failed", "currency": "eur", "failure_reason": "lost_or_stolen_card"}
+    for _ in range(2):  # as two events: what was told is told
+        body = stripe_event("refund.failed", failed)
+        assert tell(body, stripe_signed(body, SECRET)) == 204
+    (note,) = [event for event in fresh(order).events if event.kind == "note"]
+    assert not note.public
+    assert "5.00 has failed at Stripe (lost or stolen card)" in note.note
+    assert failed["id"] in note.note
+    assert "has failed at Stripe" in caplog.text
+    foreign = stripe_event("refund.failed", failed | {"metadata": {}})
+    assert tell(foreign, stripe_signed(foreign, SECRET)) == 204
+    swapped = stripe_event("refund.failed", failed | {"metadata": failed["metadata"] | {"session": "cs_another"}})
+    assert tell(swapped, stripe_signed(swapped, SECRET)) == 403
+
+
+def test_s46_stripes_signature_is_over_the_raw_body(fake: FakeStripe) -> None:
+    order = make_order()
+    _, reference = started(order)
+    fake.approve(reference)
+    body = stripe_event("checkout.session.completed", fake.sessions[reference])
+    assert tell(body + b" ", stripe_signed(body, SECRET)) == 403
+    assert tell(b"\xff" + body, stripe_signed(body, SECRET)) == 403
+    assert fresh(order).state == "pending_payment"
+
+
+def test_s47_forged_old_and_swapped_stripe_notices_are_refused(fake: FakeStripe) -> None:
+    mine, other = make_order(), make_order()
+    _, reference = started(mine)
+    started(other)
+    fake.approve(reference)
+    session = fake.sessions[reference]
+    body = stripe_event("checkout.session.completed", session)
+    good = stripe_signed(body, SECRET)
+    for header in (
+        "",
+        "t=,v1=",
+        "v1=" + good.rpartition("=")[2],
+        stripe_signed(body, "whsec_another"),
+        stripe_signed(body, SECRET, age=301),
+        stripe_signed(body, SECRET, age=-400),
+        good.replace("v1=", "v0="),
+        good + "é",
+    ):
+        assert tell(body, header) == 403, header
+    swapped = stripe_event(
+        "checkout.session.completed", session | {"metadata": session["metadata"] | {"number": other.number}}
+    )
+    renamed = stripe_event("checkout.session.completed", session | {"id": "cs_another"})
+    for forged in (swapped, renamed, b"{}", b"[]"):
+        assert tell(forged, stripe_signed(forged, SECRET)) == 403
+    assert fresh(mine).state == fresh(other).state == "pending_payment"
+    with override_settings(STRIPE_WEBHOOK_SECRET=""):
+        assert tell(body, stripe_signed(body, "")) == 403
+    assert tell(body, good) == 204
+    assert audit(mine.order_id).word == "Confirmed"
+
+
+# ---- The configuration
+
+
+def ids(found: list[CheckMessage]) -> list[str]:
+    return [str(each.id) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("key", "secret", "showroom", "told"),
+    [
+        ("", "", False, ["orders.E003", "orders.E004"]),
+        ("sk_live_1", "", False, ["orders.E004"]),
+        ("sk_test_1", "whsec_1", False, ["orders.W002"]),
+        ("sk_test_1", "whsec_1", True, []),
+        ("sk_live_1", "whsec_1", False, []),
+    ],
+)
+def test_the_checks_complain_of_what_stripe_lacks(key: str, secret: str, showroom: bool, told: list[str]) -> None:
+    with override_settings(
+        PAYMENT_GATEWAY="stripe",
+        STRIPE_SECRET_KEY=key,
+        STRIPE_WEBHOOK_SECRET=secret,
+        SHOWROOM=showroom,
+        PAYMENT_METHODS=["card"],
+    ):
+        assert ids(payments()) == told
+
+
+@pytest.mark.parametrize(
+    ("named", "showroom", "told"),
+    [
+        ("", False, ["orders.W001"]),
+        ("none", False, []),
+        ("testbank", False, ["orders.E002"]),
+        ("testbank", True, []),
+        ("other", False, ["orders.E001"]),
+    ],
+)
+def test_the_checks_of_a_configuration_name_its_gateway(named: str, showroom: bool, told: list[str]) -> None:
+    with override_settings(SHOWROOM=showroom, PAYMENT_GATEWAY=named):
+        assert ids(payments()) == told
+
+
+def test_the_checks_know_the_ways_to_pay() -> None:
+    with override_settings(PAYMENT_METHODS=["card", "shells"], BANK_ACCOUNT=""):
+        assert ids(payments()) == ["orders.E005"]
+    with override_settings(PAYMENT_METHODS=["card", "transfer"], BANK_ACCOUNT=""):
+        assert ids(payments()) == ["orders.E006"]
+
+
+def test_without_its_key_stripe_takes_nothing() -> None:
+    with override_settings(PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY=""):
+        with pytest.raises(NoGateway):
+            gateways.taker("card")
+        assert tell(b"{}", "x") == 404
+
+
+def test_the_late_worker_finds_what_no_notice_told(fake: FakeStripe) -> None:
+    order = make_order()
+    opened, reference = started(order)
+    fake.approve(reference)
+    jobs.order_looked_after(order.order_id, now() + timedelta(minutes=3))
+    assert audit(order.order_id).payment_id == opened.payment_id
+
+
+@pytest.mark.parametrize(("gateway", "led_there"), [("stripe", True), ("none", False)])
+def test_a_form_may_lead_to_stripes_page_and_nowhere_else(gateway: str, led_there: bool) -> None:
+    asked = "import django; django.setup(); from django.test import Client; print(Client().get('/healthz').headers)"
+    given = {"PAYMENT_GATEWAY": gateway, "STRIPE_SECRET_KEY": "sk_test_1", "STRIPE_WEBHOOK_SECRET": "whsec_1"}
+    answer = subprocess.run(
+        [sys.executable, "-c", asked], cwd=ROOT, env=os.environ | given, capture_output=True, text=True, check=True
+    )
+    assert "form-action 'self'" in answer.stdout
+    assert ("form-action 'self' https://checkout.stripe.com" in answer.stdout) == led_there
+    assert answer.stdout.count("https://") == led_there

@@ -1,0 +1,150 @@
+"""What keeps a sweep, or an order, from its other work: a bank that hangs, units that do not move, holds left over."""
+
+from datetime import UTC, datetime, timedelta
+from time import sleep
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from cassandra_db.leases import lease
+from cassandra_db.minutes import minute_of
+from cassandra_db.shares import Share
+from inventory import operations as inventory
+from inventory import queries as stock
+from inventory.queries import Want, hold_id_for
+from mail.queries import mails_to
+from orders import gateways, jobs, operations, queries
+from orders.errors import GatewayAway
+from orders.gateways.testbank.gateway import TestBank
+from orders.operations import settling
+from tests.factories import make_draft, make_payment, make_product, make_stock
+from tests.orders.audit import audit
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def test_a_bank_that_hangs_is_waited_for_once_in_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def hang(*_: Any) -> None:
+        asked.append(1)
+        sleep(0.02)
+        raise TimeoutError("no answer")
+
+    monkeypatch.setattr(TestBank, "outcome", hang)
+    monkeypatch.setattr(gateways, "LONG", 0.01)
+    bank = gateways.gateway(gateways.TEST_BANK)
+    with gateways.waiting_once():
+        for _ in range(3):
+            with pytest.raises(GatewayAway):
+                bank.outcome(uuid4().hex)
+    assert len(asked) == 1
+    # Whoever comes afterwards, or waits for one order alone, asks.
+    for _ in range(2):
+        with pytest.raises(GatewayAway):
+            bank.outcome(uuid4().hex)
+    assert len(asked) == 3
+
+
+def test_a_bank_that_refuses_quickly_is_asked_about_each_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def refuse(*_: Any) -> None:
+        asked.append(1)
+        raise ConnectionError("no bank")
+
+    monkeypatch.setattr(TestBank, "outcome", refuse)
+    bank = gateways.gateway(gateways.TEST_BANK)
+    with gateways.waiting_once():
+        for _ in range(2):
+            with pytest.raises(GatewayAway):
+                bank.outcome(uuid4().hex)
+    assert len(asked) == 2
+
+
+def test_a_sweep_does_not_wait_for_a_hanging_bank_order_by_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, put_off, ids = [], [], [uuid4(), uuid4(), uuid4()]
+
+    def hang(*_: Any) -> None:
+        asked.append(1)
+        sleep(0.02)
+        raise TimeoutError("no answer")
+
+    monkeypatch.setattr(TestBank, "outcome", hang)
+    monkeypatch.setattr(gateways, "LONG", 0.01)
+
+    def ask(_: datetime, order_id: UUID, at: datetime) -> bool:
+        return bool(gateways.gateway(gateways.TEST_BANK).outcome(order_id.hex))
+
+    def later(_: datetime, order_id: UUID, at: datetime) -> None:
+        put_off.append(order_id)
+
+    def look(minutes: list[datetime], at: datetime, share: Any) -> jobs.Swept:
+        if at - minutes[-1] < timedelta(minutes=5):
+            jobs._all(ask, later, minutes[-1], ids, at)
+        return jobs.Swept()
+
+    share = Share(f"test {uuid4()}")
+    with lease(share.job):
+        jobs._swept(share, now(), look)
+    assert put_off == ids
+    assert len(asked) == 1
+
+
+def test_units_that_do_not_move_keep_nobody_from_being_charged_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = operations.order_placed(make_draft((_goods(3), 1)), now())
+
+    def stuck(*_: Any) -> None:
+        raise LookupError("a row that does not move")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(settling, "stock_moved", stuck)
+        paid = make_payment(order)
+        with pytest.raises(LookupError):
+            operations.settled(order.order_id, now())
+    fresh = queries.order(order.order_id)
+    assert fresh
+    assert fresh.captured == paid.total
+    assert mails_to(order.email)
+    operations.settled(order.order_id, now())
+    audit(order.order_id)
+
+
+def test_what_is_paid_for_is_no_left_over_of_a_try() -> None:
+    product = _goods(5)
+    variant_id = product.variants[0].variant_id
+    order = make_payment(operations.order_placed(make_draft((product, 1)), now()))
+    wants = [Want(7, product.product_id, variant_id, 2)]
+    (kept,) = inventory.held(order.order_id, wants, now(), 9)
+    inventory.committed([kept])
+    minutes = [minute_of(now()) + timedelta(minutes=n) for n in range(8, 13)]
+    jobs.holds_looked_after(minutes, now() + timedelta(minutes=13))
+    assert stock.numbers(variant_id, kept.warehouse_id).committed == 3
+
+
+def test_a_hold_that_has_become_the_orders_own_is_not_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    product = _goods(5)
+    variant_id = product.variants[0].variant_id
+    order = make_payment(operations.order_placed(make_draft((product, 1)), now()))
+    (kept,) = inventory.held(order.order_id, [Want(7, product.product_id, variant_id, 2)], now(), 9)
+    assert kept.hold_id == hold_id_for(order.order_id, 7, variant_id, kept.warehouse_id, 9)
+    reads = []
+
+    def own(_: Any) -> set[Any]:
+        reads.append(1)
+        return set() if len(reads) == 1 else {kept.hold_id, *first}
+
+    first = {each.hold_id for each in order.allocations(queries.items(order))}
+    monkeypatch.setattr(jobs, "_own", own)
+    minutes = [minute_of(now()) + timedelta(minutes=n) for n in range(8, 13)]
+    jobs.holds_looked_after(minutes, now() + timedelta(minutes=13))
+    assert stock.numbers(variant_id, kept.warehouse_id).held == 2
+
+
+def _goods(units: int) -> Any:
+    product = make_product()
+    make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    return product

@@ -1,0 +1,78 @@
+"""A code from the cart to the bank: what was shown is what is charged, and what stops on the way is said."""
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from django.urls import reverse
+from lxml import html
+
+from cart import queries as carts
+from catalogue.templatetags.money import money as in_words
+from orders import queries
+from promotions.operations import person_key, promotion_ended, voucher_claimed
+from promotions.queries import CODE
+from promotions.rules import code_key
+from tests.cart.test_voucher import make_code
+from tests.orders.test_pages import Shopper, goods, remembered, text, token_in
+from tests.promotions.test_vouchers import somebody, used
+
+
+def with_code(code: str, price: str = "20.00") -> Shopper:
+    shopper = Shopper((goods(price=price), 1))
+    cart = shopper.client.get(reverse("cart:show")).context["cart"]
+    shopper.client.post(reverse("cart:voucher"), {"cart": cart.cart_id, "code": code})
+    return shopper
+
+
+def test_the_discount_that_was_shown_is_charged_and_the_code_goes_with_the_order() -> None:
+    code = make_code(uses=5, per_person=1)
+    shopper = with_code(code)
+    shown = text(shopper.look())
+    for words in ("Ten per cent off", "−€2.00", "€22.90"):
+        assert words in shown
+    order, url = shopper.place()
+    assert (in_words(order.discount), in_words(order.total), order.voucher) == ("€2.00", "€22.90", code)
+    assert used(code) == 1
+    shopper.pay(url)
+    assert order.cart_id
+    assert carts.cart(order.cart_id).voucher == ""
+    paid = queries.order(order.order_id)
+    assert paid
+    assert paid.captured == order.total
+
+
+def test_x66_a_code_that_ends_on_the_way_is_told_and_nothing_is_charged() -> None:
+    code = make_code()
+    shopper = with_code(code)
+    token = shopper.token()
+    promotion_ended(CODE, code_key(code), datetime.now(UTC))
+    answer = shopper.send(token)
+    page = html.fromstring(answer.content)
+    assert answer.status_code == 409
+    assert f"The code {code} is not in use any more." in text(page)
+    assert "The total is €24.90 now; here it was €22.90." in text(page)
+    assert used(code) == 0
+    assert shopper.send(token_in(page)).status_code == 303
+    order = queries.order(remembered(shopper.client)[0])
+    assert order
+    assert (in_words(order.total), order.voucher) == ("€24.90", "")
+
+
+def test_s37_the_last_use_that_goes_to_another_on_the_way_is_told() -> None:
+    code = make_code(uses=1)
+    shopper = with_code(code)
+    token = shopper.token()
+    voucher_claimed(code, somebody(), uuid4(), datetime.now(UTC))
+    answer = shopper.send(token)
+    assert answer.status_code == 409
+    assert "has been used as often as it can be" in text(answer)
+    assert used(code) == 1
+
+
+def test_s37_a_guest_is_known_by_the_address_at_the_checkout() -> None:
+    code, email = make_code(per_person=1), f"{uuid4().hex}@example.com"
+    voucher_claimed(code, person_key(None, email), uuid4(), datetime.now(UTC))
+    shopper = with_code(code)
+    page = shopper.look(email=email.upper())
+    assert "You have used the code" in text(page)
+    assert "€24.90" in text(page)

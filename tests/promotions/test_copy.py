@@ -1,0 +1,65 @@
+"""The promotions that a process keeps: what another page has begun to read is used, if it is fresh and comes."""
+
+from collections.abc import Iterator
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from cassandra_db import CassandraUnavailable
+from cassandra_db.session import keyspace
+from promotions import queries
+from promotions.queries import COPY_SECONDS
+
+
+class Begun:
+    """A read that somebody has begun."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error, self.asked = error, 0
+
+    def rows(self) -> list[Any]:
+        self.asked += 1
+        if self.error:
+            raise self.error
+        return []
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    queries.promotions_forgotten()
+    yield
+    queries.promotions_forgotten()
+
+
+def left_behind(begun: Begun, seconds: float) -> None:
+    queries._copy._reading = (keyspace(), monotonic() - seconds, begun)  # type: ignore[assignment]
+
+
+def test_what_was_begun_a_moment_ago_is_used() -> None:
+    begun = Begun()
+    left_behind(begun, 1)
+    queries.promotions_ahead()
+    assert queries.automatic() == ()
+    assert begun.asked == 1
+
+
+def test_what_a_page_has_left_behind_long_ago_is_not_used() -> None:
+    begun = Begun()
+    left_behind(begun, COPY_SECONDS + 1)
+    queries.automatic()
+    assert begun.asked == 0
+
+
+def test_a_read_that_came_to_nothing_is_made_once_anew() -> None:
+    begun = Begun(CassandraUnavailable("away"))
+    left_behind(begun, 1)
+    queries.automatic()
+    assert begun.asked == 1
+
+
+def test_the_copy_is_as_old_as_its_read() -> None:
+    left_behind(Begun(), COPY_SECONDS - 1)
+    queries.automatic()
+    assert queries._copy._kept
+    assert monotonic() - queries._copy._kept[1] >= COPY_SECONDS - 1

@@ -1,0 +1,252 @@
+"""S37, I6, I9: orders with a code. A use is taken once, and given back once by what ends the order."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from moneyed import EUR, Money
+
+from accounts.operations import user_registered
+from cassandra_db.minutes import minute_of
+from catalogue.queries import Product
+from inventory import queries as stock
+from orders import jobs, operations, queries
+from orders.gateways.testbank import operations as bank
+from orders.operations import placing, settling
+from orders.queries import Order
+from promotions import queries as promotions
+from promotions.errors import VoucherRefused
+from promotions.operations import voucher_claimed, voucher_had, voucher_released
+from promotions.queries import CODE, promotion
+from promotions.rules import code_key
+from tests.factories import make_draft, make_payment, make_product, make_stock
+from tests.promotions.test_vouchers import make_voucher, somebody, used
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def make_code(**terms: Any) -> str:
+    return make_voucher(**terms)
+
+
+def goods(price: str = "33.33") -> Product:
+    product = make_product(price=price)
+    make_stock(50, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    return product
+
+
+def draft(code: str, *products: Product, user_id: UUID | None = None, email: str = "") -> placing.Draft:
+    made = make_draft(
+        *((product, 1) for product in products or (goods(),)),
+        user_id=user_id,
+        email=email or f"{uuid4().hex}@example.com",
+    )
+    found = promotion(CODE, code_key(code))
+    assert found
+    return replace(made, voucher=code, promotions=(found,))
+
+
+def placed(code: str, **more: Any) -> Order:
+    return operations.order_placed(draft(code, **more), now())
+
+
+def swept(at: datetime) -> None:
+    started = now() - timedelta(minutes=3)
+    minutes = [minute_of(started) + timedelta(minutes=n) for n in range((at - started) // timedelta(minutes=1))]
+    jobs.orders_looked_after(minutes, at)
+    jobs.holds_looked_after(minutes, at)
+
+
+def test_i9_an_orders_lines_carry_its_discount() -> None:
+    order = operations.order_placed(draft(make_code(), goods("33.33"), goods("0.05"), goods("10.00")), now())
+    items = queries.items(order)
+    assert order.discount == Money("4.34", EUR)
+    assert sum((item.discount for item in items), order.total * 0) == order.discount
+    assert order.subtotal + order.delivery - order.discount == order.total
+    assert sum((item.paid for item in items), order.delivery) == order.total
+    assert [(each.name, each.amount) for each in order.discounts] == [("Ten per cent off", order.discount)]
+    assert items[0].paid_for(1) == items[0].paid
+
+
+def test_s37_fifty_checkouts_with_one_use_left_make_one_order_with_it() -> None:
+    code, product = make_code(uses=1), goods()
+    drafts = [draft(code, product) for _ in range(50)]
+
+    def place(each: placing.Draft) -> bool:
+        try:
+            operations.order_placed(each, now())
+        except VoucherRefused:
+            return False
+        return True
+
+    with ThreadPoolExecutor(16) as pool:
+        won = list(pool.map(place, drafts))
+    assert won.count(True) == 1
+    assert used(code) == 1
+    # Whoever was refused holds nothing.
+    assert stock.stock_of(product.product_id)[product.variants[0].variant_id].available == 49
+
+
+def test_s37_one_person_on_a_second_cart_is_told_so() -> None:
+    code, alice = make_code(per_person=1), uuid4()
+    placed(code, user_id=alice)
+    with pytest.raises(VoucherRefused, match="You have used the code"):
+        placed(code, user_id=alice)
+    placed(code, user_id=uuid4())
+    placed(code, email="Bob@example.com")
+    with pytest.raises(VoucherRefused):
+        placed(code, email="bob@EXAMPLE.com ".strip())
+
+
+def test_a_member_who_orders_as_a_guest_is_one_person() -> None:
+    code, email = make_code(per_person=1), f"bob-{uuid4().hex}@example.com"
+    bob = user_registered(email, "Bob", "seven wet otters", now(), verified=True)
+    placed(code, user_id=bob.user_id)
+    with pytest.raises(VoucherRefused, match="You have used the code"):
+        placed(code, email=bob.email.upper())
+    placed(code, email=f"{uuid4().hex}@example.com")
+
+
+def test_placed_twice_is_one_use() -> None:
+    code = make_code(uses=3)
+    made = draft(code)
+    with ThreadPoolExecutor(4) as pool:
+        orders = list(pool.map(lambda _: operations.order_placed(made, now()), range(4)))
+    assert len({each.number for each in orders}) == 1
+    assert used(code) == 1
+
+
+def test_s37_cancelled_gives_the_use_back_once() -> None:
+    code, alice = make_code(uses=1, per_person=1), uuid4()
+    order = make_payment(placed(code, user_id=alice))
+    assert used(code) == 1
+    cancelled = operations.order_moved(order, "cancelled", actor="Ann", now=now())
+    assert used(code) == 0
+    placed(code, user_id=alice)
+    operations.settled(cancelled.order_id, now())
+    assert used(code) == 1
+
+
+def test_s37_not_paid_in_time_gives_the_use_back() -> None:
+    code = make_code(uses=1)
+    placed(code)
+    swept(now() + timedelta(minutes=12))
+    assert used(code) == 0
+
+
+def test_killed_between_the_use_and_the_order_gives_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = make_code(uses=1)
+    made = draft(code)
+
+    def die(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(placing, "number_claimed", die)
+        with pytest.raises(KeyboardInterrupt):
+            operations.order_placed(made, now())
+    assert used(code) == 1
+    me = _claimant(made.order_id)
+    placing.UNCLAIM.apply(order_id=made.order_id, me=me)
+    swept(now() + timedelta(minutes=12))
+    assert used(code) == 0
+
+
+def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = make_code(uses=1), make_code(uses=1)
+    made = draft(first)
+
+    def die(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(placing, "number_claimed", die)
+        with pytest.raises(KeyboardInterrupt):
+            operations.order_placed(made, now())
+    placing.UNCLAIM.apply(order_id=made.order_id, me=_claimant(made.order_id))
+    order = make_payment(operations.order_placed(replace(made, voucher=second), now()))
+    assert (used(first), used(second)) == (1, 1)
+    swept(now() + timedelta(minutes=12))
+    assert (used(first), used(second)) == (0, 1)
+    assert order.voucher == second
+
+
+def _expired_and_paid(order: Order) -> UUID:
+    started = operations.payment_started(order, "http://testserver", now())
+    operations.order_moved(_fresh(order), "expired", actor="system", now=now())
+    bank.card_given(started.payment_id, bank.APPROVED, now())
+    return started.payment_id
+
+
+def test_a_late_payment_takes_the_use_again() -> None:
+    code = make_code(uses=1)
+    order = placed(code)
+    payment_id = _expired_and_paid(order)
+    assert used(code) == 0
+    operations.payment_settled(order.order_id, payment_id, now())
+    assert _fresh(order).word == "Confirmed"
+    assert used(code) == 1
+
+
+def test_a_late_payment_whose_code_is_used_by_another_is_refunded() -> None:
+    code = make_code(uses=1)
+    order = placed(code)
+    payment_id = _expired_and_paid(order)
+    other = uuid4()
+    voucher_claimed(code, somebody(), other, now())
+    operations.payment_settled(order.order_id, payment_id, now())
+    ended = _fresh(order)
+    assert (ended.state, ended.payment) == ("expired", "voided")
+    assert used(code) == 1
+    assert promotions.promotion(CODE, code_key(code))
+
+
+def test_a_settling_that_comes_late_takes_nothing_from_an_order_that_was_paid_late() -> None:
+    code = make_code(uses=1)
+    order = placed(code)
+    payment_id = _expired_and_paid(order)
+    old = _fresh(order)
+    operations.payment_settled(order.order_id, payment_id, now())
+    assert (old.state, _fresh(order).word, used(code)) == ("expired", "Confirmed", 1)
+    settling._voucher_moved(old, now())
+    assert used(code) == 1
+
+
+def test_a_use_that_was_lost_under_way_is_taken_again() -> None:
+    code = make_code(uses=1)
+    order = make_payment(placed(code))
+    voucher_released(code, order.order_id)
+    assert used(code) == 0
+    operations.settled(order.order_id, now())
+    assert used(code) == 1
+
+
+def test_the_use_of_a_guests_order_stays_when_it_becomes_a_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    code, email = make_code(uses=1, per_person=1), f"{uuid4().hex}@example.com"
+    order = placed(code, email=email)
+    payment_id = _expired_and_paid(order)
+    operations.payment_settled(order.order_id, payment_id, now())
+    operations.guest_orders_joined(uuid4(), email)
+    # Another's turn comes the moment that the use is given up.
+    monkeypatch.setattr("promotions.operations.GIVE", None)
+    operations.settled(order.order_id, now())
+    assert used(code) == 1
+    assert voucher_had(code, order.order_id)
+
+
+def _fresh(order: Order) -> Order:
+    found = queries.order(order.order_id)
+    assert found
+    return found
+
+
+def _claimant(order_id: UUID) -> UUID:
+    row = placing.UNCLAIM.apply(order_id=order_id, me=uuid4()).current
+    assert row
+    found: UUID = row.placing
+    return found

@@ -1,0 +1,118 @@
+"""What each kind of promotion takes off, and when it counts."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from moneyed import EUR, Money
+
+from catalogue.money import minor
+from catalogue.quotes import QuotedLine
+from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE, Promotion, code_key, counting, in_order
+
+NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)
+MUGS, BOWLS = uuid4(), uuid4()
+
+
+def line(price: str, quantity: int = 1, category_id: UUID = MUGS) -> QuotedLine:
+    return QuotedLine(
+        uuid4(), uuid4(), "T", "Mug", "mug", {}, "mug/a", Money(price, EUR), quantity, "standard", 0, category_id
+    )
+
+
+def off(kind: str, code: str = "", **terms: Any) -> Promotion:
+    return Promotion(code_key(code) or "key", code, "Spring", kind, **terms)
+
+
+def taken(promotion: Promotion, *lines: QuotedLine) -> list[int]:
+    return list(promotion.reduction(lines, [minor(each.total) for each in lines]).off)
+
+
+def test_a_percentage_is_rounded_once_and_spread() -> None:
+    # 10 % of 1.15 is 11.5 cents: up. Of the 12, 3.44 fall on the line of 0.33, and so on.
+    assert taken(off(PERCENTAGE, percent=Decimal(10)), line("0.33"), line("0.41"), line("0.41")) == [4, 4, 4]
+
+
+def test_an_amount_is_never_more_than_the_goods() -> None:
+    assert taken(off(AMOUNT, amount=500), line("3.00"), line("1.00")) == [300, 100]
+    assert taken(off(AMOUNT, amount=100), line("3.00"), line("1.00")) == [75, 25]
+
+
+def test_of_three_the_cheapest_is_free() -> None:
+    two_and_one = off(BUY_GET, buy=2, free=1)
+    assert taken(two_and_one, line("9.00"), line("5.00"), line("7.00")) == [0, 500, 0]
+    assert taken(two_and_one, line("9.00", 5)) == [900]
+    assert taken(two_and_one, line("9.00", 4), line("2.00", 2)) == [0, 400]
+    assert taken(two_and_one, line("9.00", 2)) == [0]
+
+
+def test_only_its_category_gets_cheaper() -> None:
+    bowls = off(PERCENTAGE, percent=Decimal(50), category_id=BOWLS, categories=frozenset({BOWLS}))
+    assert taken(bowls, line("8.00"), line("6.00", category_id=BOWLS)) == [0, 300]
+
+
+def test_free_delivery_takes_nothing_off_the_goods() -> None:
+    reduction = off(FREE_DELIVERY).reduction([line("8.00")], [800])
+    assert (reduction.off, reduction.delivers) == ((0,), True)
+
+
+def test_x51_why_it_does_not_count_is_said() -> None:
+    code = off(AMOUNT, "SPRING", amount=500, minimum=3000)
+    assert code.short_of([line("12.00")]) == "The code SPRING counts from €30.00 on: €18.00 more, and it does."
+    assert code.short_of([line("30.00")]) == ""
+    bowls = off(PERCENTAGE, "BOWLS", percent=Decimal(5), category_id=BOWLS, categories=frozenset({BOWLS}))
+    assert bowls.short_of([line("99.00")]) == "Nothing in your cart is of what the code BOWLS is for."
+    assert off(BUY_GET, "THREE", buy=2, free=1).short_of([line("1.00", 2)]) == (
+        "The code THREE counts from 3 things on: 1 more, and it does."
+    )
+
+
+def test_the_least_is_asked_of_its_own_goods() -> None:
+    bowls = off(AMOUNT, "B", amount=1, minimum=1000, category_id=BOWLS, categories=frozenset({BOWLS}))
+    assert "€4.00 more" in bowls.short_of([line("99.00"), line("6.00", category_id=BOWLS)])
+
+
+def test_the_window_is_half_open() -> None:
+    code = off(AMOUNT, "MAY", amount=1, starts_at=NOW, ends_at=NOW + timedelta(days=1))
+    assert code.over(NOW - timedelta(seconds=1)) == "The code MAY counts from 8 May 2026 on."
+    assert code.over(NOW) == code.over(NOW + timedelta(hours=23, minutes=59)) == ""
+    assert code.over(NOW + timedelta(days=1)) == "The code MAY expired on 9 May 2026."
+
+
+def test_they_apply_in_the_stated_order() -> None:
+    kinds = [
+        off(FREE_DELIVERY),
+        off(AMOUNT, "A", amount=1),
+        off(AMOUNT, amount=1),
+        off(PERCENTAGE, percent=Decimal(1)),
+        off(BUY_GET, buy=1, free=1),
+    ]
+    assert [(each.kind, each.code) for each in in_order(kinds)] == [
+        (BUY_GET, ""),
+        (PERCENTAGE, ""),
+        (AMOUNT, ""),
+        (AMOUNT, "A"),
+        (FREE_DELIVERY, ""),
+    ]
+    assert counting([off(AMOUNT, amount=1, ends_at=NOW)], [line("5.00")], NOW) == ()
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 5_000), st.integers(1, 30)), min_size=1, max_size=8),
+    st.integers(1, 5),
+    st.integers(1, 5),
+)
+def test_what_is_free_is_the_cheapest_units(sold: list[tuple[int, int]], buy: int, free: int) -> None:
+    lines = [line(str(Decimal(cents) / 100), units) for cents, units in sold]
+    units = sorted(cents for cents, count in sold for _ in range(count))
+    given_away = len(units) // (buy + free) * free
+    assert sum(taken(off(BUY_GET, buy=buy, free=free), *lines)) == sum(units[:given_away])
+
+
+@pytest.mark.parametrize("typed", ["WELCOME-10", "welcome10", " Welcome 10 ", "wel-come—10", "ＷＥＬＣＯＭＥ10"])
+def test_x57_codes_are_the_same_however_they_are_typed(typed: str) -> None:
+    assert code_key(typed) == "welcome10"

@@ -1,0 +1,34 @@
+"""The showroom's offers and codes: loaded once, one of each kind, shown where they count."""
+
+from datetime import UTC, datetime
+
+from django.test import Client
+
+from promotions import queries
+from promotions.queries import AUTOMATIC, CODE, promotion
+from promotions.rules import KINDS
+from storefront.showroom import PROMOTIONS, promotions_loaded
+from tests.factories import make_product
+
+
+def test_loading_them_again_changes_nothing_and_the_front_page_shows_what_counts_by_itself(client: Client) -> None:
+    now = datetime.now(UTC)
+    for _ in range(2):
+        promotions_loaded(now, lambda: None)
+    assert {each.kind for each in PROMOTIONS} == set(KINDS)
+    assert promotion(CODE, "welcome10")
+    summer = promotion(CODE, "summer20")
+    assert summer
+    assert "expired on" in summer.over(now)
+    titles = [row.title for row in queries.promotions(AUTOMATIC)]
+    assert titles.count(PROMOTIONS[-1].title) == 1
+    assert PROMOTIONS[-1].title in client.get("/").content.decode()
+    # It is for plants, and this is none.
+    product = make_product()
+    assert PROMOTIONS[-1].title not in client.get(f"/p/{product.slug}/").content.decode()
+
+
+def test_what_parcels_weigh_is_told(client: Client) -> None:
+    page = client.get("/help/delivery/").content.decode()
+    assert "up to 5 kg" in page
+    assert "up to 31.5 kg it costs €12.00 more" in page

@@ -1,0 +1,177 @@
+"""S37, I6: the uses of a code. Never more than there are, and given back exactly once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from promotions import queries
+from promotions.errors import CodeTaken, PromotionRefused, VoucherRefused
+from promotions.operations import (
+    Terms,
+    person_key,
+    promotion_ended,
+    promotion_made,
+    voucher_claimed,
+    voucher_released,
+    vouchers_released,
+)
+from promotions.queries import CODE
+from promotions.rules import AMOUNT, PERCENTAGE
+
+NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)
+
+
+def make_voucher(**terms: Any) -> str:
+    """A code of ten per cent off."""
+    code = f"TEST-{uuid4().hex[:12].upper()}"
+    promotion_made(Terms("Ten per cent off", PERCENTAGE, code, percent=Decimal(10), **terms), NOW)
+    return code
+
+
+def somebody() -> str:
+    return person_key(uuid4())
+
+
+def claimed(code: str, person: str, order_id: UUID) -> bool:
+    try:
+        voucher_claimed(code, person, order_id, NOW)
+    except VoucherRefused:
+        return False
+    return True
+
+
+def used(code: str) -> int:
+    key = code.replace("-", "").lower()
+    return queries.used([key])[key]
+
+
+def test_s37_of_fifty_at_once_one_gets_the_last_use() -> None:
+    code = make_voucher(uses=1)
+    with ThreadPoolExecutor(50) as pool:
+        won = list(pool.map(lambda _: claimed(code, somebody(), uuid4()), range(50)))
+    assert won.count(True) == 1
+    assert used(code) == 1
+
+
+def test_s37_one_person_uses_it_once_however_many_carts_there_are() -> None:
+    code, alice, bob = make_voucher(per_person=1), somebody(), somebody()
+    with ThreadPoolExecutor(10) as pool:
+        won = list(pool.map(lambda _: claimed(code, alice, uuid4()), range(10)))
+    assert won.count(True) == 1
+    assert claimed(code, bob, uuid4())
+    with pytest.raises(VoucherRefused, match="You have used the code"):
+        voucher_claimed(code, alice, uuid4(), NOW)
+    assert used(code) == 2
+
+
+def test_s37_two_uses_a_person_are_two() -> None:
+    code, alice = make_voucher(per_person=2), somebody()
+    assert [claimed(code, alice, uuid4()) for _ in range(3)] == [True, True, False]
+
+
+def test_s37_taken_twice_for_one_order_is_one_use() -> None:
+    code, alice, order_id = make_voucher(uses=5, per_person=1), somebody(), uuid4()
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(lambda _: claimed(code, alice, order_id), range(8)))
+    assert used(code) == 1
+
+
+def test_s37_given_back_twice_is_one_use_back_and_can_be_taken_again() -> None:
+    code, alice, order_id = make_voucher(uses=2, per_person=1), somebody(), uuid4()
+    assert claimed(code, alice, order_id)
+    assert claimed(code, somebody(), uuid4())
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda _: voucher_released(code, order_id), range(8))).count(True) == 1
+    assert used(code) == 1
+    assert claimed(code, alice, uuid4())
+    assert not claimed(code, somebody(), uuid4())
+    assert not voucher_released(code, order_id)
+    assert used(code) == 2
+
+
+def test_s37_an_order_that_is_tried_again_as_somebody_else_takes_their_use() -> None:
+    code, alice, bob, order_id = make_voucher(uses=1, per_person=1), somebody(), somebody(), uuid4()
+    assert claimed(code, alice, order_id)
+    assert claimed(code, bob, order_id)
+    assert used(code) == 1
+    assert voucher_released(code, order_id)
+    assert claimed(code, alice, uuid4())
+
+
+def test_all_that_an_order_has_tried_goes_back_but_the_code_that_it_has() -> None:
+    first, second, order_id = make_voucher(uses=1), make_voucher(uses=1), uuid4()
+    assert claimed(first, somebody(), order_id)
+    assert claimed(second, somebody(), order_id)
+    vouchers_released(order_id, but=second)
+    assert (used(first), used(second)) == (0, 1)
+    vouchers_released(order_id)
+    assert (used(first), used(second)) == (0, 0)
+
+
+def test_x57_case_spaces_and_dashes_do_not_matter() -> None:
+    code = make_voucher()
+    typed = f" {code.lower().replace('-', ' – ')} "
+    assert voucher_claimed(typed, somebody(), uuid4(), NOW).code == code
+
+
+@pytest.mark.parametrize(
+    ("terms", "why"),
+    [
+        ({"ends_at": NOW}, "expired on 8 May 2026"),
+        ({"starts_at": NOW + timedelta(days=2)}, "counts from 10 May 2026 on"),
+    ],
+)
+def test_x51_a_code_outside_its_window_is_refused_in_words(terms: dict[str, Any], why: str) -> None:
+    with pytest.raises(VoucherRefused, match=why):
+        voucher_claimed(make_voucher(**terms), somebody(), uuid4(), NOW)
+
+
+def test_x51_a_code_that_was_used_up_or_ended_or_never_was_is_refused_in_words() -> None:
+    code = make_voucher(uses=1)
+    assert claimed(code, somebody(), uuid4())
+    with pytest.raises(VoucherRefused, match="as often as it can be"):
+        voucher_claimed(code, somebody(), uuid4(), NOW)
+    ended = make_voucher()
+    assert promotion_ended(CODE, ended.replace("-", "").lower(), NOW)
+    assert not promotion_ended(CODE, ended.replace("-", "").lower(), NOW + timedelta(hours=1))
+    with pytest.raises(VoucherRefused, match="not in use any more"):
+        voucher_claimed(ended, somebody(), uuid4(), NOW)
+    with pytest.raises(VoucherRefused, match="There is no code"):
+        voucher_claimed("nothing of ours", somebody(), uuid4(), NOW)
+    assert not promotion_ended(CODE, "nothing", NOW)
+
+
+def test_a_code_is_made_once() -> None:
+    code = make_voucher()
+    with pytest.raises(CodeTaken):
+        promotion_made(Terms("Again", AMOUNT, code.lower().replace("-", ""), amount=100), NOW)
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        Terms("Too much", PERCENTAGE, "A", percent=Decimal(101)),
+        Terms("Nothing", AMOUNT, "A"),
+        Terms("No letters", AMOUNT, "—", amount=100),
+        Terms("Limited, and nobody can count it", AMOUNT, amount=100, uses=1),
+        Terms("Over before it begins", AMOUNT, amount=100, starts_at=NOW, ends_at=NOW),
+    ],
+)
+def test_what_makes_no_sense_is_not_made(terms: Terms) -> None:
+    with pytest.raises(PromotionRefused):
+        promotion_made(terms, NOW)
+
+
+def test_a_person_is_nobody_without_the_shops_key() -> None:
+    user_id = uuid4()
+    assert str(user_id) not in person_key(user_id)
+    assert (
+        person_key(None, " Ada@Example.com")
+        == person_key(None, "ada@example.com")
+        != person_key(None, "eve@example.com")
+    )
+    assert person_key(None, "") == ""

@@ -1,0 +1,16 @@
+"""A worker's share of one thing: what other tests have left behind in the same keyspace is not looked at."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from cassandra_db.shares import Share
+
+
+@dataclass(frozen=True)
+class Only(Share):
+    """The part of the things that is this one."""
+
+    thing: UUID | None = None
+
+    def has(self, thing: UUID) -> bool:
+        return thing == self.thing

@@ -1,0 +1,218 @@
+"""The line before the checkout: so many inside, whoever came first next, nobody's words lost, and no database for who waits."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pytest
+from django.conf import settings
+from django.test import Client, RequestFactory
+from django.urls import reverse
+from lxml import html
+
+from cassandra_db import metered
+from web.waiting_room import Place, Turn, Wait, WaitingRoom, turn_of
+
+NOW = 1_800_000_000.0
+LONG_AFTER = NOW + 3600  # whoever is inside since then has not been there for long
+
+
+@dataclass
+class Full:
+    """A shop whose checkout has one place, which is taken."""
+
+    room: WaitingRoom
+    place: Place
+
+    def leave(self) -> None:
+        self.room.left(self.place, time.time())
+
+
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> Full:
+    room = WaitingRoom(1, 0)
+    monkeypatch.setattr("web.middleware.WaitingRoom", lambda places, seats: room)
+    return Full(room, went_in(room, None, time.time() + 3600))
+
+
+def went_in(room: WaitingRoom, turn: Turn | None = None, now: float = NOW) -> Place:
+    place = room.entered(turn, now)
+    assert isinstance(place, Place)
+    return place
+
+
+def told(room: WaitingRoom, turn: Turn | None = None, now: float = NOW) -> Wait:
+    wait = room.entered(turn, now)
+    assert isinstance(wait, Wait)
+    return wait
+
+
+def test_so_many_go_inside_and_the_others_get_turns() -> None:
+    room = WaitingRoom(2, 0)
+    first = went_in(room)
+    went_in(room)
+    wait = told(room)
+    assert told(room, wait.turn, NOW + 0.5).turn == wait.turn
+    room.left(first, NOW + 0.6)
+    went_in(room, wait.turn, NOW + 0.7)
+    told(room, None, NOW + 0.8)
+
+
+def test_a_few_wait_in_their_threads_and_go_in_one_by_one_as_they_came() -> None:
+    room = WaitingRoom(1, 3)
+    first, order = went_in(room, now=time.time()), []
+
+    def wait(number: int) -> Place:
+        place = went_in(room, now=time.time())
+        order.append(number)
+        return place
+
+    with ThreadPoolExecutor(3) as pool:
+        waiting_ones = []
+        for number in range(3):
+            waiting_ones.append(pool.submit(wait, number))
+            while len(room._next) <= number:
+                time.sleep(0.001)
+        told(room, now=time.time())  # there is no further seat
+        inside = first
+        for each in waiting_ones:
+            room.left(inside, time.time())
+            inside = each.result(5)
+    assert order == [0, 1, 2]
+
+
+def test_whoever_has_a_turn_goes_before_newcomers() -> None:
+    room = WaitingRoom(1, 1)
+    room._seats = 0
+    inside = went_in(room, now=LONG_AFTER)
+    early = told(room)
+    room._seats = 1
+    at = early.turn.at + 0.1
+    told(room, None, at)  # a seat is free, and others have turns
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(went_in, room, early.turn, at)
+        while not room._next:
+            time.sleep(0.001)
+        room.left(inside, at)
+        coming.result(5)
+
+
+def test_turns_are_as_far_apart_as_requests_took_and_nobody_waits_for_ever() -> None:
+    room = WaitingRoom(1, 0)
+    inside = went_in(room)
+    for _ in range(60):  # each takes half a second
+        room.left(inside, inside.since + 0.5)
+        inside = went_in(room)
+    turns = [told(room).turn.at for _ in range(300)]
+    steps = [after - before for before, after in pairwise(turns[:100])]
+    assert all(step == pytest.approx(0.5, abs=0.02) for step in steps)
+    assert turns == sorted(turns)
+    assert turns[-1] <= NOW + 60
+    assert told(room).seconds == 60
+
+
+def test_whoever_does_not_come_at_their_turn_keeps_nobody() -> None:
+    room = WaitingRoom(1, 1)
+    room._seats = 0
+    inside = went_in(room, now=LONG_AFTER)
+    for _ in range(50):
+        told(room)
+    room._seats = 1
+    with ThreadPoolExecutor(1) as pool:
+        newcomer = pool.submit(went_in, room, None, NOW + 65)
+        while not room._next:
+            time.sleep(0.001)
+        room.left(inside, NOW + 65)
+        newcomer.result(5)
+
+
+def test_who_waits_for_the_database_inside_keeps_nobody_out() -> None:
+    room = WaitingRoom(1, 0)
+    stuck = [went_in(room, now=NOW + 2 * number) for number in range(6)]
+    told(room, None, NOW + 20)  # but there is an end to it
+    room.left(stuck[0], NOW + 20)
+    went_in(room, None, NOW + 20)
+
+
+def test_a_clock_that_is_set_back_lets_nobody_in_besides() -> None:
+    room = WaitingRoom(1, 1)
+    inside = [went_in(room, now=NOW), went_in(room, now=NOW + 2)]
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(went_in, room, None, NOW + 0.5)
+        while not room._next and not coming.done():
+            time.sleep(0.001)
+        assert not coming.done()
+        for each in inside:
+            room.left(each, NOW + 0.6)
+        coming.result(5)
+
+
+def test_a_turn_counts_in_every_process(full: Full) -> None:
+    client = Client()
+    client.get(reverse("orders:checkout"))
+    request = RequestFactory().get("/checkout/")
+    request.COOKIES = {name: morsel.value for name, morsel in client.cookies.items()}
+    turn = turn_of(request)
+    assert turn
+    elsewhere = WaitingRoom(1, 0)
+    went_in(elsewhere, now=turn.at)
+    assert told(elsewhere, turn, turn.at).turn == turn
+
+
+@pytest.mark.parametrize("kept", ["", "x", "WzEsMl0:1:x"])
+def test_nobody_makes_a_turn_of_their_own(kept: str) -> None:
+    request = RequestFactory().get("/checkout/")
+    request.COOKIES = {settings.TURN_COOKIE_NAME: kept}
+    assert turn_of(request) is None
+
+
+def test_a_page_that_waits_comes_again_by_itself_and_reads_nothing(full: Full) -> None:
+    client = Client()
+    with metered() as meter:
+        response = client.get(reverse("orders:checkout") + "?step=ways")
+    assert (response.status_code, meter.statements) == (200, 0)
+    assert response["Refresh"] == response["Retry-After"] == "2"
+    assert response["Cache-Control"] == "no-store"
+    page = html.fromstring(response.content)
+    assert page.findtext(".//h1") == "You are in line"
+    assert page.xpath("//main//a/@href")[0] == "/checkout/?step=ways"
+    full.leave()
+    assert client.get(reverse("orders:checkout")).status_code == 302  # to the empty cart
+
+
+def test_what_was_sent_is_sent_again_word_for_word(full: Full) -> None:
+    client = Client(enforce_csrf_checks=True)
+    token = "a" * 32
+    client.cookies[settings.CSRF_COOKIE_NAME] = token
+    typed = {"csrfmiddlewaretoken": token, "name": 'Ada "><script>', "street": "Torstraße 1", "on": "review"}
+    response = client.post(reverse("orders:checkout"), typed)
+    assert response.status_code == 200
+    assert "Refresh" not in response  # that would ask for the page, and forget the rest
+    form = html.fromstring(response.content).xpath("//form[@data-again]")[0]
+    assert form.get("method") == "post"
+    assert dict(form.fields) == typed
+    assert form.action == "/checkout/"
+
+
+def test_what_was_sent_from_elsewhere_goes_no_further_than_the_line(full: Full) -> None:
+    client = Client(enforce_csrf_checks=True)
+    assert client.post(reverse("orders:checkout"), {"name": "Mallory"}).status_code == 200
+    full.leave()
+    assert client.post(reverse("orders:checkout"), {"name": "Mallory"}).status_code == 403
+
+
+def test_a_visit_leaves_the_room_however_it_ends(full: Full) -> None:
+    full.leave()
+    client = Client()
+    for _ in range(3):
+        assert client.get(reverse("orders:checkout")).status_code == 302
+        assert client.post(reverse("orders:checkout"), {"checkout": "x"}).status_code == 303
+    assert client.delete(reverse("orders:checkout")).status_code == 405
+    assert client.get(reverse("orders:checkout")).status_code == 302
+
+
+def test_other_pages_and_parts_of_a_visit_do_not_wait(full: Full) -> None:
+    assert Client().get(reverse("help")).status_code == 200
+    response = Client().get(reverse("orders:checkout"), headers={"HX-Request": "true"})
+    assert "Retry-After" not in response

@@ -1,0 +1,210 @@
+"""How often something may be tried: by account, by network address, and by everybody together.
+
+A measure has as many places as it allows tries, and each try first writes itself into a free one, by IF NOT EXISTS: whoever
+gets none is refused. The place comes free by its TTL, a window after it was taken. So no race lets more through and none
+lets too few through, the window slides, hammering writes nothing, and a partition cannot grow.
+
+Nobody is locked out by strangers: a browser that has logged in before (accounts.devices) comes with a bucket of its own, and
+is counted there alone.
+
+    attempted(request, "lookup", email)        # raises TooManyAttempts, which is answered with 429
+"""
+
+import ipaddress
+import logging
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+from random import SystemRandom
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
+
+from cassandra_db import Row, conditional, read
+from web.errors import TooManyAttempts
+
+TAKEN = read("limits", "SELECT place, TTL(attempt_id) AS seconds FROM attempts WHERE bucket = :bucket AND part = :part")
+TAKE = conditional(
+    "limits",
+    """INSERT INTO attempts (bucket, part, place, attempt_id) VALUES (:bucket, :part, :place, :attempt_id)
+       IF NOT EXISTS USING TTL :seconds""",
+)
+GIVE_BACK = conditional(
+    "limits",
+    "DELETE FROM attempts WHERE bucket = :bucket AND part = :part AND place = :place IF attempt_id = :attempt_id",
+)
+PLACES_A_PARTITION = 100
+_ADDRESSES_IN_MEMORY = 100_000
+_random = SystemRandom()
+log = logging.getLogger(__name__)
+_seen: tuple[int, Counter[tuple[str, str]]] = 0, Counter()
+_seen_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How many tries there may be within `window` seconds; a measure of 0 does not count."""
+
+    kind: str
+    per_account: int
+    per_address: int
+    overall: int
+    window: int
+
+
+def limit(kind: str) -> Limit:
+    """Return the limit of a kind, as `settings.LIMITS` has it. Raises KeyError for a kind that is not there."""
+    return Limit(kind, *settings.LIMITS[kind])
+
+
+@dataclass(frozen=True)
+class _Place:
+    bucket: str
+    part: int
+    place: int
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A try that was let through, and the places that it holds."""
+
+    attempt_id: UUID
+    places: tuple[_Place, ...]
+
+    def forgotten(self) -> None:
+        """Give the places back, for a try that was none at guessing: the password was right. Raises CassandraUnavailable."""
+        for each in self.places:
+            # Nobody else has this id: refused means that the place has come free by itself.
+            GIVE_BACK.apply(
+                mine=lambda _: True, bucket=each.bucket, part=each.part, place=each.place, attempt_id=self.attempt_id
+            )
+
+
+def attempted(request: HttpRequest, kind: str, *accounts: str, own: str = "") -> Attempt:
+    """Count a try at something limited, before it is made.
+
+    `accounts` is whose door is tried: an e-mail address, an order's number, a member's id. With `own`, the bucket of a
+    device that has logged in there before, only that one counts. Raises TooManyAttempts, CassandraUnavailable.
+    """
+    rule, attempt_id = limit(kind), uuid4()
+    whose = [(f"own {own}", rule.per_account)] if own else _buckets(rule, address_of(request), accounts)
+    buckets = [_Bucket(kind, name, most, rule.window) for name, most in whose if most]
+    held: list[_Place] = []
+    try:
+        for bucket in buckets:
+            bucket.refuse_if_full()
+        for bucket in buckets:
+            held.append(bucket.place_for(attempt_id))  # noqa: PERF401 those before a refusal are given back
+    except TooManyAttempts:
+        log.info("too many tries: %s", kind)
+        Attempt(attempt_id, tuple(held)).forgotten()
+        raise
+    return Attempt(attempt_id, tuple(held))
+
+
+def _buckets(rule: Limit, address: str, accounts: tuple[str, ...]) -> list[tuple[str, int]]:
+    return [
+        (f"address {address}", rule.per_address),
+        *((f"account {account}", rule.per_account) for account in accounts),
+        ("overall", rule.overall),
+    ]
+
+
+class _Bucket:
+    """The places of one measure. It starts reading which are taken when it is made."""
+
+    def __init__(self, kind: str, name: str, most: int, window: int) -> None:
+        # Keyed: the table tells nobody whose mailbox or network it was.
+        self.key = salted_hmac("web.limits", f"{kind} {name}", algorithm="sha256").hexdigest()
+        self.most, self.window = most, window
+        self.parts = -(-most // PLACES_A_PARTITION)
+        self.first = _random.randrange(self.parts)
+        self._reading = TAKEN.start(bucket=self.key, part=self.first)
+        self._rows: list[Row] | None = None
+
+    def refuse_if_full(self) -> None:
+        """Raise TooManyAttempts if there is no place at first sight: then nothing is written in the other measures, either."""
+        self._rows = self._reading.rows()
+        if self.parts == 1 and not self._free(self.first, self._rows):
+            raise TooManyAttempts(_soonest(self._rows, self.window))
+
+    def place_for(self, attempt_id: UUID) -> _Place:
+        """Write the try into a free place. Raises TooManyAttempts, CassandraUnavailable."""
+        wait = self.window
+        for step in range(self.parts):
+            part = (self.first + step) % self.parts
+            rows = self._rows if step == 0 and self._rows is not None else self._taken(part)
+            while free := self._free(part, rows):
+                place = _Place(self.key, part, _random.choice(free))
+                if self._take(place, attempt_id):
+                    return place
+                # Somebody was quicker: each time that happens, there is one place less.
+                rows = self._taken(part)
+            wait = min(wait, _soonest(rows, wait))
+        raise TooManyAttempts(wait)
+
+    def _take(self, place: _Place, attempt_id: UUID) -> bool:
+        return bool(
+            TAKE.apply(
+                mine=lambda row: bool(row.attempt_id == attempt_id),
+                bucket=place.bucket,
+                part=place.part,
+                place=place.place,
+                attempt_id=attempt_id,
+                seconds=self.window,
+            )
+        )
+
+    def _taken(self, part: int) -> list[Row]:
+        return TAKEN.all(bucket=self.key, part=part)
+
+    def _free(self, part: int, rows: list[Row]) -> list[int]:
+        there = min(PLACES_A_PARTITION, self.most - part * PLACES_A_PARTITION)
+        taken = {row.place for row in rows}
+        return [place for place in range(there) if place not in taken]
+
+
+def _soonest(rows: list[Row], window: int) -> int:
+    return min((row.seconds for row in rows if row.seconds), default=window)
+
+
+def attempted_here(request: HttpRequest, kind: str) -> None:
+    """Count a try by its network address, in this process alone. Raises TooManyAttempts.
+
+    For what costs less than a write would: a suggestion is one read. With several processes a visitor gets as many times
+    the limit, which is generous anyway and keeps nothing secret. The window is fixed and starts for all at once.
+    """
+    global _seen
+    rule, now = limit(kind), int(time.time())
+    window, who = now // rule.window, (kind, address_of(request))
+    with _seen_lock:
+        if _seen[0] != window or len(_seen[1]) > _ADDRESSES_IN_MEMORY:
+            _seen = window, Counter()
+        _seen[1][who] += 1
+        tries = _seen[1][who]
+    if rule.per_address and tries > rule.per_address:
+        raise TooManyAttempts(rule.window - now % rule.window)
+
+
+def address_of(request: HttpRequest) -> str:
+    """Return the network that a request comes from: an IPv4 address, or the 64 bits that one IPv6 household has.
+
+    Behind a proxy (BEHIND_PROXY) it is the last one in X-Forwarded-For: that one the proxy has seen, all before it are hearsay.
+    """
+    given = str(request.META.get("REMOTE_ADDR", ""))
+    if settings.BEHIND_PROXY:
+        given = request.META.get("HTTP_X_FORWARDED_FOR", "").rpartition(",")[2].strip() or given
+    # Some proxies name the port, too: "192.0.2.1:4711", "[2001:db8::1]:4711".
+    host = given[1:].partition("]")[0] if given.startswith("[") else given
+    host = host.partition(":")[0] if host.count(":") == 1 else host
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return "unknown"
+    if isinstance(address, ipaddress.IPv6Address):
+        mapped = address.ipv4_mapped
+        return str(mapped) if mapped else str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
+    return str(address)

@@ -1,0 +1,147 @@
+"""A few at once, and the others in line: so that a crowd at the checkout leaves the rest of the shop its threads and processors.
+
+A process works on `settings.CHECKOUTS_AT_ONCE` requests for such a view at a time; a few more wait for them in its threads.
+Everybody else is answered at once, without the database, by a page that comes again by itself when it is their turn. Their turns are
+as far apart as requests lately took, and stand in a signed cookie, so that they count in every process and on every server.
+Why: docs/decisions/017.
+"""
+
+import math
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from django.conf import settings
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+
+# How long a turn counts, from when it was given, in seconds: a long wait, and the visit after it.
+TURN_SECONDS = 30 * 60
+# In seconds: how long somebody waits in a thread, how long before they ask again, and how late they may come.
+_PATIENCE, _AT_LEAST, _AT_MOST, _GRACE = 10.0, 2, 60.0, 2.0
+# Whoever is inside for so many seconds leaves their place to somebody else; so many at most do.
+_LONG, _STUCK_AT_MOST = 1.0, 5
+
+
+class Turn(NamedTuple):
+    """A place in the line: the moment from which its owner goes before all who have none, in seconds since 1970."""
+
+    at: float
+
+
+class Wait(NamedTuple):
+    """Whose turn is still to come, and in how many seconds they ask again."""
+
+    turn: Turn
+    seconds: int
+
+
+@dataclass(eq=False)
+class Place:
+    """Somebody who is inside, since a moment, or waits in a thread until they are called."""
+
+    since: float = 0.0
+    called: threading.Event = field(default_factory=threading.Event)
+
+
+class WaitingRoom:
+    """What one process knows of the line: who is inside, who is next, and which turns it has given. Moments are seconds since 1970."""
+
+    def __init__(self, places: int, seats: int) -> None:
+        self._places, self._seats = max(1, places), seats
+        self._lock = threading.Lock()
+        self._inside: set[Place] = set()
+        self._next: deque[Place] = deque()
+        self._turns: deque[float] = deque()  # given and not over yet, the soonest first
+        self._took = 0.1  # seconds that a request has lately been inside
+
+    def entered(self, turn: Turn | None, now: float) -> Place | Wait:
+        """Go inside, perhaps after a while in a thread, and return the place; or get a turn. Whoever went inside has to leave."""
+        mine = Place()
+        with self._lock:
+            while self._turns and self._turns[0] + _GRACE < now:
+                self._turns.popleft()
+            theirs = turn.at <= now if turn else not self._turns
+            if self._room(now) > len(self._next) or (theirs and len(self._next) < self._seats):
+                self._next.append(mine)
+                self._call(now)
+            else:
+                return self._told(turn, now)
+        until = time.monotonic() + _PATIENCE
+        while not mine.called.wait(_LONG):
+            with self._lock:
+                self._call(time.time())
+                if not mine.called.is_set() and time.monotonic() > until:
+                    self._next.remove(mine)
+                    return self._told(turn or Turn(now), now)
+        return mine
+
+    def left(self, place: Place, now: float) -> None:
+        """Make room for the next."""
+        with self._lock:
+            self._inside.remove(place)
+            self._took += 0.1 * (min(now - place.since, _LONG) - self._took)
+            self._call(now)
+
+    def _call(self, now: float) -> None:
+        while self._next and self._room(now) > 0:
+            place = self._next.popleft()
+            place.since = now
+            self._inside.add(place)
+            place.called.set()
+
+    def _room(self, now: float) -> int:
+        # Whoever has been inside for long waits for the database, and not for the processor: others may go in beside them.
+        # Below zero when a clock was set back, and they count as new.
+        busy = sum(now - place.since < _LONG for place in self._inside)
+        return min(self._places - busy, self._places + _STUCK_AT_MOST - len(self._inside))
+
+    def _told(self, turn: Turn | None, now: float) -> Wait:
+        if turn is None:
+            last = self._turns[-1] if self._turns else now
+            turn = Turn(min(max(last, now + 1) + self._took / self._places, now + _AT_MOST))
+            self._turns.append(turn.at)
+        return Wait(turn, max(_AT_LEAST, math.ceil(turn.at - now)))
+
+
+def turn_of(request: HttpRequest) -> Turn | None:
+    """Return the turn that a visitor was given before, if there is one."""
+    kept = request.COOKIES.get(settings.TURN_COOKIE_NAME, "")
+    try:
+        return Turn(*signing.loads(kept, salt="web.turn", max_age=TURN_SECONDS)) if kept else None
+    except (signing.BadSignature, TypeError):
+        return None
+
+
+def _drawn(sent: list[tuple[str, str]], path: str, seconds: int) -> str:
+    return render_to_string("waiting_room.html", {"sent": sent, "path": path, "seconds": seconds})
+
+
+@lru_cache(maxsize=64)
+def _plain(path: str) -> str:
+    return _drawn([], path, 0)
+
+
+def waiting(request: HttpRequest, wait: Wait) -> HttpResponse:
+    """Return the page that waits: it comes again by itself, with all that was sent. Needs no database.
+
+    Its status is 200, as nothing has failed; Retry-After tells programs what Refresh tells browsers.
+    """
+    sent = [(name, value) for name, values in request.POST.lists() for value in values]
+    # Without what was sent the page says how long in its headers alone, so it is drawn once.
+    text = _drawn(sent, request.get_full_path(), wait.seconds) if sent else _plain(request.get_full_path())
+    response = HttpResponse(text)
+    response["Retry-After"] = str(wait.seconds)
+    if request.method != "POST":  # a browser would ask for a page, and forget what was sent
+        response["Refresh"] = str(wait.seconds)
+    response["Cache-Control"] = "no-store"
+    response["Content-Length"] = str(len(response.content))
+    kept = signing.dumps(wait.turn, salt="web.turn")
+    response.set_cookie(
+        settings.TURN_COOKIE_NAME, kept, max_age=TURN_SECONDS, secure=settings.HTTPS, httponly=True, samesite="Lax"
+    )
+    return response
