@@ -163,7 +163,11 @@ def test_i3_an_order_that_stands_where_it_stood_before_is_named_and_written_anew
     assert any(f"stands on the board in to_pack, {order.placed_at.date()}" in each for each in named)
     report = mended(of(order))
     assert report.clean
-    assert len(report.mended) >= 3
+    # The day's own row may be missing, too: no other order is on hold that day, or one is.
+    assert {each.fault for each in report.mended} >= {
+        "is missing on the board, in on_hold",
+        "reads otherwise in its person's list",
+    }
 
 
 def test_i3_a_second_copy_on_the_board_is_named_and_removed() -> None:
