@@ -20,7 +20,7 @@ from cassandra.util import datetime_from_uuid1, uuid_from_time
 from django.http import QueryDict
 from django.utils.crypto import salted_hmac
 
-from cassandra_db import CassandraUnavailable, Row, Statement, logged_batch, page_key, page_token, read, write
+from cassandra_db import CassandraUnavailable, Row, Statement, page_key, page_token, read, write, write_together
 from mail.addresses import email_key
 from web.logs import in_one_line, request_id
 
@@ -177,7 +177,7 @@ def _enter(entry: Entry, part: int, outcome: str) -> None:
     rows = [ENTERED.bind(day=moment, **row)]
     if entry.actor_id:
         rows.append(ENTERED_BY_ACTOR.bind(month=moment.replace(day=1), **row))
-    logged_batch(*rows)
+    write_together(rows)
 
 
 def _page(

@@ -13,9 +13,9 @@ from cart.queries import Cart, Line
 from cassandra_db import Chain, Pending, Row
 from catalogue import delivery, quotes
 from catalogue.money import minor
-from catalogue.queries import Product, Variant, product_in, product_started
+from catalogue.queries import Product, Variant, product_in, product_now_started
 from catalogue.quotes import QuotedLine
-from inventory.queries import Ahead, Stock, kept_for, stock_in, stock_started
+from inventory.queries import Ahead, Stock, kept_for, stock_in, stock_now_started
 from promotions import queries as promotions
 from promotions.queries import Applied
 
@@ -34,7 +34,10 @@ class Goods:
 
 
 class GoodsReading:
-    """Products and their stock on their way: the first hundred at once, the others when these are here."""
+    """Products and their stock on their way: the first hundred at once, the others when these are here.
+
+    As a quorum knows them: a node that was away would leave a line out of an order, or say that it is sold out.
+    """
 
     def __init__(self, product_ids: Iterable[UUID]) -> None:
         self._waiting = list(dict.fromkeys(product_ids))
@@ -42,7 +45,7 @@ class GoodsReading:
 
     def _started(self) -> dict[UUID, tuple[Pending, Pending]]:
         now, self._waiting = self._waiting[:AT_ONCE], self._waiting[AT_ONCE:]
-        return {each: (product_started(each), stock_started(each)) for each in now}
+        return {each: (product_now_started(each), stock_now_started(each)) for each in now}
 
     def collected(self) -> dict[UUID, Goods]:
         """Wait for all of them. Raises CassandraUnavailable."""

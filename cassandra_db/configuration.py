@@ -100,6 +100,9 @@ def database(env: environ.Env) -> dict[str, Any]:
                 "protocol_version": 4,
                 "connect_timeout": 5,
                 "control_connection_timeout": 5,
+                # The others are told when they are first asked: else each first use of a statement waits ten seconds for
+                # a node that stands still.
+                "prepare_on_all_hosts": False,
                 "reconnection_policy": ExponentialReconnectionPolicy(0.5, 5.0),
                 "execution_profiles": _profiles(local_dc),
             },

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -112,6 +112,19 @@ class Statement:
 
     def __repr__(self) -> str:
         return f"<{self.question}: {self.cql}>"
+
+    def at(self, consistency: int) -> Statement:
+        """Declare the same statement at another consistency level."""
+        return Statement(
+            self.question,
+            self.cql,
+            profile=self.profile,
+            consistency=consistency,
+            idempotent=self.idempotent,
+            scans=self.scans,
+            timeout=self.timeout,
+            page_size=self.page_size,
+        )
 
     def prepared(self) -> PreparedStatement:
         """Return the statement as this process's session has prepared it. Raises CassandraUnavailable."""
@@ -368,27 +381,19 @@ def _was_sent(error: NoHostAvailable) -> bool:
     )
 
 
-def logged_batch(*bound: BoundStatement, consistency: int = LOCAL_QUORUM) -> None:
-    """Write small copies to several partitions: all of them, in the end. Raises CassandraUnavailable.
+def write_together(statements: Sequence[BoundStatement]) -> None:
+    """Write in one go what may be written twice. Raises CassandraUnavailable.
 
+    In one partition it is all of them or none, at once. Of several partitions some may be written and others not when it
+    raises, or when this process dies: something has to write all of them again. (Why no logged batch: docs/decisions/018.)
     Cassandra refuses more than 50 KiB across partitions.
     """
-    batch = BatchStatement(BatchType.LOGGED, consistency_level=consistency)
-    for statement in bound:
-        batch.add(statement)
-    batch.is_idempotent = True
-    if meter := _meter.get():
-        meter.statements += 1
-    with _answering(bound[0].prepared_statement.query_string):
-        session().execute(batch, execution_profile=WRITE)
-
-
-def write_together(statements: list[BoundStatement]) -> None:
-    """Write to one partition in one go: all of them or none, at once. Raises CassandraUnavailable."""
     batch = BatchStatement(BatchType.UNLOGGED, consistency_level=LOCAL_QUORUM)
     for statement in statements:
         batch.add(statement)
     batch.is_idempotent = True
+    if meter := _meter.get():
+        meter.statements += 1
     with _answering(statements[0].prepared_statement.query_string):
         session().execute(batch, execution_profile=WRITE)
 

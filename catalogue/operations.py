@@ -12,7 +12,7 @@ from uuid import UUID
 from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
 
-from cassandra_db import Pending, Row, conditional, logged_batch, read, scan, write, write_together
+from cassandra_db import Pending, Row, conditional, read, scan, write, write_together
 from catalogue import queries
 from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
 from catalogue.money import minor
@@ -375,9 +375,13 @@ def _write_cards(product: Product) -> None:
             for category_id, sort, key in belongs
         ]
     )
-    for category_id, sort, key in found - belongs:
-        place = {"product_id": product.product_id, "category_id": category_id, "sort": sort, "sort_key": key}
-        logged_batch(CARD_TAKEN_AWAY.bind(**place), PLACE_LEFT.bind(**place))
+    left = [
+        {"product_id": product.product_id, "category_id": category_id, "sort": sort, "sort_key": key}
+        for category_id, sort, key in found - belongs
+    ]
+    # A place is known for as long as a card may stand there.
+    _all_done([CARD_TAKEN_AWAY.start(**place) for place in left])
+    _all_done([PLACE_LEFT.start(**place) for place in left])
 
 
 def _all_done(under_way: Iterable[Pending]) -> None:

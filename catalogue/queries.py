@@ -10,7 +10,7 @@ from uuid import UUID
 
 from moneyed import Money
 
-from cassandra_db import LOCAL_ONE, Pending, Row, page_key, page_token, read, scan
+from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, Pending, Row, page_key, page_token, read, scan
 from cassandra_db.session import keyspace
 from catalogue.money import money
 from catalogue.words import PREFIX_LETTERS, words
@@ -159,13 +159,8 @@ PRODUCT = read(
        weight_grams, sold FROM products WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
-# The same, when what has just been written must be seen.
-PRODUCT_NOW = read(
-    "Q1",
-    """SELECT product_id, variant_id, name, slug, brand, description, details, category_id, option_names, tax_class, currency,
-       status, featured, stock_word, created_at, updated_at, sku, position, options, price, compare_at, picture,
-       weight_grams, sold FROM products WHERE product_id = :product_id""",
-)
+# The same, when whatever was acknowledged must be seen: where something is written, put into a cart, counted or ordered.
+PRODUCT_NOW = PRODUCT.at(LOCAL_QUORUM)
 PRODUCTS = scan(
     "Q1",
     """SELECT product_id, variant_id, name, slug, brand, description, details, category_id, option_names, tax_class, currency,
@@ -173,12 +168,17 @@ PRODUCTS = scan(
        weight_grams, sold FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
 )
 PRODUCT_ID = read("Q1", "SELECT product_id FROM product_ids_by_slug WHERE slug = :slug", consistency=LOCAL_ONE)
-VARIANT = read("Q1", "SELECT product_id, variant_id FROM variants_by_sku WHERE sku = :sku", consistency=LOCAL_ONE)
+VARIANT = read("Q1", "SELECT product_id, variant_id FROM variants_by_sku WHERE sku = :sku")
 
 
 def product_started(product_id: UUID) -> Pending:
     """Start reading a product, for `product_in`."""
     return PRODUCT.start(product_id=product_id)
+
+
+def product_now_started(product_id: UUID) -> Pending:
+    """Start reading a product as a quorum knows it, for `product_in`."""
+    return PRODUCT_NOW.start(product_id=product_id)
 
 
 def product_in(rows: Sequence[Row]) -> Product | None:
@@ -227,7 +227,7 @@ def product(product_id: UUID) -> Product | None:
 
 def product_now(product_id: UUID) -> Product | None:
     """Return the product as a quorum knows it: whatever was acknowledged is in it. Raises CassandraUnavailable."""
-    return product_in(PRODUCT_NOW.all(product_id=product_id))
+    return product_in(product_now_started(product_id).rows())
 
 
 def products(product_ids: Iterable[UUID]) -> dict[UUID, Product]:

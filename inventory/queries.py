@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 
 from django.utils.timezone import localdate
 
-from cassandra_db import LOCAL_ONE, Pending, Row, read
+from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, Pending, Row, read
 
 # In the order in which they are asked for goods (see inventory.allocating).
 WAREHOUSES = ("berlin", "cork")
@@ -104,6 +104,8 @@ STOCK = read(
        WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
+# The same, when whatever was acknowledged must be seen: a node that was away may know nothing of what it missed.
+STOCK_NOW = STOCK.at(LOCAL_QUORUM)
 
 
 def stock_started(product_id: UUID) -> Pending:
@@ -111,12 +113,17 @@ def stock_started(product_id: UUID) -> Pending:
     return STOCK.start(product_id=product_id)
 
 
+def stock_now_started(product_id: UUID) -> Pending:
+    """Start reading a product's stock as a quorum knows it, for `stock_in`."""
+    return STOCK_NOW.start(product_id=product_id)
+
+
 def stock_of(product_id: UUID) -> dict[UUID, Stock]:
-    """Return the stock of a product's variants, by variant; one that was never received is missing.
+    """Return the stock of a product's variants as a quorum knows it, by variant; one that was never received is missing.
 
     Raises CassandraUnavailable.
     """
-    return stock_in(stock_started(product_id).rows())
+    return stock_in(stock_now_started(product_id).rows())
 
 
 def stock_in(rows: Iterable[Row]) -> dict[UUID, Stock]:

@@ -22,7 +22,7 @@ from cart.today import CartToday, as_today, on_sale, shown
 from cart.undo import Removed, removed
 from cassandra_db import Chain
 from catalogue import delivery
-from catalogue.queries import Product, Variant, categories_ahead, product, variant_by_sku
+from catalogue.queries import Product, Variant, categories_ahead, product_now, variant_by_sku
 from catalogue.templatetags.money import money as in_words
 from inventory.queries import stock_of
 from promotions.operations import person_key
@@ -198,7 +198,7 @@ def restore(request: HttpRequest) -> HttpResponse:
     if undo is None:
         return press_refused(request, TOO_LATE)
     try:
-        found = product(undo.product_id)
+        found = product_now(undo.product_id)
         variant = on_sale(found, undo.variant_id)
         if found is None or variant is None:
             raise NoLongerSold(undo.name)
@@ -226,7 +226,7 @@ def _owner(request: HttpRequest) -> UUID:
 def goods_named(sku: str | None) -> tuple[Product, Variant]:
     """Return what a SKU names. Raises NoLongerSold."""
     row = variant_by_sku(sku) if sku and len(sku) <= LONGEST_SKU and "\0" not in sku else None
-    found = product(row.product_id) if row else None
+    found = product_now(row.product_id) if row else None
     if row is None or found is None:
         raise NoLongerSold
     variant = on_sale(found, row.variant_id)

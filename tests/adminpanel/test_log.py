@@ -77,7 +77,7 @@ def test_s50_what_cannot_be_entered_is_not_done(staff: Client, monkeypatch: pyte
     def away(*_: object, **__: object) -> None:
         raise CassandraUnavailable("away")
 
-    monkeypatch.setattr(audit, "logged_batch", away)
+    monkeypatch.setattr(audit, "write_together", away)
     assert staff.post(note_of(order.number), {"note": "Called"}).status_code == 503
     found = queries.order(order.order_id)
     assert found

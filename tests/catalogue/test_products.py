@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 from moneyed import EUR, Money
 
-from cassandra_db import BadPageToken, CassandraUnavailable, logged_batch, write_together
+from cassandra_db import BadPageToken, CassandraUnavailable, write_together
 from catalogue import operations, queries
 from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
 from catalogue.queries import Product
@@ -237,9 +237,9 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(stops_at: int, mon
 
     cheaper = replace(product, variants=(replace(product.variants[0], price=Money("4.00", EUR)),))
     with monkeypatch.context() as patch:
-        for statement in (operations.PLACE_TAKEN, operations.CARD_PUT):
+        steps = (operations.PLACE_TAKEN, operations.CARD_PUT, operations.CARD_TAKEN_AWAY, operations.PLACE_LEFT)
+        for statement in steps:
             patch.setattr(statement, "start", cut(statement.start))
-        patch.setattr(operations, "logged_batch", cut(logged_batch))
         patch.setattr(operations, "write_together", cut(write_together))
         with contextlib.suppress(CassandraUnavailable):
             operations.product_saved(cheaper, now())

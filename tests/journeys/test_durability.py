@@ -5,11 +5,12 @@ is sent again with the same id, as a browser would send a form again, until it i
 """
 
 import os
+import pickle
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from cassandra_db import QUORUM
 from cassandra_db.node import control, state
 from cassandra_db.session import session
 from tests.environment import KEYSPACE, ROOT
-from tests.factories import make_shelf
+from tests.factories import make_order, make_shelf
 from tests.journeys.pressing import CSRF, NO_ANSWER, Line
 from tests.serving import Web
 
@@ -188,6 +189,17 @@ THREE_COPIES = "replication = {'class': 'SimpleStrategy', 'replication_factor': 
 MOST_REFUSED = 2 * CONNECTIONS
 # What a page could not read from the dead node is read from another, before its visitor hears of it.
 MOST_PAGES_REFUSED = 2
+# Where an order is found: its copies in five partitions, written in one go.
+COPIES = {"orders_by_status", "order_days_by_status", "orders_by_user", "order_years_by_user", "orders_by_email"}
+WRITE_COPIES = """
+import pickle, sys
+from orders.operations import copies_written
+order = pickle.loads(bytes.fromhex(sys.stdin.readline()))
+copies_written(order)
+print("ready", flush=True)
+sys.stdin.readline()
+copies_written(order)
+"""
 
 
 @pytest.fixture
@@ -213,11 +225,11 @@ def wait_until_agreed(connected: Session) -> None:
 
 
 def filled(cluster: state.Cluster) -> tuple[dict[str, str], list[str]]:
-    """Give the three nodes what carts need of the suite's tables, and goods; return the shop's environment there, and the SKUs."""
+    """Give the three nodes what carts and lists of orders need of the suite's tables, and goods; return the shop's environment there, and the SKUs."""
     tables = session().cluster.metadata.keyspaces[KEYSPACE].tables
     rooms = ("catalogue", "inventory", "promotions", "cart")
     models = [vars(apps.get_app_config(room).models_module).values() for room in rooms]
-    names = {getattr(model, "__table_name__", None) for room in models for model in room} & tables.keys()
+    names = {getattr(model, "__table_name__", None) for room in models for model in room} & tables.keys() | COPIES
     with connected(cluster.hosts[0], cluster.cql_port) as first:
         first.execute(f"CREATE KEYSPACE {KEYSPACE_OF_THREE} WITH {THREE_COPIES}")
         for name in names:
@@ -243,6 +255,30 @@ def nearest(connected: Session, cart_id: UUID) -> str:
     return str(replicas[0].address)
 
 
+@contextmanager
+def clerk(environment: dict[str, str]) -> Iterator[Callable[[], int]]:
+    """Connect another process to the nodes, that writes an order's copies when it is told to; yields what tells it and returns its exit status."""
+    order = make_order(paid=True, user_id=uuid4())
+    command = [sys.executable, "manage.py", "shell", "-v0", "-c", WRITE_COPIES]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, cwd=ROOT, env=os.environ | environment, stdin=pipe, stdout=pipe, text=True
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        print(pickle.dumps(order).hex(), file=process.stdin, flush=True)
+        assert process.stdout.readline() == "ready\n"
+
+        def write() -> int:
+            process.communicate("now\n", timeout=PATIENCE)
+            return process.returncode
+
+        try:
+            yield write
+        finally:
+            process.kill()
+
+
 @pytest.mark.timeout(600)  # four starts of a node, on a machine that may be busy
 def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(cluster: state.Cluster, tmp_path: Path) -> None:
     environment, skus = filled(cluster)
@@ -254,10 +290,12 @@ def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(cluster: sta
         with connected(cluster.hosts[0], cluster.cql_port) as first:
             victim = nearest(first, found(first, KEYSPACE_OF_THREE, stream.acknowledged[0]).cart_id)
         name = next(node.name for node in cluster.nodes if node.address == victim)
-        with pages_read(stream) as pages, meanwhile(stream):
+        with clerk(environment) as copies_written, pages_read(stream) as pages, meanwhile(stream):
             stream.wait_for(stream.all_of_them // 3)
             control.kill(name, home=tmp_path / "cassandra")
             told = list(stream.acknowledged)
+            # The others still count on the dead one: what waits for just that one is refused.
+            assert copies_written() == 0
         # A visitor who comes later, to a server that starts with one node dead.
         web.stop()
         web.start()
