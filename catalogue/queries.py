@@ -266,6 +266,7 @@ CATEGORIES = read(
     "SELECT category_id, slug, name, parent_id, position, description, picture FROM categories WHERE tree = :tree",
     consistency=LOCAL_ONE,
 )
+CATEGORIES_NOW = CATEGORIES.at(LOCAL_QUORUM)
 TREE_SECONDS = 30
 
 
@@ -331,12 +332,21 @@ categories_forgotten = _copy.forget
 
 def categories_now() -> Tree:
     """Return the tree of categories as it stands, for whoever is about to change it. Raises CassandraUnavailable."""
-    return Tree(CATEGORIES.all(tree=SHOP_TREE))
+    return Tree(CATEGORIES_NOW.all(tree=SHOP_TREE))
 
 
 def categories() -> Tree:
     """Return the tree of categories, at most 30 seconds old. Raises CassandraUnavailable."""
     return _copy.tree()
+
+
+def categories_with(category_id: UUID) -> Tree:
+    """Return the tree of categories, for a product that is written: as it stands, if the copy does not know its category yet.
+
+    Raises CassandraUnavailable.
+    """
+    known = categories()
+    return known if category_id in known.by_id else categories_now()
 
 
 def root_categories() -> list[CategoryNode]:

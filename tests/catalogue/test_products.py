@@ -218,6 +218,15 @@ def test_a_fraction_of_a_cent_is_refused() -> None:
         operations.product_saved(replace(product, variants=(odd,)), now())
 
 
+def test_a_product_goes_into_a_category_that_another_process_has_just_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process knows a tree of a moment ago."""
+    before = queries.categories()
+    shelf = make_category()
+    monkeypatch.setattr(queries._copy, "tree", lambda: before)
+    make_product("Anvil", category=shelf)
+    assert listed(shelf.category_id) == ["Anvil"]
+
+
 @pytest.mark.parametrize("stops_at", range(8))
 def test_a_save_that_is_cut_off_is_finished_from_what_it_left(stops_at: int, monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = make_category()
