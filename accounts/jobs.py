@@ -5,11 +5,12 @@ from datetime import datetime, timedelta
 from accounts.operations import erasures_done
 from cassandra_db.jobs import Job
 from cassandra_db.leases import moved, position
-from cassandra_db.minutes import minute_of, minutes_between
+from cassandra_db.minutes import MINUTE, minute_of, minutes_between
 
 ERASURES = "erasures"
-# Whoever asked to be erased has no request under way any more after that time.
-WAIT = timedelta(minutes=2)
+# Whoever asked to be erased has no request under way any more after that time, and an order of theirs that was cut off
+# has been looked after (orders.jobs), so that their lists lead to all of them.
+WAIT = timedelta(minutes=4)
 # How far a worker looks back that has never run here. Later it goes on where it was.
 FIRST_LOOK_BACK = timedelta(days=1)
 _AT_ONCE = 100  # minutes read side by side
@@ -27,4 +28,4 @@ def erase(now: datetime) -> str:
     return f"{done} accounts erased" if done else ""
 
 
-JOBS = [Job(ERASURES, timedelta(seconds=20), erase)]
+JOBS = [Job(ERASURES, timedelta(seconds=20), erase, trails=WAIT + MINUTE)]

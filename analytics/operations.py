@@ -84,10 +84,9 @@ def day_changed(day: date) -> None:
 
 
 def _categories(product_ids: set[UUID]) -> dict[UUID, tuple[UUID, ...]]:
-    tree = catalogue.categories()
     found = {}
-    for product in catalogue.products(product_ids).values():
-        if node := tree.by_id.get(product.category_id):
+    for product in catalogue.products_now(product_ids).values():
+        if node := catalogue.categories_with(product.category_id).by_id.get(product.category_id):
             found[product.product_id] = tuple(each.category_id for each in [*node.ancestors, node])
     return found
 

@@ -101,7 +101,7 @@ def database(env: environ.Env) -> dict[str, Any]:
                 "connect_timeout": 5,
                 "control_connection_timeout": 5,
                 # The others are told when they are first asked: else each first use of a statement waits ten seconds for
-                # a node that stands still.
+                # each of them that stands still, and not once for the one that is asked (cassandra_db.statements).
                 "prepare_on_all_hosts": False,
                 "reconnection_policy": ExponentialReconnectionPolicy(0.5, 5.0),
                 "execution_profiles": _profiles(local_dc),

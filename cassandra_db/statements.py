@@ -31,7 +31,7 @@ from cassandra import (
     Unavailable,
     WriteTimeout,
 )
-from cassandra.cluster import NoHostAvailable, ResponseFuture
+from cassandra.cluster import NoHostAvailable, ResponseFuture, Session
 from cassandra.connection import ConnectionException
 from cassandra.cqltypes import DateType, TimeUUIDType
 from cassandra.protocol import ErrorMessage
@@ -137,7 +137,7 @@ class Statement:
         with _answering(self):
             if current.keyspace != keyspace():
                 current.set_keyspace(keyspace())
-            made = current.prepare(self.cql)
+            made = _prepared(current, self.cql)
         made.consistency_level = self.consistency
         made.is_idempotent = self.idempotent
         if self.page_size:
@@ -198,6 +198,16 @@ class Statement:
                 )
                 for row in found:
                     yield in_utc([row], self.stamps)[0] if self.stamps else row
+
+
+def _prepared(current: Session, cql: str) -> PreparedStatement:
+    try:
+        return current.prepare(cql)
+    except OperationTimedOut as silent:
+        # The driver has asked one node alone, and one that stands still does not answer.
+        if silent.last_host is not None:
+            SilentLast.left_unanswered(silent.last_host)
+        return current.prepare(cql)
 
 
 def read(question: str, cql: str, *, consistency: int = LOCAL_QUORUM, timeout: float | None = None) -> Statement:

@@ -36,7 +36,7 @@ def lists_followed(now: datetime) -> str:
         return ""
     for _, product_id in due:
         operations.cards_written(product_id)
-    products = queries.products(product_id for _, product_id in due)
+    products = queries.products_now(product_id for _, product_id in due)
     for product in products.values():
         operations.prefixes_refreshed(product)
         operations.related_refreshed(product)

@@ -447,7 +447,7 @@ def featured_refreshed(changed: Iterable[Product]) -> int:
     standing = [row.product_id for pending in reading for row in pending.rows()]
     wanted = dict.fromkeys([*standing, *(card.product_id for part in newest for card in part.cards)])
     fresh = {product.product_id: product for product in changed}
-    fresh |= queries.products(product_id for product_id in wanted if product_id not in fresh)
+    fresh |= queries.products_now(product_id for product_id in wanted if product_id not in fresh)
     return featured_rebuilt(fresh.values())
 
 
@@ -477,7 +477,7 @@ class Related:
 
 def related_pinned(product_id: UUID, pinned: Sequence[UUID]) -> None:
     """Put products of the staff's choice first among what goes with a product."""
-    found = queries.products([product_id, *pinned])
+    found = queries.products_now([product_id, *pinned])
     chosen = [found[each] for each in pinned if each in found and each != product_id]
     others = [each for each in related_rows(product_id) if not each.pinned]
     _write_related(product_id, [*(Related(card_of(each), pinned=True) for each in chosen if each.active), *others])

@@ -232,7 +232,18 @@ def product_now(product_id: UUID) -> Product | None:
 
 def products(product_ids: Iterable[UUID]) -> dict[UUID, Product]:
     """Return those of the products that exist, read side by side. Raises CassandraUnavailable."""
-    reading = [product_started(product_id) for product_id in dict.fromkeys(product_ids)]
+    return _found([product_started(product_id) for product_id in dict.fromkeys(product_ids)])
+
+
+def products_now(product_ids: Iterable[UUID]) -> dict[UUID, Product]:
+    """Return those of the products that exist as a quorum knows them, for what is made from them and kept.
+
+    Raises CassandraUnavailable.
+    """
+    return _found([product_now_started(product_id) for product_id in dict.fromkeys(product_ids)])
+
+
+def _found(reading: Iterable[Pending]) -> dict[UUID, Product]:
     found = (product_in(pending.rows()) for pending in reading)
     return {each.product_id: each for each in found if each}
 

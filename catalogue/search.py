@@ -291,7 +291,7 @@ def _replace(path: Path, product_ids: list[UUID]) -> None:
     writer = index.writer(heap_size=32_000_000, num_threads=1)
     for start in range(0, len(product_ids), 100):
         part = product_ids[start : start + 100]
-        found = queries.products(part)
+        found = queries.products_now(part)
         for product_id in part:
             writer.delete_documents_by_term("id", product_id.hex)
             product = found.get(product_id)
@@ -302,7 +302,7 @@ def _replace(path: Path, product_ids: list[UUID]) -> None:
 
 
 def _document(product: Product) -> Any:
-    node = queries.categories().by_id.get(product.category_id)
+    node = queries.categories_with(product.category_id).by_id.get(product.category_id)
     line = [*node.ancestors, node] if node else []
     card = card_of(product)
     sold = [variant for variant in product.variants if variant.sold]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from accounts import queries as accounts
 from cassandra_db.personal import NotYet, Person
@@ -112,9 +113,15 @@ def erased(person: Person, now: datetime) -> None:
 
 
 def _orders_of(person: Person) -> Iterator[Order]:
+    there: set[UUID] = set()
     for listed in queries.orders_of(person.user_id, _years(datetime.now(UTC))).values():
+        there |= {each.order_id for each in listed}
         reading = [queries.order_started(each.order_id) for each in listed]
         yield from (order for pending in reading if (order := queries.order_in(pending.rows())))
+    # Theirs since a moment: the person's own list may not have it yet.
+    reading = [queries.order_started(each) for each in queries.order_ids_by_email(person.email) if each not in there]
+    found = (queries.order_in(pending.rows()) for pending in reading)
+    yield from (order for order in found if order and order.user_id == person.user_id)
 
 
 def _years(now: datetime) -> range:

@@ -16,7 +16,7 @@ from cart.operations import waiting as operations
 from cart.today import on_sale
 from cart.views.lines import goods_named
 from cart.waiting import Wish, ended_by, wish_in
-from catalogue.queries import Product, Variant, product
+from catalogue.queries import Product, Variant, product_now
 from catalogue.words import label
 from inventory.queries import stock_of
 from mail.addresses import email_key
@@ -65,7 +65,7 @@ def wait(request: HttpRequest) -> HttpResponse:
 def waiting(request: HttpRequest, token: str) -> HttpResponse:
     """Confirm by the mailed link, and a press, that an address wants to be told."""
     wish = wish_in(token)
-    found = product(wish.product_id) if wish else None
+    found = product_now(wish.product_id) if wish else None
     variant = on_sale(found, wish.variant_id) if wish else None
     if wish is None or found is None or variant is None:
         return page(request, "cart/wait_over.html", {}, status=410)

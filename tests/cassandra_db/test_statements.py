@@ -1,11 +1,26 @@
 """The driver's wrapping, on a real node."""
 
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from cassandra import OperationTimedOut
 
-from cassandra_db import BadPageToken, conditional, conditional_batch, metered, page_key, page_token, read, scan, write
+from cassandra_db import (
+    BadPageToken,
+    conditional,
+    conditional_batch,
+    metered,
+    page_key,
+    page_token,
+    read,
+    scan,
+    statements,
+    write,
+)
+from cassandra_db.configuration import SilentLast
+from cassandra_db.session import session
 
 PUT = write("test", "INSERT INTO leases (job, position, last_run) VALUES (:job, :position, :at)")
 GET = read("test", "SELECT job, position, last_run FROM leases WHERE job = :job")
@@ -81,3 +96,21 @@ def test_a_page_token_holds_its_key_and_only_for_its_list() -> None:
     for wrong, of in ((token, "Q2:other"), (token[:-1], "Q2:all"), ("", "Q2:all"), ("\x00", "Q2:all")):
         with pytest.raises(BadPageToken):
             page_key(wrong, of=of)
+
+
+def test_a_node_that_stands_still_is_asked_last_when_a_statement_is_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+    connected = session()
+    host, prepare, asked = connected.cluster.metadata.all_hosts()[0], connected.prepare, []
+
+    def silent_once(cql: str) -> Any:
+        asked.append(cql)
+        if len(asked) == 1:
+            raise OperationTimedOut({}, host)
+        return prepare(cql)
+
+    monkeypatch.setattr(connected, "prepare", silent_once)
+    monkeypatch.setattr(SilentLast, "_silent", {})
+    cql = "SELECT key FROM system.local WHERE key = :key"
+    assert statements._prepared(connected, cql).query_string == cql
+    assert asked == [cql, cql]
+    assert host in SilentLast._silent
