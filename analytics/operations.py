@@ -86,7 +86,7 @@ def day_changed(day: date) -> None:
 def _categories(product_ids: set[UUID]) -> dict[UUID, tuple[UUID, ...]]:
     found = {}
     for product in catalogue.products_now(product_ids).values():
-        if node := catalogue.categories_with(product.category_id).by_id.get(product.category_id):
+        if node := catalogue.category_by_id(product.category_id):
             found[product.product_id] = tuple(each.category_id for each in [*node.ancestors, node])
     return found
 

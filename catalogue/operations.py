@@ -149,7 +149,7 @@ def _check(product: Product) -> None:
         raise ProductRefused(f"{product.name} has {len(variants)} variants; 1 to {MAX_VARIANTS} are possible")
     if not _SLUG.fullmatch(product.slug) or not product.name.strip():
         raise ProductRefused(f"{product.slug!r} is no address, or the name is missing")
-    if product.category_id not in queries.categories_with(product.category_id).by_id:
+    if queries.category_by_id(product.category_id) is None:
         raise ProductRefused(f"{product.name}: there is no category {product.category_id}")
     if len({variant.sku for variant in variants}) < len(variants) or len(
         {variant.variant_id for variant in variants}
@@ -639,7 +639,7 @@ def prefixes_refreshed(product: Product, former_names: Iterable[str] = ()) -> No
     `former_names` are names under which it may still be suggested. A prefix may hold a few more than 50 until all are
     rebuilt.
     """
-    node = queries.categories_with(product.category_id).by_id.get(product.category_id)
+    node = queries.category_by_id(product.category_id)
     belongs = prefixes(product.name) if product.active else {}
     looked_at = set(belongs).union(*(prefixes(name) for name in former_names), prefixes(product.name))
     reading = {prefix: queries.BY_PREFIX.start(prefix=prefix) for prefix in sorted(looked_at)}

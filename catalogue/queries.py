@@ -360,6 +360,14 @@ def categories_with(category_id: UUID) -> Tree:
     return known if category_id in known.by_id else categories_now()
 
 
+def category_by_id(category_id: UUID) -> CategoryNode | None:
+    """Return the category of a product that is written, or None if there is none, not even since a moment.
+
+    Raises CassandraUnavailable.
+    """
+    return categories_with(category_id).by_id.get(category_id)
+
+
 def root_categories() -> list[CategoryNode]:
     """Return the categories that the navigation starts with. Raises CassandraUnavailable."""
     return categories().roots

@@ -302,7 +302,7 @@ def _replace(path: Path, product_ids: list[UUID]) -> None:
 
 
 def _document(product: Product) -> Any:
-    node = queries.categories_with(product.category_id).by_id.get(product.category_id)
+    node = queries.category_by_id(product.category_id)
     line = [*node.ancestors, node] if node else []
     card = card_of(product)
     sold = [variant for variant in product.variants if variant.sold]
