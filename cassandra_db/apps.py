@@ -7,6 +7,7 @@ class CassandraDbConfig(AppConfig):
     verbose_name = "Cassandra"
 
     def ready(self) -> None:
-        from cassandra_db.checks import secrets
+        from cassandra_db.checks import deployment, secrets
 
         register(secrets)
+        register(deployment, deploy=True)

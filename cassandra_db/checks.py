@@ -12,6 +12,19 @@ SUPERUSER = "cassandra"
 _LOOPBACK = ("127.", "localhost", "[::1]", "::1")
 
 
+_CHEAP_PASSWORD_HASHES = Error(
+    "Passwords would be kept under hashes that are cheap to guess.",
+    hint="CHEAP_PASSWORD_HASHES is for test runs: take it out of the environment.",
+    id="cassandra_db.E006",
+)
+
+
+def deployment(**_: Any) -> list[CheckMessage]:
+    """Return what `check --deploy` refuses even where debug or a showroom may be tried out."""
+    tried_out = settings.DEBUG or settings.SHOWROOM
+    return [_CHEAP_PASSWORD_HASHES] if settings.CHEAP_PASSWORD_HASHES and tried_out else []
+
+
 def secrets(**_: Any) -> list[CheckMessage]:
     """Return which secrets a shop must not be opened with. Debug and a showroom may be tried out on one machine."""
     database = settings.DATABASES["default"]
@@ -45,6 +58,8 @@ def secrets(**_: Any) -> list[CheckMessage]:
                 id="cassandra_db.E004",
             )
         )
+    if settings.CHEAP_PASSWORD_HASHES and not (settings.DEBUG or settings.SHOWROOM):
+        found.append(_CHEAP_PASSWORD_HASHES)
     if not settings.DEBUG and any(len(key) < KEY_LENGTH for key in settings.SECRET_KEY_FALLBACKS):
         found.append(
             Error(

@@ -209,6 +209,7 @@ def command(plan: NodePlan, java: Path, jars: Sequence[Path]) -> list[str]:
         "-XX:+ExitOnOutOfMemoryError",
         "-XX:-UsePerfData",
         "-XX:+IgnoreUnrecognizedVMOptions",
+        *os.environ.get("JVM_EXTRA_OPTS", "").split(),
         *jamm,
         *_module_flags("--add-exports", _EXPORTS),
         *_module_flags("--add-opens", _OPENS),

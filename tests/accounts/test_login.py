@@ -277,10 +277,9 @@ def test_a_user_is_read_afresh_in_each_request(client: Client) -> None:
     assert found.name == "Alicia"
 
 
-def test_the_hash_is_renewed_at_login_when_the_hashers_settings_have_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hashers.Argon2PasswordHasher, "time_cost", 1)
+def test_the_hash_is_renewed_at_login_when_the_hashers_settings_have_changed(settings: Settings) -> None:
     alice = make_user()
-    monkeypatch.undo()
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
     assert Client().login(username=alice.email, password=PASSWORD)
     renewed = queries.user(alice.pk)
     assert renewed is not None

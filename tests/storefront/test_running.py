@@ -13,6 +13,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+from django.core.management import call_command
+from django.core.management.base import SystemCheckError
 
 from cassandra_db.session import session
 from storefront import running
@@ -132,6 +134,11 @@ def test_two_runs_beside_each_other_each_end_what_they_started(tmp_path: Path) -
     assert session().execute("SELECT release_version FROM system.local"), "the suite's node was not theirs to stop"
 
 
+def test_s54_cheap_password_hashes_are_no_way_to_deploy() -> None:
+    with pytest.raises(SystemCheckError, match=r"cassandra_db\.E006"):
+        call_command("check", deploy=True)
+
+
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
@@ -140,6 +147,7 @@ def test_two_runs_beside_each_other_each_end_what_they_started(tmp_path: Path) -
         ({"SECRET_KEY_FALLBACKS": "changeme"}, "SECRET_KEY_FALLBACKS is shorter"),
         ({"CASSANDRA_USERNAME": "cassandra", "CASSANDRA_PASSWORD": "cassandra"}, "superuser"),
         ({"CASSANDRA_HOSTS": "10.1.2.3", "STOA_SHOWROOM": "0"}, "without a login"),
+        ({"CHEAP_PASSWORD_HASHES": "1", "STOA_SHOWROOM": "0"}, "CHEAP_PASSWORD_HASHES"),
         ({"DEBUG": "1", "PUBLIC_URL": "https://shop.example"}, "DEBUG is on"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",
