@@ -1,9 +1,9 @@
 # Two commands are enough: `make run` and `make test`. Needed: Python 3.11 with venv, make, the public package indexes;
-# `make test` builds two programs with Go, and fetches a pinned Go where there is none.
+# the tests build two programs with Go, and fetch a pinned Go where there is none.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run dev test check lint types templates deploy doctor stop clean lock
+.PHONY: help run dev test prove check lint types templates deploy doctor stop clean lock
 SHELL := /bin/sh
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -34,11 +34,15 @@ clean:  ## stop, then delete the data, the logs and the virtual environment (.en
 	rm -rf .cassandra .run .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis test-results
 
 ##@ Quality
-test: .venv/checks  ## the whole suite, against a real Cassandra, with a real browser (ARGS=…)
+test: .venv/checks  ## the suite, against a real Cassandra, with a real browser, on two processes (ARGS=…)
 	@$(BIN)/python -m tests.tools
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses 2 -m "not proof" --junitxml=.run/test.xml $(ARGS)
 
-check: lint types templates deploy test  ## all that the CI runs
+prove: .venv/checks  ## the big proofs: nodes and servers killed, answers cut, a sale; LONG=1 for more (ARGS=…)
+	@$(BIN)/python -m tests.tools
+	@$(BIN)/python -m pytest -m proof --junitxml=.run/prove.xml $(ARGS)
+
+check: lint types templates deploy test prove  ## all that the CI runs
 
 lint: .venv/checks  ## ruff: style, likely mistakes, formatting
 	@$(BIN)/ruff check .

@@ -12,11 +12,13 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-KEYSPACE = f"stoa_test_{secrets.token_hex(4)}"
+# A run of several processes has a keyspace for each: the first one starts the others, and its environment is theirs.
+WORKER = os.environ.get("PYTEST_XDIST_WORKER")
+KEYSPACE = f"{os.environ['CASSANDRA_KEYSPACE']}_{WORKER}" if WORKER else f"stoa_test_{secrets.token_hex(4)}"
 # A node that lives for minutes gains nothing from the JVM's second compiler, which would take a third of its time.
 os.environ.setdefault("JVM_EXTRA_OPTS", "-XX:TieredStopAtLevel=1")
 # Borrowed first, so that the settings find the node that was recorded. If nobody else uses it, it ends with the suite.
-if not os.environ.get("CASSANDRA_HOSTS"):
+if not (WORKER or os.environ.get("CASSANDRA_HOSTS")):
     sys.path.insert(0, str(ROOT))
     from cassandra_db.node import control
 

@@ -1,0 +1,134 @@
+"""How the suite runs on two processes, and what a run costs.
+
+A file is never split, nor is the browser's folder, which shares a served shop; the long ones come first, so that the two
+end together. A test marked `alone` has the machine to itself. Each run ends with the processor time of all its parts.
+"""
+
+import fcntl
+import os
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
+
+from cassandra_db.node import control, state
+
+# As --durations told; whatever else takes long comes after these, in the order of the files.
+LONG = (
+    "tests/browser",
+    "tests/journeys/test_sweep.py",
+    "tests/orders/test_crashes.py",
+)
+
+
+def scope_of(nodeid: str) -> str:
+    """Return what runs in one process: the test's file, or the folder that shares a shop."""
+    file = nodeid.split("::")[0]
+    return "tests/browser" if file.startswith("tests/browser/") else file
+
+
+class _Scheduler(LoadScopeScheduling):  # type: ignore[misc]
+    def _split_scope(self, nodeid: str) -> str:
+        return scope_of(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    """Hand out whole files."""
+    config.option.loadscopereorder = False  # by their number of tests
+    return _Scheduler(config, log)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the long files first, unless a random order is asked for."""
+    if config.pluginmanager.has_plugin("randomly"):
+        return
+    places = {scope: place for place, scope in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(scope_of(item.nodeid), len(LONG)))
+
+
+# ---- Alone
+
+
+@pytest.fixture(scope="session")
+def _locks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.getbasetemp()
+    # Processes have a folder each, in the run's own.
+    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    return folder / "door", folder / "machine"
+
+
+@pytest.fixture(autouse=True)
+def machine(request: pytest.FixtureRequest, _locks: tuple[Path, Path]) -> Iterator[None]:
+    """Share the machine with the other process's tests, or have it alone."""
+    wanted = fcntl.LOCK_EX if request.node.get_closest_marker("alone") else fcntl.LOCK_SH
+    with _locks[0].open("a") as door, _locks[1].open("a") as room:
+        # Whoever wants it alone waits in the door, so that the others cannot take turns for ever.
+        fcntl.flock(door, fcntl.LOCK_EX)
+        fcntl.flock(room, wanted)
+        fcntl.flock(door, fcntl.LOCK_UN)
+        yield
+
+
+# ---- What it cost
+
+
+def _own_seconds() -> float:
+    """Return the processor time of this process and of the children that it has seen end."""
+    return sum(
+        used.ru_utime + used.ru_stime
+        for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+
+
+def _cassandra_seconds() -> dict[int, float]:
+    """Return the processor time of each node of this checkout that runs, by its process."""
+    home = state.default_home()
+    return {node.pid: sum(psutil.Process(node.pid).cpu_times()[:2]) for node in control.running(state.load(home), home)}
+
+
+class Cost:
+    """The processor time of a run, by its parts."""
+
+    def __init__(self) -> None:
+        # A node that was there before has worked for others, too.
+        began = psutil.Process().create_time()
+        self._before = {
+            pid: used for pid, used in _cassandra_seconds().items() if psutil.Process(pid).create_time() < began
+        }
+        self._workers = 0.0
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: WorkerController, error: object) -> None:
+        """Add what a worker process has used."""
+        self._workers += getattr(node, "workeroutput", {}).get("seconds", 0.0)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Print it."""
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        tests = self._workers + used.ru_utime + used.ru_stime if self._workers else _own_seconds()
+        cassandra = sum(seconds - self._before.get(pid, 0.0) for pid, seconds in _cassandra_seconds().items())
+        terminalreporter.write_sep("=", "processor time")
+        terminalreporter.write_line(
+            f"{tests + cassandra:.0f} CPU seconds: tests and their children {tests:.0f}, Cassandra {cassandra:.0f}"
+        )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Count in the process that prints."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Cost())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tell the process that prints what this one has used."""
+    if (output := getattr(session.config, "workeroutput", None)) is not None:
+        output["seconds"] = _own_seconds()
