@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run dev test prove check lint types templates deploy doctor stop clean lock
+.PHONY: help run dev test prove mutants check lint types templates deploy doctor stop clean lock
 SHELL := /bin/sh
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -41,6 +41,10 @@ test: .venv/checks  ## the suite, against a real Cassandra, with a real browser,
 prove: .venv/checks  ## the big proofs: nodes and servers killed, answers cut, a sale; LONG=1 for more (ARGS=…)
 	@$(BIN)/python -m tests.tools
 	@$(BIN)/python -m pytest -m proof --junitxml=.run/prove.xml $(ARGS)
+
+mutants: .venv/checks  ## put known faults back one by one, and see that the suite finds each (ARGS=…)
+	@$(BIN)/python -m tests.tools
+	@$(BIN)/python -m tests.mutants -j 2 $(ARGS)
 
 check: lint types templates deploy test prove  ## all that the CI runs
 

@@ -9,6 +9,7 @@ from cassandra import OperationTimedOut
 
 from cassandra_db import (
     BadPageToken,
+    UnknownOutcome,
     conditional,
     conditional_batch,
     metered,
@@ -62,6 +63,33 @@ def test_a_conditional_batch_applies_all_or_nothing() -> None:
     assert refused.current.position == "1"
     assert conditional_batch(MOVE.bind(job=job, was="1", next="9"))
     assert [row.position for row in GET.all(job=job)] == ["9"]
+
+
+class AnswersLost:
+    """A session that does all that it is asked, and loses each answer."""
+
+    def __init__(self) -> None:
+        self.real, self.sent = session(), 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+    def execute(self, *arguments: Any, **options: Any) -> None:
+        self.sent += 1
+        self.real.execute(*arguments, **options)
+        raise OperationTimedOut
+
+
+def test_a_conditional_write_that_cannot_know_its_own_row_is_never_sent_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = f"test-{uuid4()}"
+    PUT.run(job=job, position="1", at=datetime.now(UTC))
+    with monkeypatch.context() as patched:
+        lossy = AnswersLost()
+        patched.setattr(statements, "session", lambda: lossy)
+        with pytest.raises(UnknownOutcome):
+            MOVE.apply(job=job, was="1", next="2")
+    assert lossy.sent == 1
+    assert [row.position for row in GET.all(job=job)] == ["2"]
 
 
 def test_a_chain_counts_two_rounds_and_parallel_reads_one() -> None:

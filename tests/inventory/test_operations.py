@@ -249,10 +249,19 @@ def test_what_was_kept_for_a_moment_is_seen_again(monkeypatch: pytest.MonkeyPatc
 def test_an_older_copy_that_comes_late_loses(monkeypatch: pytest.MonkeyPatch) -> None:
     product_id, variant_id = uuid4(), uuid4()
     operations.stock_received(product_id, variant_id, "berlin", 9, 3, uuid4(), NOW)
+    look = copying.numbers_started
+
+    def overtaken(*shelf: Any) -> Any:
+        looked = look(*shelf)
+        assert looked.one().available == 9
+        monkeypatch.setattr(copying, "numbers_started", look)
+        operations.stock_received(product_id, variant_id, "berlin", 5, 3, uuid4(), NOW)
+        operations.stock_copied(product_id)
+        return looked
+
+    monkeypatch.setattr(copying, "numbers_started", overtaken)
     operations.stock_copied(product_id)
-    stale = {"product_id": product_id, "variant_id": variant_id, "warehouse_id": "berlin", "threshold": 3}
-    copying.COPY.run(read_at=1, available=1, **stale)
-    assert queries.stock_of(product_id)[variant_id].available == 9
+    assert queries.stock_of(product_id)[variant_id].available == 14
 
 
 def test_a_hundred_holds_do_not_hide_the_numbers() -> None:

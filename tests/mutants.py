@@ -1,0 +1,211 @@
+"""Proof that the suite finds faults: each in `tests/faults.py` is put back into a copy of the tree, and its tests are to fail.
+
+    python -m tests.mutants                  # all of them; 1 if the suite lets one pass, 2 if one's text is not there any more
+    python -m tests.mutants -j 2 cart mail   # those with one of these words in their name or file, two at once
+
+Found is a fault by which a test fails. One that does not import, that no test is reached by, or that takes too long proves
+nothing: it is called broken, and counts as one that was let pass. That the suite is green without any is taken for granted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+
+from tests.faults import FAULTS, Fault
+
+ROOT = Path(__file__).resolve().parent.parent
+# So long the tests of one fault may take, in seconds; on two quiet cores few take more than twenty.
+PATIENCE = 600
+# What pytest says of a test that failed: which, and why. One whose setup failed is an ERROR, and finds nothing.
+_FAILED = re.compile(r"^FAILED (?:tests/)?(.+?)(?: - (.*))?$", re.MULTILINE)
+# A fault that is no program is none that anybody could have shipped.
+_NO_PROGRAM = (
+    "NameError",
+    "ImportError",
+    "ModuleNotFoundError",
+    "SyntaxError",
+    "IndentationError",
+    "UnboundLocalError",
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a fault: by which test it was found, or what else."""
+
+    fault: Fault
+    found: bool
+    told: str
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{'found' if self.found else 'NOT FOUND'}  {self.seconds:5.1f} s  {self.fault.name}: {self.told}"
+
+
+def stale(faults: Iterable[Fault], root: Path = ROOT) -> list[str]:
+    """Return in words which faults cannot be put back as they are written: their code has moved, or their tests have."""
+    return [f"{fault.name} ({fault.file}): {why}" for fault in faults if (why := _why_stale(fault, root))]
+
+
+def _why_stale(fault: Fault, root: Path) -> str:
+    file = root / fault.file
+    if not file.exists():
+        return "there is no such file any more"
+    count = file.read_text().count(fault.old)
+    if count != 1:
+        return f"its text stands {count} times in the file, and is to stand there once"
+    if fault.old == fault.new:
+        return "it changes nothing"
+    gone = [each for each in fault.tests if not (root / each).exists()]
+    return f"its tests are not there any more: {', '.join(gone)}" if gone or not fault.tests else ""
+
+
+def copied(to: Path) -> Path:
+    """Copy the tree as it is now, without what git ignores, and lend it what the tests need beside it."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():  # or it was deleted, and git does not know yet
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, to / name)
+    (ROOT / ".run" / "tools").mkdir(parents=True, exist_ok=True)
+    (to / ".run").mkdir()
+    for lent in (".venv", ".run/tools"):
+        (to / lent).symlink_to(ROOT / lent)
+    return to
+
+
+def tried(fault: Fault, tree: Path, node: dict[str, str]) -> Result:
+    """Put a fault into a tree, run its tests, and take it out again."""
+    file, began = tree / fault.file, time.monotonic()
+    right = file.read_text()
+    file.write_text(right.replace(fault.old, fault.new))
+    try:
+        status, said = _ran(fault.tests, tree, node)
+    finally:
+        file.write_text(right)
+    found, told = _judged(status, said)
+    return Result(fault, found, told, time.monotonic() - began)
+
+
+def _ran(tests: Sequence[str], tree: Path, node: dict[str, str]) -> tuple[int | None, str]:
+    """Run pytest and return its status and what it said; None when it took too long."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=short", "-p", "no:randomly", *tests]
+    with subprocess.Popen(
+        command,
+        cwd=tree,
+        env=os.environ | node | {"COLUMNS": "240"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            said, _ = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            # As by Ctrl-C, so that it drops its keyspace.
+            os.killpg(process.pid, signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(60)
+            return None, ""
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return process.returncode, said
+
+
+def _judged(status: int | None, said: str) -> tuple[bool, str]:
+    """Tell whether that is a fault that was found, and by which test, or what is wrong."""
+    if status is None:
+        return False, f"BROKEN, its tests took more than {PATIENCE} s"
+    if status == 0:
+        return False, "LET PASS"
+    failed = _FAILED.search(said)
+    if status != 1 or failed is None:
+        return False, f"BROKEN, no test failed, and pytest ended with status {status}:\n{said[-2000:]}"
+    test, why = failed[1], failed[2] or ""
+    if why.startswith(_NO_PROGRAM):
+        return False, f"BROKEN, it is no program: {test}: {why}"
+    return True, test
+
+
+@contextlib.contextmanager
+def node_for_all() -> Iterator[dict[str, str]]:
+    """Yield what tells each run of pytest its Cassandra: that of the environment, or this checkout's own, started once."""
+    if os.environ.get("CASSANDRA_HOSTS"):
+        yield {}
+        return
+    os.environ.setdefault("JVM_EXTRA_OPTS", "-XX:TieredStopAtLevel=1")  # as tests.environment has it
+    from cassandra_db.node import control
+
+    with control.borrowed(hasty=True) as cluster:
+        yield {"CASSANDRA_HOSTS": ",".join(cluster.hosts), "CASSANDRA_PORT": str(cluster.cql_port)}
+
+
+def run(faults: Sequence[Fault], at_once: int) -> list[Result]:
+    """Try faults, so many at once, each in a tree of its own; tell what comes of each as it comes."""
+    free: SimpleQueue[Path] = SimpleQueue()
+
+    def one(fault: Fault) -> Result:
+        tree = free.get()
+        try:
+            result = tried(fault, tree, node)
+        finally:
+            free.put(tree)
+        print(result, flush=True)
+        return result
+
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder, node_for_all() as node:
+        for number in range(at_once):
+            free.put(copied(Path(folder) / str(number)))
+        with ThreadPoolExecutor(at_once) as crew:
+            return list(crew.map(one, faults))
+
+
+def main() -> int:
+    """Try the faults that were asked for and return the process's status."""
+    given = argparse.ArgumentParser(
+        prog="python -m tests.mutants", description="Puts faults back and has the suite find them."
+    )
+    given.add_argument("words", nargs="*", help="try those with one of these in their name or file; without, all")
+    given.add_argument("-j", type=int, default=1, dest="at_once", help="so many at once, each in a tree of its own")
+    asked = given.parse_args()
+    if gone := stale(FAULTS):
+        print("These faults say nothing any more; move them with their code:", *gone, sep="\n  ", file=sys.stderr)
+        return 2
+    chosen = [
+        fault
+        for fault in FAULTS
+        if not asked.words or any(word.casefold() in f"{fault.name} {fault.file}".casefold() for word in asked.words)
+    ]
+    began = time.monotonic()
+    results = run(chosen, asked.at_once)
+    missed = [each for each in results if not each.found]
+    if missed:
+        print("\nNot found:", *missed, sep="\n  ")
+    print(f"\n{len(results) - len(missed)} of {len(results)} found, in {(time.monotonic() - began) / 60:.1f} minutes")
+    return 1 if missed or not results else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
