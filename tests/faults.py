@@ -235,7 +235,7 @@ FAULTS = (
         "orders/operations/moving.py",
         "    hint = hint_written(order.order_id)\n    written =",
         "    hint = Hint(order.placed_at, order.order_id, 0)\n    written =",
-        "tests/orders/test_paying.py",
+        "tests/orders/test_fulfilment.py",
     ),
     _fault(
         "An order's copy carries the time of its writing, so a late one of an older order wins",
@@ -256,7 +256,7 @@ FAULTS = (
         "orders/operations/settling.py",
         "    if order.state in (CANCELLED, EXPIRED):\n        inventory.released(allocations)\n        return",
         "    if order.state == CANCELLED:\n        inventory.released(allocations)\n        return\n    if order.state == EXPIRED:\n        return",
-        "tests/orders/test_operations.py",
+        "tests/orders/test_paying.py",
     ),
     _fault(
         "An order expires without a word from the bank",
@@ -292,7 +292,7 @@ FAULTS = (
         "orders/operations/paying.py",
         "    if (verdict.number, verdict.amount) != (order.number, attempt.amount) or attempt.amount != order.total:",
         "    if verdict.number != order.number:",
-        "tests/orders/test_operations.py",
+        "tests/orders/test_paying.py",
     ),
     _fault(
         "A second payment is noted as returned and kept",
@@ -327,7 +327,7 @@ FAULTS = (
         "orders/operations/noticing.py",
         "    if (attempt.gateway, attempt.reference) != (gateway, notice.reference):",
         "    if attempt.gateway != gateway:",
-        "tests/orders/test_notices.py",
+        "tests/orders/test_stripe.py",
     ),
     # ---- Sums and promotions
     _fault(
@@ -474,7 +474,7 @@ FAULTS = (
         "tests/accounts/test_privacy.py",
     ),
     _fault(
-        "An erased person's address stays at the order's copies",
+        "An erased person's orders are still found by the address",
         "orders/operations/erasing.py",
         "        OFF_EMAIL.run(\n            email=email_key(order.email), placed_at=order.placed_at, order_id=order.order_id, at=copied_at(order) + 1\n        )\n",
         "",
@@ -486,7 +486,7 @@ FAULTS = (
         "adminpanel/views/people.py",
         "@staff_required((ADMIN,))\n@require_safe\ndef people(",
         "@require_safe\ndef people(",
-        "tests/house/test_security.py",
+        "tests/adminpanel/test_access.py",
     ),
     _fault(
         "Whoever packs may give money back",

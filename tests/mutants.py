@@ -118,19 +118,16 @@ def _ran(tests: Sequence[str], tree: Path, node: dict[str, str]) -> tuple[int | 
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        start_new_session=True,
     ) as process:
         try:
             said, _ = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
-            # As by Ctrl-C, so that it drops its keyspace.
-            os.killpg(process.pid, signal.SIGINT)
+            # As by Ctrl-C, so that it drops its keyspace and ends what it has started.
+            process.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(60)
+                process.communicate(timeout=60)
+            process.kill()
             return None, ""
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
     return process.returncode, said
 
 

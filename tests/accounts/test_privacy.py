@@ -20,6 +20,8 @@ from adminpanel.queries import history, whole
 from cart import people
 from cart import queries as carts
 from cart.operations import sharing
+from cart.operations.waiting import waiter_added
+from cart.waiting import Wish, waits_of
 from cassandra_db import CassandraUnavailable, personal
 from cassandra_db.leases import lease, position
 from cassandra_db.personal import NotYet
@@ -167,6 +169,8 @@ def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alic
     assert "What goes" in page
     assert "What stays, and why" in page
     unsent = mail_queued(alice.pk, "news", alice.email, "erased", {}, datetime.now(UTC))
+    (item,) = orders.items(order)
+    waiter_added(Wish(item.product_id, item.variant_id, alice.email), datetime.now(UTC))
     other = Client()
     other.force_login(alice)
     answer = browser.post(reverse(ERASE), {"password": PASSWORD})
@@ -188,6 +192,8 @@ def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alic
     for word in (alice.email, "Ada Lovelace", "Torstraße", str(alice.pk), "rang twice"):
         assert word not in text
     assert orders.orders_of(alice.pk, range(2020, 2040)) == {}
+    assert orders.order_ids_by_email(alice.email) == []
+    assert waits_of(alice.email) == []
     assert mail(unsent) is None
     # One last mail, which is the only one left.
     assert [row.subject for row in mails_to(alice.email)] == ["Your account at Stoa is erased"]

@@ -89,7 +89,10 @@ def test_whoever_has_a_turn_goes_before_newcomers() -> None:
     early = told(room)
     room._seats = 1
     at = early.turn.at + 0.1
+    asked = time.monotonic()
     told(room, None, at)  # a seat is free, and others have turns
+    assert told(room, early.turn, at - 0.2).turn == early.turn  # theirs has not come
+    assert time.monotonic() - asked < 5, "somebody sat down who has to come again"
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(went_in, room, early.turn, at)
         while not room._next:
