@@ -12,6 +12,7 @@ from django.test import override_settings
 from catalogue import operations, search
 from catalogue.queries import Product
 from tests.factories import make_category, make_product
+from tests.rules import for_each
 
 
 def now() -> datetime:
@@ -47,8 +48,7 @@ def found(query: str, **how: str) -> list[str]:
     return [card.name for card in search.search(query, **how).cards]  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("query", "name"),
+@for_each(
     [
         ("KETTLE", "Enamel Kettle"),
         ("cafe creme", "Café Crème Bowl"),
@@ -69,12 +69,12 @@ def found(query: str, **how: str) -> list[str]:
         ("shirt everyday", "Everyday T-Shirt"),
     ],
 )
-def test_x33_what_people_type_finds_it(query: str, name: str) -> None:
+def test_x33_what_people_type_finds_it(typed: tuple[str, str]) -> None:
+    query, name = typed
     assert name in found(query)
 
 
-@pytest.mark.parametrize(
-    "query",
+@for_each(
     [
         "bred",
         "zzzz",
@@ -89,13 +89,13 @@ def test_x33_what_people_type_finds_it(query: str, name: str) -> None:
         "日本" * 500,
         "é" * 300 + " " + "x" * 300,
     ],
+    lambda query: repr(query[:40]),
 )
 def test_x33_what_is_not_meant_finds_nothing(query: str) -> None:
     assert found(query) == []
 
 
-@pytest.mark.parametrize(
-    ("query", "name"),
+@for_each(
     [
         ("clothing", "Everyday T-Shirt"),
         ("tops", "Everyday T-Shirt"),
@@ -105,7 +105,8 @@ def test_x33_what_is_not_meant_finds_nothing(query: str) -> None:
         ("kitchen knife", "Bread Knife"),
     ],
 )
-def test_x34_category_brand_colour_and_description_find_it(query: str, name: str) -> None:
+def test_x34_category_brand_colour_and_description_find_it(typed: tuple[str, str]) -> None:
+    query, name = typed
     assert name in found(query)
 
 

@@ -39,6 +39,15 @@ def kind_of(path: Path) -> str:
     return path.parent.name if path.parent.name in LAYERS else path.stem
 
 
+FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+VIEWS = [path for path in FILES if kind_of(path) == "views"]
+
+
+def inside(path: Path) -> str:
+    """Return a file's path within the repository."""
+    return str(path.relative_to(ROOT))
+
+
 def modules_of(room: str) -> list[str]:
     """Return the dotted names of a room's modules, without its management commands."""
     found = []

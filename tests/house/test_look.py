@@ -16,6 +16,7 @@ from moneyed import Money
 from catalogue.templatetags.money import money
 from catalogue.templatetags.pictures import picture, swatches
 from tests.house.rooms import ROOT
+from tests.rules import for_each
 from web.templatetags.icons import icon
 
 STATIC = ROOT / "static"
@@ -55,9 +56,10 @@ def _contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-def test_x13_words_and_controls_stand_out(scheme: int) -> None:
-    colours = dict(re.findall(r"--([a-z-]+): #([0-9a-f]{6})", CSS.split("prefers-color-scheme: dark")[scheme]))
+@for_each(["light", "dark"])
+def test_x13_words_and_controls_stand_out(scheme: str) -> None:
+    rules = CSS.split("prefers-color-scheme: dark")[("light", "dark").index(scheme)]
+    colours = dict(re.findall(r"--([a-z-]+): #([0-9a-f]{6})", rules))
     colours.setdefault("on-fill", "ffffff")
     words = [(ink, paper) for ink in ("ink", "ink-soft", "accent", "bad") for paper in ("paper", "surface", "well")]
     words += [(tone, f"{tone}-soft") for tone in ("good", "warn", "bad", "calm", "accent")]
@@ -100,7 +102,7 @@ def test_x8_a_message_tells_its_words_and_can_be_dismissed() -> None:
     assert get_messages(HttpRequest()) == []
 
 
-@pytest.mark.parametrize("status", [500, 503])
+@for_each([500, 503])
 def test_x17_the_worst_pages_need_no_database_no_request_and_no_context(status: int) -> None:
     text = render_to_string(f"errors/{status}.html")
     assert text.lstrip().startswith("<!doctype html>")
@@ -118,6 +120,7 @@ def test_icons_are_our_own_files_in_the_colour_of_the_words() -> None:
         for path in (ROOT / "templates").rglob("*.html")
         for name in re.findall(r'{% icon "([a-z-]+)"', path.read_text())
     }
+    assert len(used) >= 23
     assert not [name for name in used if not (STATIC / "icons" / f"{name}.svg").exists()]
 
 
@@ -148,8 +151,9 @@ def test_x29_an_old_price_is_crossed_out_and_said() -> None:
     assert '<s><span class="vh">was </span>€14.00</s>' in text
 
 
-@pytest.mark.parametrize(("word", "words"), [("in", "In stock"), ("few", "Only a few left"), ("out", "Sold out")])
-def test_x29_stock_is_told_in_words(word: str, words: str) -> None:
+@for_each([("in", "In stock"), ("few", "Only a few left"), ("out", "Sold out")])
+def test_x29_stock_is_told_in_words(told: tuple[str, str]) -> None:
+    word, words = told
     assert words in render_to_string("catalogue/_stock.html", {"word": word})
 
 

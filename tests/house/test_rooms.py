@@ -3,29 +3,39 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.house.rooms import FILES, LAYERS, MAY_IMPORT, ROOT, VIEWS, inside, kind_of
+from tests.rules import for_each
 
-from tests.house.rooms import LAYERS, MAY_IMPORT, ROOMS, ROOT, kind_of
+LAYERED = [path for path in FILES if kind_of(path) in LAYERS]
+BELOW_VIEWS = [path for path in FILES if kind_of(path) in {"queries", "operations", "models", "errors"}]
 
-FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 
-
-def imports(path: Path) -> Iterator[str]:
+@cache
+def imports(path: Path) -> list[str]:
+    """Return all that a file imports, but for its types alone."""
     tree = ast.parse(path.read_text())
     tree.body = [
         node for node in tree.body if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
     ]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    return [name for node in ast.walk(tree) for name in _imported(node)]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def _imported(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        yield node.module
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_imports_are_found() -> None:
+    assert sum(len(imports(path)) for path in FILES) > 3000
+
+
+@for_each(FILES, inside, at_least=320)
 def test_a_room_calls_only_the_rooms_below_it(path: Path) -> None:
     room = path.relative_to(ROOT).parts[0]
     if path.name == "settings.py":
@@ -36,7 +46,7 @@ def test_a_room_calls_only_the_rooms_below_it(path: Path) -> None:
             assert other in MAY_IMPORT[room], f"{room} may not import {name}: put this where {other}'s callers are"
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if kind_of(p) in LAYERS], ids=lambda p: str(p.relative_to(ROOT)))
+@for_each(LAYERED, inside, at_least=140)
 def test_a_file_knows_nothing_of_those_above_it(path: Path) -> None:
     for name in imports(path):
         parts = name.split(".")
@@ -45,16 +55,12 @@ def test_a_file_knows_nothing_of_those_above_it(path: Path) -> None:
                 assert LAYERS[layer] <= LAYERS[kind_of(path)], f"{kind_of(path)} may not call {name}"
 
 
-def test_no_file_is_a_drawer_for_everything() -> None:
-    names = {path.name for path in FILES}
-    assert not names & {"utils.py", "helpers.py", "managers.py", "signals.py"}
+@for_each(FILES, inside, at_least=320)
+def test_no_file_is_a_drawer_for_everything(path: Path) -> None:
+    assert path.name not in {"utils.py", "helpers.py", "managers.py", "signals.py"}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [p for p in FILES if kind_of(p) in {"queries", "operations", "models", "errors"}],
-    ids=lambda p: str(p.relative_to(ROOT)),
-)
+@for_each(BELOW_VIEWS, inside, at_least=85)
 def test_what_is_below_the_views_knows_no_request(path: Path) -> None:
     allowed = {"django.conf", "django.core", "django.contrib.auth", "django.template", "django.urls", "django.utils"}
     for name in imports(path):
@@ -62,8 +68,7 @@ def test_what_is_below_the_views_knows_no_request(path: Path) -> None:
             assert any(name.startswith(prefix) for prefix in allowed), f"{path.name} imports {name}"
 
 
-def test_only_the_rendering_knows_htmx() -> None:
-    for path in FILES:
-        if kind_of(path) == "views":
-            code = ast.unparse(ast.parse(path.read_text()))
-            assert not re.search(r"request\.htmx|HX[-_]|django_htmx", code), f"{path}: leave htmx to web.rendering"
+@for_each(VIEWS, inside, at_least=30)
+def test_only_the_rendering_knows_htmx(path: Path) -> None:
+    code = ast.unparse(ast.parse(path.read_text()))
+    assert not re.search(r"request\.htmx|HX[-_]|django_htmx", code), "leave htmx to web.rendering"

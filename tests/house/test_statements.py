@@ -4,15 +4,18 @@ import ast
 import importlib
 import pkgutil
 import re
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.apps import apps
 
 from cassandra_db import REGISTRY, Statement
 from cassandra_db.configuration import CONDITIONAL, READ
-from tests.house.rooms import ROOMS, ROOT, modules_of
+from tests.house.rooms import FILES, ROOMS, ROOT, VIEWS, inside, kind_of, modules_of
+from tests.rules import for_each
 
 for room in ROOMS:
     for module in modules_of(room):
@@ -23,6 +26,14 @@ READS = [statement for statement in OURS if statement.profile == READ]
 REQUESTS = [statement for statement in READS if not statement.scans]
 SCANS = [statement for statement in READS if statement.scans]
 WRITES = [statement for statement in OURS if statement.profile != READ]
+MODELS: list[Any] = [
+    model
+    for room in apps.get_app_configs()
+    for model in getattr(room.models_module, "__dict__", {}).values()
+    if getattr(model, "__table_name__", None) and not getattr(model, "__abstract__", False)
+]
+# What answers a request: the views, and what runs around them.
+ANSWERING = [*VIEWS, *(path for path in FILES if kind_of(path).endswith(("context", "middleware", "forms")))]
 
 # Where a plain write may touch what conditional writes also touch, and why it is safe.
 _SCALE = "storefront.scale fills a keyspace that nobody else writes to, with ids that nobody else can have made"
@@ -41,12 +52,14 @@ def table_of(statement: Statement) -> str:
     return found[1]
 
 
-def test_the_registry_is_full() -> None:
-    assert len(OURS) > 60
-    assert SCANS
+@pytest.fixture(scope="module", autouse=True)
+def prepared() -> None:
+    """Prepare all of them at once, side by side. One that cannot be says so where it is judged."""
+    with ThreadPoolExecutor(8) as threads:
+        wait([threads.submit(statement.prepared) for statement in OURS])
 
 
-@pytest.mark.parametrize("statement", OURS, ids=lambda s: f"{s.question}-{table_of(s)}")
+@for_each(OURS, at_least=320)
 def test_it_prepares_and_asks_for_nothing_forbidden(statement: Statement) -> None:
     statement.prepared()
     cql = f" {statement.cql.upper()} "
@@ -56,18 +69,18 @@ def test_it_prepares_and_asks_for_nothing_forbidden(statement: Statement) -> Non
     assert statement.question.strip()
 
 
-@pytest.mark.parametrize("statement", REQUESTS + WRITES, ids=lambda s: f"{s.question}-{table_of(s)}")
+@for_each(REQUESTS + WRITES, at_least=305)
 def test_a_request_binds_its_whole_partition_key(statement: Statement) -> None:
     assert statement.prepared().routing_key_indexes, "the partition key is not bound: make it a scan, or another table"
     assert " IN :" not in statement.cql.split(" IF ")[0]
 
 
-@pytest.mark.parametrize("statement", SCANS, ids=lambda s: f"{s.question}-{table_of(s)}")
+@for_each(SCANS, at_least=15)
 def test_a_scan_goes_over_token_ranges(statement: Statement) -> None:
     assert re.search(r"token\((.+?)\) > :start AND token\(\1\) <= :end", statement.cql)
 
 
-@pytest.mark.parametrize("statement", WRITES, ids=lambda s: f"{s.question}-{table_of(s)}")
+@for_each(WRITES, at_least=210)
 def test_a_conditional_write_is_declared_as_one(statement: Statement) -> None:
     if " IF " in statement.cql:
         assert statement.profile == CONDITIONAL
@@ -82,45 +95,31 @@ def test_no_table_takes_plain_and_conditional_writes_without_a_reason() -> None:
     assert conditional & plain == set(PLAIN_BESIDE_CONDITIONAL)
 
 
-def test_every_table_is_used() -> None:
-    used = {table_of(s) for s in OURS}
-    for room in apps.get_app_configs():
-        for model in getattr(room.models_module, "__dict__", {}).values():
-            name = getattr(model, "__table_name__", None)
-            if name and not getattr(model, "__abstract__", False):
-                assert name in used, f"nothing reads or writes {name}"
+@for_each(MODELS, lambda model: model.__table_name__, at_least=55)
+def test_every_table_is_used(model: Any) -> None:
+    assert model.__table_name__ in {table_of(s) for s in OURS}, "nothing reads or writes it"
 
 
 @cache
 def scanning_functions() -> set[str]:
-    found = set()
-    for path in ROOT.glob("*/**/*.py"):
-        if path.parts[len(ROOT.parts)] in ROOMS:
-            for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.FunctionDef) and ".over_ring(" in ast.unparse(node):
-                    found.add(node.name)
-    return found - {"over_ring"}
-
-
-@pytest.mark.parametrize(
-    "path",
-    sorted(
-        p
-        for room in ROOMS
-        for p in (ROOT / room).rglob("*.py")
-        if p.stem in {"views", "context", "middleware", "forms"}
-    ),
-    ids=lambda p: f"{p.parent.name}/{p.name}",
-)
-def test_views_scan_nothing(path: Path) -> None:
-    assert scanning_functions()
-    names = {node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)}
-    names |= {
-        alias.name
+    return {
+        node.name
+        for path in FILES
+        if ".over_ring(" in path.read_text()
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
+        if isinstance(node, ast.FunctionDef) and ".over_ring(" in ast.unparse(node)
     }
+
+
+def test_scanning_functions_are_found() -> None:
+    assert len(scanning_functions()) >= 12
+
+
+@for_each(ANSWERING, inside, at_least=42)
+def test_views_scan_nothing(path: Path) -> None:
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    names |= {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert not names & (scanning_functions() | {"over_ring"})
 
 

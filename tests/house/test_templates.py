@@ -3,15 +3,21 @@
 import re
 from pathlib import Path
 
-import pytest
-
-from tests.house.rooms import ROOT
+from tests.house.rooms import ROOT, inside
+from tests.rules import for_each
 
 TEMPLATES = sorted(path for path in (ROOT / "templates").rglob("*.html"))
 PAGES = [path for path in TEMPLATES if "mail" not in path.relative_to(ROOT / "templates").parts[0]]
+REQUESTS = [
+    (path, tag)
+    for path in PAGES
+    for tag in re.findall(
+        r"<(?:[^<>\"']|\"[^\"]*\"|'[^']*')*\bhx-(?:get|post)=(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>", path.read_text()
+    )
+]
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda p: str(p.relative_to(ROOT / "templates")))
+@for_each(PAGES, inside, at_least=130)
 def test_nothing_is_inline_and_nothing_is_marked_safe(path: Path) -> None:
     text = path.read_text()
     assert not re.search(r"\sstyle\s*=", text)
@@ -22,16 +28,14 @@ def test_nothing_is_inline_and_nothing_is_marked_safe(path: Path) -> None:
         assert "src=" in script or 'type="application/ld+json"' in script
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda p: str(p.relative_to(ROOT / "templates")))
-def test_x1_each_htmx_request_sits_on_a_real_link_or_form(path: Path) -> None:
-    for tag in re.findall(
-        r"<(?:[^<>\"']|\"[^\"]*\"|'[^']*')*\bhx-(?:get|post)=(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>", path.read_text()
-    ):
-        name = re.match(r"<(\w+)", tag)[1]  # type: ignore[index]
-        refreshes_itself = 'hx-trigger="' in tag and ("every" in tag or "load" in tag)
-        in_a_form = name in {"input", "select", "button"}
-        assert name in {"a", "form"} or refreshes_itself or in_a_form, f"{tag} does nothing without JavaScript"
-        if name == "form":
-            assert "method=" in tag
-            assert "action=" in tag
-        assert "hx-target=" in tag, f"{tag} does not say where its answer goes"
+@for_each(REQUESTS, lambda request: f"{inside(request[0])}: {request[1]}", at_least=28)
+def test_x1_each_htmx_request_sits_on_a_real_link_or_form(request: tuple[Path, str]) -> None:
+    _, tag = request
+    name = re.match(r"<(\w+)", tag)[1]  # type: ignore[index]
+    refreshes_itself = 'hx-trigger="' in tag and ("every" in tag or "load" in tag)
+    in_a_form = name in {"input", "select", "button"}
+    assert name in {"a", "form"} or refreshes_itself or in_a_form, "it does nothing without JavaScript"
+    if name == "form":
+        assert "method=" in tag
+        assert "action=" in tag
+    assert "hx-target=" in tag, "it does not say where its answer goes"

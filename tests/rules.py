@@ -1,0 +1,32 @@
+"""One rule over many things: a failure names each thing that broke it."""
+
+from collections.abc import Callable, Collection
+from functools import wraps
+from inspect import Signature
+from typing import TypeVar
+
+Thing = TypeVar("Thing")
+
+
+def for_each(
+    things: Collection[Thing], name: Callable[[Thing], object] = str, *, at_least: int = 1
+) -> Callable[[Callable[[Thing], None]], Callable[[], None]]:
+    """Make a test of one thing the test of all of them; it also fails when there are fewer than `at_least` to see."""
+
+    def over(rule: Callable[[Thing], None]) -> Callable[[], None]:
+        @wraps(rule)
+        def test() -> None:
+            broken = []
+            for thing in things:
+                try:
+                    rule(thing)
+                except Exception as error:  # noqa: BLE001 - told below, with the others
+                    broken.append(f"{name(thing)}: {type(error).__name__}: {error}")
+            assert not broken, f"{len(broken)} of {len(things)} break it:\n" + "\n".join(broken)
+            assert len(things) >= at_least, f"it saw {len(things)}, and there are at least {at_least}"
+
+        # Or pytest would look for a fixture of the thing's name.
+        test.__dict__["__signature__"] = Signature()
+        return test
+
+    return over
