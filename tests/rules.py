@@ -5,6 +5,8 @@ from functools import wraps
 from inspect import Signature
 from typing import TypeVar
 
+import pytest
+
 Thing = TypeVar("Thing")
 
 
@@ -20,7 +22,7 @@ def for_each(
             for thing in things:
                 try:
                     rule(thing)
-                except Exception as error:  # noqa: BLE001 - told below, with the others
+                except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - told below, with the others
                     broken.append(f"{name(thing)}: {type(error).__name__}: {error}")
             assert not broken, f"{len(broken)} of {len(things)} break it:\n" + "\n".join(broken)
             assert len(things) >= at_least, f"it saw {len(things)}, and there are at least {at_least}"
