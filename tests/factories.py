@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from itertools import product as combinations
+from time import time_ns
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -15,14 +16,19 @@ from accounts.addresses import Address
 from accounts.models import User
 from accounts.operations import user_registered
 from accounts.second_factor import passed
+from cassandra_db import write_together
 from catalogue import delivery
 from catalogue import operations as catalogue
 from catalogue.queries import CategoryNode, Product, Variant
 from catalogue.quotes import QuotedLine
-from inventory.operations import stock_copied, stock_received
+from inventory.operations import stock_received
+from inventory.operations.copying import COPY
+from inventory.operations.receiving import seeded
+from inventory.queries import numbers
 from orders.gateways.testbank.operations import APPROVED, card_given
 from orders.operations import Draft, order_placed, payment_settled, payment_started
 from orders.queries import Order
+from storefront.scale import SKU, SLUG
 
 
 def make_category(name: str = "Shelf", *, parent: CategoryNode | None = None, position: int = 0) -> CategoryNode:
@@ -58,12 +64,15 @@ def make_product(
     product_id: UUID | None = None,
     tax_class: str = "standard",
     featured: bool = False,
+    listed: bool = False,
 ) -> Product:
-    """A saved product, by default with one variant and without a choice; `options` gives one variant a value.
+    """A product, by default with one variant and without a choice; `options` gives one variant a value.
 
-    With several options there is a variant for each combination. It has no stock: see make_stock.
+    With several options there is a variant for each combination. It has no stock: see make_stock. What carts, orders
+    and its own page read of it is there. `listed` saves it as the staff do: claimed, with its cards in the lists of its
+    category, and noted for search and all else that follows changes.
     """
-    product_id = product_id or uuid4()
+    product_id, now = product_id or uuid4(), now or datetime.now(UTC)
     made = Product(
         product_id=product_id,
         slug=f"{slugify(name)}-{product_id.hex[:10]}",
@@ -83,24 +92,48 @@ def make_product(
                 compare_at=Money(was, EUR) if was else None,
                 picture=f"mug/{(place * 2654435761) % 0xFFFFFF:06x}-efeae0",
                 weight_grams=350,
+                position=place,
             )
             for place, chosen in enumerate(combinations(*(options or {}).values()))
         ),
         featured=featured,
+        created_at=now,
+        updated_at=now,
+        stock_word=stock_word,
     )
-    saved = catalogue.product_saved(made, now or datetime.now(UTC))
-    if stock_word != saved.stock_word:
-        catalogue.stock_word_changed(product_id, stock_word)
-    return saved
+    if listed:
+        catalogue.product_saved(made, now)
+        if stock_word != "out":
+            catalogue.stock_word_changed(product_id, stock_word)
+    else:
+        skus = (SKU.bind(sku=each.sku, product_id=product_id, variant_id=each.variant_id) for each in made.variants)
+        write_together([SLUG.bind(slug=made.slug, product_id=product_id), *skus])
+        word = catalogue.STOCK_WORD_SAVED.bind(product_id=product_id, word=stock_word)
+        write_together([*catalogue.product_rows(made), word])
+    return made
+
+
+# Up to so many units are few.
+FEW = 3
 
 
 def make_stock(berlin: int, *, cork: int = 0, product_id: UUID | None = None, variant_id: UUID | None = None) -> UUID:
-    """Put units of a variant on the shelves; return the variant's id."""
+    """Put units of a variant on the shelves, and into the copy that carts and pages read; return the variant's id.
+
+    Cards are not told of it, as `stock_copied` would: what they say is the product's `stock_word`.
+    """
     product_id, variant_id = product_id or uuid4(), variant_id or uuid4()
+    copies = []
     for place, units in (("berlin", berlin), ("cork", cork)):
         if units:
-            stock_received(product_id, variant_id, place, units, 3, uuid4(), datetime.now(UTC))
-    stock_copied(product_id)
+            # Before the goods come: a receipt that finds no numbers would be booked twice.
+            seeded(product_id, variant_id, place, FEW)
+            stock_received(product_id, variant_id, place, units, FEW, uuid4(), datetime.now(UTC))
+            shelf = {"product_id": product_id, "variant_id": variant_id, "warehouse_id": place, "threshold": FEW}
+            read_at = time_ns() // 1000
+            copies.append(COPY.bind(read_at=read_at, available=numbers(variant_id, place).available, **shelf))
+    if copies:
+        write_together(copies)
     return variant_id
 
 

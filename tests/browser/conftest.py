@@ -54,7 +54,8 @@ from catalogue.queries import category_by_slug
 from tests.factories import make_category, make_product
 shelf = make_category("Long shelf", parent=category_by_slug("stationery"))
 for number in range(40):
-    make_product(f"Card {number:02}", category=shelf, now=datetime(2020, 1, 1, tzinfo=UTC) - timedelta(days=number))
+    then = datetime(2020, 1, 1, tzinfo=UTC) - timedelta(days=number)
+    make_product(f"Card {number:02}", category=shelf, now=then, listed=True)
 print(shelf.slug)
 """
 

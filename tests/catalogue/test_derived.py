@@ -140,7 +140,7 @@ def test_words_forms_and_terms() -> None:
 @pytest.mark.usefixtures("front_page_of_others")
 def test_the_job_follows_what_has_changed() -> None:
     before = now()
-    product = make_product("Kjkj jug")
+    product = make_product("Kjkj jug", listed=True)
     with lease(jobs.LISTS):
         moved(jobs.LISTS, before.isoformat())  # what other tests have changed is more than one run follows
         jobs.lists_followed(now() + jobs.SETTLED_AFTER)

@@ -34,12 +34,10 @@ def places(product: Product) -> set[tuple[Any, ...]]:
 
 
 def test_a_product_comes_back_as_it_was_saved() -> None:
-    saved = make_product("Teapot", price="48.00", was="60.00", options={"Colour": ["Teal", "Oat"]})
+    saved = make_product("Teapot", price="48.00", was="60.00", options={"Colour": ["Teal", "Oat"]}, listed=True)
     found = queries.product(saved.product_id)
     assert found is not None
-    assert replace(found, updated_at=None, created_at=None, stock_word="out") == replace(
-        saved, updated_at=None, created_at=None
-    )
+    assert replace(found, updated_at=None, created_at=None) == replace(saved, updated_at=None, created_at=None)
     assert [variant.label for variant in found.variants] == ["Teal", "Oat"]
     assert found.variants[0].price == Money("48.00", EUR)
     assert queries.product_id_by_slug(saved.slug) == saved.product_id
@@ -58,7 +56,7 @@ def test_q2_a_product_stands_in_its_category_and_in_all_above_it() -> None:
     root = make_category("Root")
     middle = make_category("Middle", parent=root)
     leaf = make_category("Leaf", parent=middle)
-    make_product("Anvil", category=leaf)
+    make_product("Anvil", category=leaf, listed=True)
     for node in (root, middle, leaf):
         assert listed(node.category_id) == ["Anvil"]
     assert [node.name for node in leaf.ancestors] == ["Root", "Middle"]
@@ -68,7 +66,7 @@ def test_q2_the_four_orders() -> None:
     shelf = make_category()
     start = now() - timedelta(days=10)
     for place, (name, price) in enumerate([("Zebra", "5.00"), ("äpfel", "100.00"), ("Apfelbaum", "20.00")]):
-        make_product(name, price=price, category=shelf, now=start + timedelta(days=place))
+        make_product(name, price=price, category=shelf, now=start + timedelta(days=place), listed=True)
     assert listed(shelf.category_id, "newest") == ["Apfelbaum", "äpfel", "Zebra"]
     assert listed(shelf.category_id, "price") == ["Zebra", "Apfelbaum", "äpfel"]
     assert listed(shelf.category_id, "price-down") == ["äpfel", "Apfelbaum", "Zebra"]
@@ -79,7 +77,7 @@ def test_q2_the_four_orders() -> None:
 def five_of_one_name() -> CategoryNode:
     shelf = make_category()
     for price in ("3.00", "1.00", "2.00", "2.00", "2.00"):
-        make_product("Same name", price=price, category=shelf)
+        make_product("Same name", price=price, category=shelf, listed=True)
     return shelf
 
 
@@ -103,7 +101,7 @@ def test_q2_the_parts_of_a_list_are_the_list(sort: str) -> None:
 def test_a_page_token_fits_one_list_and_cannot_be_made_up() -> None:
     shelf, other = make_category(), make_category()
     for _ in range(2):
-        make_product(category=shelf)
+        make_product(category=shelf, listed=True)
     token = queries.category_page(shelf.category_id, "price", limit=1).next
     for category_id, sort, sent in (
         (other.category_id, "price", token),
@@ -122,7 +120,7 @@ def test_bytes_sort_as_the_numbers_they_stand_for() -> None:
 
 def test_a_changed_price_moves_the_card_and_leaves_none_behind() -> None:
     shelf = make_category()
-    product = make_product(price="10.00", category=shelf)
+    product = make_product(price="10.00", category=shelf, listed=True)
     dearer = replace(product.variants[0], price=Money("30.00", EUR))
     operations.product_saved(replace(product, variants=(dearer,)), now())
     cards = queries.category_page(shelf.category_id, "price").cards
@@ -132,7 +130,7 @@ def test_a_changed_price_moves_the_card_and_leaves_none_behind() -> None:
 
 def test_another_category_takes_the_cards_along() -> None:
     here, there = make_category(), make_category()
-    product = make_product(category=here)
+    product = make_product(category=here, listed=True)
     operations.product_saved(replace(product, category_id=there.category_id), now())
     assert listed(here.category_id) == []
     assert listed(there.category_id) == [product.name]
@@ -140,7 +138,7 @@ def test_another_category_takes_the_cards_along() -> None:
 
 def test_an_archived_product_leaves_all_lists() -> None:
     shelf = make_category()
-    product = make_product(category=shelf)
+    product = make_product(category=shelf, listed=True)
     operations.product_saved(replace(product, status="archived"), now())
     assert listed(shelf.category_id) == []
     assert places(product) == set()
@@ -160,7 +158,7 @@ def test_a_variant_that_is_left_out_is_kept_as_no_longer_sold() -> None:
 
 
 def test_a_slug_and_a_sku_belong_to_one() -> None:
-    first, second = make_product(), make_product()
+    first, second = make_product(listed=True), make_product(listed=True)
     with pytest.raises(SlugTaken):
         operations.product_saved(replace(second, slug=first.slug), now())
     stolen = replace(second.variants[0], sku=first.variants[0].sku)
@@ -192,7 +190,7 @@ def test_of_two_who_claim_a_slug_at_once_one_wins() -> None:
 
 
 def test_the_former_address_still_leads_to_the_product() -> None:
-    product = make_product()
+    product = make_product(listed=True)
     renamed = operations.product_saved(replace(product, slug=f"{product.slug}-new"), now())
     assert queries.product_id_by_slug(product.slug) == product.product_id
     assert queries.product_id_by_slug(renamed.slug) == product.product_id
@@ -241,14 +239,14 @@ def test_a_product_goes_into_a_category_that_another_process_has_just_made(monke
     before = queries.categories()
     shelf = make_category()
     monkeypatch.setattr(queries._copy, "tree", lambda: before)
-    make_product("Anvil", category=shelf)
+    make_product("Anvil", category=shelf, listed=True)
     assert listed(shelf.category_id) == ["Anvil"]
 
 
 @pytest.mark.parametrize("stops_at", range(8))
 def test_a_save_that_is_cut_off_is_finished_from_what_it_left(stops_at: int, monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = make_category()
-    product = make_product(price="10.00", category=shelf)
+    product = make_product(price="10.00", category=shelf, listed=True)
     began = now()
     count = 0
 
@@ -282,7 +280,7 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(stops_at: int, mon
 
 def test_two_who_save_at_once_leave_one_card() -> None:
     shelf = make_category()
-    product = make_product(price="10.00", category=shelf)
+    product = make_product(price="10.00", category=shelf, listed=True)
     for _ in range(5):
         barrier = Barrier(4)
 
@@ -305,7 +303,7 @@ def test_two_who_save_at_once_leave_one_card() -> None:
 
 def test_x29_a_stock_word_reaches_every_card_and_survives_a_save() -> None:
     shelf = make_category()
-    product = make_product(category=shelf, stock_word="in")
+    product = make_product(category=shelf, stock_word="in", listed=True)
     operations.stock_word_changed(product.product_id, "few")
     for sort in queries.SORTS:
         assert [card.stock_word for card in queries.category_page(shelf.category_id, sort).cards] == ["few"]
@@ -336,7 +334,7 @@ def test_the_tree_refuses_a_fourth_level_a_circle_and_a_taken_address() -> None:
 
 def test_changes_are_found_by_the_time_they_were_noted() -> None:
     began = now()
-    product = make_product()
+    product = make_product(listed=True)
     changed = operations.changed_since(began, now())
     assert began <= changed[product.product_id] <= now()
     assert product.product_id not in operations.changed_since(now(), now() + timedelta(days=1))

@@ -143,7 +143,7 @@ def test_x35_near_queries_find_something() -> None:
 
 
 def test_the_index_follows_a_change(goods: dict[str, Product]) -> None:
-    came = make_product("Paper Boat")
+    came = make_product("Paper Boat", listed=True)
     assert search.index_refreshed(now()) >= 1
     assert found("paper boat") == ["Paper Boat"]
     operations.product_saved(replace(came, name="Paper Ship"), now())
@@ -156,7 +156,7 @@ def test_the_index_follows_a_change(goods: dict[str, Product]) -> None:
 
 
 def test_a_stock_word_and_a_price_are_those_of_the_product() -> None:
-    product = make_product("Glass Jug", price="18.00", was="25.00", stock_word="few")
+    product = make_product("Glass Jug", price="18.00", was="25.00", stock_word="few", listed=True)
     search.index_refreshed(now())
     search._reader._looked_at = 0.0
     (card,) = search.search("glass jug").cards

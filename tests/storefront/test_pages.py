@@ -41,7 +41,8 @@ def shelf(keyspace: str) -> CategoryNode:
     leaf = make_category("Cups", parent=make_category("Tableware", parent=root))
     start = datetime.now(UTC) - timedelta(days=60)
     for place in range(30):
-        make_product(f"Quaich {place:02}", price=f"{10 + place}.00", category=leaf, now=start + timedelta(hours=place))
+        then = start + timedelta(hours=place)
+        make_product(f"Quaich {place:02}", price=f"{10 + place}.00", category=leaf, now=then, listed=True)
     return leaf
 
 
@@ -192,8 +193,8 @@ def test_x16_an_empty_shelf_offers_a_next_step(client: Client) -> None:
 
 def test_x27_x29_what_a_card_says(client: Client) -> None:
     shelf = make_category("Cards")
-    make_product("Sold Out Bowl", price="20.00", was="30.00", category=shelf, stock_word="out")
-    many = make_product("Many Bowls", price="10.00", options={"Colour": ["A", "B"]}, category=shelf)
+    make_product("Sold Out Bowl", price="20.00", was="30.00", category=shelf, stock_word="out", listed=True)
+    many = make_product("Many Bowls", price="10.00", options={"Colour": ["A", "B"]}, category=shelf, listed=True)
     dearer = replace(many.variants[1], price=many.variants[1].price * 2)
     operations.product_saved(replace(many, variants=(many.variants[0], dearer)), datetime.now(UTC))
     cards = tree(client.get(reverse("category", args=(shelf.slug,)), {"sort": "name"})).cssselect(".card")
