@@ -16,6 +16,7 @@ from cart import waiting
 from cart.today import AT_ONCE, Goods, goods_of, on_sale
 from cart.waiting import Wish, bucket_of, end_token
 from cassandra_db import Row, conditional, write
+from cassandra_db.shares import Share
 from catalogue.queries import Product, Variant
 from catalogue.words import label
 from inventory.queries import Stock
@@ -52,6 +53,7 @@ WAITER_GONE = conditional(
 )
 # A variant is written down before its waiter: only after this time the lack of one means that there is none.
 SETTLED_AFTER = timedelta(minutes=5)
+ALL_WAITING = Share("back in stock")
 
 
 def waiting_asked(wish: Wish, product: Product, variant: Variant, now: datetime) -> None:
@@ -89,13 +91,13 @@ def waiting_ended(email: str) -> int:
     return len(rows)
 
 
-def waiters_told(now: datetime) -> int:
-    """Mail everybody whose variant is back, each once, and forget them; return how many that were.
+def waiters_told(now: datetime, share: Share = ALL_WAITING) -> int:
+    """Mail everybody whose variant is back and in the share, each once, and forget them; return how many that were.
 
     At most 200 a variant and call; the next call goes on. Raises CassandraUnavailable; called again it goes on, and a
     mail that was written is not written twice.
     """
-    told, rows = 0, waiting.waited_for()
+    told, rows = 0, (row for row in waiting.waited_for() if share.has(row.variant_id))
     while part := list(islice(rows, AT_ONCE)):
         goods = goods_of(row.product_id for row in part)
         told += sum(_told(row, goods[row.product_id], now) for row in part)

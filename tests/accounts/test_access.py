@@ -113,16 +113,13 @@ def test_it_prints_a_link_to_choose_a_password() -> None:
     assert (found.role, found.name) == ("admin", "Ada")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "stdin", "words"),
-    [
+def test_it_refuses_in_words(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests) -> None:
+    for arguments, stdin, words in (
         (["add", "no address", "--role", "admin"], "", "no e-mail address"),
         (["add", "new@example.com", "--role", "pilot"], "", "invalid choice"),
         (["add", "new@example.com", "--role", "admin", "--password-stdin"], "short\n", "too short"),
         (["add", "new@example.com", "--role", "admin"], "", "nobody to ask"),
         (["remove", "nobody@example.com"], "", "no role"),
-    ],
-)
-def test_it_refuses_in_words(arguments: list[str], stdin: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(CommandError, match=words):
-        run(*arguments, stdin=stdin, monkeypatch=monkeypatch)
+    ):
+        with subtests.test(words), pytest.raises(CommandError, match=words):
+            run(*arguments, stdin=stdin, monkeypatch=monkeypatch)

@@ -30,9 +30,8 @@ def book(alice: User) -> list[Address]:
     return queries.addresses_of(found)
 
 
-@pytest.mark.parametrize(
-    ("country", "typed", "kept"),
-    [
+def test_x57_spaces_dashes_and_case_in_a_postcode_are_ignored(subtests: pytest.Subtests) -> None:
+    for country, typed, kept in (
         ("DE", " 10 115", "10115"),
         ("DE", "D-10115", "10115"),
         ("FR", "75 011", "75011"),
@@ -52,15 +51,13 @@ def book(alice: User) -> list[Address]:
         ("FI", "fi00100", "00100"),
         ("PL", "00950", "00-950"),
         ("CZ", "110 00", "110 00"),
-    ],
-)
-def test_x57_spaces_dashes_and_case_in_a_postcode_are_ignored(country: str, typed: str, kept: str) -> None:
-    assert postcode(typed, country) == kept
+    ):
+        with subtests.test(country=country, typed=typed):
+            assert postcode(typed, country) == kept
 
 
-@pytest.mark.parametrize(
-    ("country", "typed"),
-    [
+def test_a_postcode_that_the_country_does_not_have_is_refused(subtests: pytest.Subtests) -> None:
+    for country, typed in (
         ("DE", "1011"),
         ("DE", "1011A"),
         ("FR", "750111"),
@@ -70,11 +67,9 @@ def test_x57_spaces_dashes_and_case_in_a_postcode_are_ignored(country: str, type
         ("NL", "1012"),
         ("PT", "1100"),
         ("ES", "ABCDE"),
-    ],
-)
-def test_a_postcode_that_the_country_does_not_have_is_refused(country: str, typed: str) -> None:
-    with pytest.raises(ValueError, match="Enter a"):
-        postcode(typed, country)
+    ):
+        with subtests.test(country=country, typed=typed), pytest.raises(ValueError, match="Enter a"):
+            postcode(typed, country)
 
 
 def test_x57_a_telephone_number_may_be_written_in_any_way() -> None:
@@ -93,19 +88,21 @@ def test_ireland_needs_no_eircode_and_germany_a_postcode() -> None:
     assert missing.errors == {"postal_code": ["Enter the postcode"]}
 
 
-@pytest.mark.parametrize("country", sorted(COUNTRIES))
-def test_each_country_that_we_deliver_to_has_its_form_its_ways_and_its_taxes(country: str) -> None:
-    shape = addresses.shape(country)
-    asked = [name for row in shape.rows for name in row]
-    assert asked[:2] == ["street", "street2"]
-    assert {"street", "city"} <= shape.required <= set(asked)
-    assert bool(shape.area) == bool(shape.areas) == (country in {"ES", "IE", "IT"})
-    assert len({stored for stored, _ in shape.areas}) == len(shape.areas)
-    assert delivery.methods(country)
-    assert set(tax.RATES[country]) == {"standard", "reduced"}
+def test_each_country_that_we_deliver_to_has_its_form_its_ways_and_its_taxes(subtests: pytest.Subtests) -> None:
     assert set(delivery.METHODS) == set(tax.RATES) == set(COUNTRIES)
-    with pytest.raises(ValueError, match=r"Enter an? "):
-        postcode("no", country)
+    assert len(COUNTRIES) >= 15
+    for country in COUNTRIES:
+        with subtests.test(country):
+            shape = addresses.shape(country)
+            asked = [name for row in shape.rows for name in row]
+            assert asked[:2] == ["street", "street2"]
+            assert {"street", "city"} <= shape.required <= set(asked)
+            assert bool(shape.area) == bool(shape.areas) == (country in {"ES", "IE", "IT"})
+            assert len({stored for stored, _ in shape.areas}) == len(shape.areas)
+            assert delivery.methods(country)
+            assert set(tax.RATES[country]) == {"standard", "reduced"}
+            with pytest.raises(ValueError, match=r"Enter an? "):
+                postcode("no", country)
 
 
 def test_a_country_calls_its_fields_by_their_names_and_orders_them() -> None:
@@ -132,18 +129,16 @@ def test_a_province_is_asked_where_it_is_written_and_forgotten_elsewhere() -> No
     assert berlin.address().area == ""
 
 
-@pytest.mark.parametrize(
-    ("country", "code", "area", "lines"),
-    [
+def test_an_address_is_written_as_its_country_does(subtests: pytest.Subtests) -> None:
+    for country, code, area, lines in (
         ("IE", "D02 X285", "Co. Dublin", ("A 1", "B", "Town", "Co. Dublin", "D02 X285", "Ireland")),
         ("IE", "", "", ("A 1", "B", "Town", "Ireland")),
         ("IT", "00184", "RM", ("A 1", "B", "00184 Town RM", "Italy")),
         ("LU", "1511", "", ("A 1", "B", "L-1511 Town", "Luxembourg")),
         ("DE", "10115", "", ("A 1", "B", "10115 Town", "Germany")),
-    ],
-)
-def test_an_address_is_written_as_its_country_does(country: str, code: str, area: str, lines: tuple[str, ...]) -> None:
-    assert Address("N", "A 1", code, "Town", country, street2="B", area=area).lines == ("N", *lines)
+    ):
+        with subtests.test(country=country, area=area):
+            assert Address("N", "A 1", code, "Town", country, street2="B", area=area).lines == ("N", *lines)
 
 
 def test_another_country_shows_its_fields_and_keeps_all_that_was_typed() -> None:
@@ -169,9 +164,8 @@ def test_another_country_shows_its_fields_and_keeps_all_that_was_typed() -> None
     assert book(alice) == []
 
 
-@pytest.mark.parametrize(
-    ("change", "field", "words"),
-    [
+def test_x59_each_mistake_is_told_at_its_field(subtests: pytest.Subtests) -> None:
+    changes: tuple[tuple[dict[str, str], str, str], ...] = (
         ({"name": "  "}, "name", "Enter the name"),
         ({"street": ""}, "street", "Enter street"),
         ({"city": ""}, "city", "Enter the town"),
@@ -179,12 +173,12 @@ def test_another_country_shows_its_fields_and_keeps_all_that_was_typed() -> None
         ({"postal_code": "1"}, "postal_code", "five digits"),
         ({"phone": "nonsense"}, "phone", "telephone number"),
         ({"name": "x" * 101}, "name", "at most 100"),
-    ],
-)
-def test_x59_each_mistake_is_told_at_its_field(change: dict[str, str], field: str, words: str) -> None:
-    form = AddressFields(BERLIN | change)
-    assert not form.is_valid()
-    assert words in form.errors[field][0]
+    )
+    for change, field, words in changes:
+        with subtests.test(**change):
+            form = AddressFields(BERLIN | change)
+            assert not form.is_valid()
+            assert words in form.errors[field][0]
 
 
 def test_control_characters_and_line_breaks_do_not_get_into_an_address() -> None:

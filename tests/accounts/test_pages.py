@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 
-import pytest
 from django.conf import settings
 from django.test import Client
 from django.urls import reverse
@@ -56,9 +55,9 @@ def test_no_page_of_an_account_is_for_search_engines_or_has_anything_inline() ->
         assert not re.search(r"\sstyle=|\son[a-z]+=|<style|<script(?![^>]*\ssrc=)", page), name
 
 
-@pytest.mark.parametrize("name", ["accounts:login", "accounts:register", "accounts:profile"])
-def test_x17_another_method_is_refused_and_changes_nothing(name: str) -> None:
-    assert Client().delete(reverse(name)).status_code == 405
+def test_x17_another_method_is_refused_and_changes_nothing() -> None:
+    names = ("accounts:login", "accounts:register", "accounts:profile")
+    assert {name: Client().delete(reverse(name)).status_code for name in names} == dict.fromkeys(names, 405)
 
 
 def test_s7_over_https_the_cookies_belong_to_this_host_alone() -> None:

@@ -40,13 +40,17 @@ def now_code(ahead: int = 0) -> str:
     return code_at(datetime.now(UTC) + timedelta(seconds=30 * ahead))
 
 
-@pytest.fixture
-def ann() -> User:
+def make_ann() -> User:
     """One of the staff, enrolled ten minutes ago; nobody signs in with her password here."""
     user = make_user("Ann", password=None, role="warehouse")
     earlier = datetime.now(UTC) - timedelta(minutes=10)
     assert factors.enrolled(user, SECRET, code_at(earlier), earlier)
     return user
+
+
+@pytest.fixture
+def ann() -> User:
+    return make_ann()
 
 
 @pytest.fixture
@@ -134,15 +138,21 @@ def test_who_logs_in_again_in_the_same_browser_is_asked_again(client: Client) ->
     assert not has_passed(client)
 
 
-@pytest.mark.parametrize("to", ["//evil.example", "https://evil.example", "\\\\evil.example", "javascript:alert(1)"])
-def test_s32_it_leads_to_nobody_elses_site(ann_signed_in: Client, to: str) -> None:
-    assert ann_signed_in.post(PAGE, {"code": now_code(), "next": to})["Location"] == "/staff/"
+def test_s32_it_leads_to_nobody_elses_site(subtests: pytest.Subtests) -> None:
+    for to in ("//evil.example", "https://evil.example", "\\\\evil.example", "javascript:alert(1)"):
+        with subtests.test(to):
+            client = Client()
+            client.force_login(make_ann())
+            assert client.post(PAGE, {"code": now_code(), "next": to})["Location"] == "/staff/"
 
 
-@pytest.mark.parametrize(("ahead", "taken"), [(-2, False), (-1, True), (0, True), (1, True), (2, False)])
-def test_a_clock_may_be_one_step_off(ann: User, ahead: int, taken: bool) -> None:
+def test_a_clock_may_be_one_step_off() -> None:
     moment = datetime(2030, 1, 1, 12, 0, 10, tzinfo=UTC)
-    assert factors.code_used(ann.pk, code_at(moment + timedelta(seconds=30 * ahead)), moment) is taken
+    taken = {
+        ahead: factors.code_used(make_ann().pk, code_at(moment + timedelta(seconds=30 * ahead)), moment)
+        for ahead in range(-2, 3)
+    }
+    assert taken == {-2: False, -1: True, 0: True, 1: True, 2: False}
 
 
 def test_s17_a_step_is_used_once_and_none_before_it_afterwards(ann: User) -> None:

@@ -46,11 +46,12 @@ def test_s3_a_made_up_cookie_writes_nothing_and_reads_once(client: Client) -> No
     assert answer.cookies[settings.SESSION_COOKIE_NAME].value == ""  # and it is told to forget it
 
 
-@pytest.mark.parametrize("nonsense", ["short", "x" * 5000, "ü" * 32, "../../etc/passwd-and-more-of-it..", "\x00" * 32])
-def test_s3_what_cannot_be_a_key_is_not_even_looked_up(nonsense: str) -> None:
-    with metered() as meter:
-        assert SessionStore(nonsense).get(SESSION_KEY) is None
-    assert meter.statements == 0
+def test_s3_what_cannot_be_a_key_is_not_even_looked_up(subtests: pytest.Subtests) -> None:
+    for nonsense in ("short", "x" * 5000, "ü" * 32, "../../etc/passwd-and-more-of-it..", "\x00" * 32):
+        with subtests.test(nonsense[:40]):
+            with metered() as meter:
+                assert SessionStore(nonsense).get(SESSION_KEY) is None
+            assert meter.statements == 0
 
 
 def test_a_page_without_a_session_cookie_reads_no_session(client: Client) -> None:
@@ -113,15 +114,16 @@ def test_s2_whoever_logged_out_meanwhile_is_told_so_on_a_page(client: Client, mo
     assert row_of(key) is None
 
 
-@pytest.mark.parametrize("zone", ["America/Chicago", "Europe/Dublin", "Pacific/Auckland"])
-def test_s4_the_expiry_is_the_rows_ttl_in_any_time_zone(zone: str, settings: Settings) -> None:
-    settings.TIME_ZONE = zone
-    store = SessionStore()
-    store.set_expiry(datetime.now(UTC) + timedelta(seconds=600))
-    store.save()
-    row = row_of(store.session_key)
-    assert row is not None
-    assert 590 <= row.seconds <= 600
+def test_s4_the_expiry_is_the_rows_ttl_in_any_time_zone(settings: Settings, subtests: pytest.Subtests) -> None:
+    for zone in ("America/Chicago", "Europe/Dublin", "Pacific/Auckland"):
+        with subtests.test(zone):
+            settings.TIME_ZONE = zone
+            store = SessionStore()
+            store.set_expiry(datetime.now(UTC) + timedelta(seconds=600))
+            store.save()
+            row = row_of(store.session_key)
+            assert row is not None
+            assert 590 <= row.seconds <= 600
 
 
 def test_s4_an_expiry_in_the_past_ends_the_session_and_does_not_keep_it_for_ever() -> None:

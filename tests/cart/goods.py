@@ -1,9 +1,14 @@
 """Goods for carts, without the catalogue's tables: a cart's operations are handed what they write."""
 
+from collections.abc import Iterable
 from dataclasses import replace
-from uuid import uuid4
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID, uuid4
 
-from catalogue.money import money
+from cart.operations.contents import Change, changed
+from catalogue.money import minor, money
 from catalogue.queries import Product, Variant
 
 
@@ -39,3 +44,27 @@ def mug(price: int = 1200, sizes: tuple[str, ...] = ("250 ml", "350 ml")) -> Pro
 def priced(variant: Variant, price: int) -> Variant:
     """Return the variant at another price, in cents."""
     return replace(variant, price=money(price, "EUR"))
+
+
+def put_all(cart_id: UUID, things: Iterable[tuple[Product, Variant]]) -> None:
+    """Put one of each into a cart that there is, in one write."""
+    now = datetime.now(UTC)
+
+    def put(change: Change) -> str:
+        for product, variant in things:
+            row: Any = SimpleNamespace(
+                key=str(variant.variant_id),
+                product_id=product.product_id,
+                variant_id=variant.variant_id,
+                sku=variant.sku,
+                name=product.name,
+                slug=product.slug,
+                options=variant.options,
+                picture=variant.picture,
+                price=minor(variant.price),
+                added_at=now,
+            )
+            change.put(row, 1)
+        return "{}"
+
+    changed(cart_id, uuid4(), now, put)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -20,7 +20,7 @@ from catalogue.queries import Product
 from tests.cart.goods import mug
 from tests.cart.test_operations import NOW, add, cart_of, full
 from tests.cart.test_views import owner, press
-from tests.factories import make_product, make_stock
+from tests.factories import PASSWORD, make_product, make_stock, make_user
 
 PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605 Mobile/15E148 Safari/604"
 TABLET = "Mozilla/5.0 (Linux; Android 15; SM-X910) AppleWebKit/537 Safari/537"
@@ -58,27 +58,25 @@ def test_the_same_press_makes_one_cart() -> None:
     assert carts.cart_id_of(uuid4(), operation) != carts.cart_id_of(person, operation)
 
 
-@pytest.mark.parametrize("same", ["gifts", "GIFTS", "  Gifts ", "Ｇifts", "Gi\u200bfts"])
-def test_names_are_unique_to_a_reader(same: str) -> None:
-    person = uuid4()
-    make(person, "Gifts")
-    with pytest.raises(NameTaken, match="You have a cart called"):
-        make(person, same)
-    make(uuid4(), same)
+def test_names_are_unique_to_a_reader(subtests: pytest.Subtests) -> None:
+    for same in ("gifts", "GIFTS", "  Gifts ", "Ｇifts", "Gi\u200bfts"):
+        with subtests.test(same):
+            person = uuid4()
+            make(person, "Gifts")
+            with pytest.raises(NameTaken, match="You have a cart called"):
+                make(person, same)
+            make(uuid4(), same)
 
 
-@pytest.mark.parametrize("bad", ["", "   ", "\u200b", "\u202e", "\n\t", "x" * (LONGEST + 1)])
-def test_what_is_no_name_is_refused_in_words(bad: str) -> None:
-    with pytest.raises(BadName):
-        make(uuid4(), bad)
+def test_what_is_no_name_is_refused_in_words(subtests: pytest.Subtests) -> None:
+    for bad in ("", "   ", "\u200b", "\u202e", "\n\t", "x" * (LONGEST + 1)):
+        with subtests.test(bad), pytest.raises(BadName):
+            make(uuid4(), bad)
 
 
-@pytest.mark.parametrize(
-    ("typed", "kept"),
-    [("  Two   words ", "Two words"), ("a\u202eb", "ab"), ("🎁", "🎁"), ("Straße", "Straße"), ("<b>", "<b>")],
-)
-def test_a_name_is_kept_as_it_reads(typed: str, kept: str) -> None:
-    assert name_of(typed) == kept
+def test_a_name_is_kept_as_it_reads() -> None:
+    names = {"  Two   words ": "Two words", "a\u202eb": "ab", "🎁": "🎁", "Straße": "Straße", "<b>": "<b>"}
+    assert {typed: name_of(typed) for typed in names} == names
     assert name_key("STRASSE") == name_key("Straße")
 
 
@@ -158,15 +156,16 @@ ACTS: dict[str, Callable[[UUID, UUID], Any]] = {
 }
 
 
-@pytest.mark.parametrize("act", ACTS)
-def test_somebody_elses_cart_is_as_one_that_does_not_exist(act: str) -> None:
-    alice, charlie = uuid4(), uuid4()
-    hers = make(alice, "Hers")
-    for cart_id in (hers, uuid4()):
-        with pytest.raises(NoSuchCart):
-            ACTS[act](charlie, cart_id)
-    assert named(alice) == {"Hers": True}
-    assert named(charlie) == {}
+def test_somebody_elses_cart_is_as_one_that_does_not_exist(subtests: pytest.Subtests) -> None:
+    for name, act in ACTS.items():
+        with subtests.test(name):
+            alice, charlie = uuid4(), uuid4()
+            hers = make(alice, "Hers")
+            for cart_id in (hers, uuid4()):
+                with pytest.raises(NoSuchCart):
+                    act(charlie, cart_id)
+            assert named(alice) == {"Hers": True}
+            assert named(charlie) == {}
 
 
 def test_x45_the_hundred_and_first_cart_is_refused_and_the_last_ones_are_told_before() -> None:
@@ -291,11 +290,12 @@ def test_x45_switching_from_any_page_comes_back_to_it(client: Client, teapot: Pr
     assert active(client) == first
 
 
-@pytest.mark.parametrize("to", ["//evil.example", "https://evil.example/", "\\\\evil", "javascript:alert(1)", ""])
-def test_switching_leads_to_no_other_site(client: Client, to: str) -> None:
+def test_switching_leads_to_no_other_site(client: Client, subtests: pytest.Subtests) -> None:
     made(client, "First")
-    response = client.post(reverse("cart:switch"), {"cart": active(client), "next": to})
-    assert response["Location"] == reverse("cart:carts")
+    for to in ("//evil.example", "https://evil.example/", "\\\\evil", "javascript:alert(1)", ""):
+        with subtests.test(to):
+            response = client.post(reverse("cart:switch"), {"cart": active(client), "next": to})
+            assert response["Location"] == reverse("cart:carts")
 
 
 def test_x60_a_taken_name_is_told_beside_the_field_and_kept(client: Client) -> None:
@@ -367,40 +367,37 @@ def test_a_cart_that_is_not_active_has_a_page_and_stays_on_it(client: Client, te
     assert active(client) != first
 
 
-@pytest.mark.parametrize(
-    "name", ["one", "rename", "duplicate", "empty", "delete", "merge", "move", "later", "now", "drop"]
-)
-def test_a_foreign_cart_answers_as_one_that_does_not_exist(client: Client, teapot: Product, name: str) -> None:
-    charlie = Client()
-    press(charlie, teapot)
-    press(client, teapot)
-    foreign, key = active(charlie), queries.cart(active(charlie)).lines[0].key
-    answers = []
-    for cart_id in (foreign, uuid4()):
-        args = [cart_id, key] if name in ("move", "later", "now", "drop") else [cart_id]
-        url = reverse(f"cart:{name}", args=args)
-        sent = {"name": "Mine", "into": str(active(client)), "operation": str(uuid4())}
-        answers.append([client.post(url, sent).status_code, client.get(url).status_code])
-    assert answers[0] == answers[1]
-    assert answers[0][0] in (404, 405)
-    assert queries.cart(foreign).item_count == 1
-
-
-@pytest.mark.parametrize(("agent", "device"), [(PHONE, "phone"), (TABLET, "tablet"), (COMPUTER, "computer")])
-def test_x44_at_login_the_carts_tell_where_they_come_from(
-    client: Client, teapot: Product, agent: str, device: str
+def test_a_foreign_cart_answers_as_one_that_does_not_exist(
+    client: Client, teapot: Product, subtests: pytest.Subtests
 ) -> None:
-    from accounts.operations import user_registered
-
-    password = "a long and quiet afternoon"
-    member = user_registered(f"{uuid4().hex}@example.org", "Alice", password, datetime.now(UTC))
-    add(member.user_id, mug())
     press(client, teapot)
-    sent = {"email": member.email, "password": password}
-    assert client.post(reverse("accounts:login"), sent, headers={"User-Agent": agent}).status_code == 303
-    brought = [name for name in named(member.user_id) if name.startswith(f"From your {device}, ")]
-    assert len(brought) == 1
-    assert named(member.user_id)["My cart"]
+    for name in ("one", "rename", "duplicate", "empty", "delete", "merge", "move", "later", "now", "drop"):
+        with subtests.test(name):
+            charlie = Client()
+            press(charlie, teapot)
+            foreign, key = active(charlie), queries.cart(active(charlie)).lines[0].key
+            answers = []
+            for cart_id in (foreign, uuid4()):
+                args = [cart_id, key] if name in ("move", "later", "now", "drop") else [cart_id]
+                url = reverse(f"cart:{name}", args=args)
+                sent = {"name": "Mine", "into": str(active(client)), "operation": str(uuid4())}
+                answers.append([client.post(url, sent).status_code, client.get(url).status_code])
+            assert answers[0] == answers[1]
+            assert answers[0][0] in (404, 405)
+            assert queries.cart(foreign).item_count == 1
+
+
+def test_x44_at_login_the_carts_tell_where_they_come_from(teapot: Product, subtests: pytest.Subtests) -> None:
+    for agent, device in ((PHONE, "phone"), (TABLET, "tablet"), (COMPUTER, "computer")):
+        with subtests.test(device):
+            client, member = Client(), make_user()
+            add(member.user_id, mug())
+            press(client, teapot)
+            sent = {"email": member.email, "password": PASSWORD}
+            assert client.post(reverse("accounts:login"), sent, headers={"User-Agent": agent}).status_code == 303
+            brought = [name for name in named(member.user_id) if name.startswith(f"From your {device}, ")]
+            assert len(brought) == 1
+            assert named(member.user_id)["My cart"]
 
 
 # What the worker removes

@@ -22,7 +22,6 @@ from cart.errors import (
     TooManyCarts,
     TooManyPeople,
 )
-from cart.limits import MAX_CARTS
 from cart.operations import carts, sharing
 from cassandra_db import conditional_batch, read
 from mail.queries import mails_to
@@ -36,6 +35,7 @@ from tests.cart.sharing import (
     row_count,
     someone,
 )
+from tests.cart.test_operations import full
 from tests.factories import make_user
 
 TTL = read(
@@ -332,8 +332,7 @@ def test_a_shared_name_that_is_taken_gets_a_number(ann: User, gifts: UUID) -> No
 
 def test_a_full_list_refuses_an_invitation_before_anything_changes(ann: User, gifts: UUID) -> None:
     ben = make_user("Ben")
-    for number in range(MAX_CARTS):
-        carts.cart_listed(ben.user_id, uuid4(), f"Cart {number}", NOW)
+    full(ben.user_id)
     made = invite(ann, gifts, ben.email)
     with pytest.raises(TooManyCarts):
         accept(made, ben)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import product
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -64,9 +65,9 @@ class Scene:
 
 
 def in_stock(name: str) -> Product:
-    product = make_product(name)
-    make_stock(20, product_id=product.product_id, variant_id=product.variants[0].variant_id)
-    return product
+    made = make_product(name)
+    make_stock(20, product_id=made.product_id, variant_id=made.variants[0].variant_id)
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -74,23 +75,26 @@ def scene_of_all(keyspace: str) -> Scene:
     ann = make_user("Ann")
     cart_id = operations.cart_made(ann.user_id, "Gifts for Mom", uuid4(), now())
     goods = (in_stock("Mug"), in_stock("Bowl"))
-    for product in goods:
-        operations.line_added(ann.user_id, product, product.variants[0], 2, uuid4(), now())
+    for thing in goods:
+        operations.line_added(ann.user_id, thing, thing.variants[0], 2, uuid4(), now())
     users = {role: make_person(ann, cart_id, role, name=role.title()) for role in ("viewer", "editor", "buyer")}
     return Scene(ann, cart_id, goods, in_stock("Vase"), users | {"owner": ann, "stranger": make_user("Eve")})
 
 
 @pytest.fixture
 def scene(scene_of_all: Scene) -> Scene:
-    """The scene as it was at first, whatever an earlier test has done to it."""
-    there = scene_of_all
-    for product in there.goods:
-        line = there.cart.line(str(product.variants[0].variant_id))
+    return restored(scene_of_all)
+
+
+def restored(there: Scene) -> Scene:
+    """Return the scene as it was at first, whatever has been done to it."""
+    for thing in there.goods:
+        line = there.cart.line(str(thing.variants[0].variant_id))
         if line is None:
             operations.cart_switched(there.ann.user_id, there.cart_id, now())
-            operations.line_added(there.ann.user_id, product, product.variants[0], 2, uuid4(), now())
+            operations.line_added(there.ann.user_id, thing, thing.variants[0], 2, uuid4(), now())
         elif line.quantity != 2:
-            operations.line_changed(there.ann.user_id, there.cart_id, product.variants[0], 2, now())
+            operations.line_changed(there.ann.user_id, there.cart_id, thing.variants[0], 2, now())
     return there
 
 
@@ -142,23 +146,23 @@ def own_cart(client: Client) -> UUID:
 CHANGES: list[Act] = [add, change, remove, empty, later, move_out, move_in]
 
 
-@pytest.mark.parametrize("act", CHANGES, ids=lambda act: act.__name__)
-@pytest.mark.parametrize("role", [*ROLES, "stranger"])
-def test_who_may_change_the_lines(role: str, act: Act, scene: Scene) -> None:
-    client, before = scene.as_(role), scene.cart
-    response = act(client, scene)
-    if EDIT in ROLES.get(role, ()):
-        assert response.status_code == 303
-        assert scene.cart.item_count != before.item_count
-        return
-    assert scene.cart == before
-    if role == "stranger":
-        if act is not add:  # an add goes into their own cart
-            assert response.status_code in (404, 422)
-        return
-    assert response.status_code in (303, 403, 409, 422)
-    told = text_of(client.get(response["Location"]) if response.status_code == 303 else response)
-    assert NOT_ALLOWED.search(told)
+def test_who_may_change_the_lines(scene: Scene, subtests: pytest.Subtests) -> None:
+    for role, act in product((*ROLES, "stranger"), CHANGES):
+        with subtests.test(role, act=act.__name__):
+            restored(scene)
+            client, before = scene.as_(role), scene.cart
+            response = act(client, scene)
+            if EDIT in ROLES.get(role, ()):
+                assert response.status_code == 303
+                assert scene.cart.item_count != before.item_count
+                continue
+            assert scene.cart == before
+            if role == "stranger":
+                assert act is add or response.status_code in (404, 422)  # an add goes into their own cart
+                continue
+            assert response.status_code in (303, 403, 409, 422)
+            told = text_of(client.get(response["Location"]) if response.status_code == 303 else response)
+            assert NOT_ALLOWED.search(told)
 
 
 def post(press: str, scene: Scene, **fields: Any) -> Act:
@@ -170,8 +174,7 @@ def state(scene: Scene) -> Any:
     return (people.people(scene.cart_id), listed and listed.cart_name, scene.cart)
 
 
-@pytest.mark.parametrize("role", ["viewer", "editor", "buyer", "stranger"])
-def test_only_its_owner_manages_a_cart(role: str, scene: Scene) -> None:
+def test_only_its_owner_manages_a_cart(scene: Scene, subtests: pytest.Subtests) -> None:
     link = sharing.link_made(scene.ann.user_id, scene.cart_id, "Ann", now())
     made = sharing.person_invited(someone(scene.ann), scene.cart_id, "open@example.com", "viewer", now())
     viewer = scene.users["viewer"].user_id
@@ -185,17 +188,19 @@ def test_only_its_owner_manages_a_cart(role: str, scene: Scene) -> None:
         "delete": post("delete", scene),
         "rename": post("rename", scene, name="Mine now", operation=str(uuid4())),
     }
-    client, before = scene.as_(role), state(scene)
-    for name, act in acts.items():
-        response = act(client, scene)
-        assert state(scene) == before, name
-        if role == "stranger":
-            assert response.status_code == 404, name
-        elif name in ("delete", "rename"):  # pages of their own
-            assert response.status_code in (303, 403, 404), name
-        else:
-            assert response.status_code == 403, name
-            assert NOT_ALLOWED.search(text_of(response)), name
+    clients = {role: scene.as_(role) for role in ("viewer", "editor", "buyer", "stranger")}
+    for role, name in product(clients, acts):
+        with subtests.test(role, press=name):
+            before = state(scene)
+            response = acts[name](clients[role], scene)
+            assert state(scene) == before
+            if role == "stranger":
+                assert response.status_code == 404
+            elif name in ("delete", "rename"):  # pages of their own
+                assert response.status_code in (303, 403, 404)
+            else:
+                assert response.status_code == 403
+                assert NOT_ALLOWED.search(text_of(response))
 
 
 def test_the_owner_manages_the_cart_by_its_page(scene: Scene) -> None:
@@ -221,21 +226,20 @@ def test_the_owner_manages_the_cart_by_its_page(scene: Scene) -> None:
     assert "/carts/shared/" not in pressed("unlink", key=link.link_id)
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
+def test_what_is_no_invitation_is_told_beside_its_field(scene: Scene, subtests: pytest.Subtests) -> None:
+    client = scene.as_("owner")
+    for fields, words in (
         ({"email": "", "role": "viewer"}, "Enter an e-mail address"),
         ({"email": "nobody", "role": "viewer"}, "Enter an e-mail address"),
         ({"email": "a@example.com", "role": ""}, "Choose what they can do"),
         ({"email": "a@example.com", "role": "owner"}, "Choose what they can do"),
-    ],
-)
-def test_what_is_no_invitation_is_told_beside_its_field(fields: dict[str, str], words: str, scene: Scene) -> None:
-    response = scene.as_("owner").post(reverse("cart:invite", args=[scene.cart_id]), fields)
-    assert response.status_code == 422
-    text = text_of(response)
-    assert "<title>Error: " in text
-    assert words in text
+    ):
+        with subtests.test(**fields):
+            response = client.post(reverse("cart:invite", args=[scene.cart_id]), fields)
+            assert response.status_code == 422
+            text = text_of(response)
+            assert "<title>Error: " in text
+            assert words in text
 
 
 def test_s14_invitations_are_limited_and_what_was_typed_stays(scene: Scene, settings: Any) -> None:
@@ -252,43 +256,45 @@ def test_s14_invitations_are_limited_and_what_was_typed_stays(scene: Scene, sett
     assert len(people.people(scene.cart_id).invitations) == before + 1
 
 
-@pytest.mark.parametrize("role", ["viewer", "editor", "buyer", "owner"])
-def test_a_page_offers_what_the_role_may_do(role: str, scene: Scene) -> None:
-    client = scene.as_(role)
-    text = text_of(client.get(reverse("cart:one", args=[scene.cart_id])))
-    may = ROLES[role]
-    assert ('name="quantity"' in text) == (EDIT in may)
-    assert (f'action="{reverse("cart:remove")}"' in text) == (EDIT in may)
-    assert (f'href="{reverse("orders:checkout")}"' in text) == (BUY in may)
-    around = text_of(client.get(reverse("cart:people", args=[scene.cart_id])))
-    assert ("Send the invitation" in around) == (OWN in may)
-    assert ("Make a link" in around or "Withdraw the link" in around) == (OWN in may)
-    assert ("Leave Gifts for Mom" in around) == (OWN not in may)
-    assert (scene.users["editor"].email in around) == (OWN in may)
+def test_a_page_offers_what_the_role_may_do(scene: Scene, subtests: pytest.Subtests) -> None:
+    for role, may in ROLES.items():
+        with subtests.test(role):
+            client = scene.as_(role)
+            text = text_of(client.get(reverse("cart:one", args=[scene.cart_id])))
+            assert ('name="quantity"' in text) == (EDIT in may)
+            assert (f'action="{reverse("cart:remove")}"' in text) == (EDIT in may)
+            assert (f'href="{reverse("orders:checkout")}"' in text) == (BUY in may)
+            around = text_of(client.get(reverse("cart:people", args=[scene.cart_id])))
+            assert ("Send the invitation" in around) == (OWN in may)
+            assert ("Make a link" in around or "Withdraw the link" in around) == (OWN in may)
+            assert ("Leave Gifts for Mom" in around) == (OWN not in may)
+            assert (scene.users["editor"].email in around) == (OWN in may)
 
 
-@pytest.mark.parametrize("role", ["viewer", "editor", "buyer", "owner"])
-def test_checkout_demands_the_right_to_buy(role: str, scene: Scene) -> None:
-    response = scene.as_(role).get(reverse("orders:checkout") + "?step=details")
-    if BUY in ROLES[role]:
-        assert response.status_code == 200
-        assert "Mug" in text_of(response)
-    else:
-        assert response.status_code in (302, 403)
-        told = text_of(scene.as_(role).get(response["Location"])) if response.status_code == 302 else text_of(response)
-        assert "can look at" in told
+def test_checkout_demands_the_right_to_buy(scene: Scene, subtests: pytest.Subtests) -> None:
+    for role, may in ROLES.items():
+        with subtests.test(role):
+            response = scene.as_(role).get(reverse("orders:checkout") + "?step=details")
+            if BUY in may:
+                assert response.status_code == 200
+                assert "Mug" in text_of(response)
+            else:
+                assert response.status_code in (302, 403)
+                page = scene.as_(role).get(response["Location"]) if response.status_code == 302 else response
+                assert "can look at" in text_of(page)
 
 
-@pytest.mark.parametrize("name", ["one", "people", "changes"])
-def test_a_withdrawn_person_sees_what_a_stranger_sees(name: str, scene: Scene) -> None:
-    cem = make_person(scene.ann, scene.cart_id, "editor", name="Cem")
+def test_a_withdrawn_person_sees_what_a_stranger_sees(scene: Scene, subtests: pytest.Subtests) -> None:
+    cem, names = make_person(scene.ann, scene.cart_id, "editor", name="Cem"), ("one", "people", "changes")
     client = signed_in(cem)
-    address = reverse(f"cart:{name}", args=[scene.cart_id])
-    assert client.get(address).status_code == 200
+    pages = {name: reverse(f"cart:{name}", args=[scene.cart_id]) for name in names}
+    assert {name: client.get(page).status_code for name, page in pages.items()} == dict.fromkeys(names, 200)
     sharing.person_removed(scene.ann.user_id, scene.cart_id, cem.user_id)
-    gone, never = client.get(address), client.get(reverse(f"cart:{name}", args=[uuid4()]))
-    assert gone.status_code == never.status_code == 404
-    assert text_of(gone) == text_of(never)
+    for name, page in pages.items():
+        with subtests.test(name):
+            gone, never = client.get(page), client.get(reverse(f"cart:{name}", args=[uuid4()]))
+            assert gone.status_code == never.status_code == 404
+            assert text_of(gone) == text_of(never)
 
 
 def test_one_can_leave_and_the_owner_cannot(scene: Scene) -> None:

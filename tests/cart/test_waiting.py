@@ -3,8 +3,8 @@
 import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from itertools import product as combinations
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
@@ -18,11 +18,11 @@ from cart.waiting import Wish, end_token
 from cassandra_db import read
 from catalogue.queries import Product
 from inventory.operations import stock_copied, stock_received
-from mail.queries import hints
+from tests.accounts.post import link_in, mails_to
 from tests.factories import make_product, make_stock, make_user
+from tests.shares import Only
 
 HTMX = {"HX-Request": "true"}
-MAIL = read("test", "SELECT recipient, subject, text, html FROM mails WHERE mail_id = :mail_id")
 
 
 def sold_out(name: str = "Lamp") -> Product:
@@ -40,21 +40,6 @@ def ask(client: Client, product: Product, headers: Any = None, **fields: str) ->
     return client.post(reverse("cart:wait"), {"variant": product.variants[0].sku} | fields, headers=headers)
 
 
-def mails_to(recipient: str) -> list[Any]:
-    """What is written to an address, among the mails of the last minutes."""
-    now = datetime.now(UTC).replace(second=0, microsecond=0)
-    found = [
-        MAIL.one(mail_id=hint.mail_id) for hint in hints([now - timedelta(minutes=n) for n in range(10)], at_once=10)
-    ]
-    return [mail for mail in found if mail and mail.recipient == recipient]
-
-
-def link_in(mail: Any) -> str:
-    found = re.search(r"https?://\S+/cart/wait/\S+", mail.text)
-    assert found
-    return urlsplit(found[0]).path
-
-
 def wish(product: Product, email: str) -> Wish:
     return Wish(product.product_id, product.variants[0].variant_id, email)
 
@@ -65,6 +50,11 @@ def waits(product: Product) -> set[str]:
 
 def come_back(product: Product) -> None:
     stock_copied(product.product_id)
+
+
+def tell(product: Product, now: datetime) -> int:
+    """Let the worker look after those who wait for this product alone."""
+    return waiters_told(now, Only("back in stock", thing=product.variants[0].variant_id))
 
 
 def test_a_sold_out_thing_offers_to_tell_and_one_in_stock_does_not(client: Client) -> None:
@@ -99,7 +89,7 @@ def test_a_guest_is_asked_by_mail_first(client: Client, headers: dict[str, str])
     assert waits(lamp) == set()  # nobody has proved anything yet
     (mail,) = mails_to(email)
     assert mail.subject == "Shall we tell you when Lamp is back?"
-    link = link_in(mail)
+    link = link_in(mail.text, "/cart/wait/")
     page = client.get(link).content.decode()
     assert email in page
     assert waits(lamp) == set()  # looking changes nothing
@@ -121,14 +111,15 @@ def test_known_and_unknown_addresses_are_answered_alike(client: Client) -> None:
     assert waits(lamp) == set()
 
 
-@pytest.mark.parametrize("email", ["", "x", "a@b", "a b@example.org", "a@example.org\nBcc: b@example.org"])
-@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
-def test_what_is_no_address_is_told_at_its_place(client: Client, email: str, headers: dict[str, str]) -> None:
-    response = ask(client, sold_out(), headers, email=email)
-    text = response.content.decode()
-    assert response.status_code == 422
-    assert "Enter an e-mail address like name@example.com" in text
-    assert 'aria-invalid="true"' in text
+def test_what_is_no_address_is_told_at_its_place(client: Client, subtests: pytest.Subtests) -> None:
+    lamp, emails = sold_out(), ("", "x", "a@b", "a b@example.org", "a@example.org\nBcc: b@example.org")
+    for headers, email in combinations(({}, HTMX), emails):
+        with subtests.test(email, headers=headers):
+            response = ask(client, lamp, headers, email=email)
+            text = response.content.decode()
+            assert response.status_code == 422
+            assert "Enter an e-mail address like name@example.com" in text
+            assert 'aria-invalid="true"' in text
 
 
 def test_asking_twice_mails_once_and_too_often_is_refused(client: Client) -> None:
@@ -154,11 +145,12 @@ def test_nobody_waits_for_what_is_no_longer_sold(client: Client) -> None:
     assert "no longer sold" in response.content.decode()
 
 
-@pytest.mark.parametrize("name", ["cart:waiting", "cart:wait_end"])
-@pytest.mark.parametrize("token", ["x", "a:b:c", "WyJ4Il0:1xUlfT:IGoTIUi7ot1TW8GQYNmxpit_QyIdJMtdFFYuEngATAA"])
-def test_a_made_up_link_does_nothing(client: Client, name: str, token: str) -> None:
-    for method in (client.get, client.post):
-        assert method(reverse(name, args=[token])).status_code == 410
+def test_a_made_up_link_does_nothing(client: Client, subtests: pytest.Subtests) -> None:
+    tokens = ("x", "a:b:c", "WyJ4Il0:1xUlfT:IGoTIUi7ot1TW8GQYNmxpit_QyIdJMtdFFYuEngATAA")
+    for name, token in combinations(("cart:waiting", "cart:wait_end"), tokens):
+        with subtests.test(name, token=token):
+            for method in (client.get, client.post):
+                assert method(reverse(name, args=[token])).status_code == 410
 
 
 def test_an_address_waits_once_however_often_and_however_it_is_typed() -> None:
@@ -187,10 +179,13 @@ def test_when_it_is_back_each_is_told_once() -> None:
     for email in emails:
         waiter_added(wish(lamp, email), now)
         waiter_added(wish(lost, email), now)
-    waiters_told(now)
+    tell(lost, now)
+    tell(lamp, now)
     assert not mails_to(emails[0])
     come_back(lamp)
-    assert waiters_told(now) >= 2
+    told = re.fullmatch(r"(\d+) told that something is back", back_in_stock(now))
+    assert told
+    assert int(told[1]) >= 2
     for email in emails:
         (mail,) = mails_to(email)
         assert mail.subject == "Lamp is back"
@@ -198,7 +193,7 @@ def test_when_it_is_back_each_is_told_once() -> None:
         assert "/cart/wait/end/" in mail.text
     assert waits(lamp) == set()
     assert waits(lost) == set(emails)
-    waiters_told(now)
+    assert tell(lamp, now) == 0
     assert len(mails_to(emails[0])) == 1
 
 
@@ -209,9 +204,9 @@ def test_a_worker_that_died_between_mail_and_forgetting_mails_nobody_twice(monke
     with monkeypatch.context() as broken:
         broken.setattr("cart.operations.waiting.WAIT_ENDED", None)
         with pytest.raises(AttributeError):
-            waiters_told(now)
+            tell(lamp, now)
     assert waits(lamp) == {email}
-    waiters_told(now)
+    assert tell(lamp, now) == 1
     assert len(mails_to(email)) == 1
     assert waits(lamp) == set()
 
@@ -224,10 +219,10 @@ def test_a_variant_that_nobody_waits_for_any_more_is_not_looked_at_for_ever() ->
     def looked_at() -> bool:
         return lamp.variants[0].variant_id in {row.variant_id for row in waiting.waited_for()}
 
-    back_in_stock(now)
-    back_in_stock(now)
+    tell(lamp, now)
+    tell(lamp, now)
     assert looked_at()  # its waiter might just be about to be written
-    back_in_stock(now + timedelta(minutes=10))
+    tell(lamp, now + timedelta(minutes=10))
     assert not looked_at()
 
 

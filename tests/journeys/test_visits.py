@@ -12,8 +12,10 @@ from django.core import mail
 from accounts.operations import user_registered
 from catalogue.queries import Product
 from mail.operations import mails_sent
+from mail.queries import mails_to
 from tests.factories import make_category, make_product, make_stock
 from tests.journeys.reading import Visitor, forms_of
+from tests.shares import Only
 
 TO = {"name": "Ann Other", "street": "12 Harbour Street", "postal_code": "10115", "city": "Berlin", "country": "DE"}
 
@@ -36,9 +38,10 @@ def email() -> Iterator[str]:
 
 
 def mailed(to: str, path: str) -> str:
-    """Send what waits in the outbox and return the path of the first link of this kind that went to the address."""
+    """Send what waits for an address and return the path of the first link of this kind that went there."""
     now = datetime.now(UTC)
-    mails_sent(now, position=now - timedelta(minutes=2))
+    for row in mails_to(to):
+        mails_sent(now, position=now - timedelta(minutes=2), share=Only("mail", thing=row.mail_id))
     for message in mail.outbox:
         if to in message.to and (found := re.search(rf"https?://[^/\s]+({re.escape(path)}\S+)", str(message.body))):
             return found[1]
