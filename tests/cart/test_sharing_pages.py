@@ -9,8 +9,10 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from accounts.models import User
 from cart import operations, people, queries
@@ -42,13 +44,14 @@ def text_of(response: Any) -> str:
 
 @dataclass
 class Scene:
-    """Ann's cart with two things in it, and people in each role. `who` acts now."""
+    """Ann's cart with two things in it, and people in each role, each of whom has signed in once."""
 
     ann: User
     cart_id: UUID
     goods: tuple[Product, Product]
     spare: Product
     users: dict[str, User]
+    sessions: dict[str, str]
 
     @property
     def cart(self) -> queries.Cart:
@@ -57,11 +60,13 @@ class Scene:
     def key(self, place: int = 0) -> str:
         return str(self.goods[place].variants[0].variant_id)
 
-    def as_(self, role: str, *, active: bool = True) -> Client:
-        user = self.users[role]
-        if active and role != "stranger":
-            operations.cart_switched(user.user_id, self.cart_id, now())
-        return signed_in(user)
+    def as_(self, role: str) -> Client:
+        """Return a browser with nothing but the session of somebody, for whom the cart is the active one."""
+        if role != "stranger":
+            operations.cart_switched(self.users[role].user_id, self.cart_id, now())
+        client = Client()
+        client.cookies[settings.SESSION_COOKIE_NAME] = self.sessions[role]
+        return client
 
 
 def in_stock(name: str) -> Product:
@@ -78,7 +83,9 @@ def scene_of_all(keyspace: str) -> Scene:
     for thing in goods:
         operations.line_added(ann.user_id, thing, thing.variants[0], 2, uuid4(), now())
     users = {role: make_person(ann, cart_id, role, name=role.title()) for role in ("viewer", "editor", "buyer")}
-    return Scene(ann, cart_id, goods, in_stock("Vase"), users | {"owner": ann, "stranger": make_user("Eve")})
+    users |= {"owner": ann, "stranger": make_user("Eve")}
+    sessions = {role: signed_in(user).cookies[settings.SESSION_COOKIE_NAME].value for role, user in users.items()}
+    return Scene(ann, cart_id, goods, in_stock("Vase"), users, sessions)
 
 
 @pytest.fixture
@@ -242,7 +249,7 @@ def test_what_is_no_invitation_is_told_beside_its_field(scene: Scene, subtests: 
             assert words in text
 
 
-def test_s14_invitations_are_limited_and_what_was_typed_stays(scene: Scene, settings: Any) -> None:
+def test_s14_invitations_are_limited_and_what_was_typed_stays(scene: Scene, settings: Settings) -> None:
     settings.LIMITS = settings.LIMITS | {"invitation": (1, 0, 0, 3600)}
     client, before = scene.as_("owner"), len(people.people(scene.cart_id).invitations)
     email = f"{uuid4().hex}@example.com"
