@@ -1,28 +1,25 @@
 """Each rule of security that holds in this shop has a test that bears its number; and what holds for every address."""
 
 import re
-from collections.abc import Iterator
-from typing import Any
 
-import pytest
 from django.conf import settings
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import reverse
+from django.utils.module_loading import import_string
 
-from accounts.access import ROLES
-from tests.factories import PASSWORD, make_product, make_user
+from accounts.access import ADMIN, ROLES
+from tests.factories import PASSWORD, make_product, make_user, staff_signed_in
+from tests.house.addresses import ROUTES
 from tests.house.rooms import ROOT
 
-RULES = [*range(1, 26), *range(32, 41), 46, 47, 52, 53, 54]
-# What an address is made of, when it does not matter what it leads to.
-ANY = {
-    "uuid": "2f1f7a52-5d0c-4d52-9f5a-6a2f3b1c9d10",
-    "int": "7",
-    "slug": "any",
-    "str": "any",
+RULES = {*range(1, 26), *range(32, 41), 46, 47, 52, 53, 54}
+# How somebody becomes a member, or is one again: all else below /account/ is for members.
+BEFORE_LOGIN = {
+    *("accounts:register", "accounts:sent", "accounts:finish", "accounts:login", "accounts:logout"),
+    *("accounts:reset", "accounts:reset_sent", "accounts:reset_finish", "accounts:erased"),
 }
-# The bank's notices carry a signature in a form's token's stead (S46).
-WITHOUT_TOKEN = {"orders:payment_notice"}
+# What takes a press without a form's token, and why.
+WITHOUT_TOKEN = {"orders:payment_notice": "the bank's notice carries a signature in its stead (S46)"}
 
 
 def numbered() -> set[int]:
@@ -39,45 +36,50 @@ def test_it_has_a_test_named_by_its_number() -> None:
     assert not without, f"no test bears the number of {without}"
 
 
-def views(patterns: Any = None, space: str = "", route: str = "") -> Iterator[tuple[str, str, Any]]:
-    """All views of the shop: name, an address of it, view."""
-    for pattern in get_resolver().url_patterns if patterns is None else patterns:
-        if isinstance(pattern, URLResolver):
-            inner = f"{space}{pattern.namespace}:" if pattern.namespace else space
-            yield from views(pattern.url_patterns, inner, f"{route}{pattern.pattern}")
-        elif isinstance(pattern, URLPattern):
-            path = re.sub(r"<(\w+):\w+>", lambda found: ANY[found[1]], f"/{route}{pattern.pattern}")
-            yield f"{space}{pattern.name}", path, pattern.callback
-
-
-VIEWS = {name: (path, view) for name, path, view in views()}
-
-
-@pytest.mark.parametrize("name", VIEWS)
-def test_s25_each_view_says_whom_it_is_for(name: str) -> None:
+def test_s25_each_view_says_whom_it_is_for() -> None:
     """See docs/architecture.md: @public, @own, @personal or @staff_required(roles) on each view."""
-    view = VIEWS[name][1]
-    assert getattr(view, "access", None) in {"public", "own", "member", "staff"}
-    if view.access == "staff":
-        assert view.roles
-        assert set(view.roles) <= set(ROLES)
-    assert (view.access == "staff") == VIEWS[name][0].startswith("/staff/")
+    violations = []
+    for name, path, view in ((each.name, each.path, each.view) for each in ROUTES):
+        access, roles = getattr(view, "access", None), getattr(view, "roles", ())
+        if access not in {"public", "own", "member", "staff"}:
+            violations.append(f"{name} says of nobody that it is for them")
+        if access == "staff" and not (roles and {*roles} <= {*ROLES}):
+            violations.append(f"{name} is for roles that there are not: {roles}")
+        if (access == "staff") != path.startswith("/staff/"):
+            violations.append(
+                f"{name} at {path} is for {access}: what is for staff stands below /staff/, and nothing else"
+            )
+        if (access == "member") != (path.startswith("/account/") and name not in BEFORE_LOGIN):
+            violations.append(f"{name} at {path} is for {access}: what is for members stands below /account/")
+    assert not violations, "\n".join(violations)
+    assert len({each.name for each in ROUTES}) == len(ROUTES) >= 125
 
 
-@pytest.mark.parametrize("name", [name for name, (_, view) in VIEWS.items() if view.access in ("member", "staff")])
-def test_s25_what_is_for_members_and_staff_sends_a_guest_to_log_in(client: Client, name: str) -> None:
-    seen, pressed = client.get(VIEWS[name][0]), client.post(VIEWS[name][0])
-    assert seen.status_code == 302
-    assert seen["Location"].startswith(reverse("accounts:login"))
-    # What nobody can press at all says so first.
-    assert pressed.status_code == 405 or pressed["Location"].startswith(reverse("accounts:login"))
+def test_s19_no_press_counts_without_its_token() -> None:
+    """Neither a guest's, nor that of an admin, who may press all there is for staff."""
+    asked = [each for each in ROUTES if each.name not in WITHOUT_TOKEN]
+    for_staff = [each for each in asked if each.path.startswith("/staff/")]
+    guest, admin = (Client(enforce_csrf_checks=True, raise_request_exception=False) for _ in range(2))
+    staff_signed_in(admin, make_user("Ada", role=ADMIN))
+    violations = []
+    for who, client, each in (
+        *(("a guest", guest, each) for each in asked),
+        *(("an admin", admin, each) for each in for_staff),
+    ):
+        answer = client.post(each.path, {"operation": "any"})
+        if answer.status_code != 403 or "Nothing was changed" not in answer.content.decode():
+            violations.append(f"{each.name} takes a press of {who} at {each.path}: {answer.status_code}")
+    assert not violations, "\n".join(violations)
+    assert len(asked) >= 125
+    assert len(for_staff) >= 28
 
 
-@pytest.mark.parametrize("name", VIEWS.keys() - WITHOUT_TOKEN)
-def test_s19_no_press_counts_without_its_token(name: str) -> None:
-    answer = Client(enforce_csrf_checks=True).post(VIEWS[name][0], {"operation": "any"})
-    assert answer.status_code == 403
-    assert "Nothing was changed" in answer.content.decode()
+def test_s19_the_token_is_looked_at_before_all_else_and_for_all_but_the_bank() -> None:
+    exempt = {each.name for each in ROUTES if getattr(each.view, "csrf_exempt", False)}
+    assert exempt == WITHOUT_TOKEN.keys()
+    place = settings.MIDDLEWARE.index("django.middleware.csrf.CsrfViewMiddleware")
+    # It looks at a request when its view is known, and so does nothing that stands before it.
+    assert [each for each in settings.MIDDLEWARE[:place] if hasattr(import_string(each), "process_view")] == []
 
 
 def test_s19_htmx_sends_it_by_header_and_it_is_another_one_after_login() -> None:
@@ -99,9 +101,9 @@ def test_s19_htmx_sends_it_by_header_and_it_is_another_one_after_login() -> None
     assert answer.status_code == 303
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
+def test_s21_over_tls_a_press_comes_from_our_own_pages() -> None:
+    violations = []
+    for headers, status in (
         ({"Origin": "https://evil.example"}, 403),
         ({"Origin": "http://testserver"}, 403),  # the same name, without TLS
         ({"Origin": "null"}, 403),
@@ -109,44 +111,42 @@ def test_s19_htmx_sends_it_by_header_and_it_is_another_one_after_login() -> None
         ({}, 403),  # neither of the two
         ({"Origin": "https://testserver"}, 422),
         ({"Referer": "https://testserver/account/login/"}, 422),
-    ],
-    ids=str,
-)
-def test_s21_over_tls_a_press_comes_from_our_own_pages(headers: dict[str, str], status: int) -> None:
-    strict = Client(enforce_csrf_checks=True)
-    page = strict.get(reverse("accounts:register"), secure=True).content.decode()
-    token = re.search(r'x-csrftoken": "(\w+)"', page)
-    assert token
-    sent = {"X-CSRFToken": token[1], **headers}
-    assert strict.post(reverse("accounts:register"), {"email": ""}, secure=True, headers=sent).status_code == status
+    ):
+        strict = Client(enforce_csrf_checks=True)
+        page = strict.get(reverse("accounts:register"), secure=True).content.decode()
+        token = re.search(r'x-csrftoken": "(\w+)"', page)
+        assert token
+        sent = {"X-CSRFToken": token[1], **headers}
+        answer = strict.post(reverse("accounts:register"), {"email": ""}, secure=True, headers=sent)
+        if answer.status_code != status:
+            violations.append(f"{headers or 'neither Origin nor Referer'}: {answer.status_code}, not {status}")
+    assert not violations, "\n".join(violations)
 
 
-@pytest.mark.parametrize(
-    "to",
-    [
+def test_s33_htmx_is_never_led_where_a_request_says() -> None:
+    sku = make_product().variants[0].sku
+    violations = []
+    for to in (
         "//evil.example",
         "https://evil.example",
         "\\\\evil.example",
         "/\\evil.example",
         "javascript:alert(1)",
         "/\r\nX: y",
-    ],
-    ids=repr,
-)
-def test_s33_htmx_is_never_led_where_a_request_says(client: Client, to: str) -> None:
-    user = make_user()
-    typed = {"email": user.email, "password": PASSWORD, "next": to}
-    answers = [client.post(reverse("accounts:login"), typed, headers={"HX-Request": "true"})]
-    sku = make_product().variants[0].sku
-    for name in ("cart:switch", "cart:add", "accounts:addresses", "cart:panel"):
-        headers = {"HX-Request": "true"}
+    ):
+        client, user, asked = Client(), make_user(), {"HX-Request": "true"}
+        typed = {"email": user.email, "password": PASSWORD, "next": to}
+        answers = {"accounts:login": [client.post(reverse("accounts:login"), typed, headers=asked)]}
         if "\n" not in to:
-            headers |= {"HX-Current-URL": to, "Referer": to}
-        answers.append(client.post(reverse(name), {"next": to, "variant": sku}, headers=headers))
-        answers.append(Client().get(reverse(name), {"next": to}, headers=headers))
-    for answer in answers:
-        for header in ("HX-Redirect", "HX-Location", "HX-Push-Url", "HX-Replace-Url", "Location"):
-            told = answer.get(header, "")
-            assert not told or (told.startswith("/") and not told.startswith(("//", "/\\")))
-            assert "evil.example" not in told.split("?")[0]
-            assert "evil.example" not in told or "next=" not in told
+            asked |= {"HX-Current-URL": to, "Referer": to}
+        for name in ("cart:switch", "cart:add", "accounts:addresses", "cart:panel"):
+            pressed = client.post(reverse(name), {"next": to, "variant": sku}, headers=asked)
+            answers[name] = [pressed, Client().get(reverse(name), {"next": to}, headers=asked)]
+        for name, answer in ((name, each) for name, both in answers.items() for each in both):
+            for header in ("HX-Redirect", "HX-Location", "HX-Push-Url", "HX-Replace-Url", "Location"):
+                told = answer.get(header, "")
+                ours = told.startswith("/") and not told.startswith(("//", "/\\"))
+                asked_for = "evil.example" in told.split("?")[0] or ("evil.example" in told and "next=" in told)
+                if told and (not ours or asked_for):
+                    violations.append(f"{name}, asked for {to!r}: {header}: {told}")
+    assert not violations, "\n".join(violations)
