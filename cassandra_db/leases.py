@@ -1,8 +1,8 @@
 """Leases: one worker at a time does a job, and a dead one is replaced.
 
 A claim is a compare-and-set on the row that was seen: whoever renewed, released or took over in between makes it
-fail. A holder renews every 10 seconds and holds for 30; others wait 10 more, for clocks that differ. So two hosts
-whose clocks are 10 seconds apart never share a job, and a killed worker is replaced after 40 seconds at most.
+fail. A holder holds for LEASE_SECONDS, 30, and renews every 10; others wait 10 more, for clocks that differ. So two hosts
+whose clocks are 10 seconds apart never share a job, and a killed worker is replaced after 40 seconds, by one that looks every 5.
 """
 
 from __future__ import annotations
@@ -18,13 +18,18 @@ from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from uuid import UUID, uuid4
 
+from django.conf import settings
+
 from cassandra_db.errors import CassandraUnavailable, LeaseLost
 from cassandra_db.rows import Row
 from cassandra_db.statements import conditional, read
 
-HOLD = timedelta(seconds=30)
-RENEW_EVERY = timedelta(seconds=10)
-CLOCKS_DIFFER = timedelta(seconds=10)
+HOLD = timedelta(seconds=settings.LEASE_SECONDS)
+RENEW_EVERY = CLOCKS_DIFFER = HOLD / 3
+# A held job is looked at again after this time, so that a dead worker's jobs do not wait for long.
+LOOK_AGAIN = HOLD / 6
+# Within this time the jobs of a killed worker go on with another that has its hands free.
+REPLACED_WITHIN = 2 * HOLD
 
 LOOK = read(
     "lease",

@@ -12,10 +12,8 @@ from types import FrameType
 
 from cassandra_db.errors import CassandraUnavailable
 from cassandra_db.jobs import Job
-from cassandra_db.leases import Lease, claimed, standing
+from cassandra_db.leases import LOOK_AGAIN, Lease, claimed, standing
 
-# A held job is looked at again after this time, so that a dead worker's jobs do not wait for long.
-LOOK_AGAIN = timedelta(seconds=5)
 # After a failure a job rests, for all workers, so that it does not spin.
 REST_AFTER_FAILURE = timedelta(minutes=1)
 LONGEST_BACKOFF = 30.0

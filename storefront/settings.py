@@ -114,6 +114,9 @@ SLOW_STATEMENT_SECONDS = env.float("SLOW_STATEMENT_SECONDS", default=0.25)
 # Tells in a response header how many statements and rounds of reads a page took.
 COUNT_STATEMENTS = env.bool("COUNT_STATEMENTS", default=DEBUG)
 
+# For so long a worker holds a job between renewals; one that was killed is replaced within two of these (cassandra_db.leases).
+LEASE_SECONDS = env.float("LEASE_SECONDS", default=30)
+
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 
 AUTH_USER_MODEL = "accounts.User"
