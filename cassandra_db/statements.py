@@ -376,6 +376,10 @@ def _settled(
                 and mine is not None
                 and any(mine(row) for row in rows if len(row) > 1)
             )
+            if unknown is not None:
+                how = "had applied" if won_before else "applied when it was sent again" if applied else "was refused"
+                what = " ".join(cql.split()[:3]).removesuffix(" SET")
+                log.warning("a conditional write of %s without an answer %s: %s", _questions[cql], how, what)
             return Outcome(applied or won_before, rows)
         if mine is None or pause is None:
             break

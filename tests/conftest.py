@@ -13,6 +13,8 @@ from cassandra_db.session import close, session
 from tests.beside import Toxiproxy, stripe_running, toxiproxy_running
 from tests.environment import KEYSPACE
 
+pytest_plugins = ["tests.proof"]
+
 
 @pytest.fixture(scope="session", autouse=True)
 def keyspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:

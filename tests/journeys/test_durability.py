@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,21 +20,20 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
-from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile, Session
-from cassandra.policies import WhiteListRoundRobinPolicy
+from cassandra.cluster import Session
 from django.apps import apps
-from django.conf import settings
 
-from cassandra_db import QUORUM
 from cassandra_db.node import control, state
 from cassandra_db.session import session
 from tests.environment import KEYSPACE, ROOT
 from tests.factories import make_order, make_shelf
 from tests.journeys.pressing import CSRF, NO_ANSWER, Line
+from tests.journeys.stored import connected
+from tests.proof import LONG, Told
 from tests.serving import Web
 
 CONNECTIONS = 8
-PRESSES = 25  # by each connection
+PRESSES = 100 if LONG else 25  # by each connection
 PATIENCE = 45.0  # seconds after which a press that nobody acknowledges has failed
 
 
@@ -93,23 +93,6 @@ def meanwhile(stream: Stream) -> Iterator[None]:
         running.result()
 
 
-@contextmanager
-def connected(host: str, port: int) -> Iterator[Session]:
-    """Speak to one node alone, past all of the shop's code; a change of the schema waits for no other node."""
-    profile = ExecutionProfile(WhiteListRoundRobinPolicy([host]), consistency_level=QUORUM, request_timeout=60)
-    driver = Cluster(
-        [host],
-        port,
-        protocol_version=4,
-        execution_profiles={EXEC_PROFILE_DEFAULT: profile},
-        max_schema_agreement_wait=0,
-    )
-    try:
-        yield driver.connect()
-    finally:
-        driver.shutdown()
-
-
 @dataclass
 class Found:
     """A cart's partition."""
@@ -159,9 +142,7 @@ def settled(stream: Stream, cart: Found) -> None:
 def test_what_was_acknowledged_survives_a_kill_of_the_web_server(tmp_path: Path) -> None:
     web = Web(tmp_path, workers=2)
     stream = Stream(web.url, make_shelf())
-    database = settings.DATABASES["default"]
-    host, port = database["HOST"].split(",")[0], database["OPTIONS"]["connection"]["port"]
-    with connected(host, port) as plain:
+    with connected() as plain:
         try:
             web.start()
             stream.begin()
@@ -279,8 +260,16 @@ def clerk(environment: dict[str, str]) -> Iterator[Callable[[], int]]:
             process.kill()
 
 
+@pytest.mark.proof
 @pytest.mark.timeout(600)  # four starts of a node, on a machine that may be busy
-def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(cluster: state.Cluster, tmp_path: Path) -> None:
+def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(
+    cluster: state.Cluster, tmp_path: Path, told: Told
+) -> None:
+    told.claims(
+        "One of three database nodes is killed",
+        "Eight connections put things into one cart while one of three nodes is killed by kill -9, the one that coordinates that"
+        " cart: each press that was acknowledged is in the cart once, at the nodes that are left and at the one that comes back.",
+    )
     environment, skus = filled(cluster)
     web = Web(tmp_path, workers=1, **environment)
     stream = Stream(web.url, skus)
@@ -293,7 +282,7 @@ def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(cluster: sta
         with clerk(environment) as copies_written, pages_read(stream) as pages, meanwhile(stream):
             stream.wait_for(stream.all_of_them // 3)
             control.kill(name, home=tmp_path / "cassandra")
-            told = list(stream.acknowledged)
+            by_then = list(stream.acknowledged)
             # The others still count on the dead one: what waits for just that one is refused.
             assert copies_written() == 0
         # A visitor who comes later, to a server that starts with one node dead.
@@ -304,16 +293,48 @@ def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(cluster: sta
         web.stop()
     survivor = next(host for host in cluster.hosts if host != victim)
     with connected(survivor, cluster.cql_port) as second:
-        there = found(second, KEYSPACE_OF_THREE, told[0])
+        there = found(second, KEYSPACE_OF_THREE, by_then[0])
     control.start(3, home=tmp_path / "cassandra", keep=False, heap_mb=512)
     with connected(victim, cluster.cql_port) as back:
-        assert found(back, KEYSPACE_OF_THREE, told[0]) == there, "the node that comes back tells the same"
-    assert len(told) < stream.all_of_them, "the node died after the last press"
+        again = found(back, KEYSPACE_OF_THREE, by_then[0])
+    refused = [(path, status) for path, status in pages if status != HTTPStatus.OK]
+    tell_of_presses(told, stream, there, again)
+    told.number("presses acknowledged", len(stream.acknowledged))
+    told.number("of them before the kill", len(by_then))
+    told.number("refused meanwhile, and sent again", len(stream.unanswered))
+    told.number("pages read meanwhile", f"{len(pages)}, refused {len(refused)}")
+    assert again == there, "the node that comes back tells the same"
+    assert len(by_then) < stream.all_of_them, "the node died after the last press"
     settled(stream, there)
     assert len(stream.unanswered) <= MOST_REFUSED, stream.unanswered
-    refused = [(path, status) for path, status in pages if status != HTTPStatus.OK]
     assert len(pages) > len(refused)
     assert len(refused) <= MOST_PAGES_REFUSED, refused
+
+
+def tell_of_presses(told: Told, stream: Stream, survivor: Found, back: Found) -> None:
+    """Add a row for each press, and one for the cart."""
+    refused = Counter(operation for operation, _ in stream.unanswered)
+    for operation in stream.acknowledged:
+        at = [
+            name
+            for name, cart in (("at a survivor", survivor), ("at the node that came back", back))
+            if operation in cart.operations
+        ]
+        told.row(
+            f"press {operation.hex[:8]}: put one into the cart",
+            "added" + (f", after {refused[operation]}× no good answer" if refused[operation] else ""),
+            f"in the cart, read {' and '.join(at)}" if at else "not in the cart",
+            agrees=len(at) == 2,
+            table="Presses",
+        )
+    for name, cart in (("the nodes that were left", survivor), ("the node that came back", back)):
+        told.row(
+            f"the cart, read at {name}",
+            f"{len(stream.acknowledged)} added",
+            f"{cart.item_count} units in {cart.line_count} lines, version {cart.version}; the sums are{'' if cart.sums_equal_lines() else ' not'} those of the lines",
+            agrees=cart.item_count == len(stream.acknowledged) and cart.sums_equal_lines(),
+            table="The cart",
+        )
 
 
 @contextmanager

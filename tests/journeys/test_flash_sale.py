@@ -5,9 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks import flash_sale
+from tests.journeys.stored import name_of, tell_of_buyers
+from tests.proof import LONG, Told
 from tests.serving import Web
 
-BUYERS, UNITS = 60, 10
+BUYERS, UNITS = (600, 60) if LONG else (60, 10)
 
 
 @pytest.fixture(scope="module")
@@ -24,11 +26,29 @@ def ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[int]]:
             web.stop()
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.proof
+@pytest.mark.timeout(1800 if LONG else 300)
 @pytest.mark.parametrize("name", flash_sale.SALES)
-def test_a_flash_sale_sells_what_there_is(name: str, ports: list[int]) -> None:
+def test_a_flash_sale_sells_what_there_is(name: str, ports: list[int], told: Told) -> None:
+    told.claims(
+        f"A flash sale: {name}",
+        f"{BUYERS} buyers come within half a second for {UNITS} units: all units are sold, none of them twice; whoever was"
+        " told of a paid order has it, and whoever was told anything else has neither paid nor keeps a unit from others.",
+    )
     kind = flash_sale.SALES[name]
     sale = flash_sale.made(name, kind, ports[: kind.servers], BUYERS, UNITS)
     flash_sale.held(sale, 0.5, looks_before=1.0)
-    print(sale.line())
+    paid = sum(bool(buyer.paid) for buyer in sale.buyers)
+    told.number("buyers", BUYERS)
+    told.number("units", UNITS)
+    told.number("orders paid", paid)
+    told.number("told no, in words", BUYERS - paid)
+    told.number("waits in line", sum(buyer.waits for buyer in sale.buyers))
+    told.number("the last one told after", f"{max(buyer.seconds for buyer in sale.buyers):.1f} s")
+    tell_of_buyers(
+        told,
+        sorted(sale.buyers, key=lambda buyer: not buyer.paid),
+        [variant_id for _, variant_id in sale.goods],
+        lambda buyer: f"{name_of(buyer)} comes" + (" with a card that is declined" if buyer.gives_up else ""),
+    )
     assert not sale.wrong

@@ -1,0 +1,155 @@
+"""What is stored, read past the shop's code, by plain CQL; and what clients were told, row by row, beside it."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile, Session
+from cassandra.policies import WhiteListRoundRobinPolicy
+from django.conf import settings
+
+from benchmarks.buyers import GOOD_CARD, NO_ANSWER, Buyer
+from cassandra_db import QUORUM
+from tests.environment import KEYSPACE
+from tests.proof import Told
+
+WAREHOUSES = ("berlin", "cork")
+NUMBERS = ("received", "available", "held", "committed", "shipped")
+
+
+@contextmanager
+def connected(host: str = "", port: int = 0) -> Iterator[Session]:
+    """Speak to one node alone, by default the suite's, past all of the shop's code; a change of the schema waits for no other."""
+    database = settings.DATABASES["default"]
+    host, port = host or database["HOST"].split(",")[0], port or database["OPTIONS"]["connection"]["port"]
+    profile = ExecutionProfile(WhiteListRoundRobinPolicy([host]), consistency_level=QUORUM, request_timeout=60)
+    driver = Cluster(
+        [host],
+        port,
+        protocol_version=4,
+        execution_profiles={EXEC_PROFILE_DEFAULT: profile},
+        max_schema_agreement_wait=0,
+    )
+    try:
+        yield driver.connect()
+    finally:
+        driver.shutdown()
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An order as it stands in the tables; sums in cents."""
+
+    order_id: UUID
+    number: str
+    state: str
+    payment: str
+    total: int
+    captured: int
+    at_bank: int
+    committed: int  # units on the shelves that are its
+    held: int
+    wanted: int  # units of its lines
+
+    @property
+    def sold(self) -> bool:
+        """Whether it is paid, once, with all of its units kept for it."""
+        paid = (self.state, self.payment) == ("confirmed", "paid") and self.captured == self.at_bank == self.total
+        return paid and (self.committed, self.held) == (self.wanted, 0)
+
+    @property
+    def nothing_left(self) -> bool:
+        """Whether neither money nor units are with it."""
+        return not (self.at_bank or self.captured or self.committed or self.held)
+
+    def __str__(self) -> str:
+        return (
+            f"order {self.number}, {self.state}, {self.payment}; €{self.captured / 100:.2f} taken, €{self.at_bank / 100:.2f} at the"
+            f" bank; {self.committed} of {self.wanted} units committed"
+        )
+
+
+def orders_stored(connected: Session, email: str, kept: Mapping[UUID, Counter[str]]) -> list[Stored]:
+    """Read the orders of a mailbox; `kept` says what lies on the shelves for each order."""
+
+    def rows(columns: str, table: str, key: str, value: object) -> list[tuple[object, ...]]:
+        return list(connected.execute(f"SELECT {columns} FROM {KEYSPACE}.{table} WHERE {key} = %s", [value]))  # noqa: S608
+
+    found = []
+    for (order_id,) in rows("order_id", "orders_by_email", "email", email):
+        assert isinstance(order_id, UUID)
+        number, state, payment, total, captured = rows(
+            "number, state, payment, total, captured", "orders", "order_id", order_id
+        )[0]
+        payments = [each for (each,) in rows("payment_id", "payments", "order_id", order_id)]
+        taken = [row[0] or 0 for each in payments for row in rows("captured", "testbank_payments", "payment_id", each)]
+        units = [each for (each,) in rows("quantity", "order_items", "order_id", order_id)]
+        mine = kept.get(order_id, Counter())
+        sums = (total, captured or 0, sum(taken), mine["committed"], mine["held"], sum(units))  # type: ignore[arg-type]
+        found.append(Stored(order_id, str(number), str(state), str(payment), *sums))  # type: ignore[arg-type]
+    return found
+
+
+def shelves(connected: Session, variant_id: UUID) -> tuple[Counter[str], dict[UUID, Counter[str]]]:
+    """Read a variant's numbers over all warehouses, and how many units lie there for each order, by state."""
+    sums: Counter[str] = Counter()
+    kept: dict[UUID, Counter[str]] = {}
+    asked = f"""SELECT order_id, state, quantity, {", ".join(NUMBERS)} FROM {KEYSPACE}.inventory
+                WHERE variant_id = %s AND warehouse_id = %s"""  # noqa: S608
+    for warehouse in WAREHOUSES:
+        rows = list(connected.execute(asked, [variant_id, warehouse]))
+        sums.update(dict(zip(NUMBERS, rows[0][3:], strict=True)) if rows else {})
+        for order_id, state, quantity, *_ in rows:
+            if order_id:
+                kept.setdefault(order_id, Counter())[state] += quantity
+    return sums, kept
+
+
+def tell_of_buyers(
+    told: Told, buyers: Sequence[Buyer], variants: Sequence[UUID], asked: Callable[[Buyer], str]
+) -> None:
+    """Add a row for each buyer and each variant that they wanted.
+
+    Who was told of a paid order has that one and no other; who was told anything else has paid nothing and keeps nothing.
+    What is committed on the shelves is what lies there for orders of which somebody was told.
+    """
+    with connected() as plain:
+        numbers = {variant_id: shelves(plain, variant_id) for variant_id in variants}
+        kept: dict[UUID, Counter[str]] = {}
+        for _, by_order in numbers.values():
+            for order_id, units in by_order.items():
+                kept.setdefault(order_id, Counter()).update(units)
+        of_told: set[UUID] = set()
+        for buyer in buyers:
+            orders = orders_stored(plain, buyer.email, kept)
+            of_told |= {order.order_id for order in orders if order.number == buyer.paid}
+            sold = [order.number for order in orders if order.sold]
+            agrees = sold == [buyer.paid] * bool(buyer.paid)
+            agrees &= all(order.sold or order.nothing_left for order in orders)
+            stored = "; ".join(map(str, orders)) or "no order"
+            told.row(asked(buyer), _words(buyer), stored, agrees=agrees, table="What buyers were told")
+    for number, (there, by_order) in enumerate(numbers.values(), start=1):
+        sold_units = sum(by_order[order_id]["committed"] for order_id in of_told & by_order.keys())
+        told.row(
+            f"{there['received']} units of article {number} were for sale",
+            f"buyers were told of orders with {sold_units} of them",
+            ", ".join(f"{there[name]} {name}" for name in NUMBERS),
+            agrees=(there["committed"], there["held"], there["available"])
+            == (sold_units, 0, there["received"] - sold_units),
+            table="The stock afterwards",
+        )
+
+
+def name_of(buyer: Buyer) -> str:
+    """Return a short name for a buyer."""
+    return buyer.email.split("@")[0][:12]
+
+
+def _words(buyer: Buyer) -> str:
+    words = f"paid, order {buyer.paid}" if buyer.paid else f"“{buyer.words}”"
+    if buyer.unpaid and buyer.card != GOOD_CARD:
+        words = f"order {buyer.unpaid}: declined; gave it up"
+    lost = buyer.answers[NO_ANSWER] + buyer.answers[503]
+    return f"{words} (asked again {lost}×)" if lost else words

@@ -1,0 +1,201 @@
+"""What clients were told beside what is stored: the big proofs (`make prove`) write it down, and it becomes one page, `.run/prove.html`.
+
+A proof takes the fixture `told`, says what it claims, and adds a row for each thing that a client asked for. A row that does not
+agree fails the test, and the page is made of failed proofs, too. With LONG=1 in the environment proofs take more buyers, more
+kills and the settings of a real shop.
+"""
+
+import json
+import os
+import platform
+import re
+import subprocess
+import time
+from collections.abc import Generator, Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import django
+import pytest
+
+from tests.environment import ROOT
+
+LONG = os.environ.get("LONG", "0") not in ("", "0")
+FOLDER, PAGE = ROOT / ".run" / "prove", ROOT / ".run" / "prove.html"
+# So many rows of a table stand open on the page.
+OPEN = 5
+_PASSED = pytest.StashKey[bool]()
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a client asked for and was told, what is stored of it, and whether the two agree."""
+
+    asked: str
+    told: str
+    stored: str
+    agrees: bool
+    table: str
+
+
+@dataclass
+class Told:
+    """What one proof has to tell."""
+
+    test: str
+    title: str = ""
+    claim: str = ""
+    numbers: dict[str, str] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+
+    def claims(self, title: str, claim: str) -> None:
+        """Say what harm is done, in a few words, and what is true all the same, in a sentence."""
+        self.title, self.claim = title, claim
+
+    def number(self, name: str, value: object) -> None:
+        """Note a figure: "killed", 2."""
+        self.numbers[name] = str(value)
+
+    def row(self, asked: str, told: str, stored: str, *, agrees: bool, table: str = "") -> None:
+        """Add a row; those of one `table` stand together under its name."""
+        self.rows.append(Row(asked, told, stored, agrees, table))
+
+    @property
+    def disagreements(self) -> list[str]:
+        return [f"{row.asked}: told {row.told!r}, stored: {row.stored}" for row in self.rows if not row.agrees]
+
+
+@pytest.fixture
+def told(request: pytest.FixtureRequest, keyspace: str) -> Iterator[Told]:
+    """Takes what clients were told beside what is stored, for the page; it has to agree."""
+    telling, began = Told(request.node.nodeid), time.monotonic()
+    yield telling
+    passed = request.node.stash.get(_PASSED, False)
+    _write(telling, passed=passed and not telling.disagreements, seconds=time.monotonic() - began)
+    if passed:
+        assert telling.claim, "a proof says what it claims"
+        assert telling.rows, "a proof tells what was asked, told and stored"
+        assert not telling.disagreements, "\n".join(telling.disagreements)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Remember how the test itself ended: its fixtures end before anybody is told."""
+    report = yield
+    if call.when == "call":
+        item.stash[_PASSED] = report.passed
+    return report
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Make the page of what is there, in the process that has started the others."""
+    if hasattr(session.config, "workerinput"):
+        return
+    proofs = [_read(path) for path in FOLDER.glob("*.jsonl")]
+    # One that was renamed since would stand there for ever.
+    if there := [proof for proof in proofs if _is_there(proof["test"])]:
+        PAGE.write_text(rendered(there), encoding="utf-8")
+
+
+# ---- one file a proof: how it went, and then its rows
+
+
+def _write(telling: Told, *, passed: bool, seconds: float) -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    head = {
+        "test": telling.test,
+        "title": telling.title,
+        "claim": telling.claim,
+        "numbers": telling.numbers,
+        "passed": passed,
+        "seconds": round(seconds, 1),
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": _commit(),
+        "made_with": _made_with(),
+        "long": LONG,
+    }
+    lines = [head, *map(asdict, telling.rows)]
+    name = re.sub(r"[^a-z0-9]+", "-", telling.test.removeprefix("tests/").lower()).strip("-")
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    (FOLDER / f"{name}.jsonl").write_text(text, encoding="utf-8")
+
+
+def _commit() -> str:
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+        return done.stdout.strip()
+
+    return (git("rev-parse", "--short=10", "HEAD") or "no commit") + (
+        ", changed" if git("status", "--porcelain") else ""
+    )
+
+
+def _made_with() -> str:
+    from cassandra_db.session import session
+
+    (node,) = session().execute("SELECT release_version FROM system.local")
+    engine = node["release_version"] if isinstance(node, dict) else node[0]
+    return f"Apache Cassandra {engine}, Python {platform.python_version()}, Django {django.get_version()}, {os.cpu_count()} processors"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    head, *rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return {**head, "rows": rows}
+
+
+def _is_there(test: str) -> bool:
+    file, name = test.partition("[")[0].split("::")
+    return (ROOT / file).exists() and f"def {name}(" in (ROOT / file).read_text(encoding="utf-8")
+
+
+# ---- the page
+
+
+def rendered(proofs: list[dict[str, Any]]) -> str:
+    """Return the page of these proofs."""
+    from django.template import Context, Engine
+
+    template = Engine().from_string((ROOT / "tests" / "prove.html").read_text(encoding="utf-8"))
+    proofs = sorted(map(_shown, proofs), key=lambda proof: proof["made"])
+    return template.render(
+        Context(
+            {
+                "proofs": proofs,
+                "count": sum(proof["count"] for proof in proofs),
+                "wrong": sum(proof["wrong"] for proof in proofs),
+                "failed": [proof for proof in proofs if not proof["passed"]],
+                "made_with": sorted({proof["made_with"] for proof in proofs}),
+                "made": proofs[0]["made"],
+                "commits": sorted({proof["commit"] for proof in proofs}),
+                "long": all(proof["long"] for proof in proofs),
+            }
+        )
+    )
+
+
+def _shown(proof: dict[str, Any]) -> dict[str, Any]:
+    file, _, name = proof["test"].partition("::")
+    rows = sorted(proof["rows"], key=lambda row: row["agrees"])  # what does not agree stands first
+    tables = [
+        [row for row in rows if row["table"] == each] for each in dict.fromkeys(row["table"] for row in proof["rows"])
+    ]
+    return proof | {
+        # One case of several is named by its words.
+        "arguments": file + (f" -k '{name.partition('[')[2].removesuffix(']')}'" if "[" in name else ""),
+        "made": datetime.fromisoformat(proof["made"]),
+        "count": len(rows),
+        "wrong": sum(not row["agrees"] for row in rows),
+        # A fold of two or three is more to read than they are.
+        "tables": [
+            {
+                "name": table[0]["table"],
+                "count": len(table),
+                "parts": [table] if len(table) <= 2 * OPEN else [table[:OPEN], table[OPEN:]],
+            }
+            for table in tables
+        ],
+    }
