@@ -33,7 +33,7 @@ from tests.environment import KEYSPACE
 from tests.factories import make_draft, make_order, make_product, make_stock, make_user
 from tests.promotions.test_vouchers import make_voucher
 
-QUICK = (0.1, 0.2)
+QUICK = (0.0, 0.0)  # looked at again, at once: nobody is at these things meanwhile
 
 
 def cql(statement: str, *values: object) -> None:
@@ -76,12 +76,11 @@ def shelf_of(order: Order) -> tuple[UUID, str, UUID]:
     return each.variant_id, each.warehouse_id, each.hold_id
 
 
-@pytest.mark.parametrize("paid", [False, True])
-def test_an_order_as_it_should_be_breaks_nothing(paid: bool) -> None:
-    order = make_order(paid=paid, quantity=2, user_id=uuid4())
-    report = audited(of(order), again=QUICK, patience=timedelta(0))
+def test_an_order_as_it_should_be_breaks_nothing() -> None:
+    orders = [make_order(paid=paid, quantity=2, user_id=uuid4()) for paid in (False, True)]
+    report = audited(of(*orders), again=QUICK, patience=timedelta(0))
     assert [str(violation) for violation in report.violations] == []
-    assert report.looked_at["orders"] == 1
+    assert report.looked_at["orders"] == 2
 
 
 # ---- I1
@@ -139,17 +138,21 @@ def test_i2_units_that_an_ended_order_has_not_given_back_are_named_and_given_bac
     assert stock.numbers(variant_id, place).available == 20
 
 
-@pytest.mark.parametrize(
-    ("column", "fault"),
-    [
-        ("refunded", "more was refunded than taken"),
-        ("captured", "more was taken than it costs"),
-    ],
-)
-def test_i2_money_that_is_too_much_is_named(column: str, fault: str) -> None:
-    order = make_order(paid=True)
-    cql(f"UPDATE orders SET {column} = 999999 WHERE order_id = %s", order.order_id)  # noqa: S608
-    assert any(each.startswith(f"I2 order {order.number}") and fault in each for each in found(of(order), "I2"))
+def test_i2_money_that_is_too_much_is_named() -> None:
+    assert unnamed("I2", {"refunded": "more was refunded than taken", "captured": "more was taken than it costs"}) == []
+
+
+def unnamed(rule: str, faults: dict[str, str]) -> list[str]:
+    """Falsify each of these columns in an order of its own; return those whose fault the audit does not name there."""
+    orders = {column: make_order(paid=rule == "I2") for column in faults}
+    for column, order in orders.items():
+        wrong = 999999 if rule == "I2" else 7
+        cql(f"UPDATE orders SET {column} = %s WHERE order_id = %s", wrong, order.order_id)  # noqa: S608
+    named = found(of(*orders.values()), rule)
+    expected = {
+        column: f"{rule} order {order.number} ({order.order_id}): {faults[column]}" for column, order in orders.items()
+    }
+    return [column for column, words in expected.items() if not any(each.startswith(words) for each in named)]
 
 
 # ---- I3
@@ -400,22 +403,15 @@ def test_i8_an_address_that_nobody_has_claimed_is_named_and_claimed() -> None:
 # ---- I9
 
 
-@pytest.mark.parametrize(
-    ("column", "fault"),
-    [
-        ("total", "net and tax do not add up to the total"),
-        ("subtotal", "the lines do not add up to the goods"),
-        ("discount", "the lines' discounts do not add up to the discount"),
-        ("tax", "the tax by rate does not add up to the tax"),
-        ("delivery", "lines, delivery, tax and discount do not add up to the total"),
-    ],
-)
-def test_i9_sums_that_do_not_add_up_are_named(column: str, fault: str) -> None:
-    order = make_order()
-    cql(f"UPDATE orders SET {column} = 7 WHERE order_id = %s", order.order_id)  # noqa: S608
-    assert any(
-        each.startswith(f"I9 order {order.number} ({order.order_id}): {fault}") for each in found(of(order), "I9")
-    )
+def test_i9_sums_that_do_not_add_up_are_named() -> None:
+    faults = {
+        "total": "net and tax do not add up to the total",
+        "subtotal": "the lines do not add up to the goods",
+        "discount": "the lines' discounts do not add up to the discount",
+        "tax": "the tax by rate does not add up to the tax",
+        "delivery": "lines, delivery, tax and discount do not add up to the total",
+    }
+    assert unnamed("I9", faults) == []
 
 
 def test_i9_a_line_that_is_not_units_at_their_price_is_named() -> None:
@@ -507,12 +503,3 @@ def test_the_command_says_when_it_could_not_finish(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(command, "audited", away)
     assert run() == (2, "Could not finish, Cassandra is away: no node answers\n")
-
-
-def test_the_whole_shop_is_looked_at() -> None:
-    order = unsettled(make_order(paid=True), "held")
-    report = audited(again=QUICK, patience=timedelta(0))
-    assert {violation.what for violation in report.violations} >= {f"order {order.number} ({order.order_id})"}
-    assert report.looked_at["orders"] >= 1
-    assert report.looked_at["copies of orders"] >= 3
-    assert report.looked_at["shelves"] >= 1

@@ -1,10 +1,15 @@
-"""The showroom and the large shop, loaded by their commands into keyspaces of their own and looked at from outside."""
+"""The showroom and the large shop, loaded by their commands into keyspaces of their own and looked at from outside.
+
+Each is loaded once, by one process, which also does what is to be done to it, and tells what it has seen.
+"""
 
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,36 +20,68 @@ from django.test import override_settings
 from cassandra_db.session import session
 from storefront.showroom_orders import COUNT, FATES, plans
 from tests.environment import KEYSPACE, ROOT
+from tests.journeys.stored import connected
+from tests.proof import LONG, Told
 
 pytestmark = [pytest.mark.whole_shop, pytest.mark.timeout(900)]
+
+PRODUCTS, ORDERS = (20_000, 2_000) if LONG else (300, 40)
 
 SHOWROOM = """
 import json
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from django.core.management import call_command
+from cassandra_db.session import close
 from catalogue import queries, search
 from inventory.queries import WAREHOUSES, numbers
 from orders import queries as orders
+from orders.operations.hints import hint_dropped
+from orders.operations.moving import event_written
+from storefront.audit import audited
 from storefront.showroom_orders import plans
 
-products = list(queries.scanned_products())
-kept = [numbers(v.variant_id, w) for p in products for v in p.variants for w in WAREHOUSES]
-placed = [orders.order(plan.order_id) for plan in plans(datetime.now(UTC))]
-print(json.dumps({
-    "products": len(products),
-    "rows": [len(queries.featured(name)) for name in ("featured", "deals", "new_arrivals")],
-    "without company": [p.name for p in products if not queries.related(p.product_id)],
-    "words": Counter(order.word for order in placed),
-    "numbers": len({order.number for order in placed}),
-    "wrong sums": [o.number for o in placed if o.subtotal + o.delivery - o.discount != o.total],
-    "wrong stock": sum(n.received != n.available + n.held + n.committed + n.shipped for n in kept),
-    "negative": sum(min(n.available, n.held, n.committed, n.shipped) < 0 for n in kept),
-    "received": sum(n.received for n in kept),
-    "sams": sum(order.email == "shopper@stoa.example" for order in placed),
-    "board": {name: count.number for name, count in orders.board_counts().items()},
-    "suggested": [each.name for each in queries.suggestions("mu")],
-    "found": search.search("mug").total,
-}))
+def command(*words):
+    said = StringIO()
+    call_command(*words, stdout=said)
+    return said.getvalue()
+
+def looked_at():
+    products = list(queries.scanned_products())
+    kept = [numbers(v.variant_id, w) for p in products for v in p.variants for w in WAREHOUSES]
+    placed = [orders.order(plan.order_id) for plan in plans(datetime.now(UTC))]
+    return {
+        "products": len(products),
+        "rows": [len(queries.featured(name)) for name in ("featured", "deals", "new_arrivals")],
+        "without company": [p.name for p in products if not queries.related(p.product_id)],
+        "words": Counter(order.word for order in placed),
+        "numbers": len({order.number for order in placed}),
+        "wrong sums": [o.number for o in placed if o.subtotal + o.delivery - o.discount != o.total],
+        "wrong stock": sum(n.received != n.available + n.held + n.committed + n.shipped for n in kept),
+        "negative": sum(min(n.available, n.held, n.committed, n.shipped) < 0 for n in kept),
+        "received": sum(n.received for n in kept),
+        "sams": sum(order.email == "shopper@stoa.example" for order in placed),
+        "board": {name: count.number for name, count in orders.board_counts().items()},
+        "suggested": [each.name for each in queries.suggestions("mu")],
+        "found": search.search("mug").total,
+    }
+
+def audit():
+    report = audited(again=(0.0, 0.0), patience=timedelta(0))
+    return {"violations": [str(each) for each in report.violations], "looked at": report.looked_at}
+
+command("sync_cassandra")
+close()
+told = {"said": command("load_showroom"), "first": looked_at()}
+command("load_showroom")
+told |= {"again": looked_at(), "rebuilt": command("rebuild"), "index": command("rebuild", "index"), "audit": audit()}
+# A process dies after an event, and somebody has lost the hint at it, too.
+order = next(found for plan in plans(datetime.now(UTC)) if (found := orders.order(plan.order_id)).word == "Confirmed")
+_, hint = event_written(order, "held", actor="system", now=datetime.now(UTC))
+hint_dropped(hint)
+told |= {"broken": f"order {order.number} ({order.order_id})", "audit of the broken": audit()}
+print(json.dumps(told))
 """
 
 LARGE = """
@@ -61,9 +98,9 @@ order_id = scale.id_for("order", 7)
 order = orders.order(order_id)
 print(json.dumps({
     "products": len(products),
-    "roots": [len(queries.category_page(node.category_id, limit=1000).cards) for node in tree.roots],
+    "roots": [len(queries.category_page(node.category_id, limit=20_000).cards) for node in tree.roots],
     "category": product.product_id in {
-        c.product_id for c in queries.category_page(product.category_id, "name", limit=1000).cards
+        c.product_id for c in queries.category_page(product.category_id, "name", limit=20_000).cards
     },
     "slug": queries.product_id_by_slug(product.slug) == product.product_id,
     "sku": queries.variant_by_sku(product.variants[0].sku).variant_id == product.variants[0].variant_id,
@@ -79,53 +116,39 @@ print(json.dumps({
 """
 
 
-class Loaded:
-    """A keyspace of its own, filled and asked by processes of their own."""
-
-    def __init__(self, keyspace: str, folder: Path) -> None:
-        self.keyspace = keyspace
-        self.folder = folder
-
-    def command(self, *words: str) -> str:
-        environment = os.environ | {"CASSANDRA_KEYSPACE": self.keyspace, "SEARCH_INDEX_DIR": str(self.folder)}
-        done = subprocess.run(
-            [sys.executable, "manage.py", *words],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def ask(self, script: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.command("shell", "--verbosity", "0", "-c", script).splitlines()[-1])
-        return found
+@contextmanager
+def shop(name: str, folder: Path) -> Iterator[dict[str, str]]:
+    """Name a keyspace of its own in an environment, and drop it at the end."""
+    keyspace = f"{KEYSPACE}_{name}"
+    yield os.environ | {"CASSANDRA_KEYSPACE": keyspace, "SEARCH_INDEX_DIR": str(folder)}
+    session().execute(f"DROP KEYSPACE IF EXISTS {keyspace}", timeout=180)
 
 
-def loaded(name: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
-    shop = Loaded(f"{KEYSPACE}_{name}", tmp_path_factory.mktemp(name))
-    shop.command("sync_cassandra")
-    yield shop
-    session().execute(f"DROP KEYSPACE IF EXISTS {shop.keyspace}", timeout=120)
+def run(environment: dict[str, str], *words: str) -> str:
+    """Run a command of manage.py and return what it printed."""
+    command = [sys.executable, "manage.py", *words]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def ask(environment: dict[str, str], script: str) -> dict[str, Any]:
+    """Run a script in the shop and return the JSON that it printed last."""
+    found: dict[str, Any] = json.loads(run(environment, "shell", "-v0", "-c", script).splitlines()[-1])
+    return found
 
 
 @pytest.fixture(scope="module")
-def showroom(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
-    yield from loaded("room", tmp_path_factory)
+def showroom(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """What was seen of a showroom: loaded, loaded again, rebuilt, audited, broken and audited again."""
+    with shop("room", tmp_path_factory.mktemp("room")) as environment:
+        yield ask(environment, SHOWROOM)
 
 
-@pytest.fixture(scope="module")
-def large_shop(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
-    yield from loaded("large", tmp_path_factory)
-
-
-def test_the_showroom_makes_sense_and_loading_it_again_changes_nothing(showroom: Loaded) -> None:
-    told = showroom.command("load_showroom")
+def test_the_showroom_makes_sense_and_loading_it_again_changes_nothing(showroom: dict[str, Any]) -> None:
     for login in ("shopper@stoa.example", "staff@stoa.example", "admin@stoa.example"):
-        assert login in told
-    first = showroom.ask(SHOWROOM)
+        assert login in showroom["said"]
+    first = showroom["first"]
     assert 55 <= first["products"] <= 70
     assert min(first["rows"]) >= 6
     assert first["without company"] == []
@@ -137,17 +160,61 @@ def test_the_showroom_makes_sense_and_loading_it_again_changes_nothing(showroom:
     assert all(first["board"][name] for name in ("to_pay", "payment_problem", "to_pack", "shipped", "on_hold"))
     assert first["suggested"]
     assert first["found"] >= 2
-    showroom.command("load_showroom")
-    assert showroom.ask(SHOWROOM) == first
+    assert showroom["again"] == first
 
 
-def test_the_large_shop_is_whole(large_shop: Loaded) -> None:
-    command = ("load_scale", "--products", "300", "--orders", "40", "--processes", "2")
-    told = large_shop.command(*command, "--keyspace", large_shop.keyspace)
-    assert "rows in" in told
-    found = large_shop.ask(LARGE)
-    assert found["products"] == 300
-    assert sum(found["roots"]) == 300
+def test_what_is_derived_can_be_made_anew(showroom: dict[str, Any]) -> None:
+    assert [line.split(":")[0] for line in showroom["rebuilt"].splitlines()] == [
+        "index",
+        "suggestions",
+        "front-page",
+        "related",
+        "sitemap",
+        "order-lists",
+    ]
+    assert showroom["index"].startswith("index: ")
+
+
+def test_the_audit_looks_at_the_whole_shop_and_names_what_is_broken_in_it(showroom: dict[str, Any]) -> None:
+    assert showroom["audit"]["violations"] == []
+    least = {"orders": COUNT, "copies of orders": 2 * COUNT, "shelves": 2 * showroom["first"]["products"]}
+    seen = showroom["audit"]["looked at"]
+    assert {what: seen[what] for what, count in least.items() if seen[what] < count} == {}
+    broken = showroom["audit of the broken"]["violations"]
+    assert any(each.startswith(f"I3 {showroom['broken']}") for each in broken)
+    assert [each for each in broken if showroom["broken"] not in each] == []
+
+
+@pytest.mark.proof
+def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, told: Told) -> None:
+    told.claims(
+        "A large shop",
+        f"A shop of {PRODUCTS:,} products and {ORDERS:,} orders, filled by several processes at once, has every product on its"
+        " shelves, in its lists and in the search, and every order in its lists.",
+    )
+    with shop("large", tmp_path) as environment:
+        load = ("load_scale", "--products", str(PRODUCTS), "--orders", str(ORDERS), "--processes", "2")
+        said = run(environment, *load, "--keyspace", environment["CASSANDRA_KEYSPACE"])
+        found = ask(environment, LARGE)
+        goods, orders, *_ = (" ".join(line.split()) for line in said.splitlines())
+        with connected() as plain:
+            for asked, answer, table, count in (
+                (f"load {PRODUCTS:,} products", goods, "products", PRODUCTS),
+                (f"load {ORDERS:,} orders", orders, "orders", ORDERS),
+                (
+                    "how many are on the shelves",
+                    f"{sum(found['roots']):,} products in {len(found['roots'])} categories",
+                    "products",
+                    PRODUCTS,
+                ),
+            ):
+                key = "order_id" if table == "orders" else "product_id"
+                ids = plain.execute(f"SELECT DISTINCT {key} FROM {environment['CASSANDRA_KEYSPACE']}.{table}")  # noqa: S608
+                there = sum(1 for _ in ids)
+                told.row(asked, answer, f"{there:,} partitions in {table}", agrees=there == count)
+    assert "rows in" in said
+    assert found["products"] == PRODUCTS
+    assert sum(found["roots"]) == PRODUCTS
     for what in ("category", "slug", "sku", "stock", "by number", "items", "listed", "found"):
         assert found[what], what
     assert found["related"] >= 2
@@ -161,22 +228,7 @@ def test_the_showroom_is_loaded_only_into_one() -> None:
 
 
 def test_an_order_of_the_showroom_is_the_same_each_time() -> None:
-    from datetime import UTC, datetime
-
     now = datetime.now(UTC)
     assert [plan.order_id for plan in plans(now)] == [plan.order_id for plan in plans(now)]
     assert all(plan.placed_at <= now for plan in plans(now))
     assert {plan.fate for plan in plans(now)} == set(FATES)
-
-
-def test_what_is_derived_can_be_made_anew(showroom: Loaded) -> None:
-    told = showroom.command("rebuild")
-    assert [line.split(":")[0] for line in told.splitlines()] == [
-        "index",
-        "suggestions",
-        "front-page",
-        "related",
-        "sitemap",
-        "order-lists",
-    ]
-    assert showroom.command("rebuild", "index").startswith("index: ")
