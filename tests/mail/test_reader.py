@@ -62,9 +62,10 @@ def test_it_says_when_there_is_no_mail_yet(settings: Settings, tmp_path: Path) -
     assert b"No mail yet" in Client().get(reverse("mail:messages")).content
 
 
-@pytest.mark.parametrize("key", ["nothing", "..", "%2e%2e%2fetc%2fpasswd", "x" * 500, "a\x00b"])
-def test_what_is_not_there_is_not_found(catcher: int, key: str) -> None:
-    assert Client().get(f"/demo/mail/{key}/").status_code == 404
+def test_what_is_not_there_is_not_found(catcher: int) -> None:
+    send(catcher, "First", "Hello")
+    keys = ["nothing", "..", "%2e%2e%2fetc%2fpasswd", "x" * 500, "a\x00b"]
+    assert {key: Client().get(f"/demo/mail/{key}/").status_code for key in keys} == dict.fromkeys(keys, 404)
 
 
 def test_a_shop_has_no_such_pages(settings: Settings) -> None:

@@ -10,10 +10,9 @@ import pytest
 from moneyed import EUR, Money
 
 from accounts.operations import user_registered
-from cassandra_db.minutes import minute_of
 from catalogue.queries import Product
 from inventory import queries as stock
-from orders import jobs, operations, queries
+from orders import operations, queries
 from orders.gateways.testbank import operations as bank
 from orders.operations import placing, settling
 from orders.queries import Order
@@ -23,6 +22,7 @@ from promotions.operations import voucher_claimed, voucher_had, voucher_released
 from promotions.queries import CODE, promotion
 from promotions.rules import code_key
 from tests.factories import make_draft, make_payment, make_product, make_stock
+from tests.orders.crashing import worked
 from tests.promotions.test_vouchers import make_voucher, somebody, used
 
 
@@ -55,11 +55,8 @@ def placed(code: str, **more: Any) -> Order:
     return operations.order_placed(draft(code, **more), now())
 
 
-def swept(at: datetime) -> None:
-    started = now() - timedelta(minutes=3)
-    minutes = [minute_of(started) + timedelta(minutes=n) for n in range((at - started) // timedelta(minutes=1))]
-    jobs.orders_looked_after(minutes, at)
-    jobs.holds_looked_after(minutes, at)
+def swept(order_id: UUID, at: datetime) -> None:
+    worked(now() - timedelta(minutes=3), at, order_id)
 
 
 def test_i9_an_orders_lines_carry_its_discount() -> None:
@@ -134,8 +131,8 @@ def test_s37_cancelled_gives_the_use_back_once() -> None:
 
 def test_s37_not_paid_in_time_gives_the_use_back() -> None:
     code = make_code(uses=1)
-    placed(code)
-    swept(now() + timedelta(minutes=12))
+    order = placed(code)
+    swept(order.order_id, now() + timedelta(minutes=12))
     assert used(code) == 0
 
 
@@ -153,7 +150,7 @@ def test_killed_between_the_use_and_the_order_gives_it_back(monkeypatch: pytest.
     assert used(code) == 1
     me = _claimant(made.order_id)
     placing.UNCLAIM.apply(order_id=made.order_id, me=me)
-    swept(now() + timedelta(minutes=12))
+    swept(made.order_id, now() + timedelta(minutes=12))
     assert used(code) == 0
 
 
@@ -171,7 +168,7 @@ def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(monkeypatch:
     placing.UNCLAIM.apply(order_id=made.order_id, me=_claimant(made.order_id))
     order = make_payment(operations.order_placed(replace(made, voucher=second), now()))
     assert (used(first), used(second)) == (1, 1)
-    swept(now() + timedelta(minutes=12))
+    swept(made.order_id, now() + timedelta(minutes=12))
     assert (used(first), used(second)) == (0, 1)
     assert order.voucher == second
 
