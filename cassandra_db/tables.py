@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.apps import apps
@@ -46,7 +47,8 @@ class Table:
     options: str
 
 
-def tables() -> list[Table]:
+@cache
+def tables() -> tuple[Table, ...]:
     """Return all tables, by app in the settings' order, then as the models stand in their file."""
     introspection: Any = connections["default"].introspection  # the engine's own
     order = [config.name for config in apps.get_app_configs()]
@@ -55,7 +57,7 @@ def tables() -> list[Table]:
         for module, models in introspection.cql_models.items()
         for model in sorted(models, key=lambda model: inspect.getsourcelines(model)[1])
     ]
-    return sorted(found, key=lambda table: order.index(table.app))
+    return tuple(sorted(found, key=lambda table: order.index(table.app)))
 
 
 def data_model() -> str:
@@ -64,7 +66,7 @@ def data_model() -> str:
     return "\n".join([INTRODUCTION, *_by_question(every), *(line for table in _with_headings(every) for line in table)])
 
 
-def _by_question(every: list[Table]) -> Iterator[str]:
+def _by_question(every: Sequence[Table]) -> Iterator[str]:
     yield "## Question to table\n"
     yield "| questions | table |"
     yield "|---|---|"
@@ -79,7 +81,7 @@ def _rank(question: str) -> tuple[int, int]:
     return "QKU".index(question[0]), int(question[1:])
 
 
-def _with_headings(every: list[Table]) -> Iterator[list[str]]:
+def _with_headings(every: Sequence[Table]) -> Iterator[list[str]]:
     app = ""
     for table in every:
         lines = [] if table.app == app else [f"## {table.app}\n"]

@@ -5,7 +5,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from moneyed import EUR, Money
@@ -113,6 +112,6 @@ def test_what_is_free_is_the_cheapest_units(sold: list[tuple[int, int]], buy: in
     assert sum(taken(off(BUY_GET, buy=buy, free=free), *lines)) == sum(units[:given_away])
 
 
-@pytest.mark.parametrize("typed", ["WELCOME-10", "welcome10", " Welcome 10 ", "wel-come—10", "ＷＥＬＣＯＭＥ10"])
-def test_x57_codes_are_the_same_however_they_are_typed(typed: str) -> None:
-    assert code_key(typed) == "welcome10"
+def test_x57_codes_are_the_same_however_they_are_typed() -> None:
+    typed = ["WELCOME-10", "welcome10", " Welcome 10 ", "wel-come—10", "ＷＥＬＣＯＭＥ10"]
+    assert {each: code_key(each) for each in typed} == dict.fromkeys(typed, "welcome10")

@@ -1,5 +1,6 @@
 """S37, I6: the uses of a code. Never more than there are, and given back exactly once."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -118,16 +119,22 @@ def test_x57_case_spaces_and_dashes_do_not_matter() -> None:
     assert voucher_claimed(typed, somebody(), uuid4(), NOW).code == code
 
 
-@pytest.mark.parametrize(
-    ("terms", "why"),
-    [
-        ({"ends_at": NOW}, "expired on 8 May 2026"),
-        ({"starts_at": NOW + timedelta(days=2)}, "counts from 10 May 2026 on"),
-    ],
-)
-def test_x51_a_code_outside_its_window_is_refused_in_words(terms: dict[str, Any], why: str) -> None:
-    with pytest.raises(VoucherRefused, match=why):
-        voucher_claimed(make_voucher(**terms), somebody(), uuid4(), NOW)
+def refusal(act: Callable[..., object], *given: object) -> str:
+    """Return in which words something is refused; '' if it is not."""
+    try:
+        act(*given)
+    except (VoucherRefused, PromotionRefused) as refused:
+        return str(refused) or "refused"
+    return ""
+
+
+def test_x51_a_code_outside_its_window_is_refused_in_words() -> None:
+    expected = {
+        make_voucher(ends_at=NOW): "expired on 8 May 2026",
+        make_voucher(starts_at=NOW + timedelta(days=2)): "counts from 10 May 2026 on",
+    }
+    told = {code: refusal(voucher_claimed, code, somebody(), uuid4(), NOW) for code in expected}
+    assert [(why, told[code]) for code, why in expected.items() if why not in told[code]] == []
 
 
 def test_x51_a_code_that_was_used_up_or_ended_or_never_was_is_refused_in_words() -> None:
@@ -151,19 +158,15 @@ def test_a_code_is_made_once() -> None:
         promotion_made(Terms("Again", AMOUNT, code.lower().replace("-", ""), amount=100), NOW)
 
 
-@pytest.mark.parametrize(
-    "terms",
-    [
+def test_what_makes_no_sense_is_not_made() -> None:
+    nonsense = [
         Terms("Too much", PERCENTAGE, "A", percent=Decimal(101)),
         Terms("Nothing", AMOUNT, "A"),
         Terms("No letters", AMOUNT, "—", amount=100),
         Terms("Limited, and nobody can count it", AMOUNT, amount=100, uses=1),
         Terms("Over before it begins", AMOUNT, amount=100, starts_at=NOW, ends_at=NOW),
-    ],
-)
-def test_what_makes_no_sense_is_not_made(terms: Terms) -> None:
-    with pytest.raises(PromotionRefused):
-        promotion_made(terms, NOW)
+    ]
+    assert [terms.title for terms in nonsense if not refusal(promotion_made, terms, NOW)] == []
 
 
 def test_a_person_is_nobody_without_the_shops_key() -> None:

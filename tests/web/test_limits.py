@@ -98,13 +98,12 @@ def test_a_try_that_was_none_gives_its_places_back(kind: str) -> None:
 
 
 def test_a_place_comes_free_a_window_after_it_was_taken(kind: str, settings: Settings) -> None:
-    settings.LIMITS |= {kind: (2, 0, 0, 10)}
-    attempted(visit(), kind, "alice")
-    time.sleep(5)
-    attempted(visit(), kind, "alice")
+    for window in (4, 60):
+        settings.LIMITS |= {kind: (2, 0, 0, window)}
+        attempted(visit(), kind, "alice")
     with pytest.raises(TooManyAttempts) as refused:
         attempted(visit(), kind, "alice")
-    assert 1 <= refused.value.retry_after <= 5  # the first one's, not a whole window
+    assert 1 <= refused.value.retry_after <= 4  # the first one's, not the last one's
     time.sleep(refused.value.retry_after + 1)
     assert passes(kind, visit(), "alice")  # the first place alone is free again
     assert not passes(kind, visit(), "alice")
@@ -158,19 +157,16 @@ def test_the_clients_address_is_the_one_that_somebody_trusted_has_seen(settings:
     assert address_of(visit("127.0.0.1", **{"x-forwarded-for": "rubbish"})) == "unknown"
 
 
-@pytest.mark.parametrize(
-    ("address", "network"),
-    [
-        ("2001:db8:1:2:aaaa::1", "2001:db8:1:2::/64"),
-        ("2001:db8:1:2:bbbb:cccc:dddd:eeee", "2001:db8:1:2::/64"),
-        ("2001:db8:1:3::1", "2001:db8:1:3::/64"),
-        ("::ffff:203.0.113.5", "203.0.113.5"),
-        ("203.0.113.5", "203.0.113.5"),
-        ("not an address", "unknown"),
-    ],
-)
-def test_a_household_counts_once_however_many_addresses_it_has(address: str, network: str) -> None:
-    assert address_of(visit(address)) == network
+def test_a_household_counts_once_however_many_addresses_it_has() -> None:
+    networks = {
+        "2001:db8:1:2:aaaa::1": "2001:db8:1:2::/64",
+        "2001:db8:1:2:bbbb:cccc:dddd:eeee": "2001:db8:1:2::/64",
+        "2001:db8:1:3::1": "2001:db8:1:3::/64",
+        "::ffff:203.0.113.5": "203.0.113.5",
+        "203.0.113.5": "203.0.113.5",
+        "not an address": "unknown",
+    }
+    assert {address: address_of(visit(address)) for address in networks} == networks
 
 
 def test_in_memory_tries_are_counted_by_network_and_window_without_any_statement(kind: str, settings: Settings) -> None:
@@ -186,9 +182,7 @@ def test_in_memory_tries_are_counted_by_network_and_window_without_any_statement
     assert 0 < refused.value.retry_after <= 3600
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(0, "half a minute"), (20, "half a minute"), (45, "a minute"), (61, "2 minutes"), (900, "15 minutes")],
-)
-def test_how_long_to_wait_is_said_in_words(seconds: int, words: str) -> None:
-    assert words in str(TooManyAttempts(seconds))
+def test_how_long_to_wait_is_said_in_words() -> None:
+    expected = {0: "half a minute", 20: "half a minute", 45: "a minute", 61: "2 minutes", 900: "15 minutes"}
+    told = {seconds: str(TooManyAttempts(seconds)) for seconds in expected}
+    assert {seconds: told[seconds] for seconds, words in expected.items() if words not in told[seconds]} == {}
