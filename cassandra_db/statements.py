@@ -377,15 +377,20 @@ def _settled(
                 and any(mine(row) for row in rows if len(row) > 1)
             )
             if unknown is not None:
-                how = "had applied" if won_before else "applied when it was sent again" if applied else "was refused"
-                what = " ".join(cql.split()[:3]).removesuffix(" SET")
-                log.warning("a conditional write of %s without an answer %s: %s", _questions[cql], how, what)
+                again = "applies now" if applied else "was refused"
+                _tell_outcome(cql, "had applied" if won_before else again)
             return Outcome(applied or won_before, rows)
         if mine is None or pause is None:
             break
         log.warning("no answer to a conditional write of %s, sent again: %s", _questions[cql], unknown)
         sleep(pause)
+    _tell_outcome(cql, "stays unknown")
     raise UnknownOutcome(f"no answer to a conditional write: {unknown}") from unknown
+
+
+def _tell_outcome(cql: str, outcome: str) -> None:
+    what = " ".join(cql.split()[:3]).removesuffix(" SET").removesuffix(" USING")
+    log.warning("a conditional write of %s had no answer (%s): it %s", _questions[cql], what, outcome)
 
 
 def _was_sent(error: NoHostAvailable) -> bool:

@@ -31,9 +31,9 @@ from tests.proof import LONG, Told
 from tests.serving import free_port
 
 BACKLOG = 160 if LONG else 60
-LEASE = 30.0 if LONG else 6.0  # seconds
+LEASE = 30.0 if LONG else 10.0  # seconds
 # How long the mail server thinks about each: long enough for a kill to come in between.
-EACH_TAKES = 0.15
+EACH_TAKES = 0.1
 
 
 class PostOffice:

@@ -40,6 +40,7 @@ from orders import queries as orders
 from orders.operations.hints import hint_dropped
 from orders.operations.moving import event_written
 from storefront.audit import audited
+from storefront.audit.running import RULES
 from storefront.showroom_orders import plans
 
 def command(*words):
@@ -67,8 +68,8 @@ def looked_at():
         "found": search.search("mug").total,
     }
 
-def audit():
-    report = audited(again=(0.0, 0.0), patience=timedelta(0))
+def audit(*rules):
+    report = audited(None, rules or RULES, again=(0.0, 0.0), patience=timedelta(0))
     return {"violations": [str(each) for each in report.violations], "looked at": report.looked_at}
 
 command("sync_cassandra")
@@ -80,7 +81,7 @@ told |= {"again": looked_at(), "rebuilt": command("rebuild"), "index": command("
 order = next(found for plan in plans(datetime.now(UTC)) if (found := orders.order(plan.order_id)).word == "Confirmed")
 _, hint = event_written(order, "held", actor="system", now=datetime.now(UTC))
 hint_dropped(hint)
-told |= {"broken": f"order {order.number} ({order.order_id})", "audit of the broken": audit()}
+told |= {"broken": f"order {order.number} ({order.order_id})", "audit of the broken": audit("I3")}
 print(json.dumps(told))
 """
 
