@@ -32,7 +32,7 @@ def numbered() -> set[int]:
 
 
 def test_it_has_a_test_named_by_its_number() -> None:
-    without = sorted(set(RULES) - numbered())
+    without = sorted(RULES - numbered())
     assert not without, f"no test bears the number of {without}"
 
 
