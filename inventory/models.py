@@ -46,7 +46,7 @@ class StockLedger(Model):
 
     Kinds: received and adjusted (by staff, with a reason), committed, released_committed and shipped of an order's
     line (units so far: the largest holds), returned. With the rows of `inventory` it gives every number anew.
-    Bound: 16 partitions a shelf, so that a million sales are some ten megabytes in each.
+    Bound: 16 partitions a shelf, so that a million sales are some ten megabytes in each (STOCK_LEDGER_SHARDS).
     Writer: inventory.operations, after each step and again whenever the step is repeated.
     """
 

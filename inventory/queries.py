@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import Literal
 from uuid import UUID, uuid5
 
+from django.conf import settings
 from django.utils.timezone import localdate
 
 from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, Pending, Row, read
@@ -248,13 +249,13 @@ def shelf(variant_id: UUID, warehouse_id: str) -> tuple[Numbers, list[Row]]:
     return there, [row for row in rows if row.state]
 
 
-# How many partitions a shelf's ledger has: a million sales are some ten megabytes in each.
-SHARDS = 16
+# Over so many partitions a shelf's ledger is spread at most (STOCK_LEDGER_SHARDS).
+SHARDS_AT_MOST = 16
 
 
 def shard_of(source_id: UUID) -> int:
-    """Return in which of a ledger's partitions an order's or a receipt's entries stand."""
-    return source_id.int % SHARDS
+    """Return into which of a ledger's partitions an order's or a receipt's entries are written."""
+    return source_id.int % settings.STOCK_LEDGER_SHARDS
 
 
 # Q16: what has happened to a variant in a warehouse for good.
@@ -266,9 +267,14 @@ LEDGER = read(
 )
 
 
-def ledger(variant_id: UUID, warehouse_id: str) -> list[Row]:
-    """Return a shelf's ledger, in no order that matters, for commands and staff. Raises CassandraUnavailable."""
-    reading = [LEDGER.start(variant_id=variant_id, warehouse_id=warehouse_id, shard=shard) for shard in range(SHARDS)]
+def ledger(variant_id: UUID, warehouse_id: str, *, whole: bool = False) -> list[Row]:
+    """Return a shelf's ledger, in no order that matters, for commands and staff. Raises CassandraUnavailable.
+
+    `whole`: with what was written while it was spread over more partitions. What was written under several settings may
+    stand there twice; it counts once (see numbers_from).
+    """
+    shards = range(SHARDS_AT_MOST if whole else settings.STOCK_LEDGER_SHARDS)
+    reading = [LEDGER.start(variant_id=variant_id, warehouse_id=warehouse_id, shard=shard) for shard in shards]
     return [row for pending in reading for row in pending.rows()]
 
 

@@ -242,6 +242,9 @@ SELLER = {
 }
 # So long after it has arrived may a thing be sent back.
 RETURN_DAYS = env.int("RETURN_DAYS", default=30)
+# Over so many partitions what has happened to a variant in a warehouse is spread: a million sales are some ten megabytes in
+# each of 16. It may be changed at any time; inventory.queries reads no more than 16.
+STOCK_LEDGER_SHARDS = min(max(env.int("STOCK_LEDGER_SHARDS", default=16), 1), 16)
 # Countries to which prices are net: tax is added in the cart. Everywhere else prices include it.
 TAX_ADDED_IN = env.list("TAX_ADDED_IN", default=[])
 STATIC_URL = "/static/"

@@ -14,3 +14,13 @@ class Only(Share):
 
     def has(self, thing: UUID) -> bool:
         return thing == self.thing
+
+
+@dataclass(frozen=True)
+class AnyOf(Share):
+    """The part of the things that are among these."""
+
+    things: frozenset[UUID] = frozenset()
+
+    def has(self, thing: UUID) -> bool:
+        return thing in self.things

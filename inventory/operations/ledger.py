@@ -93,7 +93,7 @@ def numbers_rebuilt(variant_id: UUID, warehouse_id: str) -> tuple[Numbers, Numbe
     """
     for _ in range(TRIES):
         was, holds = queries.shelf(variant_id, warehouse_id)
-        entries = queries.ledger(variant_id, warehouse_id)
+        entries = queries.ledger(variant_id, warehouse_id, whole=True)
         # A shelf of many rows is read page by page: one that moved meanwhile is none that ever was.
         again, still = queries.shelf(variant_id, warehouse_id)
         if (again, _lying(still)) != (was, _lying(holds)):

@@ -117,6 +117,8 @@ def _sums(shelf: Shelf, numbers: Numbers, rows: Sequence[Row]) -> Iterator[Viola
         if units < 0:
             yield Violation("I1", what, f"there is less than nothing {field}", told, mend)
     made = queries.numbers_from(rows, queries.ledger(*shelf))
+    if made != numbers:
+        made = queries.numbers_from(rows, queries.ledger(*shelf, whole=True))
     # Goods that a loader has put there without a receipt are in no ledger.
     if made.received and made != numbers:
         right = ", ".join(f"{units} {field}" for field, units in vars(made).items())
@@ -175,16 +177,15 @@ def _committed(shelf: Shelf, row: Row) -> Iterator[Violation]:
 def _looked_at(row: Row) -> datetime | None:
     """Return until when a hold is kept, by the last of its hints; None if there is none."""
     now = datetime.now(UTC)
-    near = _near.hints().get(row.hold_id)
-    if near and near > now:
-        return near
     order = orders.order(row.order_id) if row.order_id else None
     due = queries.holds_due([minute_of(order.pay_until)]) if order else {}
-    found = [near, *(minute for minute, hints in due.items() if row.hold_id in {hint.hold_id for hint in hints})]
-    # Only where it is not looked for in vain: a scan is dear.
-    if not any(found):
-        found.append(_all.hints().get(row.hold_id))
-    return max(filter(None, found), default=None)
+    found = [minute for minute, hints in due.items() if row.hold_id in {hint.hold_id for hint in hints}]
+    # What is dearer comes later, and only where it is not looked for in vain: these minutes, and then all of them.
+    if all(minute <= now for minute in found):
+        found += filter(None, [_near.hints().get(row.hold_id)])
+    if not found:
+        found += filter(None, [_all.hints().get(row.hold_id)])
+    return max(found, default=None)
 
 
 class _Hints:

@@ -14,6 +14,11 @@ def stock_adds_up(variant_id: UUID) -> dict[str, int]:
     """I1. Returns the variant's numbers over all warehouses."""
     report = audited(Only(variants=frozenset({variant_id})), ["I1"], again=(0.2,))
     assert not report.violations, "\n".join(map(str, report.violations))
+    return numbers_of(variant_id)
+
+
+def numbers_of(variant_id: UUID) -> dict[str, int]:
+    """Return the variant's numbers over all warehouses."""
     sums = {"received": 0, "available": 0, "held": 0, "committed": 0, "shipped": 0}
     for place in WAREHOUSES:
         found = stock.numbers(variant_id, place)

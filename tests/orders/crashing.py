@@ -1,20 +1,23 @@
-"""A process that dies at its n-th write, and the worker that comes after it."""
+"""A process that dies at one of its writes, and the worker that comes after it."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from unittest.mock import patch
 from uuid import UUID, uuid4
 
 import pytest
+from cassandra.query import BoundStatement
 
 from cassandra_db.configuration import CONDITIONAL, WRITE
 from cassandra_db.minutes import MINUTE, minutes_between
 from cassandra_db.session import session
 from orders import jobs
 from orders.operations import placing
-from tests.shares import Only
+from tests.shares import AnyOf
 
 
 class Killed(BaseException):
@@ -31,42 +34,78 @@ def killed_in(module: Any, name: str, act: Callable[[], Any]) -> None:
         act()
 
 
+@dataclass(frozen=True)
+class Write:
+    """A write as it leaves the process: the text of its statement, or those of its batch; and the how manieth of its kind it is."""
+
+    texts: tuple[str, ...]
+    occurrence: int
+
+
+def writes_of(act: Callable[[], Any]) -> list[Write]:
+    """Run `act` and return all that it writes, in order."""
+    written: list[Write] = []
+    with _watched(written.append):
+        act()
+    return written
+
+
+def first_and_last(writes: Sequence[Write]) -> list[Write]:
+    """Return the first and the last occurrence of each distinct statement among the writes."""
+    last = Counter(write.texts for write in writes)
+    return [write for write in writes if write.occurrence in (1, last[write.texts])]
+
+
+def died_at(place: Write, act: Callable[[], Any]) -> bool:
+    """Run `act` with a process that dies when it comes to this write; tell whether it came to it.
+
+    Whoever goes on after the death (a `finally`) writes nothing any more.
+    """
+    dead = False
+
+    def die(write: Write) -> None:
+        nonlocal dead
+        dead = dead or write == place
+        if dead:
+            raise Killed
+
+    with _watched(die), suppress(Killed):
+        act()
+    return dead
+
+
 @contextmanager
-def killed_at(number: int) -> Iterator[None]:
-    """Let this process die when it comes to its n-th write within the block.
+def _watched(see: Callable[[Write], None]) -> Iterator[None]:
+    """Show each write within the block before it leaves.
 
     All writes, plain, conditional or in batches, leave by the one door that is watched here: the driver's
-    `execute_async`. Whoever goes on after the death (a `finally`) writes nothing any more.
+    `execute_async`.
     """
     connected = session()
-    through = connected.execute_async
-    written = 0
+    through, seen = connected.execute_async, Counter[tuple[str, ...]]()
 
     def watched(query: Any, *args: Any, **kwargs: Any) -> Any:
-        nonlocal written
         if kwargs.get("execution_profile", args[4] if len(args) > 4 else None) in (WRITE, CONDITIONAL):
-            written += 1
-            if written >= number:
-                raise Killed
+            texts = _texts(query)
+            seen[texts] += 1
+            see(Write(texts, seen[texts]))
         return through(query, *args, **kwargs)
 
     with patch.object(connected, "execute_async", watched):
         yield
 
 
-def died_at(number: int, act: Callable[[], Any]) -> bool:
-    """Run `act` with a process that dies at its n-th write; tell whether it came to it."""
-    with killed_at(number):
-        try:
-            act()
-        except Killed:
-            return True
-    return False
+def _texts(query: Any) -> tuple[str, ...]:
+    """Return the texts of a bound statement, or the distinct ones of a batch: its rows may be more or fewer."""
+    if isinstance(query, BoundStatement):
+        return (query.prepared_statement.query_string,)
+    known = session().cluster._prepared_statements
+    return tuple(sorted({known[query_id].query_string for _, query_id, _ in query._statements_and_parameters}))
 
 
-def worked(since: datetime, until: datetime, order_id: UUID | None = None) -> None:
-    """Let the worker look at all that was due between two moments, as it would have; `order_id` spares it all others."""
-    share = Only("orders", thing=order_id) if order_id else jobs.ALL_ORDERS
+def worked(since: datetime, until: datetime, *order_ids: UUID) -> None:
+    """Let the worker look at what was due for these orders between two moments, as it would have."""
+    share = AnyOf("orders", things=frozenset(order_ids))
     minutes = minutes_between(since - MINUTE, until)
     jobs.orders_looked_after(minutes, until, share)
     jobs.holds_looked_after(minutes, until, share)

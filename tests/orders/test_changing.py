@@ -152,27 +152,25 @@ def test_x72_things_are_taken_out_before_they_are_packed_and_their_money_goes_ba
     assert client.post(address, {"line_1": "0"}).status_code == 409
 
 
-@pytest.mark.parametrize(
-    ("typed", "words"),
-    [
-        ({"line_1": "3"}, "Choose a smaller number for at least one thing."),
-        ({"line_1": "0"}, "Nothing would be left. To call all of it off, cancel the order."),
-        ({"line_1": "4"}, "Choose a number from 0 to 3"),
-        ({"line_1": "-1"}, "Choose a number from 0 to 3"),
-        ({"line_1": "1.5"}, "Choose a number from 0 to 3"),
-        ({"line_1": "٣"}, "Choose a number from 0 to 3"),
-        ({"line_1": ""}, "Choose how many: 0 to 3"),
-        ({"line_1": "1e9"}, "Choose a number from 0 to 3"),
-    ],
-)
-def test_x59_x60_a_wrong_number_is_told_beside_its_field(typed: dict[str, str], words: str) -> None:
+def test_x59_x60_a_wrong_number_is_told_beside_its_field(subtests: pytest.Subtests) -> None:
     order = ordered(3)
     client, address = opened(order), at("change", order)
-    answer = client.post(address, filled(client, address, **typed))
-    assert answer.status_code == 422
-    assert words in text(answer)
-    assert "Error: " in html.fromstring(answer.content).xpath("//title")[0].text
-    assert fresh(order).version == order.version
+    for typed, words in (
+        ("3", "Choose a smaller number for at least one thing."),
+        ("0", "Nothing would be left. To call all of it off, cancel the order."),
+        ("4", "Choose a number from 0 to 3"),
+        ("-1", "Choose a number from 0 to 3"),
+        ("1.5", "Choose a number from 0 to 3"),
+        ("٣", "Choose a number from 0 to 3"),
+        ("", "Choose how many: 0 to 3"),
+        ("1e9", "Choose a number from 0 to 3"),
+    ):
+        with subtests.test(typed=typed):
+            answer = client.post(address, filled(client, address, line_1=typed))
+            assert answer.status_code == 422
+            assert words in text(answer)
+            assert "Error: " in html.fromstring(answer.content).xpath("//title")[0].text
+            assert fresh(order).version == order.version
 
 
 def test_only_what_is_not_packed_is_taken_out() -> None:
@@ -189,19 +187,20 @@ def test_only_what_is_not_packed_is_taken_out() -> None:
     assert "It is packed and leaves us any moment" in text(answer)
 
 
-@pytest.mark.parametrize("name", ["change", "door", "cancel"])
-def test_a_page_from_before_it_was_packed_is_answered_by_what_has_happened(name: str) -> None:
+def test_a_page_from_before_it_was_packed_is_answered_by_what_has_happened(subtests: pytest.Subtests) -> None:
     order = ordered(3)
-    client, address = opened(order), at(name, order)
-    typed = filled(client, address, **({"line_1": "1"} if name == "change" else DOOR if name == "door" else {}))
+    client, typed = opened(order), {"change": {"line_1": "1"}, "door": DOOR, "cancel": {}}
+    sent = {address: filled(client, address, **typed[name]) for name in typed if (address := at(name, order))}
     packed(order)
-    answer = client.post(address, typed)
-    assert answer.status_code == 409
-    for words in ("Something has happened in the meantime", "Packed,", "Nothing of what you sent was done."):
-        assert words in text(answer)
-    assert "It is packed and leaves us any moment" in text(answer)
-    then = fresh(order)
-    assert (then.state, then.quantities, then.delivery_address.street) == ("confirmed", {1: 3}, "Torstraße 1")
+    for address, fields in sent.items():
+        with subtests.test(address):
+            answer = client.post(address, fields)
+            assert answer.status_code == 409
+            for words in ("Something has happened in the meantime", "Packed,", "Nothing of what you sent was done."):
+                assert words in text(answer)
+            assert "It is packed and leaves us any moment" in text(answer)
+            then = fresh(order)
+            assert (then.state, then.quantities, then.delivery_address.street) == ("confirmed", {1: 3}, "Torstraße 1")
 
 
 def test_a_page_from_before_another_change_keeps_what_was_chosen_and_counts_when_it_is_sent_again() -> None:
@@ -247,23 +246,21 @@ def test_x72_it_is_sent_to_another_door_in_the_same_country_before_it_is_packed(
     assert "cannot be changed any more" in text(client.get(address))
 
 
-@pytest.mark.parametrize(
-    ("typed", "words"),
-    [
+def test_x60_a_door_that_is_none_is_told_and_kept(subtests: pytest.Subtests) -> None:
+    order = ordered(1)
+    client, address = opened(order), at("door", order)
+    for typed, words in (
         ({"street": ""}, "Enter street and number"),
         ({"postal_code": "1"}, "Enter a German postcode"),
         ({"country": "IE"}, "The country stays"),
         ({"street": "Torstraße 1", "postal_code": "10115"}, "This is the address that it goes to already."),
-    ],
-)
-def test_x60_a_door_that_is_none_is_told_and_kept(typed: dict[str, str], words: str) -> None:
-    order = ordered(1)
-    client, address = opened(order), at("door", order)
-    answer = client.post(address, filled(client, address, **(DOOR | typed)))
-    assert answer.status_code == 422
-    assert words in text(answer)
-    assert 'value="Ada Lovelace"' in answer.content.decode()
-    assert fresh(order).version == order.version
+    ):
+        with subtests.test(typed=typed):
+            answer = client.post(address, filled(client, address, **(DOOR | typed)))
+            assert answer.status_code == 422
+            assert words in text(answer)
+            assert 'value="Ada Lovelace"' in answer.content.decode()
+            assert fresh(order).version == order.version
 
 
 # ---- Sent back
@@ -319,27 +316,25 @@ def test_a_return_that_is_refused_says_why() -> None:
     assert "It was worn." in page
 
 
-@pytest.mark.parametrize(
-    ("typed", "words"),
-    [
-        ({"line_1": "0"}, "Choose how many of at least one thing you send back"),
-        ({"line_1": "3"}, "Choose a number from 0 to 2"),
-        ({"line_1": "one"}, "Choose a number from 0 to 2"),
-        ({"reason": ""}, "Choose a reason"),
-        ({"reason": "because"}, "Choose one of these reasons"),
-        ({"words": "x" * 1001}, "Write at most 1,000 letters"),
-    ],
-)
-def test_x59_x60_what_is_wrong_with_a_return_is_told_and_all_is_kept(typed: dict[str, str], words: str) -> None:
+def test_x59_x60_what_is_wrong_with_a_return_is_told_and_all_is_kept(subtests: pytest.Subtests) -> None:
     order = arrived(ordered(2))
     client, address = opened(order), at("send_back", order)
-    whole = {"line_1": "1", "reason": "wrong", "words": "A blue one came"} | typed
-    answer = client.post(address, filled(client, address, **whole))
-    assert answer.status_code == 422
-    assert words in text(answer)
-    if "words" not in typed:
-        assert "A blue one came" in text(answer)
-    assert fresh(order).returns == ()
+    for name, typed, words in (
+        ("line_1", "0", "Choose how many of at least one thing you send back"),
+        ("line_1", "3", "Choose a number from 0 to 2"),
+        ("line_1", "one", "Choose a number from 0 to 2"),
+        ("reason", "", "Choose a reason"),
+        ("reason", "because", "Choose one of these reasons"),
+        ("words", "x" * 1001, "Write at most 1,000 letters"),
+    ):
+        with subtests.test(name, typed=typed):
+            whole = {"line_1": "1", "reason": "wrong", "words": "A blue one came"} | {name: typed}
+            answer = client.post(address, filled(client, address, **whole))
+            assert answer.status_code == 422
+            assert words in text(answer)
+            if name != "words":
+                assert "A blue one came" in text(answer)
+            assert fresh(order).returns == ()
 
 
 def test_what_arrived_too_long_ago_or_not_at_all_is_not_sent_back() -> None:
@@ -362,23 +357,23 @@ def test_what_arrived_too_long_ago_or_not_at_all_is_not_sent_back() -> None:
 # ---- Whose it is
 
 
-@pytest.mark.parametrize("name", ["change", "door", "send_back"])
-def test_s22_it_is_its_buyers_alone(name: str) -> None:
-    alice = make_user()
-    order = arrived(ordered(2, user_id=alice.pk)) if name == "send_back" else ordered(2, user_id=alice.pk)
-    bob = Client()
+def test_s22_it_is_its_buyers_alone(subtests: pytest.Subtests) -> None:
+    alice, mine, bob = make_user(), Client(), Client()
+    mine.force_login(alice)
     bob.force_login(make_user("Bob"))
     typed = {"line_1": "1", "reason": "mind"} | DOOR
-    for client in (bob, Client()):
-        for number in (order.number, "0000-0000"):
-            address = reverse(f"orders:{name}", args=[number])
-            assert client.get(address).status_code == 404
-            assert client.post(address, typed).status_code == 404
-    assert fresh(order).version == order.version
-    mine = Client()
-    mine.force_login(alice)
-    address = at(name, order)
-    assert mine.post(address, filled(mine, address, **typed)).status_code == 303
+    for name in ("change", "door", "send_back"):
+        with subtests.test(name):
+            order = ordered(2, user_id=alice.pk)
+            order = arrived(order) if name == "send_back" else order
+            for client in (bob, Client()):
+                for number in (order.number, "0000-0000"):
+                    address = reverse(f"orders:{name}", args=[number])
+                    assert client.get(address).status_code == 404
+                    assert client.post(address, typed).status_code == 404
+            assert fresh(order).version == order.version
+            address = at(name, order)
+            assert mine.post(address, filled(mine, address, **typed)).status_code == 303
 
 
 def test_s40_what_the_form_does_not_ask_for_changes_nothing() -> None:

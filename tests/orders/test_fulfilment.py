@@ -3,13 +3,14 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from moneyed import Money
 
-from cassandra_db.minutes import minute_of
+from cassandra_db.minutes import minutes_between
 from catalogue.money import money
 from inventory import operations as inventory
 from orders import balance, jobs, operations, queries
@@ -17,9 +18,10 @@ from orders.errors import MoveRefused, StaleOrder
 from orders.operations import moving, settling
 from orders.queries import Order
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
-from tests.orders.audit import audit, stock_adds_up
+from tests.orders.audit import audit, numbers_of, stock_adds_up
 from tests.orders.crashing import killed_in
 from tests.orders.paper import AT_HOME
+from tests.shares import Only
 
 
 def now() -> datetime:
@@ -32,10 +34,10 @@ def fresh(order: Order) -> Order:
     return found
 
 
-def swept() -> None:
-    """Let the worker look at what was due just now."""
-    minutes = [minute_of(now()) + timedelta(minutes=n) for n in range(-2, 2)]
-    jobs.orders_looked_after(minutes, now() + timedelta(minutes=4))
+def swept(order: Order) -> None:
+    """Let the worker look at what was due for an order just now."""
+    minutes = minutes_between(now() - timedelta(minutes=2), now() + timedelta(minutes=1))
+    jobs.orders_looked_after(minutes, now() + timedelta(minutes=4), Only("orders", thing=order.order_id))
 
 
 def two_houses() -> tuple[Order, Any]:
@@ -53,15 +55,7 @@ def arrived(quantity: int = 3) -> Order:
     return order
 
 
-AFTERWARDS = [
-    (settling, "settled"),
-    (settling, "stock_moved"),
-    (settling, "money_settled"),
-    (settling, "copies_written"),
-    (settling, "mails_written"),
-    (settling, "hint_dropped"),
-]
-NAMES = [name for _, name in AFTERWARDS]
+AFTERWARDS = ("settled", "stock_moved", "money_settled", "copies_written", "mails_written", "hint_dropped")
 
 
 # ---- Parcels
@@ -98,22 +92,23 @@ def test_a_parcel_that_is_taken_apart_keeps_its_units_for_the_order() -> None:
     assert len(audit(order.order_id).left_to_pack) == 1
 
 
-@pytest.mark.parametrize(("module", "name"), AFTERWARDS, ids=NAMES)
-def test_killed_while_a_parcel_is_sent(module: Any, name: str) -> None:
-    order, variant_id = two_houses()
-    house = next(iter(order.left_to_pack))
-    order = operations.parcel_packed(order, house, order.left_to_pack[house], actor="Ann", now=now())
-    killed_in(module, name, lambda: operations.parcel_shipped(order, "1", actor="Ann", now=now()))
-    swept()
-    done = audit(order.order_id)
-    assert done.fulfilment == "partially_shipped"
-    assert stock_adds_up(variant_id)["shipped"] == done.parcels()[0].count
+def test_killed_while_a_parcel_is_sent(subtests: pytest.Subtests) -> None:
+    for name in AFTERWARDS:
+        with subtests.test(name):
+            order, variant_id = two_houses()
+            house = next(iter(order.left_to_pack))
+            order = operations.parcel_packed(order, house, order.left_to_pack[house], actor="Ann", now=now())
+            killed_in(settling, name, partial(operations.parcel_shipped, order, "1", actor="Ann", now=now()))
+            swept(order)
+            done = audit(order.order_id)
+            assert done.fulfilment == "partially_shipped"
+            assert numbers_of(variant_id)["shipped"] == done.parcels()[0].count
 
 
 def test_killed_before_the_event_nothing_has_happened() -> None:
     order = make_order(quantity=2, paid=True)
     killed_in(moving, "conditional_batch", lambda: operations.order_moved(order, "packed", actor="A", now=now()))
-    swept()
+    swept(order)
     assert audit(order.order_id) == order
 
 
@@ -157,14 +152,15 @@ def test_fewer_of_a_line_gives_units_and_money_back() -> None:
     assert audit(order.order_id).fulfilment == "shipped"
 
 
-@pytest.mark.parametrize(("module", "name"), AFTERWARDS, ids=NAMES)
-def test_killed_while_an_order_is_changed(module: Any, name: str) -> None:
-    order, variant_id = two_houses()
-    killed_in(module, name, lambda: operations.order_changed(order, {1: 4}, actor="shopper", now=now()))
-    swept()
-    done = audit(order.order_id)
-    assert (done.item_count, done.refunded) == (4, Money(10, "EUR"))
-    assert (stock_adds_up(variant_id)["committed"], stock_adds_up(variant_id)["available"]) == (4, 3)
+def test_killed_while_an_order_is_changed(subtests: pytest.Subtests) -> None:
+    for name in AFTERWARDS:
+        with subtests.test(name):
+            order, variant_id = two_houses()
+            killed_in(settling, name, partial(operations.order_changed, order, {1: 4}, actor="shopper", now=now()))
+            swept(order)
+            done = audit(order.order_id)
+            assert (done.item_count, done.refunded) == (4, Money(10, "EUR"))
+            assert (numbers_of(variant_id)["committed"], numbers_of(variant_id)["available"]) == (4, 3)
 
 
 def test_another_address_is_the_orders_and_its_copies() -> None:
@@ -226,16 +222,17 @@ def test_what_arrived_too_long_ago_is_not_taken_back() -> None:
         operations.return_requested(order, {1: 1}, "", actor="shopper", now=now() + timedelta(days=31))
 
 
-@pytest.mark.parametrize(("module", "name"), [*AFTERWARDS, (inventory, "restocked")], ids=[*NAMES, "restocked"])
-def test_killed_while_a_return_is_received(module: Any, name: str) -> None:
-    order = arrived(3)
-    variant_id = queries.items(order)[0].variant_id
-    order = operations.return_requested(order, {1: 2}, "", actor="shopper", now=now())
-    order = operations.return_approved(order, "1", actor="Ann", now=now())
-    killed_in(module, name, lambda: operations.return_received(order, "1", {1: 2}, actor="Ann", now=now()))
-    swept()
-    assert audit(order.order_id).returns[0].state == "received"
-    assert (stock_adds_up(variant_id)["shipped"], stock_adds_up(variant_id)["available"]) == (1, 9)
+def test_killed_while_a_return_is_received(subtests: pytest.Subtests) -> None:
+    for module, name in [*((settling, name) for name in AFTERWARDS), (inventory, "restocked")]:
+        with subtests.test(name):
+            order = arrived(3)
+            variant_id = queries.items(order)[0].variant_id
+            order = operations.return_requested(order, {1: 2}, "", actor="shopper", now=now())
+            order = operations.return_approved(order, "1", actor="Ann", now=now())
+            killed_in(module, name, partial(operations.return_received, order, "1", {1: 2}, actor="Ann", now=now()))
+            swept(order)
+            assert audit(order.order_id).returns[0].state == "received"
+            assert (numbers_of(variant_id)["shipped"], numbers_of(variant_id)["available"]) == (1, 9)
 
 
 def test_never_more_goes_back_than_was_taken_however_many_decide_at_once() -> None:
@@ -261,17 +258,15 @@ def test_never_more_goes_back_than_was_taken_however_many_decide_at_once() -> No
     assert audit(order.order_id).payment == "refunded"
 
 
-@pytest.mark.parametrize(("module", "name"), AFTERWARDS, ids=NAMES)
-def test_killed_while_money_goes_back(module: Any, name: str) -> None:
-    order = arrived(1)
-    amount = Money("2.50", "EUR")
-    killed_in(
-        module,
-        name,
-        lambda: operations.refund_decided(order, amount, {}, "Scratched", actor="Ann", now=now()),
-    )
-    swept()
-    assert audit(order.order_id).refunded == amount
+def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
+    order, amount = arrived(1), Money("0.50", "EUR")
+    for times, name in enumerate(AFTERWARDS, 1):
+        with subtests.test(name):
+            order = fresh(order)
+            refund = partial(operations.refund_decided, order, amount, {}, "Scratched", actor="Ann", now=now())
+            killed_in(settling, name, refund)
+            swept(order)
+            assert audit(order.order_id).refunded == amount * times
 
 
 # ---- What is late, and what an erased order still tells

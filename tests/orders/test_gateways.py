@@ -146,10 +146,10 @@ def test_what_is_signed_by_nobody_is_refused(house: House) -> None:
             house.gateway.notified(b"{}", headers)
 
 
-@pytest.mark.parametrize("name", ["", "none", "other", "transfer", "cod"])
-def test_there_are_no_others(name: str) -> None:
-    with pytest.raises(NoGateway):
-        gateways.gateway(name)
+def test_there_are_no_others(subtests: pytest.Subtests) -> None:
+    for name in ("", "none", "other", "transfer", "cod"):
+        with subtests.test(name), pytest.raises(NoGateway):
+            gateways.gateway(name)
 
 
 def test_a_shop_without_cards_offers_the_other_ways() -> None:
@@ -180,9 +180,8 @@ def test_the_banks_page_names_every_card(client: Client) -> None:
     assert len({card.digits for card in cards.CARDS}) == len(cards.CARDS) == 10
 
 
-@pytest.mark.parametrize(
-    ("card", "word"),
-    [
+def test_each_card_behaves_as_it_says(client: Client, subtests: pytest.Subtests) -> None:
+    for card, word in (
         (cards.APPROVED, "Confirmed"),
         (cards.DECLINED, "Payment failed"),
         (cards.TWICE, "Confirmed"),
@@ -192,13 +191,12 @@ def test_the_banks_page_names_every_card(client: Client) -> None:
         (cards.SILENT, "Waiting for payment"),
         (cards.LATE, "Waiting for payment"),
         ("4000000000009995", "Payment failed"),
-    ],
-)
-def test_each_card_behaves_as_it_says(client: Client, card: str, word: str) -> None:
-    order, url, payment_id = at_the_bank()
-    back = client.post(url, {"card": card})
-    assert back["Location"].endswith(reverse("orders:payment_return", args=[order.number, payment_id]))
-    assert settled(order, payment_id).word == word
+    ):
+        with subtests.test(card):
+            order, url, payment_id = at_the_bank()
+            back = client.post(url, {"card": card})
+            assert back["Location"].endswith(reverse("orders:payment_return", args=[order.number, payment_id]))
+            assert settled(order, payment_id).word == word
 
 
 def test_a_card_that_asks_for_a_code(client: Client) -> None:

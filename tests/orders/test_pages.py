@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html import unescape
+from itertools import product as combinations
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -498,11 +499,13 @@ def test_what_another_tab_added_is_told(mug: Product) -> None:
     assert "Plate was put into your cart, and so into this order." in text(answer)
 
 
-@pytest.mark.parametrize("token", ["", "x", "a:b:c", "\x00", "9" * 5000])
-def test_a_made_up_checkout_is_shown_again(mug: Product, token: str) -> None:
-    answer = Shopper((mug, 1)).send(token)
-    assert answer.status_code == 409
-    assert "Please look it over" in text(answer)
+def test_a_made_up_checkout_is_shown_again(mug: Product, subtests: pytest.Subtests) -> None:
+    shopper = Shopper((mug, 1))
+    for token in ("", "x", "a:b:c", "\x00", "9" * 5000):
+        with subtests.test(token=token):
+            answer = shopper.send(token)
+            assert answer.status_code == 409
+            assert "Please look it over" in text(answer)
 
 
 def test_somebody_elses_checkout_is_worth_nothing(mug: Product) -> None:
@@ -510,24 +513,24 @@ def test_somebody_elses_checkout_is_worth_nothing(mug: Product) -> None:
     assert Shopper((mug, 1)).send(theirs).status_code == 409
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"country": "US"},
-        {"country": ""},
-        {"delivery": "drone"},
-        {"delivery": ""},
-        {"email": "a" * 300 + "@example.com"},
-        {"name": "\x00"},
-        {"street": "x" * 5000},
-        {"postal_code": "١٠١١٥"},
-    ],
-)
-def test_bad_input_is_told_at_its_place(mug: Product, fields: dict[str, str]) -> None:
-    answer = Shopper((mug, 1)).send(**fields)
-    assert answer.status_code == 422
-    assert html.fromstring(answer.content).xpath("//*[@data-error-summary]//a")
-    assert held(mug) == 0
+def test_bad_input_is_told_at_its_place(mug: Product, subtests: pytest.Subtests) -> None:
+    shopper = Shopper((mug, 1))
+    token = shopper.token()
+    for name, typed in (
+        ("country", "US"),
+        ("country", ""),
+        ("delivery", "drone"),
+        ("delivery", ""),
+        ("email", "a" * 300 + "@example.com"),
+        ("name", "\x00"),
+        ("street", "x" * 5000),
+        ("postal_code", "١٠١١٥"),
+    ):
+        with subtests.test(name, typed=typed):
+            answer = shopper.send(token, **{name: typed})
+            assert answer.status_code == 422
+            assert html.fromstring(answer.content).xpath("//*[@data-error-summary]//a")
+            assert held(mug) == 0
 
 
 # ---- Twice
@@ -640,11 +643,12 @@ def test_a_late_answer_is_waited_for(mug: Product) -> None:
     audit(order.order_id)
 
 
-@pytest.mark.parametrize("card", ["", "12", "4242 4242 4242 424x", "٤٢٤٢٤٢٤٢٤٢٤٢٤٢٤٢"])
-def test_a_wrong_card_number_is_told(mug: Product, card: str) -> None:
+def test_a_wrong_card_number_is_told(mug: Product, subtests: pytest.Subtests) -> None:
     shopper = Shopper((mug, 1))
     _, url = shopper.place()
-    assert shopper.client.post(url, {"card": card}).status_code == 422
+    for card in ("", "12", "4242 4242 4242 424x", "٤٢٤٢٤٢٤٢٤٢٤٢٤٢٤٢"):
+        with subtests.test(card=card):
+            assert shopper.client.post(url, {"card": card}).status_code == 422
 
 
 def test_coming_back_without_paying_believes_the_bank_alone(mug: Product) -> None:
@@ -665,23 +669,26 @@ def test_too_late_to_pay_is_told() -> None:
     assert "time to pay this order is over" in text(answer)
 
 
-@pytest.mark.parametrize("named", ["", "none", "testbank"])
 def test_outside_a_showroom_nobody_orders_what_cannot_be_paid_and_the_test_bank_is_not_there(
-    mug: Product, named: str
+    mug: Product, subtests: pytest.Subtests
 ) -> None:
     order, url = Shopper((mug, 1)).place()
     payment_id = UUID(url.rstrip("/").rpartition("/")[2])
     body, signature = notice_of(payment_id, order.number)
-    with override_settings(SHOWROOM=False, PAYMENT_GATEWAY=named, PAYMENT_METHODS=["card"]):
-        shopper = Shopper((mug, 1))
-        page = shopper.send() if named == "testbank" else shopper.typed()
-        assert page.status_code in (409, 422)
-        assert "cannot take payments yet" in text(page)
-        assert held(mug) == 1
-        assert shopper.client.get(url).status_code == 404
-        at = reverse("orders:payment_notice", args=["testbank"])
-        told = shopper.client.post(at, body, "application/json", headers={"X-Signature": signature})
-        assert told.status_code == 404
+    for named in ("", "none", "testbank"):
+        with (
+            subtests.test(named=named),
+            override_settings(SHOWROOM=False, PAYMENT_GATEWAY=named, PAYMENT_METHODS=["card"]),
+        ):
+            shopper = Shopper((mug, 1))
+            page = shopper.send() if named == "testbank" else shopper.typed()
+            assert page.status_code in (409, 422)
+            assert "cannot take payments yet" in text(page)
+            assert held(mug) == 1
+            assert shopper.client.get(url).status_code == 404
+            at = reverse("orders:payment_notice", args=["testbank"])
+            told = shopper.client.post(at, body, "application/json", headers={"X-Signature": signature})
+            assert told.status_code == 404
 
 
 # ---- An order's page
@@ -746,14 +753,15 @@ def test_staffs_move_is_seen_by_the_shopper_without_reloading() -> None:
     assert "Your parcel is on its way" in text(part)
 
 
-@pytest.mark.parametrize("kinds", [("cancelled",), ("held",), ("shipped", "delivered"), ("packed",)])
-def test_each_state_has_a_page(kinds: tuple[str, ...]) -> None:
-    order = make_order(paid=True)
-    for kind in kinds:
-        order = operations.order_moved(order, kind, actor="Ann", now=datetime.now(UTC))
-    fresh = queries.order(order.order_id)
-    assert fresh
-    assert fresh.word in text(visit(order))
+def test_each_state_has_a_page(subtests: pytest.Subtests) -> None:
+    for kinds in (("cancelled",), ("held",), ("shipped", "delivered"), ("packed",)):
+        with subtests.test(kinds=kinds):
+            order = make_order(paid=True)
+            for kind in kinds:
+                order = operations.order_moved(order, kind, actor="Ann", now=datetime.now(UTC))
+            fresh = queries.order(order.order_id)
+            assert fresh
+            assert fresh.word in text(visit(order))
 
 
 def not_there(number: str) -> list[tuple[str, str]]:
@@ -764,15 +772,17 @@ def not_there(number: str) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
-def test_s22_anothers_order_is_the_same_404_as_none(headers: dict[str, str]) -> None:
+def test_s22_anothers_order_is_the_same_404_as_none(subtests: pytest.Subtests) -> None:
     order = make_order(user_id=uuid4(), paid=True)
     stranger = Client()
     visit(make_order(), stranger)  # somebody with an order of their own
     member = Client()
     member.force_login(user_registered(f"{uuid4().hex}@example.com", "Eve", "correct horse battery", datetime.now(UTC)))
-    for client in (Client(), stranger, member):
-        for (method, theirs), (_, none) in zip(not_there(order.number), not_there("ZZZZ-ZZZZ"), strict=True):
+    asked = zip(not_there(order.number), not_there("ZZZZ-ZZZZ"), strict=True)
+    for (who, client), ((method, theirs), (_, none)), headers in combinations(
+        {"nobody": Client(), "stranger": stranger, "member": member}.items(), asked, ({}, HTMX)
+    ):
+        with subtests.test(who, method=method, address=none, headers=headers):
             real = getattr(client, method)(theirs, headers=headers)
             made_up = getattr(client, method)(none, headers=headers)
             assert real.status_code == made_up.status_code == 404
@@ -785,13 +795,14 @@ def scrubbed(answer: Any, number: str) -> str:
     return re.sub(changing, "", answer.content.decode()).replace(number, "")
 
 
-@pytest.mark.parametrize(
-    "cookie", ["", "x", "a:b:c", signing.dumps(["x"], salt="orders.cookie"), signing.dumps(3, salt="orders.cookie")]
-)
-def test_a_made_up_cookie_opens_nothing(cookie: str) -> None:
-    order, client = make_order(), Client()
-    client.cookies[settings.ORDER_COOKIE_NAME] = cookie
-    assert client.get(reverse("orders:detail", args=[order.number])).status_code == 404
+def test_a_made_up_cookie_opens_nothing(subtests: pytest.Subtests) -> None:
+    order = make_order()
+    signed = (signing.dumps(made_up, salt="orders.cookie") for made_up in (["x"], 3))
+    for cookie in ("", "x", "a:b:c", *signed):
+        with subtests.test(cookie=cookie):
+            client = Client()
+            client.cookies[settings.ORDER_COOKIE_NAME] = cookie
+            assert client.get(reverse("orders:detail", args=[order.number])).status_code == 404
 
 
 def test_x71_the_mailed_link_opens_the_order_in_this_browser() -> None:
@@ -804,11 +815,11 @@ def test_x71_the_mailed_link_opens_the_order_in_this_browser() -> None:
     assert cookie["samesite"] == "Lax"
 
 
-@pytest.mark.parametrize(
-    "token", ["x", "a:b:c", signing.dumps("x", salt="orders.track"), signing.dumps(uuid4().hex, salt="orders.track")]
-)
-def test_x71_a_made_up_link_opens_nothing(client: Client, token: str) -> None:
-    assert client.get(reverse("orders:track", args=[token])).status_code == 404
+def test_x71_a_made_up_link_opens_nothing(client: Client, subtests: pytest.Subtests) -> None:
+    signed = (signing.dumps(made_up, salt="orders.track") for made_up in ("x", uuid4().hex))
+    for token in ("x", "a:b:c", *signed):
+        with subtests.test(token=token):
+            assert client.get(reverse("orders:track", args=[token])).status_code == 404
 
 
 def test_x71_number_and_address_open_it_too(client: Client) -> None:

@@ -80,9 +80,8 @@ def test_what_is_lost_stays_sent_and_does_not_keep_an_order_open() -> None:
     assert two.fulfilment == "delivered"
 
 
-@pytest.mark.parametrize(
-    ("kind", "details"),
-    [
+def test_what_cannot_happen_to_a_parcel_is_refused(subtests: pytest.Subtests) -> None:
+    refused: tuple[tuple[str, dict[str, Any]], ...] = (
         ("packed", {"parcel": "2", "warehouse": "berlin", "lines": {"1": 2}}),
         ("packed", {"parcel": "2", "warehouse": "cork", "lines": {"1": 1}}),
         ("packed", {"parcel": "2", "warehouse": "berlin", "lines": {"7": 1}}),
@@ -95,12 +94,11 @@ def test_what_is_lost_stays_sent_and_does_not_keep_an_order_open() -> None:
         ("lost", {"parcel": "1"}),
         ("unpacked", {"parcel": "2"}),
         ("cancelled", {}),
-    ],
-)
-def test_what_cannot_happen_to_a_parcel_is_refused(kind: str, details: dict[str, Any]) -> None:
+    )
     order = packed(paid(items(2, 1), {"berlin": {1: 2}, "ahead": {2: 1}}), "berlin", line1=1)
-    with pytest.raises(MoveRefused):
-        happens(order, kind, **details)
+    for kind, details in refused:
+        with subtests.test(kind=kind, details=details), pytest.raises(MoveRefused):
+            happens(order, kind, **details)
 
 
 def test_what_waits_for_goods_is_not_packed() -> None:

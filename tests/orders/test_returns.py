@@ -66,9 +66,8 @@ def test_a_closed_order_waits_for_what_comes_back() -> None:
     assert (order.state, order.column, order.word) == ("closed", "returns_waiting", "Completed")
 
 
-@pytest.mark.parametrize(
-    ("kind", "details"),
-    [
+def test_what_cannot_happen_to_a_return_is_refused(subtests: pytest.Subtests) -> None:
+    refused: tuple[tuple[str, dict[str, Any]], ...] = (
         ("return_requested", {"return": "2", "lines": {"1": 3}}),
         ("return_requested", {"return": "2", "lines": {"1": -1}}),
         ("return_requested", {"return": "2", "lines": {"9": 1}}),
@@ -77,12 +76,11 @@ def test_a_closed_order_waits_for_what_comes_back() -> None:
         ("return_received", {"return": "1"}),
         ("return_approved", {"return": "2"}),
         ("return_rejected", {"return": "2"}),
-    ],
-)
-def test_what_cannot_happen_to_a_return_is_refused(kind: str, details: dict[str, Any]) -> None:
+    )
     order = asked(arrived(3), line1=1)
-    with pytest.raises(MoveRefused):
-        happens(order, kind, **details)
+    for kind, details in refused:
+        with subtests.test(kind=kind, details=details), pytest.raises(MoveRefused):
+            happens(order, kind, **details)
 
 
 def test_no_more_goes_to_the_shelf_than_came_back() -> None:

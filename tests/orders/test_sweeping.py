@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from cassandra_db.leases import lease
-from cassandra_db.minutes import minute_of
+from cassandra_db.minutes import minutes_between
 from cassandra_db.shares import Share
 from inventory import operations as inventory
 from inventory import queries as stock
@@ -20,6 +20,7 @@ from orders.gateways.testbank.gateway import TestBank
 from orders.operations import settling
 from tests.factories import make_draft, make_payment, make_product, make_stock
 from tests.orders.audit import audit
+from tests.shares import Only
 
 
 def now() -> datetime:
@@ -120,8 +121,7 @@ def test_what_is_paid_for_is_no_left_over_of_a_try() -> None:
     wants = [Want(7, product.product_id, variant_id, 2)]
     (kept,) = inventory.held(order.order_id, wants, now(), 9)
     inventory.committed([kept])
-    minutes = [minute_of(now()) + timedelta(minutes=n) for n in range(8, 13)]
-    jobs.holds_looked_after(minutes, now() + timedelta(minutes=13))
+    _holds_swept(order.order_id)
     assert stock.numbers(variant_id, kept.warehouse_id).committed == 3
 
 
@@ -139,9 +139,13 @@ def test_a_hold_that_has_become_the_orders_own_is_not_given_back(monkeypatch: py
 
     first = {each.hold_id for each in order.allocations(queries.items(order))}
     monkeypatch.setattr(jobs, "_own", own)
-    minutes = [minute_of(now()) + timedelta(minutes=n) for n in range(8, 13)]
-    jobs.holds_looked_after(minutes, now() + timedelta(minutes=13))
+    _holds_swept(order.order_id)
     assert stock.numbers(variant_id, kept.warehouse_id).held == 2
+
+
+def _holds_swept(order_id: UUID) -> None:
+    minutes = minutes_between(now() + timedelta(minutes=8), now() + timedelta(minutes=12))
+    jobs.holds_looked_after(minutes, now() + timedelta(minutes=13), Only("holds", thing=order_id))
 
 
 def _goods(units: int) -> Any:
