@@ -2,17 +2,22 @@
 
 import contextlib
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
+from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 
 import psutil
+from django.contrib.staticfiles.finders import get_finders
 
 from tests.environment import ROOT
 
@@ -24,6 +29,30 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+@cache
+def collected() -> Path:
+    """Return a folder with the static files as they are served, to be read only; the first run that has such files fills it.
+
+    It is named by what is collected and by the packages that do it, so all servers of all runs share it, and each run finds its own.
+    """
+    digest = blake2b((ROOT / "requirements.txt").read_bytes(), digest_size=8)
+    files = {path: storage for finder in get_finders() for path, storage in finder.list([])}
+    for path in sorted(files):
+        with files[path].open(path) as file:
+            digest.update(path.encode() + b"\0" + file.read())
+    folder = ROOT / ".run" / "collected" / digest.hexdigest()
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        new = Path(tempfile.mkdtemp(dir=folder.parent))
+        collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "-v0"]
+        subprocess.run(collect, cwd=ROOT, check=True, env=os.environ | {"STATIC_ROOT": str(new)})
+        try:
+            new.rename(folder)
+        except OSError:
+            shutil.rmtree(new)  # another process was sooner
+    return folder
+
+
 class Web:
     """The web server's processes: they can be started, ended, killed, and started again at the same address."""
 
@@ -31,14 +60,11 @@ class Web:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._folder, self._workers = folder, workers
-        self._environment = os.environ | {"STATIC_ROOT": str(folder / "static"), "PUBLIC_URL": self.url} | environment
+        self.environment = os.environ | {"STATIC_ROOT": str(collected()), "PUBLIC_URL": self.url} | environment
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Serve the shop, and wait until it answers."""
-        if not (self._folder / "static").exists():
-            collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "-v0"]
-            subprocess.run(collect, cwd=ROOT, check=True, env=self._environment)
         with (self._folder / "gunicorn.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [
@@ -46,7 +72,7 @@ class Web:
                     *("--bind", f"127.0.0.1:{self.port}", "--workers", str(self._workers), "--threads", "4"),
                 ],
                 cwd=ROOT,
-                env=self._environment,
+                env=self.environment,
                 stdout=log,
                 stderr=log,
             )
@@ -71,7 +97,7 @@ class Web:
 
 @contextlib.contextmanager
 def served(folder: Path, workers: int = 1, **environment: str) -> Iterator[str]:
-    """Serve the shop under the suite's environment and yield its address. `folder` takes static files and the log."""
+    """Serve the shop under the suite's environment and yield its address. `folder` takes the log."""
     web = Web(folder, workers, **environment)
     try:
         web.start()
