@@ -571,7 +571,6 @@ FAULTS = (
         """<a class="button button--quiet" id="load-more" href="{{ next_url }}" rel="next" """,
         """<a class="button button--quiet" id="load-more" rel="next" """,
         "tests/house/test_templates.py",
-        "tests/storefront/test_pages.py",
     ),
     _fault(
         "Soft words are too pale to read",
