@@ -40,7 +40,7 @@ test: .venv/checks  ## the suite, against a real Cassandra, with a real browser,
 
 prove: .venv/checks  ## the big proofs: nodes and servers killed, answers cut, a sale; LONG=1 for more (ARGS=…)
 	@$(BIN)/python -m tests.tools
-	@$(BIN)/python -m pytest -m proof --junitxml=.run/prove.xml $(ARGS)
+	@$(BIN)/python -m pytest -m "proof$(if $(LONG),, and not long)" --junitxml=.run/prove.xml $(ARGS)
 
 mutants: .venv/checks  ## put known faults back one by one, and see that the suite finds each (ARGS=…)
 	@$(BIN)/python -m tests.tools

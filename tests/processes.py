@@ -23,6 +23,7 @@ LONG = (
     "tests/browser",
     "tests/journeys/test_sweep.py",
     "tests/orders/test_crashes.py",
+    "tests/storefront/test_loading.py",
 )
 
 

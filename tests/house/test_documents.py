@@ -6,12 +6,14 @@ from tests.house.rooms import ROOT
 from tests.rules import for_each
 
 NAMED = [
-    (document.name, file, test)
+    (document.name, command, file, test)
     for document in sorted((ROOT / "docs").rglob("*.md"))
-    for file, test in re.findall(r"`(tests/[a-z_/]+\.py)::(test_[a-z0-9_]+)`", document.read_text())
+    for command, file, test in re.findall(
+        r"`(?:make (test|prove|prove LONG=1) ARGS=)?(tests/[a-z_/]+\.py)::(test_[a-z0-9_]+)`", document.read_text()
+    )
 ]
 RESILIENCE = (ROOT / "docs" / "resilience.md").read_text()
-NOTES = set(re.findall(r"^(\d+)\. .*`tests/", RESILIENCE, re.MULTILINE))
+NOTES = set(re.findall(r"^(\d+)\. .*`make (?:test|prove) ARGS=tests/", RESILIENCE, re.MULTILINE))
 CELLS = [
     (row, cell.strip())
     for row in [line for line in RESILIENCE.splitlines() if line.startswith("|")][2:]
@@ -20,10 +22,13 @@ CELLS = [
 
 
 @for_each(NAMED, at_least=14)
-def test_each_test_that_a_document_names_is_there(named: tuple[str, str, str]) -> None:
-    _, file, test = named
+def test_each_test_that_a_document_names_is_there_and_run_by_its_command(named: tuple[str, str, str, str]) -> None:
+    _, command, file, test = named
     assert (ROOT / file).exists(), "there is no such file"
-    assert f"def {test}(" in (ROOT / file).read_text(), "the file has no such test"
+    found = re.search(rf"((?:^@.*\n)*)def {test}\(", (ROOT / file).read_text(), re.MULTILINE)
+    assert found, "the file has no such test"
+    proof, long = ("prove" if "mark.proof" in found[1] else "test"), (" LONG=1" if "mark.long" in found[1] else "")
+    assert command in ("", proof + long), f"it is run by make {proof}{long}"
 
 
 @for_each(CELLS, at_least=45)

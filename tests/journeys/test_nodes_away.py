@@ -1,0 +1,30 @@
+"""Checkouts while one node of three is killed, two are gone, and one is paused: the benchmark's own run, smaller."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.environment import ROOT
+from tests.proof import Told
+
+CHECKOUTS = 60
+
+
+@pytest.mark.proof
+@pytest.mark.long
+@pytest.mark.timeout(1500)
+def test_no_checkout_is_lost_or_doubled_while_nodes_go_away(told: Told) -> None:
+    told.claims(
+        "Nodes go away among checkouts",
+        f"{CHECKOUTS} buyers order while one node of three is killed, {CHECKOUTS} while one stands still for half a minute: each is told of"
+        " one paid order, and there is that one. With two nodes gone the checkout says so, charges nothing, and goes on when they are back.",
+    )
+    command = [sys.executable, "-m", "benchmarks.nodes_away", "--checkouts", str(CHECKOUTS)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    parts = re.findall(r"^((?:one node|two nodes) [^:]*): (.*); ([^;]*)$", done.stdout, re.MULTILINE)
+    for what, clients_were_told, stored in parts:
+        told.row(what, clients_were_told, stored, agrees=stored == "none lost, none doubled")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(parts) == 3, done.stdout
