@@ -67,10 +67,10 @@ def test_s1_a_role_given_or_taken_ends_the_sessions_and_lists_who_has_one(admin:
     assert any("do not work at Stoa any more" in text for text in told)
 
 
-@pytest.mark.parametrize("role", ["", "pilot", "Admin", "shopper' OR 1=1"])
-def test_a_role_that_does_not_exist_is_refused(admin: Client, sam: User, role: str) -> None:
-    assert admin.post(of(sam, "person_role"), {"role": role}).status_code == 422
-    assert role_of(sam) == ""
+def test_a_role_that_does_not_exist_is_refused(admin: Client, sam: User) -> None:
+    roles = "", "pilot", "Admin", "shopper' OR 1=1"
+    answered = {role: (admin.post(of(sam, "person_role"), {"role": role}).status_code, role_of(sam)) for role in roles}
+    assert answered == dict.fromkeys(roles, (422, ""))
 
 
 def test_nobody_changes_their_own_role_or_second_factor(admin: Client, ada: User) -> None:

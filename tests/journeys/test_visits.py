@@ -146,15 +146,5 @@ def test_staff_move_an_order_on_and_the_shopper_sees_it(mug: Product, email: str
     assert "Your parcel is on its way" in ann.text
 
 
-def test_nobody_else_sees_the_board_or_the_order(mug: Product, email: str) -> None:
-    ann, charlie = Visitor(), Visitor()
-    fill_cart(ann, mug)
-    number = buy(ann, email)
-    for address in (f"/orders/{number}/", f"/staff/orders/{number}/", "/staff/"):
-        charlie.open(address)
-        assert "12 Harbour Street" not in charlie.text
-        assert number not in charlie.text or "Sign in" in charlie.text
-
-
 def _moves(staff: Visitor) -> list[tuple[str, str, str]]:
     return [button for form in forms_of(staff.text) if form.action.endswith("/move/") for button in form.buttons]
