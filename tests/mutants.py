@@ -3,8 +3,9 @@
     python -m tests.mutants                  # all of them; 1 if the suite lets one pass, 2 if one's text is not there any more
     python -m tests.mutants -j 2 cart mail   # those with one of these words in their name or file, two at once
 
-Found is a fault by which a test fails. One that does not import, that no test is reached by, or that takes too long proves
-nothing: it is called broken, and counts as one that was let pass. That the suite is green without any is taken for granted.
+Found is a fault by which a test fails that passes without it: at the end all tests that have found one are run on the right
+tree. A fault that does not import, that no test is reached by, or that takes too long proves nothing: it is called broken, and
+counts as one that was let pass.
 """
 
 from __future__ import annotations
@@ -21,17 +22,18 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
 
 from tests.faults import FAULTS, Fault
 
 ROOT = Path(__file__).resolve().parent.parent
-# So long the tests of one fault may take, in seconds; on two quiet cores few take more than twenty.
+# So long one run of pytest may take, in seconds; on two quiet cores few take more than twenty.
 PATIENCE = 600
 # What pytest says of a test that failed: which, and why. One whose setup failed is an ERROR, and finds nothing.
-_FAILED = re.compile(r"^FAILED (?:tests/)?(.+?)(?: - (.*))?$", re.MULTILINE)
+_FAILED = re.compile(r"^FAILED (.+?)(?: - (.*))?$", re.MULTILINE)
+_NOT_PASSED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 # A fault that is no program is none that anybody could have shipped.
 _NO_PROGRAM = (
     "NameError",
@@ -45,15 +47,16 @@ _NO_PROGRAM = (
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a fault: by which test it was found, or what else."""
+    """What came of a fault: the test that found it, and how that failed; or no test, and what is wrong."""
 
     fault: Fault
-    found: bool
+    test: str
     told: str
-    seconds: float
+    seconds: float = 0
 
     def __str__(self) -> str:
-        return f"{'found' if self.found else 'NOT FOUND'}  {self.seconds:5.1f} s  {self.fault.name}: {self.told}"
+        said = f"{self.seconds:5.1f} s  {self.fault.name}: {self.test or self.told}"
+        return f"found  {said}\n{'':16}{self.told[:200]}" if self.test else f"NOT FOUND  {said}"
 
 
 def stale(faults: Iterable[Fault], root: Path = ROOT) -> list[str]:
@@ -100,20 +103,19 @@ def tried(fault: Fault, tree: Path, node: dict[str, str]) -> Result:
     right = file.read_text()
     file.write_text(right.replace(fault.old, fault.new))
     try:
-        status, said = _ran(fault.tests, tree, node)
+        status, said = _ran(["-x", *fault.tests], tree, node)
     finally:
         file.write_text(right)
-    found, told = _judged(status, said)
-    return Result(fault, found, told, time.monotonic() - began)
+    test, told = _judged(status, said)
+    return Result(fault, test, told, time.monotonic() - began)
 
 
-def _ran(tests: Sequence[str], tree: Path, node: dict[str, str]) -> tuple[int | None, str]:
+def _ran(what: Sequence[str], tree: Path, node: dict[str, str]) -> tuple[int | None, str]:
     """Run pytest and return its status and what it said; None when it took too long."""
     command = [
         sys.executable,
         "-m",
         "pytest",
-        "-x",
         "-q",
         "--no-header",
         "--tb=short",
@@ -121,10 +123,9 @@ def _ran(tests: Sequence[str], tree: Path, node: dict[str, str]) -> tuple[int | 
         "not proof",
         "-p",
         "no:randomly",
-        *tests,
     ]
     with subprocess.Popen(
-        command,
+        [*command, *what],
         cwd=tree,
         env=os.environ | node | {"COLUMNS": "240"},
         stdin=subprocess.DEVNULL,
@@ -140,23 +141,32 @@ def _ran(tests: Sequence[str], tree: Path, node: dict[str, str]) -> tuple[int | 
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.communicate(timeout=60)
             process.kill()
-            return None, ""
+            return None, f"more than {PATIENCE} s"
     return process.returncode, said
 
 
-def _judged(status: int | None, said: str) -> tuple[bool, str]:
-    """Tell whether that is a fault that was found, and by which test, or what is wrong."""
-    if status is None:
-        return False, f"BROKEN, its tests took more than {PATIENCE} s"
+def _judged(status: int | None, said: str) -> tuple[str, str]:
+    """Return the test that found a fault, and how it failed; or '', and what is wrong."""
     if status == 0:
-        return False, "LET PASS"
+        return "", "LET PASS"
     failed = _FAILED.search(said)
     if status != 1 or failed is None:
-        return False, f"BROKEN, no test failed, and pytest ended with status {status}:\n{said[-2000:]}"
+        return "", f"BROKEN, no test failed, and pytest ended with status {status}:\n{said[-2000:]}"
     test, why = failed[1], failed[2] or ""
     if why.startswith(_NO_PROGRAM):
-        return False, f"BROKEN, it is no program: {test}: {why}"
-    return True, test
+        return "", f"BROKEN, it is no program: {test}: {why}"
+    return test, why
+
+
+def held_against(results: Sequence[Result], tree: Path, node: dict[str, str]) -> list[Result]:
+    """Run the tests that have found faults on the right tree: one that does not pass there has found nothing."""
+    tests = sorted({each.test for each in results if each.test})
+    status, said = _ran(tests, tree, node) if tests else (0, "")
+    if status == 0:
+        return list(results)
+    wrong = set(_NOT_PASSED.findall(said)) if status == 1 else set(tests)
+    told = f"BROKEN, its test does not pass without it, either (status {status}):\n{said[-2000:]}"
+    return [replace(each, test="", told=told) if each.test in wrong else each for each in results]
 
 
 @contextlib.contextmanager
@@ -189,7 +199,8 @@ def run(faults: Sequence[Fault], at_once: int) -> list[Result]:
         for number in range(at_once):
             free.put(copied(Path(folder) / str(number)))
         with ThreadPoolExecutor(at_once) as crew:
-            return list(crew.map(one, faults))
+            results = list(crew.map(one, faults))
+        return held_against(results, free.get(), node)
 
 
 def main() -> int:
@@ -210,7 +221,7 @@ def main() -> int:
     ]
     began = time.monotonic()
     results = run(chosen, asked.at_once)
-    missed = [each for each in results if not each.found]
+    missed = [each for each in results if not each.test]
     if missed:
         print("\nNot found:", *missed, sep="\n  ")
     print(f"\n{len(results) - len(missed)} of {len(results)} found, in {(time.monotonic() - began) / 60:.1f} minutes")
