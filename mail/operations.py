@@ -13,7 +13,7 @@ from email.utils import parseaddr
 from smtplib import SMTPException
 from time import monotonic
 from typing import Any
-from uuid import UUID, uuid4, uuid5
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives, get_connection
@@ -86,7 +86,7 @@ def mail_queued(
     the mail's id.
     Raises CassandraUnavailable; then call it again: nothing is sent twice.
     """
-    mail_id = uuid5(subject_id, event)
+    mail_id = queries.mail_id_of(subject_id, event)
     # `now` may be when a long run began, and the sender does not look that far back.
     HINT.run(minute=minute_of(max(now, datetime.now(UTC))), mail_id=mail_id)
     TO_RECIPIENT.run(recipient=email_key(to), mail_id=mail_id)

@@ -1,8 +1,8 @@
 """What the worker reads of the outbox."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from cassandra_db import Pending, Row, read
 from cassandra_db.minutes import minutes_between
@@ -15,6 +15,7 @@ MAIL = read(
        FROM mails WHERE mail_id = :mail_id""",
 )
 
+WRITTEN = read("mail", "SELECT mail_id FROM mails WHERE mail_id = :mail_id")
 OF_RECIPIENT = read("mail", "SELECT mail_id FROM mails_by_recipient WHERE recipient = :recipient")
 
 
@@ -35,6 +36,17 @@ def mail_started(mail_id: UUID) -> Pending:
 def mail(mail_id: UUID) -> Row | None:
     """Return the mail as it stands in the outbox, or None. Raises CassandraUnavailable."""
     return MAIL.one(mail_id=mail_id)
+
+
+def mail_id_of(subject_id: UUID, event: str) -> UUID:
+    """Return the id of the mail about what happened to a subject: telling the same twice is one mail."""
+    return uuid5(subject_id, event)
+
+
+def not_written(subject_id: UUID, events: Iterable[str]) -> list[str]:
+    """Return about which of these events no mail was written in the last 30 days. Raises CassandraUnavailable."""
+    reading = {event: WRITTEN.start(mail_id=mail_id_of(subject_id, event)) for event in events}
+    return [event for event, pending in reading.items() if not pending.rows()]
 
 
 def mails_to(email: str) -> list[Row]:

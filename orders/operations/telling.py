@@ -15,6 +15,7 @@ from accounts import queries as accounts
 from catalogue.money import money
 from catalogue.templatetags.money import money as in_words
 from mail.operations import mail_queued
+from mail.queries import not_written
 from orders import balance, links
 from orders.carriers import tracking_url
 from orders.events import Event, units
@@ -53,15 +54,20 @@ def mails_written(order: Order, items: tuple[Item, ...], now: datetime) -> None:
     if order.erased:
         return
     fresh = [event for event in order.events if event.at >= datetime.now(UTC) - _news_for(order, event)]
-    told = [(event, letter) for event in fresh if (letter := letter_about(order, event, items))]
-    if not told:
+    told: dict[str, tuple[Event, Letter]] = {}
+    for event in fresh:
+        about = "confirmed" if event.kind in CONFIRMING else f"{event.kind} {event.event_id}"
+        if letter := letter_about(order, event, items):
+            told.setdefault(about, (event, letter))
+    missing = not_written(order.order_id, told)
+    if not missing:
         return
     member = accounts.user(order.user_id) if order.user_id else None
     plain = bool(member and member.plain_mail)
     url = f"{settings.PUBLIC_URL}{reverse('orders:track', args=[links.track_token(order.order_id)])}"
     context = {"order": order, "items": order.lines(items) or items, "url": url}
-    for event, letter in told:
-        about = "confirmed" if event.kind in CONFIRMING else f"{event.kind} {event.event_id}"
+    for about in missing:
+        event, letter = told[about]
         template = "order_placed" if event.kind in CONFIRMING else "order_moved"
         mail_queued(order.order_id, about, order.email, template, context | {"letter": letter}, now, plain=plain)
 

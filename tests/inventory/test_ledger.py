@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from django.test import override_settings
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -19,6 +20,7 @@ from inventory.queries import Allocation, Numbers, Want
 from tests.factories import make_stock
 from tests.inventory.test_moving import paid
 from tests.inventory.test_operations import NOW, numbers, want
+from tests.orders.audit import stock_adds_up
 
 PLACES = ("berlin", "cork")
 UNITS = st.integers(1, 4)
@@ -182,6 +184,35 @@ def test_wrong_numbers_are_made_anew() -> None:
     assert after == right == numbers(variant_id)
 
 
+@override_settings(STOCK_LEDGER_SHARDS=16)
+def test_a_ledger_is_spread_over_its_partitions() -> None:
+    variant_id = make_stock(40)
+    for n in range(16):
+        operations.moved_to(paid(variant_id, 2, UUID(int=uuid4().int // 16 * 16 + n)), left=1, shipped=1)
+    right = Numbers(40, 8, 0, 16, 16)
+    entries = [
+        queries.LEDGER.all(variant_id=variant_id, warehouse_id="berlin", shard=shard)
+        for shard in range(queries.SHARDS_AT_MOST)
+    ]
+    assert all(len(rows) >= 2 for rows in entries), "each has its order's: committed, and sent"
+    assert sum(map(len, entries)) == len(queries.ledger(variant_id, "berlin"))
+    assert queries.numbers_from([], queries.ledger(variant_id, "berlin")) == right
+    assert operations.numbers_rebuilt(variant_id, "berlin") == (right, right)
+
+
+def test_over_how_many_partitions_a_ledger_is_spread_may_be_changed_at_any_time() -> None:
+    variant_id, order_id = make_stock(20), UUID(int=uuid4().int // 16 * 16 + 13)
+    (kept,) = operations.held(order_id, [want(variant_id, 6)], NOW, retry=False)
+    for sent, shards in enumerate((16, 2, 16, 4, 1), 1):
+        with override_settings(STOCK_LEDGER_SHARDS=shards):
+            for _ in range(2):
+                operations.moved_to(kept, left=6 - sent, shipped=sent)
+            right = Numbers(20, 14, 0, 6 - sent, sent)
+            assert stock_adds_up(variant_id)["shipped"] == sent, "the audit finds nothing"
+            damaged(variant_id, available=19, shipped=0)
+            assert operations.numbers_rebuilt(variant_id, "berlin")[1] == right == numbers(variant_id)
+
+
 def test_a_shelf_that_nothing_ever_arrived_on_is_left_alone() -> None:
     with pytest.raises(NothingBooked):
         operations.numbers_rebuilt(uuid4(), "berlin")
@@ -192,9 +223,9 @@ def test_numbers_that_never_stand_still_are_left_alone(monkeypatch: pytest.Monke
     damaged(variant_id, available=19)
     look = queries.ledger
 
-    def meanwhile(*shelf: Any) -> Any:
+    def meanwhile(*shelf: Any, whole: bool) -> Any:
         operations.held(uuid4(), [want(variant_id)], NOW, retry=False)
-        return look(*shelf)
+        return look(*shelf, whole=whole)
 
     monkeypatch.setattr(queries, "ledger", meanwhile)
     with pytest.raises(NumbersMoving):

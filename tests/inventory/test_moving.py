@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from random import Random
 from typing import Any
 from uuid import UUID, uuid4
@@ -184,35 +185,36 @@ class Killed(BaseException):
     """As a process ends."""
 
 
-@pytest.mark.parametrize("step", ["committed", "in parts", "given up", "sent", "released", "restocked", "adjusted"])
-def test_a_crash_before_the_ledger_loses_nothing(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    variant_id, order_id, booking = make_stock(20), uuid4(), uuid4()
-    (kept,) = operations.held(order_id, [want(variant_id, 6)], NOW, retry=False)
-    if step != "committed":
-        operations.committed([kept])
-    if step == "restocked":
-        operations.shipped([kept])
-    act: dict[str, Callable[[], Any]] = {
-        "committed": lambda: operations.committed([kept]),
-        "in parts": lambda: operations.moved_to(kept, left=4, shipped=2),
-        "given up": lambda: operations.moved_to(kept, left=0, shipped=2),
-        "sent": lambda: operations.shipped([kept]),
-        "released": lambda: operations.released([kept]),
-        "restocked": lambda: operations.restocked(order_id, "R", [replace(kept, quantity=1)], NOW),
-        "adjusted": lambda: operations.stock_adjusted(
-            *(variant_id, "berlin", 3), adjustment_id=booking, actor="Ada", reason="Found.", now=NOW
-        ),
-    }
-
+def test_a_crash_before_the_ledger_loses_nothing(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests) -> None:
     def crash(*_: Any, **__: Any) -> None:
         raise Killed
 
-    with monkeypatch.context() as patched:
-        patched.setattr(ledger.ENTRY, "start", crash)
-        with pytest.raises(Killed):
-            act[step]()
-    there, on_shelf = queries.shelf(variant_id, "berlin")
-    assert queries.numbers_from(on_shelf, queries.ledger(variant_id, "berlin")) == there
-    act[step]()
-    assert numbers(variant_id) == there, "once, whoever finishes it"
-    assert queries.numbers_from([], queries.ledger(variant_id, "berlin")) == there, "and now the ledger alone knows"
+    for step in ("committed", "in parts", "given up", "sent", "released", "restocked", "adjusted"):
+        with subtests.test(step):
+            variant_id, order_id, booking = make_stock(20), uuid4(), uuid4()
+            (kept,) = operations.held(order_id, [want(variant_id, 6)], NOW, retry=False)
+            if step != "committed":
+                operations.committed([kept])
+            if step == "restocked":
+                operations.shipped([kept])
+            back = [replace(kept, quantity=1)]
+            found = {"adjustment_id": booking, "actor": "Ada", "reason": "Found.", "now": NOW}
+            steps: dict[str, Callable[[], Any]] = {
+                "committed": partial(operations.committed, [kept]),
+                "in parts": partial(operations.moved_to, kept, left=4, shipped=2),
+                "given up": partial(operations.moved_to, kept, left=0, shipped=2),
+                "sent": partial(operations.shipped, [kept]),
+                "released": partial(operations.released, [kept]),
+                "restocked": partial(operations.restocked, order_id, "R", back, NOW),
+                "adjusted": partial(operations.stock_adjusted, variant_id, "berlin", 3, **found),
+            }
+            with monkeypatch.context() as patched:
+                patched.setattr(ledger.ENTRY, "start", crash)
+                with pytest.raises(Killed):
+                    steps[step]()
+            there, on_shelf = queries.shelf(variant_id, "berlin")
+            assert queries.numbers_from(on_shelf, queries.ledger(variant_id, "berlin")) == there
+            steps[step]()
+            assert numbers(variant_id) == there, "once, whoever finishes it"
+            alone = queries.numbers_from([], queries.ledger(variant_id, "berlin"))
+            assert alone == there, "and now the ledger alone knows"

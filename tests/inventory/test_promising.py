@@ -77,10 +77,10 @@ def test_the_limit_counts_those_who_wait_already() -> None:
     assert rebuilt[0] == rebuilt[1]
 
 
-@pytest.mark.parametrize(("kind", "limit"), [("some day", 1), (PREORDER, -1)])
-def test_nonsense_is_refused(kind: str, limit: int) -> None:
-    with pytest.raises(ValueError, match=str(limit)):
-        sell(uuid4(), uuid4(), kind, limit)
+def test_nonsense_is_refused(subtests: pytest.Subtests) -> None:
+    for kind, limit in (("some day", 1), (PREORDER, -1)):
+        with subtests.test(kind=kind, limit=limit), pytest.raises(ValueError, match=str(limit)):
+            sell(uuid4(), uuid4(), kind, limit)
 
 
 def test_the_oldest_order_that_waits_comes_first_when_goods_arrive() -> None:
@@ -115,15 +115,13 @@ def test_staff_do_it_by_a_command() -> None:
             told(*wrong)
 
 
-@pytest.mark.parametrize(
-    ("kind", "on", "words"),
-    [
+def test_the_words_for_it(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests) -> None:
+    monkeypatch.setattr(queries, "localdate", lambda: date(2026, 11, 21))
+    for kind, on, words in (
         (PREORDER, date(2026, 12, 3), "Pre-order: sent from 3 December"),
         (BACKORDER, date(2027, 1, 31), "On order: sent from 31 January 2027"),
         (BACKORDER, None, "On order: sent as soon as it is here"),
         (PREORDER, date(2026, 11, 2), "Pre-order: sent as soon as it is here"),
-    ],
-)
-def test_the_words_for_it(kind: str, on: date | None, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queries, "localdate", lambda: date(2026, 11, 21))
-    assert queries.Ahead(kind, 1, on).words == words
+    ):
+        with subtests.test(kind=kind, on=on):
+            assert queries.Ahead(kind, 1, on).words == words

@@ -39,12 +39,20 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def in_order_of_holding(*goods: Product) -> tuple[Product, ...]:
+    return tuple(sorted(goods, key=lambda product: product.variants[0].variant_id))
+
+
 @dataclass
 class Case:
-    """An order to come, with a code, of two things, one of which has to be sent from two warehouses."""
+    """An order to come, with a code, of two things, one of which has to be sent from two warehouses.
+
+    The other is held before it, so that it has to be given back when the first plan fails. Both stand in lists, whose cards
+    are told that few are left.
+    """
 
     began: datetime = field(default_factory=now)
-    goods: tuple[Product, ...] = field(default_factory=lambda: (make_product(), make_product()))
+    goods: tuple[Product, ...] = field(default_factory=lambda: in_order_of_holding(make_product(), make_product()))
     code: str = field(default_factory=lambda: make_voucher(uses=5))
     email: str = field(default_factory=lambda: f"crash-{uuid4().hex}@example.com")
     draft: Draft = field(init=False)
@@ -180,18 +188,19 @@ class Journey:
 NOTHING, UNPAID, PAID = "nothing", "expired voided unfulfilled", "confirmed paid unfulfilled"
 BACK = "confirmed partially_refunded delivered"
 JOURNEYS = {
-    "placed and paid": Journey(lambda case: None, Case.paid, {NOTHING, UNPAID, PAID}, 30),
-    "not paid in time": Journey(Case.placed, Case.run_out, {UNPAID}, 10),
-    "paid too late": Journey(Case.run_out_then_paid_for, Case.settled, {PAID}, 20, minutes=40),
-    "given up": Journey(Case.placed, Case.cancelled, {UNPAID, "cancelled voided unfulfilled"}, 10),
-    "cancelled and refunded": Journey(Case.paid, Case.cancelled, {PAID, "cancelled refunded unfulfilled"}, 10),
+    "placed": Journey(lambda case: None, Case.placed, {NOTHING, UNPAID}, 35),
+    "paid": Journey(Case.placed, Case.paid, {UNPAID, PAID}, 27),
+    "not paid in time": Journey(Case.placed, Case.run_out, {UNPAID}, 35),
+    "paid too late": Journey(Case.run_out_then_paid_for, Case.settled, {PAID}, 38, minutes=40),
+    "given up": Journey(Case.placed, Case.cancelled, {UNPAID, "cancelled voided unfulfilled"}, 22),
+    "cancelled and refunded": Journey(Case.paid, Case.cancelled, {PAID, "cancelled refunded unfulfilled"}, 44),
     "sent": Journey(
         Case.paid,
         Case.sent,
         {f"confirmed paid {word}" for word in ("unfulfilled", "partially_shipped", "shipped", "delivered")},
-        20,
+        74,
     ),
-    "sent back": Journey(Case.paid_and_sent, Case.sent_back, {"confirmed paid delivered", BACK}, 15),
+    "sent back": Journey(Case.paid_and_sent, Case.sent_back, {"confirmed paid delivered", BACK}, 52),
 }
 
 
@@ -227,7 +236,7 @@ def crashed(name: str, chosen: Callable[[Sequence[Write]], Sequence[Write]]) -> 
     assert len(writes) >= journey.writes, "they are not seen any more"
     # Now and then one waits for another and writes something more, or less, than the first time.
     assert died >= len(places) * 0.9
-    print(f"{name}: {len(writes)} writes, killed at {died} of them, whole each time: {dict(ends)}")
+    print(f"{name}: {len(writes)} writes, killed at {died} of {len(places)}, whole each time: {dict(ends)}")
 
 
 @pytest.mark.parametrize("name", JOURNEYS)
@@ -237,9 +246,10 @@ def test_killed_at_each_statements_first_and_last_write(name: str) -> None:
 
 @pytest.mark.proof
 @pytest.mark.timeout(600)
+@pytest.mark.parametrize("half", [0, 1])
 @pytest.mark.parametrize("name", JOURNEYS)
-def test_killed_at_every_write(name: str) -> None:
-    crashed(name, list)
+def test_killed_at_every_write(name: str, half: int) -> None:
+    crashed(name, lambda writes: writes[half::2])
 
 
 def pressed_again(chosen: Callable[[Sequence[Write]], Sequence[Write]]) -> None:
@@ -258,7 +268,7 @@ def pressed_again(chosen: Callable[[Sequence[Write]], Sequence[Write]]) -> None:
         except AssertionError as error:
             wrong.append(f"killed at {place}: {error}")
     assert not wrong, "\n".join(wrong)
-    assert len(writes) >= 15, "they are not seen any more"
+    assert len(writes) >= 35, "they are not seen any more"
 
 
 def test_who_was_cut_off_presses_again_and_has_one_order() -> None:

@@ -11,12 +11,12 @@ from django.conf import settings
 
 from cassandra_db import Row
 from catalogue.delivery import METHODS
+from mail.queries import mails_to
 from orders import operations, queries
 from orders.carriers import tracking_url
 from orders.links import order_id_of
 from orders.operations.telling import Letter, letter_about, mails_written
 from orders.queries import Order
-from tests.accounts.post import mails_to
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.paper import changed, happens, items, order, paid
 
@@ -166,7 +166,7 @@ def test_of_a_carrier_that_is_not_known_there_is_no_page() -> None:
 
 
 def mailed(order: Order) -> list[Row]:
-    return mails_to(order.email)
+    return sorted(mails_to(order.email), key=lambda row: row.queued_at)
 
 
 def test_each_event_is_told_once_however_often_the_order_is_settled() -> None:

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
@@ -14,8 +15,8 @@ from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler
 from django.core.wsgi import get_wsgi_application
 from django.test.utils import override_settings
 
-from cassandra_db import conditional
-from cassandra_db.minutes import minute_of
+from cassandra_db import conditional, read
+from cassandra_db.minutes import minute_of, minutes_between
 from inventory import operations as inventory
 from inventory import queries as stock
 from orders import operations, queries
@@ -81,10 +82,15 @@ def to_be_told(payment_id: UUID, within: timedelta = timedelta(minutes=3)) -> li
     return [row for row in books.notices(minutes) if str(payment_id) in row.body]
 
 
-def sent(at: datetime) -> int:
-    """Let the bank send what is due by then."""
-    minutes = [minute_of(now()) + timedelta(minutes=n) for n in range(-1, (at - now()) // timedelta(minutes=1) + 2)]
-    return jobs.notices_sent(minutes, at)
+def sent(payment_id: UUID, at: datetime | None = None) -> int:
+    """Let the bank send what is due about a payment by then, by default by now."""
+    at, told = at or now(), books.notices
+
+    def about(minutes: list[datetime]) -> list[Any]:
+        return [row for row in told(minutes) if str(payment_id) in row.body]
+
+    with patch.object(books, "notices", about):
+        return jobs.notices_sent(minutes_between(now() - timedelta(minutes=1), at + timedelta(minutes=1)), at)
 
 
 def paid_with(card: str, shop: str, order: Order | None = None) -> tuple[Order, UUID]:
@@ -115,21 +121,21 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_the_bank_tells_though_nobody_comes_back(shop: str) -> None:
     order, payment_id = paid_with(cards.APPROVED, shop)
     assert len(to_be_told(payment_id)) == 1
-    sent(now())
+    sent(payment_id)
     assert audit(order.order_id).word == "Confirmed"
     assert not to_be_told(payment_id)
 
 
 def test_a_declined_card_is_told_too(shop: str) -> None:
-    order, _ = paid_with(cards.DECLINED, shop)
-    sent(now())
+    order, payment_id = paid_with(cards.DECLINED, shop)
+    sent(payment_id)
     assert audit(order.order_id).word == "Payment failed"
 
 
 def test_told_twice_it_is_asked_once(shop: str, asked: list[str]) -> None:
     order, payment_id = paid_with(cards.TWICE, shop)
     assert len(to_be_told(payment_id)) == 2
-    sent(now())
+    sent(payment_id)
     assert not to_be_told(payment_id)
     assert asked.count(payment_id.hex) == 1
     assert [event.kind for event in audit(order.order_id).events].count("captured") == 1
@@ -137,11 +143,11 @@ def test_told_twice_it_is_asked_once(shop: str, asked: list[str]) -> None:
 
 def test_told_in_the_wrong_order_it_stays_paid(shop: str) -> None:
     order, payment_id = paid_with(cards.OUT_OF_ORDER, shop)
-    sent(now())
+    sent(payment_id)
     assert audit(order.order_id).word == "Confirmed"
     (straggler,) = to_be_told(payment_id)
     assert "payment.opened" in straggler.body
-    sent(now() + bank.STRAGGLES)
+    sent(payment_id, now() + bank.STRAGGLES)
     assert not to_be_told(payment_id)
     assert audit(order.order_id).word == "Confirmed"
 
@@ -152,13 +158,13 @@ def test_a_late_answer_is_told_when_it_is_there(shop: str) -> None:
     row = books.payment(payment_id)
     assert row
     assert bank._changed(row, answers_at=now() - timedelta(seconds=1))
-    sent(now() + bank.LATE_BY)
+    sent(payment_id, now() + bank.LATE_BY)
     assert audit(order.order_id).word == "Confirmed"
 
 
 def test_a_shop_that_is_away_is_told_again_later() -> None:
     _, payment_id = paid_with(cards.APPROVED, "http://127.0.0.1:9")
-    sent(now())
+    sent(payment_id)
     (again,) = to_be_told(payment_id)
     assert again.tries == 1
     assert again.due_at > now()
@@ -314,6 +320,14 @@ def test_what_could_not_be_followed_may_come_again(shop: str, monkeypatch: pytes
     assert audit(order.order_id).word == "Confirmed"
 
 
+CLAIM = read(
+    "test", "SELECT TTL(follower) AS left FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id"
+)
+CLAIM_OVER = conditional(
+    "test", "DELETE FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id IF EXISTS"
+)
+
+
 def test_whoever_died_over_a_notice_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     order, payment_id = paid_with(cards.APPROVED, "http://127.0.0.1:9")
     notice = Notice(uuid4().hex, order.number, payment_id, payment_id.hex)
@@ -324,14 +338,16 @@ def test_whoever_died_over_a_notice_is_forgotten(monkeypatch: pytest.MonkeyPatch
     def die(*_: Any) -> None:
         raise Killed
 
-    monkeypatch.setattr(noticing, "BUSY_SECONDS", 2)
     with monkeypatch.context() as patch:
         patch.setattr(noticing, "payment_settled", die)
         with pytest.raises(Killed):
             operations.notice_followed("testbank", notice, now())
     with pytest.raises(NoticeBusy):
         operations.notice_followed("testbank", notice, now())
-    threading.Event().wait(2.5)  # its claim has a TTL
+    told = {"gateway": "testbank", "event_id": notice.event_id}
+    (row,) = CLAIM.all(**told)
+    assert 0 < row.left <= noticing.BUSY_SECONDS
+    assert CLAIM_OVER.apply(**told)
     assert operations.notice_followed("testbank", notice, now())
     assert not operations.notice_followed("testbank", notice, now())
     assert audit(order.order_id).word == "Confirmed"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -28,6 +29,7 @@ from orders.queries import Order
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.audit import audit, stock_adds_up
 from tests.orders.crashing import killed_in
+from tests.shares import Only
 
 ORIGIN = "http://testserver"
 
@@ -124,17 +126,15 @@ def test_the_bank_away_at_the_taking_keeps_the_order_and_the_worker_takes_it(mon
     assert looked_after(order).payment == "paid"
 
 
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [(TestBank, "capture"), (refunding, "event_written"), (refunding, "attempt_ended")],
-    ids=["before the bank", "before the event", "before the attempt"],
-)
-def test_killed_at_the_taking(module: Any, name: str) -> None:
-    order = make_order()
-    killed_in(module, name, lambda: make_payment(order))
-    done = looked_after(order)
-    assert (done.payment, kinds(done).count("captured")) == ("paid", 1)
-    assert at_the_bank(order).captured == minor(order.total)
+def test_killed_at_the_taking(subtests: pytest.Subtests) -> None:
+    # Before the bank, before the event, before the attempt.
+    for module, name in ((TestBank, "capture"), (refunding, "event_written"), (refunding, "attempt_ended")):
+        with subtests.test(name):
+            order = make_order()
+            killed_in(module, name, partial(make_payment, order))
+            done = looked_after(order)
+            assert (done.payment, kinds(done).count("captured")) == ("paid", 1)
+            assert at_the_bank(order).captured == minor(order.total)
 
 
 def test_what_the_bank_will_not_pay_out_stops_the_order(caplog: pytest.LogCaptureFixture) -> None:
@@ -204,7 +204,7 @@ def test_money_that_does_not_come_to_rest_is_put_off_and_all_else_is_done(monkey
         with pytest.raises(MoneyRestless, match=order.number):
             operations.settled(order.order_id, now())
         at = now()
-        jobs.orders_looked_after([hint.minute], at)
+        jobs.orders_looked_after([hint.minute], at, Only("orders", thing=order.order_id))
     later = minute_of(at + jobs.AGAIN)
     assert order.order_id in queries.to_settle([later])[later]
     assert stock_adds_up(queries.items(order)[0].variant_id)["committed"] == 1
@@ -373,20 +373,15 @@ def test_owed_while_the_bank_is_away_goes_back_later_and_once(monkeypatch: pytes
     assert (minor(done.refunded), at_the_bank(order).refunded) == (1200, 1200)
 
 
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [(TestBank, "refund"), (refunding, "refund_noted"), (refunding, "attempt_ended")],
-    ids=["before the bank", "before the event", "before the attempt"],
-)
-def test_killed_while_money_goes_back(module: Any, name: str) -> None:
-    order = make_order(price="20.00", paid=True)
-    killed_in(module, name, lambda: owe(order, minor(order.total)))
-    done = looked_after(order)
-    assert (done.payment, kinds(done).count("refunded"), at_the_bank(order).refunded) == (
-        "refunded",
-        1,
-        minor(done.total),
-    )
+def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
+    # Before the bank, before the event, before the attempt.
+    for module, name in ((TestBank, "refund"), (refunding, "refund_noted"), (refunding, "attempt_ended")):
+        with subtests.test(name):
+            order = make_order(price="20.00", paid=True)
+            killed_in(module, name, partial(owe, order, minor(order.total)))
+            done = looked_after(order)
+            assert (done.payment, kinds(done).count("refunded")) == ("refunded", 1)
+            assert at_the_bank(order).refunded == minor(done.total)
 
 
 def test_what_each_payment_has_is_known() -> None:

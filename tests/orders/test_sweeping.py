@@ -96,7 +96,7 @@ def test_a_sweep_does_not_wait_for_a_hanging_bank_order_by_order(monkeypatch: py
 
 
 def test_units_that_do_not_move_keep_nobody_from_being_charged_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    order = operations.order_placed(make_draft((_goods(3), 1)), now())
+    order = operations.order_placed(make_draft((_goods(3), 1), email=f"{uuid4().hex}@example.com"), now())
 
     def stuck(*_: Any) -> None:
         raise LookupError("a row that does not move")
