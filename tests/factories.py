@@ -126,7 +126,7 @@ def make_stock(berlin: int, *, cork: int = 0, product_id: UUID | None = None, va
     copies = []
     for place, units in (("berlin", berlin), ("cork", cork)):
         if units:
-            # Before the goods come: a receipt that finds no numbers would be booked twice.
+            # Before the goods come: a receipt that finds no numbers makes them, and is tried again.
             seeded(product_id, variant_id, place, FEW)
             stock_received(product_id, variant_id, place, units, FEW, uuid4(), datetime.now(UTC))
             shelf = {"product_id": product_id, "variant_id": variant_id, "warehouse_id": place, "threshold": FEW}

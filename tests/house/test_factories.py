@@ -1,0 +1,69 @@
+"""What the factories write by a shorter way reads as what the shop writes."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
+
+from catalogue import queries
+from catalogue.operations import PLACES, changed_since
+from catalogue.queries import Product
+from inventory import queries as stock
+from inventory.operations import stock_copied, stock_received
+from inventory.queries import SENTINEL, WAREHOUSES
+from tests.factories import make_category, make_product, make_stock
+
+
+def without_ids(product_id: UUID) -> Product:
+    found = queries.product_now(product_id)
+    assert found
+    assert queries.product_id_by_slug(found.slug) == product_id
+    for each in found.variants:
+        row = queries.variant_by_sku(each.sku)
+        assert row
+        assert (row.product_id, row.variant_id) == (product_id, each.variant_id)
+    variants = tuple(replace(each, variant_id=SENTINEL, sku="") for each in found.variants)
+    return replace(found, product_id=SENTINEL, slug="", variants=variants)
+
+
+def test_a_product_that_is_not_listed_reads_as_one_that_is_and_stands_in_no_list() -> None:
+    now, shelf = datetime.now(UTC), make_category()
+    plain, listed = (
+        make_product(
+            "Teapot",
+            price="48.00",
+            was="60.00",
+            options={"Colour": ["Teal", "Oat"], "Size": ["S", "L"]},
+            category=shelf,
+            stock_word="few",
+            tax_class="reduced",
+            featured=True,
+            now=now,
+            listed=listed,
+        )
+        for listed in (False, True)
+    )
+    told = without_ids(plain.product_id)
+    assert told == replace(without_ids(listed.product_id), updated_at=told.updated_at)
+    assert PLACES.all(product_id=plain.product_id) == []
+    assert [card.product_id for card in queries.category_page(shelf.category_id).cards] == [listed.product_id]
+    changed = changed_since(now, datetime.now(UTC))
+    assert (plain.product_id in changed, listed.product_id in changed) == (False, True)
+
+
+def test_stock_reads_as_if_it_had_come_and_been_copied() -> None:
+    units = {"berlin": 5, "cork": 2}
+    ours, theirs, variants = uuid4(), uuid4(), (uuid4(), uuid4())
+    make_stock(units["berlin"], cork=units["cork"], product_id=ours, variant_id=variants[0])
+    for place in units:
+        stock_received(theirs, variants[1], place, units[place], 3, uuid4(), datetime.now(UTC))
+    stock_copied(theirs)
+    assert stock.stock_of(ours)[variants[0]] == stock.stock_of(theirs)[variants[1]]
+    for place in WAREHOUSES:
+        shelves = [stock.shelf(variant_id, place) for variant_id in variants]
+        assert shelves[0][0] == shelves[1][0]
+        lying, entered = (
+            [[(row.state, row.quantity) for row in rows] for _, rows in shelves],
+            [[(row.kind, row.units) for row in stock.ledger(variant_id, place)] for variant_id in variants],
+        )
+        assert lying[0] == lying[1] == [("received", units[place])]
+        assert entered[0] == entered[1] == [("received", units[place])]
