@@ -26,6 +26,16 @@ class Route:
         """An address of it that leads to nothing in particular."""
         return re.sub(r"<(\w+):\w+>", lambda found: _ANY[found[1]], f"/{self.pattern}")
 
+    @property
+    def access(self) -> str:
+        """Whom its view says that it is for; nothing if it does not say."""
+        return getattr(self.view, "access", "")
+
+    @property
+    def roles(self) -> set[str]:
+        """The roles that its view names."""
+        return set(getattr(self.view, "roles", ()))
+
 
 def _routes(patterns: Any, space: str = "", before: str = "") -> Iterator[Route]:
     for each in patterns:

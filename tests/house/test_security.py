@@ -39,18 +39,17 @@ def test_it_has_a_test_named_by_its_number() -> None:
 def test_s25_each_view_says_whom_it_is_for() -> None:
     """See docs/architecture.md: @public, @own, @personal or @staff_required(roles) on each view."""
     violations = []
-    for name, path, view in ((each.name, each.path, each.view) for each in ROUTES):
-        access, roles = getattr(view, "access", None), getattr(view, "roles", ())
+    for name, path, access, roles in ((each.name, each.path, each.access, each.roles) for each in ROUTES):
         if access not in {"public", "own", "member", "staff"}:
             violations.append(f"{name} says of nobody that it is for them")
-        if access == "staff" and not (roles and {*roles} <= {*ROLES}):
+        if access == "staff" and not (roles and roles <= {*ROLES}):
             violations.append(f"{name} is for roles that there are not: {roles}")
         if (access == "staff") != path.startswith("/staff/"):
             violations.append(
-                f"{name} at {path} is for {access}: what is for staff stands below /staff/, and nothing else"
+                f"{name} at {path} is for {access!r}: what is for staff stands below /staff/, and nothing else"
             )
         if (access == "member") != (path.startswith("/account/") and name not in BEFORE_LOGIN):
-            violations.append(f"{name} at {path} is for {access}: what is for members stands below /account/")
+            violations.append(f"{name} at {path} is for {access!r}: what is for members stands below /account/")
     assert not violations, "\n".join(violations)
     assert len({each.name for each in ROUTES}) == len(ROUTES) >= 125
 
@@ -74,11 +73,13 @@ def test_s19_no_press_counts_without_its_token() -> None:
     assert len(for_staff) >= 28
 
 
-def test_s19_the_token_is_looked_at_before_all_else_and_for_all_but_the_bank() -> None:
-    exempt = {each.name for each in ROUTES if getattr(each.view, "csrf_exempt", False)}
-    assert exempt == WITHOUT_TOKEN.keys()
+def test_s19_no_view_is_spared_the_token_but_the_banks() -> None:
+    assert {each.name for each in ROUTES if getattr(each.view, "csrf_exempt", False)} == WITHOUT_TOKEN.keys()
+
+
+def test_s19_the_token_is_looked_at_before_a_request_does_anything() -> None:
     place = settings.MIDDLEWARE.index("django.middleware.csrf.CsrfViewMiddleware")
-    # It looks at a request when its view is known, and so does nothing that stands before it.
+    # It looks at it when its view is known, as nothing does that stands before it.
     assert [each for each in settings.MIDDLEWARE[:place] if hasattr(import_string(each), "process_view")] == []
 
 

@@ -266,7 +266,7 @@ class Visitor:
     def refusal(self, route: Route) -> int | str:
         """What keeps this visitor out, whatever stands in the address: a status, or the page that comes first; or nothing."""
         if route.name not in WHO_MAY:
-            return LOG_IN if self.role is None and route.view.access == "member" else ""
+            return LOG_IN if self.role is None and route.access == "member" else ""
         if not self.role:
             return LOG_IN if self.role is None else 404
         if not self.second_factor and route.name not in BEFORE_IT:
@@ -288,7 +288,9 @@ class Visitor:
             ways = [*WAYS, ("put", False), ("delete", False)]
         for asked, (method, htmx) in product(ASKS.get(route.name, [ask()]), ways):
             answers = [self.answer(route.name, asked, each, method, htmx=htmx) for each in things]
-            said = f"{method.upper()}{' by htmx' if htmx else ''} {answers[0].path}, {dict(asked.body)}"
+            said = f"{method.upper()}{' by htmx' if htmx else ''} {answers[0].path}"
+            if method == "post":
+                said += f" with {dict(asked.body)}"
             for answer in answers:
                 told = f"{answer.status} {answer.leads_to}"
                 if answer.status >= 500:
@@ -298,7 +300,7 @@ class Visitor:
                 ):
                     yield f"{said}: is theirs, and answers {told}"
                 # What nobody can press at all says so first.
-                no_press = method == "post" and route.view.access == "member" and answer.status == 405
+                no_press = method == "post" and route.access == "member" and answer.status == 405
                 if refusal and not no_press and not refused(answer, refusal, looked=method == "get" and not htmx):
                     yield f"{said}: is not theirs ({refusal}), and answers {told}"
             if answers[0].compared != answers[-1].compared:
@@ -341,9 +343,10 @@ def plain(text: str, things: Mapping[str, str]) -> str:
 
 
 def difference(one: Iterable[Any], other: Iterable[Any]) -> str:
-    """The lines in which two answers differ."""
+    """The first lines in which two answers differ."""
     before, after = ("\n".join(map(str, each)).splitlines() for each in (one, other))
-    return "\n".join(line for line in unified_diff(before, after, lineterm="", n=0) if not line.startswith("@@"))
+    lines = [line for line in unified_diff(before, after, lineterm="", n=0) if not line.startswith("@@")]
+    return "\n".join(lines[:12] + ([f"and {len(lines) - 12} lines more"] if len(lines) > 12 else []))
 
 
 def signed(*content: Any) -> str:
