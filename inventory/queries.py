@@ -255,7 +255,7 @@ SHARDS_AT_MOST = 16
 
 def shard_of(source_id: UUID) -> int:
     """Return into which of a ledger's partitions an order's or a receipt's entries are written."""
-    return source_id.int % settings.STOCK_LEDGER_SHARDS
+    return source_id.int % int(settings.STOCK_LEDGER_SHARDS)
 
 
 # Q16: what has happened to a variant in a warehouse for good.

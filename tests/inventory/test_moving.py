@@ -198,7 +198,7 @@ def test_a_crash_before_the_ledger_loses_nothing(monkeypatch: pytest.MonkeyPatch
             if step == "restocked":
                 operations.shipped([kept])
             back = [replace(kept, quantity=1)]
-            found = {"adjustment_id": booking, "actor": "Ada", "reason": "Found.", "now": NOW}
+            found: dict[str, Any] = {"adjustment_id": booking, "actor": "Ada", "reason": "Found.", "now": NOW}
             steps: dict[str, Callable[[], Any]] = {
                 "committed": partial(operations.committed, [kept]),
                 "in parts": partial(operations.moved_to, kept, left=4, shipped=2),

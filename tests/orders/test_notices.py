@@ -344,7 +344,7 @@ def test_whoever_died_over_a_notice_is_forgotten(monkeypatch: pytest.MonkeyPatch
             operations.notice_followed("testbank", notice, now())
     with pytest.raises(NoticeBusy):
         operations.notice_followed("testbank", notice, now())
-    told = {"gateway": "testbank", "event_id": notice.event_id}
+    told: dict[str, Any] = {"gateway": "testbank", "event_id": notice.event_id}
     (row,) = CLAIM.all(**told)
     assert 0 < row.left <= noticing.BUSY_SECONDS
     assert CLAIM_OVER.apply(**told)

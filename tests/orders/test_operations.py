@@ -196,7 +196,7 @@ def test_killed_while_placing(subtests: pytest.Subtests) -> None:
         variant_id = product.variants[0].variant_id
         draft = make_draft((product, 2))
         with subtests.test(name):
-            killed_in(module, name, lambda draft=draft: operations.order_placed(draft, now()))
+            killed_in(module, name, partial(operations.order_placed, draft, now()))
             stock_adds_up(variant_id)
             if (order := queries.order(draft.order_id)) is not None:
                 # It was placed: the worker completes it, and it can be paid.
@@ -221,7 +221,7 @@ def test_killed_while_placing_and_sent_again(subtests: pytest.Subtests) -> None:
         product = goods(2)
         draft = make_draft((product, 2))
         with subtests.test(name):
-            killed_in(module, name, lambda draft=draft: operations.order_placed(draft, now()))
+            killed_in(module, name, partial(operations.order_placed, draft, now()))
             placing.UNCLAIM.apply(order_id=draft.order_id, me=_claimant(draft.order_id))
             # The last two units are held by the shopper's own first try.
             order = operations.order_placed(draft, now())
