@@ -39,6 +39,10 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def listed() -> Product:
+    return make_product(listed=True)
+
+
 def in_order_of_holding(*goods: Product) -> tuple[Product, ...]:
     return tuple(sorted(goods, key=lambda product: product.variants[0].variant_id))
 
@@ -52,7 +56,7 @@ class Case:
     """
 
     began: datetime = field(default_factory=now)
-    goods: tuple[Product, ...] = field(default_factory=lambda: in_order_of_holding(make_product(), make_product()))
+    goods: tuple[Product, ...] = field(default_factory=lambda: in_order_of_holding(listed(), listed()))
     code: str = field(default_factory=lambda: make_voucher(uses=5))
     email: str = field(default_factory=lambda: f"crash-{uuid4().hex}@example.com")
     draft: Draft = field(init=False)
