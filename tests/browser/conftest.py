@@ -5,28 +5,31 @@ Every page is watched: an error on its console, a breach of the Content-Security
 test that opened it.
 """
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from django.template.loader import render_to_string
+from django.urls import resolve
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 
 from cassandra_db.session import session
-from tests.browser.places import Places, furnished
+from tests.browser.places import PLACES, Place
 from tests.browser.watching import Watch
 from tests.environment import KEYSPACE, ROOT
-from tests.serving import answer, free_port, served
+from tests.serving import Web, answer, collected, free_port
 
 # The shell is a Chromium without windows: the same pages for a third of the processor time.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
@@ -47,19 +50,8 @@ DEVICES: dict[str, dict[str, Any]] = {
     "desktop": {"viewport": {"width": 1280, "height": 900}},
 }
 
-# Deep in the tree and old, so that the front page shows none of it.
-LONG_SHELF = """
-from datetime import UTC, datetime, timedelta
-from catalogue.queries import category_by_slug
-from tests.factories import make_category, make_product
-shelf = make_category("Long shelf", parent=category_by_slug("stationery"))
-for number in range(40):
-    then = datetime(2020, 1, 1, tzinfo=UTC) - timedelta(days=number)
-    make_product(f"Card {number:02}", category=shelf, now=then, listed=True)
-print(shelf.slug)
-"""
-
 Visit = Callable[..., Page]
+Look = Callable[..., list[str]]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -70,13 +62,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(300))
 
 
-@dataclass(frozen=True)
+@dataclass
 class Shop:
-    """A shop that is being served."""
+    """A shop that is being served, and what `making` has made there."""
 
     url: str
     environment: dict[str, str]
-    long_shelf: str = ""
+    things: dict[str, str] = field(init=False)
+    people: dict[str, dict[str, str]] = field(init=False)
+    shared_carts: list[str] = field(init=False)
+    long_shelf: str = field(init=False)
 
     def command(self, *arguments: str) -> str:
         """Run a command of manage.py in this shop and return what it printed."""
@@ -91,12 +86,15 @@ class Shop:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def lengthened(self) -> str:
-        """Make a category with more products than a page shows, and return its address."""
-        address = f"/c/{self.command('shell', '-v0', '-c', LONG_SHELF).split()[-1]}/"
-        if self.url:
-            answer(self.url + address, until=200, seconds=60)  # each process keeps the tree for half a minute
-        return address
+    def furnish(self) -> None:
+        """Make what there is to be looked at."""
+        told = self.command("shell", "-v0", "-c", "from tests.browser import making; making.made()")
+        for name, made in json.loads(told.splitlines()[-1]).items():
+            setattr(self, name, made)
+
+    def cookies(self, who: str) -> list[Any]:
+        """Return somebody's cookies, as a browser takes them."""
+        return [{"name": name, "value": value, "url": self.url} for name, value in self.people[who].items()]
 
     def mailed_link(self, to: str, path: str) -> str:
         """Return the first link to `path` that was mailed to this address, or an empty text if none has come yet."""
@@ -135,28 +133,34 @@ def chromium() -> str:
 def shop(chromium: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """Fill a showroom once, and serve it with a worker and a mail catcher beside it.
 
-    $SHOP_URL, with $SHOP_KEYSPACE and $MAILDIR, names one that is open already.
+    $SHOP_URL, with $SHOP_KEYSPACE, $SHOP_SECRET_KEY and $MAILDIR, names one that is open already.
     """
     if url := os.environ.get("SHOP_URL"):
-        yield Shop(url, {"CASSANDRA_KEYSPACE": os.environ["SHOP_KEYSPACE"], "MAILDIR": os.environ["MAILDIR"]})
+        told = {name: os.environ[f"SHOP_{name}"] for name in ("SECRET_KEY", "KEYSPACE")}
+        environment = {"SECRET_KEY": told["SECRET_KEY"], "CASSANDRA_KEYSPACE": told["KEYSPACE"], "PUBLIC_URL": url}
+        open_already = Shop(url, environment | {"MAILDIR": os.environ["MAILDIR"], "STATIC_ROOT": str(collected())})
+        open_already.furnish()
+        answer(url + open_already.long_shelf, until=200, seconds=60)  # each process keeps the tree for half a minute
+        yield open_already
         return
     folder = tmp_path_factory.mktemp("shop")
     mail_port = free_port()
-    environment = {
-        "CASSANDRA_KEYSPACE": f"{KEYSPACE}_shop",
-        "SEARCH_INDEX_DIR": str(folder / "search"),
-        "MAILDIR": str(folder / "mail"),
-        "EMAIL_URL": f"smtp://127.0.0.1:{mail_port}",
-        "COUNT_STATEMENTS": "0",
-    }
+    web = Web(
+        folder,
+        CASSANDRA_KEYSPACE=f"{KEYSPACE}_shop",
+        SEARCH_INDEX_DIR=str(folder / "search"),
+        MAILDIR=str(folder / "mail"),
+        EMAIL_URL=f"smtp://127.0.0.1:{mail_port}",
+        COUNT_STATEMENTS="0",
+    )
     with ExitStack() as stack:
         stack.callback(lambda: session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}_shop", timeout=180))
-        filled = Shop("", environment)
-        filled.command("sync_cassandra")
-        filled.command("load_showroom", "--without-orders")
-        long_shelf = filled.lengthened()
-        url = stack.enter_context(served(folder, 1, **environment))
-        there = Shop(url, environment | {"PUBLIC_URL": url}, long_shelf)
+        there = Shop(web.url, web.environment)
+        there.command("sync_cassandra")
+        there.command("load_showroom", "--without-orders")
+        there.furnish()
+        stack.callback(web.stop)
+        web.start()
         for command in (["mailcatcher", "--port", str(mail_port)], ["worker"]):
             stack.enter_context(_beside(folder, there, *command))
         yield there
@@ -195,29 +199,41 @@ def chrome(chromium: str) -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(chrome: Browser, shop: Shop) -> Iterator[Visit]:
-    """Opens a fresh visitor's page: `visit(device="phone", scripts=False, allow="regex of expected console words")`."""
+    """Opens a visitor's page: `visit(device="phone", who="guest", scripts=False, allow="regex of expected console words")`.
+
+    It is a stranger's, unless `who` names somebody whom `making` has made.
+    """
     opened: list[tuple[BrowserContext, Watch]] = []
 
-    def come(device: str = "desktop", *, scripts: bool = True, allow: str = "", **options: Any) -> Page:
-        context = chrome.new_context(
-            base_url=shop.url, java_script_enabled=scripts, locale="en-IE", **DEVICES[device] | options
-        )
-        context.set_default_timeout(10_000)
-        page = context.new_page()
-        opened.append((context, Watch(page, allow)))
+    def come(device: str = "desktop", *, who: str = "", allow: str = "", **options: Any) -> Page:
+        page = entered(chrome, shop, device, who, **options).new_page()
+        opened.append((page.context, Watch(page, allow)))
         return page
 
     yield come
     for context, watch in opened:
         watch.ended = True
         for each in context.pages:
-            _rest(each)
+            rest(each)
         context.close()
     for _, watch in opened:
         watch.assert_clean()
 
 
-def _rest(page: Page) -> None:
+def entered(
+    chrome: Browser, shop: Shop, device: str, who: str, *, scripts: bool = True, **options: Any
+) -> BrowserContext:
+    """Return a fresh browser of somebody who is in the shop."""
+    context = chrome.new_context(
+        base_url=shop.url, java_script_enabled=scripts, locale="en-IE", **DEVICES[device] | options
+    )
+    context.set_default_timeout(10_000)
+    if who:
+        context.add_cookies(shop.cookies(who))
+    return context
+
+
+def rest(page: Page) -> None:
     """Lead a page to nothing: Chromium can forget to close one that is committing a navigation (microsoft/playwright#42366)."""
     for _ in range(5):
         # A navigation that the page itself begins at this moment comes first.
@@ -244,16 +260,65 @@ def plain(visit: Visit) -> Page:
     return visit(scripts=False)
 
 
-@pytest.fixture(scope="package")
-def places(chrome: Browser, shop: Shop) -> Places:
-    """The shop's pages, made ready once."""
-    return furnished(lambda: chrome.new_context(base_url=shop.url, **DEVICES["desktop"]))
+@pytest.fixture
+def look(chrome: Browser, shop: Shop) -> Look:
+    """Opens all pages of a part of the shop, and returns what `check` and their watches find wrong with each.
+
+    Whoever looks has one browser for all of them, and a tab for each. `script` runs in every page before its own.
+    """
+
+    def looked(device: str, part: str, check: Callable[[Page], list[str]], script: str, **options: Any) -> list[str]:
+        faults: list[str] = []
+        browsers: dict[str, BrowserContext] = {}
+        for name, place in PLACES[part].items():
+            if place.who not in browsers:
+                browsers[place.who] = entered(chrome, shop, device, place.who, **options)
+                browsers[place.who].add_init_script(script)
+            page = browsers[place.who].new_page()
+            watch = Watch(page, rf"status of {place.status}|answered {place.status}$" if place.status >= 400 else "")
+            try:
+                found = [*opened(page, shop, place), *check(page)]
+            except (Error, AssertionError) as error:
+                found = [str(error)]
+            watch.ended = True
+            faults += [f"{name}: {each}" for each in (*found, *watch.faults)]
+            rest(page)
+            page.close()
+        for browser in browsers.values():
+            browser.close()
+        return faults
+
+    return looked
+
+
+def opened(page: Page, shop: Shop, place: Place) -> list[str]:
+    """Open a page; return what is wrong if it is not the one that was meant."""
+    address = place.address.format_map(shop.things)
+    if place.drawn:
+        # These need no database, no request and no context: it is what they are for.
+        text = render_to_string(place.drawn, {"sent": [("name", "Ada")], "path": address, "seconds": 9})
+        page.route(
+            f"**{address}", lambda route: route.fulfill(status=place.status, body=text, content_type="text/html")
+        )
+    elif place.sent:
+        form = {"content-type": "application/x-www-form-urlencoded"}
+        page.route(
+            f"**{address}",
+            lambda route: route.continue_(method="POST", post_data=place.sent, headers=route.request.headers | form),
+        )
+    response = page.goto(address)
+    assert response
+    there = urlsplit(page.url).path
+    view = resolve(there).view_name if place.view else ""
+    if (response.status, there, view) == (place.status, urlsplit(address).path, place.view):
+        return []
+    return [f"{address} answered {response.status} at {there}, which is {view or 'no view'}"]
 
 
 @pytest.fixture(scope="package")
 def long_shelf(shop: Shop) -> str:
     """The address of a category with more products than a page shows."""
-    return shop.long_shelf or shop.lengthened()
+    return shop.long_shelf
 
 
 def wait_for(what: Callable[[], Any], seconds: float = 20) -> Any:
@@ -263,9 +328,3 @@ def wait_for(what: Callable[[], Any], seconds: float = 20) -> Any:
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.25)
     return found
-
-
-def text_of(url: str) -> str:
-    """Return the text of a page, read without a browser."""
-    with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310 -- our own address
-        return str(answer.read().decode())

@@ -24,6 +24,11 @@ def in_stock(product: Product) -> list[str]:
     return [variant.sku for variant in product.variants if sum(variant.stock.values()) > 8]
 
 
+def sold_out(product: Product) -> list[str]:
+    """Return the SKUs of a product of the showroom that there are none of."""
+    return [variant.sku for variant in product.variants if not sum(variant.stock.values())]
+
+
 def open_product(page: Page, product: Product = TWO_CHOICES, place: int = 0) -> None:
     """Open a product with the choice of one of its variants that is in stock."""
     page.goto(f"/p/{product.slug}/?variant={in_stock(product)[place]}")

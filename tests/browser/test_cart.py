@@ -4,9 +4,18 @@ import re
 
 from playwright.sync_api import Page, Route, expect
 
-from catalogue.showroom.data import PRODUCTS, Product
+from catalogue.showroom.data import PRODUCTS
 from tests.browser.conftest import Visit
-from tests.browser.steps import ONE_CHOICE, TWO_CHOICES, add_to_cart, badge, focused, open_product, quantity_field
+from tests.browser.steps import (
+    ONE_CHOICE,
+    TWO_CHOICES,
+    add_to_cart,
+    badge,
+    focused,
+    open_product,
+    quantity_field,
+    sold_out,
+)
 from tests.browser.watching import assert_accessible
 
 
@@ -40,17 +49,16 @@ def test_a_second_press_on_the_same_page_counts_again(page: Page) -> None:
 
 
 def test_x18_a_double_click_counts_once_and_only_its_button_rests(page: Page) -> None:
-    def late(route: Route) -> None:
-        page.wait_for_timeout(500)
-        route.continue_()
-
+    on_their_way: list[Route] = []
     open_product(page)
-    page.route("**/cart/add/", late)
+    page.route("**/cart/add/", on_their_way.append)
     button = page.get_by_role("button", name="Add to cart")
     button.dblclick()
     expect(button).to_be_disabled()
     expect(page.locator("#added")).to_have_attribute("aria-busy", "true")
     assert page.locator("button:disabled").count() == 1
+    for route in on_their_way:
+        route.continue_()
     expect(page.locator("#added")).to_contain_text("1 item,")
     expect(button).to_be_enabled()
     page.unroute("**/cart/add/")
@@ -208,8 +216,3 @@ def test_x7_whoever_wants_to_be_told_is_led_to_the_answer(page: Page) -> None:
     expect(page.locator("#wait [data-focus]")).to_be_focused()
     expect(page.locator("#wait")).to_contain_text("A mail is on its way to ann@example.org.")
     assert_accessible(page, "after asking")
-
-
-def sold_out(product: Product) -> list[str]:
-    """Return the SKUs of a product of the showroom that there are none of."""
-    return [variant.sku for variant in product.variants if not sum(variant.stock.values())]

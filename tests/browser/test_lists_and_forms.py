@@ -5,9 +5,8 @@ from contextlib import suppress
 
 from playwright.sync_api import Error, Page, Request, Route, expect
 
-from tests.browser.conftest import Visit
-from tests.browser.places import Places
-from tests.browser.steps import ONE_CHOICE, add_to_cart, fill_in_details, focused, sign_in
+from tests.browser.conftest import Shop, Visit
+from tests.browser.steps import ONE_CHOICE, add_to_cart, fill_in_details, focused
 from tests.browser.watching import assert_accessible
 
 
@@ -99,19 +98,19 @@ def test_x32_a_chosen_suggestion_opens_its_product(page: Page) -> None:
 
 
 def test_x32_an_answer_that_comes_too_late_is_dropped(visit: Visit) -> None:
-    def late(route: Route) -> None:
-        page.wait_for_timeout(900)
-        with suppress(Error):  # the page has given it up meanwhile
-            route.continue_()
-
+    on_their_way: list[Route] = []
     page = visit(allow="htmx:")
     page.goto("/")
-    page.route(re.compile(r"suggest\?q=to$"), late)
-    page.locator("#q").press_sequentially("to")
-    page.wait_for_timeout(350)
+    page.route(re.compile(r"suggest\?q=to$"), on_their_way.append)
+    with page.expect_request(re.compile(r"suggest\?q=to$")):
+        page.locator("#q").press_sequentially("to")
     page.locator("#q").press_sequentially("wel")
     expect(page.locator("#suggestions [role=option]").first).to_be_visible()
-    page.wait_for_timeout(1000)
+    assert on_their_way
+    for route in on_their_way:
+        with suppress(Error):  # the page has given it up meanwhile
+            route.continue_()
+    page.wait_for_load_state("networkidle")
     assert all("towel" in each.lower() for each in page.locator("#suggestions [role=option]").all_inner_texts())
 
 
@@ -168,13 +167,14 @@ def test_x64_the_steps_of_the_checkout_keep_what_was_chosen(page: Page) -> None:
     expect(page.locator("#pay")).to_be_visible()
 
 
-def test_x15_an_order_prints_on_paper_without_the_shops_frame(visit: Visit, places: Places) -> None:
-    page = places.open(visit(storage_state=places.state("order")), "order")
+def test_x15_an_order_prints_on_paper_without_the_shops_frame(visit: Visit, shop: Shop) -> None:
+    page = visit(who="guest")
+    page.goto(f"/orders/{shop.things['order']}/")
     page.emulate_media(media="print")
     for part in ("nav", ".search", ".header__tools", "footer", "main form", "[data-print]"):
         for each in page.locator(part).all():
             expect(each).to_be_hidden()
-    for text in ("12 Harbour Street", "Tax in the total", "Total"):
+    for text in ("Torstraße 1", "Tax in the total", "Total"):
         expect(page.get_by_text(text).first).to_be_visible()
     page.set_viewport_size({"width": 700, "height": 1000})  # A4 without its margins
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -182,8 +182,8 @@ def test_x15_an_order_prints_on_paper_without_the_shops_frame(visit: Visit, plac
 
 
 def test_x73_the_board_refreshes_itself_and_can_be_paused(visit: Visit) -> None:
-    page = visit()
-    sign_in(page, "Staff")
+    page = visit(who="staff")
+    page.clock.install()
     page.goto("/staff/")
     asked: list[str] = []
 
@@ -191,25 +191,28 @@ def test_x73_the_board_refreshes_itself_and_can_be_paused(visit: Visit) -> None:
         if "/staff/" in request.url and request.headers.get("hx-request"):
             asked.append(request.url)
 
+    def later() -> int:
+        """Let five seconds go by, and what was asked for meanwhile be answered; return how often the board was asked for."""
+        asked.clear()
+        page.clock.run_for(5000)
+        page.wait_for_load_state("networkidle")
+        return len(asked)
+
     page.on("request", note)
     pause = page.get_by_role("button", name="Pause refreshing")
-    page.wait_for_timeout(5000)
-    assert asked, "it refreshes by itself"
+    assert later(), "it refreshes by itself"
     pause.click()
     expect(page.get_by_role("button", name="Resume refreshing")).to_be_focused()
-    asked.clear()
-    page.wait_for_timeout(5000)
-    assert not asked, "it is paused"
+    assert not later(), "it is paused"
     assert_accessible(page, "the paused board")
     page.get_by_role("button", name="Resume refreshing").click()
-    page.wait_for_timeout(5000)
-    assert asked, "it goes on"
+    assert later(), "it goes on"
 
 
-def test_x73_a_stale_order_page_is_told_and_overwrites_nothing(visit: Visit, places: Places) -> None:
-    ann, bob = (visit(storage_state=places.state("board")) for _ in range(2))
+def test_x73_a_stale_order_page_is_told_and_overwrites_nothing(visit: Visit, shop: Shop) -> None:
+    ann, bob = visit(who="staff"), visit(who="admin")
     for page in (ann, bob):
-        places.open(page, "staff's order")
+        page.goto(f"/staff/orders/{shop.things['order']}/")
     ann.locator("button[id^=move-]").first.click()
     expect(ann.locator("#order .timeline li").first).to_contain_text(re.compile("[Pp]acked|[Ss]hipped|[Hh]old"))
     bob.locator("button[id^=move-]").last.click()

@@ -1,6 +1,6 @@
 """Two people in one cart, each in a browser of their own."""
 
-import json
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -9,76 +9,74 @@ from tests.browser.conftest import Shop, Visit
 from tests.browser.steps import ONE_CHOICE, TWO_CHOICES, add_to_cart, badge, focused
 from tests.browser.watching import assert_accessible
 
-SECONDS = 5_000
-SHARED_CART = """
-import json
-from datetime import UTC, datetime
-from cart import operations
-from tests.cart.sharing import make_person, make_shared_cart
-from tests.factories import PASSWORD, make_user
-ann = make_user("Ann")
-cart_id = make_shared_cart(ann, things=0)
-people = {role: make_person(ann, cart_id, role, name=role.title()) for role in ("editor", "viewer")}
-for person in people.values():
-    operations.cart_switched(person.user_id, cart_id, datetime.now(UTC))
-print(json.dumps({"cart": str(cart_id), "password": PASSWORD, "ann": ann.email} | {r: p.email for r, p in people.items()}))
-"""
-
 
 @pytest.fixture
-def known(shop: Shop) -> dict[str, str]:
-    """Who is in the cart, and how they sign in."""
-    return dict(json.loads(shop.command("shell", "-v0", "-c", SHARED_CART).splitlines()[-1]))
+def cart(shop: Shop) -> str:
+    """A cart with people in it that no other test knows."""
+    return shop.shared_carts.pop()
 
 
-def sign_in(page: Page, known: dict[str, str], who: str) -> Page:
-    page.goto("/account/login/?next=/cart/")
-    page.get_by_label("E-mail address").fill(known[who])
-    page.locator("[name=password]").fill(known["password"])
-    page.locator("main").get_by_role("button", name="Sign in").click()
+def come(visit: Visit, cart: str, who: str, device: str = "desktop", **options: Any) -> Page:
+    """Open the cart as its owner, editor or viewer, with a clock that `later` moves."""
+    page = visit(device, who=f"{who} of {cart}", **options)
+    page.clock.install()
+    page.goto("/cart/")
     expect(page.locator("#cart-title")).to_have_text("Gifts for Mom")
     return page
 
 
-def test_two_people_in_one_cart_see_each_others_changes(visit: Visit, known: dict[str, str]) -> None:
-    ann, ben = sign_in(visit(), known, "ann"), sign_in(visit("phone"), known, "editor")
+def later(page: Page) -> None:
+    """Let more time go by on a page than it waits before it looks for changes, and have what it asked for answered."""
+    page.clock.run_for(5000)
+    page.wait_for_load_state("networkidle")
+
+
+def test_two_people_in_one_cart_see_each_others_changes(visit: Visit, cart: str) -> None:
+    ann, ben = come(visit, cart, "owner"), come(visit, cart, "editor", "phone")
     add_to_cart(ben, TWO_CHOICES)
-    expect(ann.locator("#cart .line")).to_have_count(1, timeout=SECONDS)
+    later(ann)
+    expect(ann.locator("#cart .line")).to_have_count(1)
     expect(ann.locator("#cart")).to_contain_text(TWO_CHOICES.name)
     expect(badge(ann)).to_contain_text("1 item")
     expect(ann.locator("#status")).to_contain_text("Changed meanwhile. Gifts for Mom: 1 item, €")
     assert_accessible(ann)
     ben.goto("/cart/")
     ann.get_by_role("button", name="One more").click()
-    expect(ben.locator("#cart input[name=quantity]")).to_have_value("2", timeout=SECONDS)
-    viewer = sign_in(visit(), known, "viewer")
+    expect(badge(ann)).to_contain_text("2 items")
+    later(ben)
+    expect(ben.locator("#cart input[name=quantity]")).to_have_value("2")
+    viewer = come(visit, cart, "viewer")
     expect(viewer.locator("#cart .line")).to_have_count(1)
     ben.get_by_role("button", name="Remove").click()
-    expect(viewer.locator("#cart")).to_contain_text("Your cart is empty", timeout=SECONDS)
-    expect(ann.locator("#cart")).to_contain_text("Your cart is empty", timeout=SECONDS)
+    expect(ben.locator("#cart")).to_contain_text("Your cart is empty")
+    for page in (viewer, ann):
+        later(page)
+        expect(page.locator("#cart")).to_contain_text("Your cart is empty")
     # Somebody else's change does not take Undo away from whoever has removed something.
     ann.goto("/")
     add_to_cart(ann, ONE_CHOICE)
-    expect(ben.locator("#cart")).to_contain_text(ONE_CHOICE.name, timeout=SECONDS)
+    later(ben)
+    expect(ben.locator("#cart")).to_contain_text(ONE_CHOICE.name)
     ben.get_by_role("button", name="Undo").click()
     expect(ben.locator("#cart .line")).to_have_count(2)
     assert_accessible(ben)
 
 
-def test_changes_of_others_wait_for_whoever_types_and_can_be_paused(visit: Visit, known: dict[str, str]) -> None:
-    ann, ben = sign_in(visit(), known, "ann"), sign_in(visit(), known, "editor")
+def test_changes_of_others_wait_for_whoever_types_and_can_be_paused(visit: Visit, cart: str) -> None:
+    ann, ben = come(visit, cart, "owner"), come(visit, cart, "editor")
     add_to_cart(ann, TWO_CHOICES)
     ann.goto("/cart/")
     field = ann.locator("#cart input[name=quantity]")
     field.focus()
     before = focused(ann)
     add_to_cart(ben, ONE_CHOICE)
-    expect(ann.locator("#cart .line")).to_have_count(2, timeout=SECONDS)
+    later(ann)
+    expect(ann.locator("#cart .line")).to_have_count(2)
     assert focused(ann) == before  # the swap has left it where it was
     ann.keyboard.press("End")
     ann.keyboard.type("2")
     add_to_cart(ben, ONE_CHOICE)
-    ann.wait_for_timeout(SECONDS)
+    later(ann)
     typed = ann.locator(":focus")
     expect(typed).to_have_value("12")
     expect(badge(ann)).to_contain_text("2 items")
@@ -88,19 +86,20 @@ def test_changes_of_others_wait_for_whoever_types_and_can_be_paused(visit: Visit
     pause.click()
     expect(pause).to_have_text("Resume showing changes")
     add_to_cart(ben, ONE_CHOICE)
-    ann.wait_for_timeout(SECONDS)
+    later(ann)
     expect(badge(ann)).to_contain_text("14 items")
     pause.click()
-    expect(badge(ann)).to_contain_text("15 items", timeout=SECONDS)
+    later(ann)
+    expect(badge(ann)).to_contain_text("15 items")
 
 
-def test_a_withdrawn_role_ends_while_its_page_is_open(visit: Visit, known: dict[str, str]) -> None:
-    ann = sign_in(visit(), known, "ann")
-    ben = sign_in(visit(allow="404"), known, "editor")
-    ann.goto(f"/carts/{known['cart']}/people/")
+def test_a_withdrawn_role_ends_while_its_page_is_open(visit: Visit, cart: str) -> None:
+    ann, ben = come(visit, cart, "owner"), come(visit, cart, "editor", allow="404")
+    ann.goto(f"/carts/{cart}/people/")
     assert_accessible(ann)
     ann.locator("form", has_text="Take out Editor").get_by_role("button", name="Take out").click()
     expect(ann.locator("#status")).to_contain_text("no longer shared with this person")
-    expect(ben.locator("#status")).to_contain_text("That is no longer there.", timeout=SECONDS)
-    ben.goto(f"/carts/{known['cart']}/")
+    later(ben)
+    expect(ben.locator("#status")).to_contain_text("That is no longer there.")
+    ben.goto(f"/carts/{cart}/")
     expect(ben.locator("h1")).not_to_contain_text("Gifts")

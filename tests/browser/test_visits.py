@@ -3,6 +3,7 @@
 import re
 from uuid import uuid4
 
+import pyotp
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -135,24 +136,28 @@ def test_x1_somebody_registers_and_buys_with_an_address_of_their_own(visit: Visi
 
 
 def test_staff_see_a_new_order_by_themselves_and_move_it_and_the_shopper_sees_it(visit: Visit) -> None:
-    board = visit()
+    board, shopper = visit(), visit("phone")
     sign_in(board, "Staff")
+    for page in (board, shopper):
+        page.clock.install()
     board.goto("/staff/?column=to_pack")
-    shopper = visit("phone")
     add_to_cart(shopper)
     shopper.goto("/checkout/")
     fill_in_checkout(shopper)
     order(shopper)
     pay(shopper)
     number = order_number(shopper)
-    expect(board.locator("#board")).to_contain_text(number, timeout=20_000)
+    board.clock.run_for(5000)
+    expect(board.locator("#board")).to_contain_text(number)
     assert_accessible(board, "the board after it refreshed itself")
     board.get_by_role("link", name=number).click()
     board.locator("button[id^=move-]").first.click()
     expect(board.locator("#order")).to_contain_text(re.compile("Packed|Shipped|Sent"))
     assert_accessible(board, "the order after a move")
     board.locator("button[id^=move-]").first.click()
-    expect(shopper.locator("#order-status")).to_contain_text("Your parcel is on its way", timeout=30_000)
+    expect(board.locator("#order")).to_contain_text("On its way")
+    shopper.clock.run_for(16_000)
+    expect(shopper.locator("#order-status")).to_contain_text("Your parcel is on its way")
     assert_accessible(shopper, "the shopper's order after it refreshed itself")
 
 
@@ -165,7 +170,7 @@ def test_x1_staff_work_without_scripts(visit: Visit) -> None:
     pay(shopper)
     number = order_number(shopper)
     staff = visit(scripts=False)
-    sign_in(staff, "Staff")
+    sign_in(staff, "Admin")
     staff.goto("/staff/")
     staff.locator("#id_number").first.fill(number)
     staff.locator("#id_number").first.press("Enter")
@@ -174,3 +179,17 @@ def test_x1_staff_work_without_scripts(visit: Visit) -> None:
     staff.locator("button[id^=move-]").first.click()
     shopper.reload()
     expect(shopper.locator("#order-status")).to_contain_text("Your parcel is on its way")
+
+
+def test_somebody_new_on_the_staff_enrols_a_telephone_and_is_shown_recovery_codes(visit: Visit) -> None:
+    page = visit(who="to be enrolled")
+    page.goto("/staff/second-factor/")
+    page.get_by_text("Or type the key").click()
+    secret = page.locator(".key").inner_text().replace(" ", "")
+    page.locator("#id_code").fill(pyotp.TOTP(secret).now())
+    page.get_by_role("button", name="Go on").click()
+    expect(page.locator("h1")).to_have_text("Your recovery codes")
+    expect(page.locator(".codes li")).to_have_count(10)
+    assert_accessible(page)
+    page.get_by_role("link", name="I have kept them").click()
+    expect(page.locator("#board")).to_be_visible()

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import ConsoleMessage, Page, Response
 
 # No faults: an answer that htmx swaps (Chromium writes each status from 400 on to the console), and a request that a
@@ -16,7 +16,6 @@ AXE = {
     "rules": {"target-size": {"enabled": True}},
     "resultTypes": ["violations"],
 }
-_axe = Axe()
 
 
 class Watch:
@@ -47,12 +46,19 @@ class Watch:
         assert not self.faults, "\n".join(self.faults)
 
 
-def assert_accessible(page: Page, what: str = "") -> None:
-    """Fail with axe's own words if the page as it stands breaks one of its rules."""
-    found: dict[str, Any] = _axe.run(page, options=AXE).response
-    told = [
+def inaccessible(page: Page) -> list[str]:
+    """Return in axe's own words which of its rules the page as it stands breaks, and where."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    broken: list[dict[str, Any]] = page.evaluate("options => axe.run(options).then(found => found.violations)", AXE)
+    return [
         f"{rule['id']} ({rule['impact']}): {rule['help']}\n    {node['html'][:200]}\n    {node['failureSummary']}"
-        for rule in found["violations"]
+        for rule in broken
         for node in rule["nodes"]
     ]
+
+
+def assert_accessible(page: Page, what: str = "") -> None:
+    """Fail if the page as it stands breaks one of axe's rules."""
+    told = inaccessible(page)
     assert not told, f"{what or page.url}\n" + "\n".join(told)

@@ -1,0 +1,228 @@
+"""What there is to be looked at: goods, carts, orders, people, and the cookies of whoever may see them.
+
+`made` runs in a process of the shop: `manage.py shell -c "from tests.browser import making; making.made()"`.
+"""
+
+import json
+import mailbox
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.message import EmailMessage
+from uuid import UUID, uuid4
+
+import pyotp
+from django.conf import settings
+from django.core import signing
+from django.test import Client, RequestFactory
+from django.urls import reverse
+
+from accounts import second_factor
+from accounts.addresses import Address
+from accounts.models import User
+from accounts.operations import address_saved, email_change_link, registration_link, reset_link
+from benchmarks.buyers import cart_for
+from cart import operations as carts
+from cart import queries as cart_queries
+from cart.operations import sharing
+from cart.waiting import Wish, end_token
+from catalogue import operations as catalogue
+from catalogue.queries import Product, category_by_slug, product, product_id_by_slug
+from orders.gateways.testbank.cards import CHALLENGED
+from orders.gateways.testbank.operations import card_given
+from orders.operations import order_moved, order_placed, payment_started, return_requested
+from orders.queries import Order
+from tests.browser import steps
+from tests.cart.sharing import make_person, make_shared_cart, someone
+from tests.factories import make_category, make_draft, make_payment, make_product, make_user, staff_signed_in
+from web.errors import TooManyAttempts
+from web.limits import attempted
+
+# What stands in a form that is sent without the page before it.
+CSRF = "a" * 32
+# Each test of several people in one cart takes one for itself.
+SHARED_CARTS = 3
+LONG_SHELF = 40
+
+Cookies = dict[str, str]
+
+
+def made() -> None:
+    """Make it all and print it: what stands in addresses, people's cookies, shared carts, and the long shelf's address."""
+    now = datetime.now(UTC)
+    ann, orders = make_user("Ann"), _orders(now)
+    wanted = [(each.product_id, each.variants[0].variant_id, 2) for each in _in_stock(steps.TWO_CHOICES)[:2]]
+    guest = cart_for(wanted, "guest@example.org")
+    guest[settings.ORDER_COOKIE_NAME] = signing.dumps(
+        [each.order_id.hex for each in orders.values()], salt="orders.cookie"
+    )
+    things = _addressed(ann, now) | _carts(guest, now) | _payments(orders, now)
+    things |= {name: each.number for name, each in orders.items()}
+    people, shared_carts = _people(ann, guest), []
+    for _ in range(SHARED_CARTS):
+        cart, together = _shared_cart(now)
+        shared_carts.append(cart)
+        people |= {f"{role} of {cart}": cookies for role, cookies in together.items()}
+    made = {"things": things, "people": people, "shared_carts": shared_carts, "long_shelf": _long_shelf(now)}
+    print(json.dumps(made))
+
+
+def _goods(wanted: steps.Product) -> Product:
+    product_id = product_id_by_slug(wanted.slug)
+    found = product(product_id) if product_id else None
+    assert found, wanted.slug
+    return found
+
+
+def _in_stock(wanted: steps.Product) -> list[Product]:
+    """The product once for each variant that there are plenty of, with that variant alone."""
+    goods, skus = _goods(wanted), steps.in_stock(wanted)
+    return [replace(goods, variants=(each,)) for each in goods.variants if each.sku in skus]
+
+
+def _orders(now: datetime) -> dict[str, Order]:
+    """A guest's orders: paid; arrived, with a thing on its way back; and two that are at the bank."""
+    paid, sent, unpaid, challenged = (_order(number, now) for number in range(4))
+    sent = make_payment(sent)
+    for event in ("packed", "shipped", "delivered"):
+        sent = order_moved(sent, event, actor="system", now=datetime.now(UTC))
+    sent = return_requested(sent, {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC))
+    return {"order": make_payment(paid), "sent": sent, "unpaid": unpaid, "challenged": challenged}
+
+
+def _order(number: int, now: datetime, by: User | None = None) -> Order:
+    """An order of two goods that no other order here, and no test, takes from the shelves."""
+    others = [
+        each for each in steps.PRODUCTS if steps.in_stock(each) and each not in (steps.ONE_CHOICE, steps.TWO_CHOICES)
+    ]
+    lines = [(_in_stock(each)[0], 2) for each in others[2 * number :][:2]]
+    email, user_id = (by.email, by.user_id) if by else ("ada@example.org", None)
+    return order_placed(make_draft(*lines, email=email, user_id=user_id), now)
+
+
+def _payments(orders: dict[str, Order], now: datetime) -> dict[str, str]:
+    card, code = (
+        payment_started(orders[each], settings.PUBLIC_URL, now).payment_id for each in ("unpaid", "challenged")
+    )
+    card_given(code, CHALLENGED, now)
+    return {"card": str(card), "code": str(code)}
+
+
+def _carts(guest: Cookies, now: datetime) -> dict[str, str]:
+    """A guest's two carts: one in use and shared by a link, with a thing kept for later; and another."""
+    person, cart = (UUID(hex=each) for each in signing.loads(guest[settings.CART_COOKIE_NAME], salt="cart.owner"))
+    more = _goods(steps.ONE_CHOICE)
+    carts.line_added(person, more, more.variants[0], 1, uuid4(), now, guest=True)
+    lines = {each.product_id: each.key for each in cart_queries.cart(cart).lines}
+    carts.line_kept(person, cart, lines[more.product_id], uuid4(), now)
+    other = carts.cart_made(person, "For the garden", uuid4(), now, guest=True)
+    carts.line_added(person, more, more.variants[0], 2, uuid4(), now, guest=True)
+    carts.cart_switched(person, cart, now)
+    link = sharing.link_made(person, cart, "", now)
+    return {
+        "cart": str(cart),
+        "other": str(other),
+        "line": lines[_goods(steps.TWO_CHOICES).product_id],
+        "link": _token(link.address),
+    }
+
+
+def _addressed(ann: User, now: datetime) -> dict[str, str]:
+    """What opens by an address of its own, and Ann's things."""
+    gone = make_product("Discontinued mug", category=category_by_slug("kitchen"), listed=True)
+    catalogue.product_saved(replace(gone, status="archived"), now)
+    shared, present = make_shared_cart(ann, "Gifts", things=0), _in_stock(steps.ONE_CHOICE)[0]
+    carts.line_added(ann.user_id, present, present.variants[0], 2, uuid4(), now)
+    make_person(ann, shared, "editor", name="Ben")
+    wanted = _goods(next(each for each in steps.PRODUCTS if steps.sold_out(each)))
+    wish = Wish(wanted.product_id, wanted.variants[0].variant_id, "ann@example.org")
+    make_payment(_order(4, now, ann))
+    return {
+        "gone": gone.slug,
+        "shared": str(shared),
+        "invitation": sharing.person_invited(someone(ann), shared, "cem@example.org", "viewer", now).token,
+        "wish": wish.token(),
+        "end": end_token(wish.email),
+        "mail": mailbox.Maildir(settings.MAILDIR).add(_mail(wish)),
+        "registration": _token(registration_link(f"{uuid4().hex}@example.org")),
+        "registered": _token(registration_link(ann.email)),
+        "reset": _token(reset_link(ann)),
+        "new_email": _token(email_change_link(ann, f"{uuid4().hex}@example.org")),
+        "address": address_saved(ann.user_id, Address("Ann Other", "12 Harbour Street", "10115", "Berlin", "DE")),
+        "ann": str(ann.user_id),
+        "forged": signing.dumps("x", key="a key that is not ours"),
+    }
+
+
+def _token(address: str) -> str:
+    return address.rstrip("/").rpartition("/")[2]
+
+
+def _mail(wish: Wish) -> EmailMessage:
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = settings.DEFAULT_FROM_EMAIL, wish.email, "Is this your address?"
+    mail.set_content(f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('cart:waiting', args=[wish.token()])}\n")
+    return mail
+
+
+def _people(ann: User, guest: Cookies) -> dict[str, Cookies]:
+    """The cookies of a guest and of members; and of staff who have passed the second factor, or have yet to."""
+    clients = {
+        "ann": _signed_in(ann),
+        "staff": staff_signed_in(Client(), _enrolled("warehouse")),
+        "admin": staff_signed_in(Client(), _enrolled("admin")),
+        "not passed": _signed_in(_enrolled("support")),
+        "not enrolled": _signed_in(make_user("Eve", role="support")),
+        "to be enrolled": _signed_in(make_user("Uma", role="support")),
+        "limited": _signed_in(_limited()),
+    }
+    return {"guest": guest} | {
+        name: _cookies(client) | {settings.CSRF_COOKIE_NAME: CSRF} for name, client in clients.items()
+    }
+
+
+def _enrolled(role: str) -> User:
+    user, secret, now = make_user(role.title(), role=role), pyotp.random_base32(), datetime.now(UTC)
+    assert second_factor.enrolled(user, secret, pyotp.TOTP(secret).at(now), now)
+    return user
+
+
+def _limited() -> User:
+    """Somebody who has asked for another e-mail address so often that it is enough for an hour."""
+    user = make_user("Max")
+    request = RequestFactory().post(reverse("accounts:email"))
+    with suppress(TooManyAttempts):
+        for _ in range(100):
+            attempted(request, "registration", f"by {user.pk}")
+    return user
+
+
+def _signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def _cookies(client: Client) -> Cookies:
+    return {name: morsel.value for name, morsel in client.cookies.items()}
+
+
+def _shared_cart(now: datetime) -> tuple[str, dict[str, Cookies]]:
+    """An empty cart with an owner, an editor and a viewer, who all use it; and their cookies."""
+    ann = make_user("Ann")
+    cart_id = make_shared_cart(ann, things=0)
+    people = {"owner": ann} | {
+        each: make_person(ann, cart_id, each, name=each.title()) for each in ("editor", "viewer")
+    }
+    for person in people.values():
+        carts.cart_switched(person.user_id, cart_id, now)
+    return str(cart_id), {role: _cookies(_signed_in(each)) for role, each in people.items()}
+
+
+def _long_shelf(now: datetime) -> str:
+    """A category with more products than a page shows: deep in the tree and old, so that the front page shows none of it."""
+    shelf = make_category("Long shelf", parent=category_by_slug("stationery"))
+    for number in range(LONG_SHELF):
+        made = datetime(2020, 1, 1, tzinfo=UTC) - timedelta(days=number)
+        make_product(f"Card {number:02}", category=shelf, now=made, listed=True)
+    return reverse("category", args=[shelf.slug])
