@@ -7,7 +7,9 @@ end together. A test marked `alone` has the machine to itself. Each run ends wit
 import fcntl
 import os
 import resource
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +82,34 @@ def machine(request: pytest.FixtureRequest, _locks: tuple[Path, Path]) -> Iterat
 # ---- What it cost
 
 
+_orphans: dict[tuple[int, float], float] = {}
+
+
+@contextmanager
+def browser_counted() -> Iterator[None]:
+    """Count what Chromium's processes use within the block: nobody waits for them, so they are looked at every second."""
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(1):
+            for process in psutil.Process().children(recursive=True):
+                with suppress(psutil.Error):
+                    # The first of them is waited for; the others are its zygotes, renderers, helpers.
+                    if any(word.startswith("--type=") for word in process.cmdline()):
+                        _orphans[process.pid, process.create_time()] = sum(process.cpu_times()[:2])
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    try:
+        yield
+    finally:
+        over.set()
+        looking.join()
+
+
 def _own_seconds() -> float:
-    """Return the processor time of this process and of the children that it has seen end."""
-    return sum(
+    """Return the processor time of this process, of the children that it has seen end, and of the browser's."""
+    return sum(_orphans.values()) + sum(
         used.ru_utime + used.ru_stime
         for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     )

@@ -29,6 +29,7 @@ from cassandra_db.session import session
 from tests.browser.places import PLACES, Place
 from tests.browser.watching import Watch
 from tests.environment import KEYSPACE, ROOT
+from tests.processes import browser_counted
 from tests.serving import Web, answer, collected, free_port
 
 # The shell is a Chromium without windows: the same pages for a third of the processor time.
@@ -191,7 +192,7 @@ class _beside:  # noqa: N801 -- reads like the function it stands for
 @pytest.fixture(scope="package")
 def chrome(chromium: str) -> Iterator[Browser]:
     """The browser. It ends with this folder's tests: its event loop would get into the way of others."""
-    with sync_playwright() as playwright:
+    with sync_playwright() as playwright, browser_counted():
         launched = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield launched
         launched.close()

@@ -28,6 +28,7 @@ from cart.operations import sharing
 from cart.waiting import Wish, end_token
 from catalogue import operations as catalogue
 from catalogue.queries import Product, category_by_slug, product, product_id_by_slug
+from catalogue.showroom import data
 from orders.gateways.testbank.cards import CHALLENGED
 from orders.gateways.testbank.operations import card_given
 from orders.operations import order_moved, order_placed, payment_started, return_requested
@@ -67,14 +68,14 @@ def made() -> None:
     print(json.dumps(made))
 
 
-def _goods(wanted: steps.Product) -> Product:
+def _goods(wanted: data.Product) -> Product:
     product_id = product_id_by_slug(wanted.slug)
     found = product(product_id) if product_id else None
     assert found, wanted.slug
     return found
 
 
-def _in_stock(wanted: steps.Product) -> list[Product]:
+def _in_stock(wanted: data.Product) -> list[Product]:
     """The product once for each variant that there are plenty of, with that variant alone."""
     goods, skus = _goods(wanted), steps.in_stock(wanted)
     return [replace(goods, variants=(each,)) for each in goods.variants if each.sku in skus]
@@ -93,7 +94,7 @@ def _orders(now: datetime) -> dict[str, Order]:
 def _order(number: int, now: datetime, by: User | None = None) -> Order:
     """An order of two goods that no other order here, and no test, takes from the shelves."""
     others = [
-        each for each in steps.PRODUCTS if steps.in_stock(each) and each not in (steps.ONE_CHOICE, steps.TWO_CHOICES)
+        each for each in data.PRODUCTS if steps.in_stock(each) and each not in (steps.ONE_CHOICE, steps.TWO_CHOICES)
     ]
     lines = [(_in_stock(each)[0], 2) for each in others[2 * number :][:2]]
     email, user_id = (by.email, by.user_id) if by else ("ada@example.org", None)
@@ -134,7 +135,7 @@ def _addressed(ann: User, now: datetime) -> dict[str, str]:
     shared, present = make_shared_cart(ann, "Gifts", things=0), _in_stock(steps.ONE_CHOICE)[0]
     carts.line_added(ann.user_id, present, present.variants[0], 2, uuid4(), now)
     make_person(ann, shared, "editor", name="Ben")
-    wanted = _goods(next(each for each in steps.PRODUCTS if steps.sold_out(each)))
+    wanted = _goods(next(each for each in data.PRODUCTS if steps.sold_out(each)))
     wish = Wish(wanted.product_id, wanted.variants[0].variant_id, "ann@example.org")
     make_payment(_order(4, now, ann))
     return {

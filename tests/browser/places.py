@@ -7,8 +7,9 @@ from urllib.parse import urlencode
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from catalogue.showroom.data import PRODUCTS
 from tests.browser.making import CSRF
-from tests.browser.steps import PRODUCTS, TWO_CHOICES, sold_out
+from tests.browser.steps import TWO_CHOICES, sold_out
 from tests.factories import PASSWORD
 
 
