@@ -596,8 +596,8 @@ FAULTS = (
     _fault(
         "A document names a test that is not there",
         "docs/resilience.md",
-        "`tests/orders/test_crashes.py::test_killed_at_every_write`",
-        "`tests/orders/test_crashes.py::test_killed_at_each_write`",
+        "tests/orders/test_crashes.py::test_killed_at_every_write",
+        "tests/orders/test_crashes.py::test_killed_at_each_write",
         "tests/house/test_documents.py",
     ),
     _fault(
