@@ -101,7 +101,7 @@ def test_x32_an_answer_that_comes_too_late_is_dropped(visit: Visit) -> None:
     on_their_way: list[Route] = []
     page = visit(allow="htmx:")
     page.goto("/")
-    page.route(re.compile(r"suggest\?q=to$"), on_their_way.append)
+    page.route(re.compile(r"suggest\?q=to$"), lambda route: on_their_way.append(route))
     with page.expect_request(re.compile(r"suggest\?q=to$")):
         page.locator("#q").press_sequentially("to")
     page.locator("#q").press_sequentially("wel")
