@@ -25,7 +25,7 @@ def running(tool: Tool, arguments: Callable[[int], Sequence[str]], path: str, se
         for _ in range(3):
             port = free_port()
             url = f"http://127.0.0.1:{port}"
-            command, nothing = [built(tool), *arguments(port)], subprocess.DEVNULL
+            command, nothing = [str(built(tool)), *arguments(port)], subprocess.DEVNULL
             process = stack.enter_context(subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing))
             stack.callback(process.kill)
             if _ready(tool, process, url + path, time.monotonic() + seconds):
