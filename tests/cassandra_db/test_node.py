@@ -234,6 +234,7 @@ def test_three_nodes_own_a_third_of_the_ring_each(tmp_path: Path) -> None:
 # ---- a real node
 
 
+@pytest.mark.alone
 def test_a_node_starts_beside_the_others_and_stops(tmp_path: Path) -> None:
     said: list[str] = []
     with control.borrowed(home=tmp_path, say=said.append) as cluster:
@@ -261,6 +262,7 @@ def test_a_node_starts_beside_the_others_and_stops(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("cluster-of-*"))
 
 
+@pytest.mark.alone
 def test_a_node_that_dies_while_starting_is_told_with_its_last_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
