@@ -263,30 +263,32 @@ def plain(visit: Visit) -> Page:
 
 @pytest.fixture
 def look(chrome: Browser, shop: Shop) -> Look:
-    """Opens all pages of a part of the shop, and returns what `check` and their watches find wrong with each.
+    """Opens all pages of a part of the shop, and returns what `check` and the page's watch find wrong with each.
 
-    Whoever looks has one browser for all of them, and a tab for each. `script` runs in every page before its own.
+    Whoever looks has one browser and one tab for all of them: each further one would cost a process. `script` runs in
+    every page before its own.
     """
 
     def looked(device: str, part: str, check: Callable[[Page], list[str]], script: str, **options: Any) -> list[str]:
         faults: list[str] = []
-        browsers: dict[str, BrowserContext] = {}
+        tabs: dict[str, tuple[Page, Watch]] = {}
         for name, place in PLACES[part].items():
-            if place.who not in browsers:
-                browsers[place.who] = entered(chrome, shop, device, place.who, **options)
-                browsers[place.who].add_init_script(script)
-            page = browsers[place.who].new_page()
-            watch = Watch(page, rf"status of {place.status}|answered {place.status}$" if place.status >= 400 else "")
+            if place.who not in tabs:
+                page = entered(chrome, shop, device, place.who, **options).new_page()
+                page.add_init_script(script)
+                tabs[place.who] = page, Watch(page)
+            page, watch = tabs[place.who]
+            page.set_viewport_size(DEVICES[device]["viewport"])
+            watch.begin(rf"status of {place.status}|answered {place.status}$" if place.status >= 400 else "")
             try:
                 found = [*opened(page, shop, place), *check(page)]
             except (Error, AssertionError) as error:
                 found = [str(error)]
-            watch.ended = True
+            page.unroute_all()
             faults += [f"{name}: {each}" for each in (*found, *watch.faults)]
+        for page, _ in tabs.values():
             rest(page)
-            page.close()
-        for browser in browsers.values():
-            browser.close()
+            page.context.close()
         return faults
 
     return looked

@@ -1,6 +1,11 @@
 """How every page looks and reads: sizes, schemes, zoom, text spacing, print, motion, and axe on all of them."""
 
 import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -9,6 +14,7 @@ from tests.browser.conftest import DEVICES, Look, Shop, Visit, entered
 from tests.browser.places import BY_NAME, GIVEN, NO_PAGES, PLACES, addresses
 from tests.browser.steps import add_to_cart, open_product
 from tests.browser.watching import inaccessible
+from tests.serving import answer
 
 # What a finger has to hit: buttons everywhere, and links that stand alone (a link in a sentence has its line's height).
 SMALL_TARGETS = """() => {
@@ -121,6 +127,42 @@ def test_each_address_is_looked_at_or_shows_no_page(shop: Shop, chrome: Browser)
     for browser in browsers.values():
         browser.close()
     assert not pages, "\n".join(pages)
+
+
+@contextmanager
+def served_in_two(shop: Shop, middle: bytes) -> Iterator[str]:
+    """Serve the shop's pages at another address, whose yield: what follows upon `middle` comes half a second later."""
+
+    class InTwo(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path.startswith("/static/"):
+                self.send_response(302)
+                self.send_header("Location", shop.url + self.path)
+                self.end_headers()
+                return
+            first, found, rest = answer(shop.url + self.path)[2].encode().partition(middle)
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(first + found)
+            time.sleep(0.5)
+            self.wfile.write(rest)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), InTwo) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_x22_a_page_that_comes_in_two_is_painted_once_it_is_there(visit: Visit, shop: Shop) -> None:
+    page = visit()
+    page.add_init_script(SHIFTS)
+    with served_in_two(shop, b'</h2>\n<ul class="plain">') as late:
+        page.goto(f"{late}/account/reset/")
+        assert shifted(page) == []
 
 
 @pytest.mark.parametrize("device", DEVICES)

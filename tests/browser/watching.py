@@ -22,12 +22,16 @@ class Watch:
     """Notes what should not happen on a page. `allow` matches what a test brings about on purpose."""
 
     def __init__(self, page: Page, allow: str = "") -> None:
-        self.faults: list[str] = []
         self.ended = False
-        self._allowed = re.compile(f"{TOLD_ANYWAY}|{allow}" if allow else TOLD_ANYWAY)
+        self.begin(allow)
         page.on("console", self._hear)
         page.on("pageerror", lambda error: self._note(f"error in a script: {error}"))
         page.on("response", self._answer)
+
+    def begin(self, allow: str) -> None:
+        """Begin anew, with what is allowed from now on."""
+        self.faults: list[str] = []
+        self._allowed = re.compile(f"{TOLD_ANYWAY}|{allow}" if allow else TOLD_ANYWAY)
 
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type == "error" or "Content Security Policy" in message.text:
