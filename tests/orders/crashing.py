@@ -1,5 +1,6 @@
 """A process that dies at one of its writes, and the worker that comes after it."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -40,6 +41,11 @@ class Write:
 
     texts: tuple[str, ...]
     occurrence: int
+
+    @property
+    def tables(self) -> str:
+        """The names of the tables that it writes to."""
+        return ", ".join(sorted({re.findall(r"(?:INTO|UPDATE|FROM) (\w+)", text)[0] for text in self.texts}))
 
 
 def writes_of(act: Callable[[], Any]) -> list[Write]:

@@ -27,6 +27,7 @@ from tests.factories import make_draft, make_product, make_stock
 from tests.orders.audit import audit, numbers_of, stock_adds_up
 from tests.orders.crashing import Write, claim_over, died_at, first_and_last, worked, writes_of
 from tests.promotions.test_vouchers import make_voucher, used
+from tests.proof import Told
 
 ORIGIN = "http://testserver"
 SINCE = read(
@@ -212,30 +213,33 @@ def end_of(order: Order | None) -> str:
     return f"{order.state} {order.payment} {order.fulfilment}" if order else NOTHING
 
 
-def crashed(name: str, chosen: Callable[[Sequence[Write]], Sequence[Write]]) -> None:
+def crashed(name: str, chosen: Callable[[Sequence[Write]], Sequence[Write]], told: Told | None = None) -> None:
     """Kill the process at the chosen writes of a journey, each time of an order of its own; in the end each is whole."""
     journey = JOURNEYS[name]
     ends, wrong, died = Counter[str](), list[str](), 0
 
-    def ended(case: Case, where: str) -> None:
+    def ended(case: Case, where: str, answer: str = "no answer: the process is dead") -> None:
         claim_over(case.draft.order_id)
         worked(case.began, now() + timedelta(minutes=journey.minutes), case.draft.order_id)
+        end = ""
         try:
             ends[end := end_of(case.whole())] += 1
             assert end in journey.ends, end
         except AssertionError as error:
             wrong.append(f"{name}, {where}: {error}")
+        if told:
+            told.row(where, answer, end or "does not fit together", agrees=end in journey.ends)
 
     case = Case()
     journey.before(case)
     writes = writes_of(lambda: journey.act(case))
-    ended(case, "not killed")
+    ended(case, "not killed", "all of it is done")
     places = chosen(writes)
     for place in places:
         case = Case()
         journey.before(case)
         died += died_at(place, lambda: journey.act(case))  # noqa: B023 called at once
-        ended(case, f"killed at {place}")
+        ended(case, f"killed before it writes to {place.tables}, for the {place.occurrence}. time")
     assert not wrong, "\n".join(wrong)
     assert len(writes) >= journey.writes, "they are not seen any more"
     # Now and then one waits for another and writes something more, or less, than the first time.
@@ -252,11 +256,16 @@ def test_killed_at_each_statements_first_and_last_write(name: str) -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("half", [0, 1])
 @pytest.mark.parametrize("name", JOURNEYS)
-def test_killed_at_every_write(name: str, half: int) -> None:
-    crashed(name, lambda writes: writes[half::2])
+def test_killed_at_every_write(name: str, half: int, told: Told) -> None:
+    told.claims(
+        f"A process dies at each write of an order that is {name}, part {half + 1} of 2",
+        "Each time another order, and the process dies before this write; then the worker looks. The order is whole, or nothing of it is left: its lines, its"
+        " units on the shelves, its copies, its code, its mails and the bank's money fit together (`manage.py audit`).",
+    )
+    crashed(name, lambda writes: writes[half::2], told)
 
 
-def pressed_again(chosen: Callable[[Sequence[Write]], Sequence[Write]]) -> None:
+def pressed_again(chosen: Callable[[Sequence[Write]], Sequence[Write]], told: Told | None = None) -> None:
     """Kill the process at the chosen writes of a checkout, and let its shopper press again at once."""
     wrong: list[str] = []
     writes = writes_of(Case().placed)
@@ -266,11 +275,20 @@ def pressed_again(chosen: Callable[[Sequence[Write]], Sequence[Write]]) -> None:
         claim_over(case.draft.order_id)
         order = case.paid()
         worked(case.began, now() + timedelta(minutes=16), case.draft.order_id)
+        end = ""
         try:
-            assert end_of(case.whole()) == PAID
+            end = end_of(case.whole())
+            assert end == PAID
             assert order.order_id == case.draft.order_id
         except AssertionError as error:
             wrong.append(f"killed at {place}: {error}")
+        if told:
+            told.row(
+                f"killed before it writes to {place.tables}, and pressed again",
+                f"paid, order {order.number}",
+                end,
+                agrees=end == PAID,
+            )
     assert not wrong, "\n".join(wrong)
     assert len(writes) >= 35, "they are not seen any more"
 
@@ -281,5 +299,9 @@ def test_who_was_cut_off_presses_again_and_has_one_order() -> None:
 
 @pytest.mark.proof
 @pytest.mark.timeout(600)
-def test_who_was_cut_off_at_any_write_presses_again_and_has_one_order() -> None:
-    pressed_again(list)
+def test_who_was_cut_off_at_any_write_presses_again_and_has_one_order(told: Told) -> None:
+    told.claims(
+        "Who was cut off presses again",
+        "The process dies at a write of a checkout, each time of another one, and its shopper presses again at once: there is one order, paid once, and no other.",
+    )
+    pressed_again(list, told)
