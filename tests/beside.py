@@ -6,7 +6,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,34 +15,23 @@ from tests.tools import STRIPE_MOCK, TOXIPROXY, Tool, built
 
 
 @contextlib.contextmanager
-def running(tool: Tool, arguments: Callable[[int], Sequence[str]], path: str, seconds: float = 30) -> Iterator[str]:
-    """Run a program within the block, with its arguments for a free port, and yield its address.
-
-    It is ready when `path` there answers, whatever it says. Raises ToolMissing.
-    """
-    with contextlib.ExitStack() as stack:
-        # Between looking at a port and taking it somebody else may have been quicker.
-        for _ in range(3):
-            port = free_port()
-            url = f"http://127.0.0.1:{port}"
-            command, nothing = [str(built(tool)), *arguments(port)], subprocess.DEVNULL
-            process = stack.enter_context(subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing))
-            stack.callback(process.kill)
-            if _ready(tool, process, url + path, time.monotonic() + seconds):
-                break
-        else:
-            raise AssertionError(f"{tool.name} ended with status {process.returncode}")
-        yield url
+def running(tool: Tool, arguments: Sequence[str], answers: str, seconds: float = 30) -> Iterator[None]:
+    """Run a program within the block; it is ready when the address `answers`, whatever it says. Raises ToolMissing."""
+    with subprocess.Popen(
+        [built(tool), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            _wait(tool, process, answers, time.monotonic() + seconds)
+            yield
+        finally:
+            process.kill()
 
 
-def _ready(tool: Tool, process: subprocess.Popen[bytes], address: str, deadline: float) -> bool:
-    """Wait until the program answers; False when it has ended."""
+def _wait(tool: Tool, process: subprocess.Popen[bytes], address: str, deadline: float) -> None:
     while not _answers(address):
-        if process.poll() is not None:
-            return False
+        assert process.poll() is None, f"{tool.name} ended with status {process.returncode}"
         assert time.monotonic() < deadline, f"{tool.name} does not answer at {address}"
         time.sleep(0.05)
-    return process.poll() is None
 
 
 def _answers(address: str) -> bool:
@@ -113,12 +102,18 @@ class Toxiproxy:
 @contextlib.contextmanager
 def toxiproxy_running() -> Iterator[Toxiproxy]:
     """Run a toxiproxy within the block."""
-    with running(TOXIPROXY, lambda port: ["-host", "127.0.0.1", "-port", str(port)], "/version") as url:
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    with running(TOXIPROXY, ["-host", "127.0.0.1", "-port", str(port)], f"{url}/version"):
         yield Toxiproxy(url)
 
 
 @contextlib.contextmanager
 def stripe_running() -> Iterator[str]:
     """Run a stripe-mock within the block and yield its address: Stripe's interface, whose answers are all made up."""
-    with running(STRIPE_MOCK, lambda port: ["-http-addr", f"127.0.0.1:{port}"], "/v1/charges") as url:
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    # It serves HTTPS as well, and everywhere on the same port unless it is told to choose: two of them could not run.
+    addresses = ["-http-addr", f"127.0.0.1:{port}", "-https-addr", "127.0.0.1:"]
+    with running(STRIPE_MOCK, addresses, f"{url}/v1/charges"):
         yield url
