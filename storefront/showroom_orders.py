@@ -97,11 +97,11 @@ class Plan:
         return Random(self.number)  # noqa: S311 - nothing here is a secret
 
 
-def plans(now: datetime) -> list[Plan]:
+def plans(now: datetime, count: int = COUNT) -> list[Plan]:
     """Return what shall be there, the newest first: closer together towards today, as in a shop that grows."""
     made = []
-    for number in range(COUNT):
-        age = DAYS * ((number + 0.4) / COUNT) ** 1.9
+    for number in range(count):
+        age = DAYS * ((number + 0.4) / count) ** 1.9
         made.append(Plan(number, now - timedelta(days=age), _fate(number, age)))
     return made
 
@@ -118,8 +118,8 @@ def _fate(number: int, age: float) -> str:
     return "closed"
 
 
-def orders_loaded(now: datetime, step: Step) -> None:
-    """Place the showroom's orders and let happen to each what its plan says.
+def orders_loaded(now: datetime, count: int, step: Step) -> None:
+    """Place so many orders in the showroom and let happen to each what its plan says.
 
     What is there already is left as it is, and what was cut off is gone on with. Raises OutOfStock when the showroom
     has been sold out meanwhile, CassandraUnavailable.
@@ -141,7 +141,7 @@ def orders_loaded(now: datetime, step: Step) -> None:
             # Stock and lists follow the last event; what lies between would be overwritten at once.
             order = _happened(order, kind, min(plan.placed_at + after, now), settle=place == len(missing))
 
-    in_parallel(load, plans(now), step)
+    in_parallel(load, plans(now, count), step)
 
 
 def _placed(plan: Plan, products: dict[str, Product], plentiful: set[UUID]) -> Order:

@@ -51,6 +51,14 @@ DEVICES: dict[str, dict[str, Any]] = {
     "desktop": {"viewport": {"width": 1280, "height": 900}},
 }
 
+LOAD = """
+from django.core.management import call_command
+from cassandra_db.session import close
+call_command("sync_cassandra")
+close()
+call_command("load_showroom", "--orders", "0")
+"""
+
 Visit = Callable[..., Page]
 Look = Callable[..., list[str]]
 
@@ -74,10 +82,10 @@ class Shop:
     shared_carts: list[str] = field(init=False)
     long_shelf: str = field(init=False)
 
-    def command(self, *arguments: str) -> str:
-        """Run a command of manage.py in this shop and return what it printed."""
+    def run(self, script: str) -> str:
+        """Run a script in this shop and return what it printed."""
         done = subprocess.run(
-            [sys.executable, "manage.py", *arguments],
+            [sys.executable, "manage.py", "shell", "-v0", "-c", script],
             cwd=ROOT,
             env=os.environ | self.environment,
             capture_output=True,
@@ -87,9 +95,9 @@ class Shop:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def furnish(self) -> None:
-        """Make what there is to be looked at."""
-        told = self.command("shell", "-v0", "-c", "from tests.browser import making; making.made()")
+    def furnish(self, first: str = "") -> None:
+        """Make what there is to be looked at, in the same process as what comes before it."""
+        told = self.run(first + "from tests.browser import making; making.made()")
         for name, made in json.loads(told.splitlines()[-1]).items():
             setattr(self, name, made)
 
@@ -157,9 +165,7 @@ def shop(chromium: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory)
     with ExitStack() as stack:
         stack.callback(lambda: session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}_shop", timeout=180))
         there = Shop(web.url, web.environment)
-        there.command("sync_cassandra")
-        there.command("load_showroom", "--without-orders")
-        there.furnish()
+        there.furnish(LOAD)
         stack.callback(web.stop)
         web.start()
         for command in (["mailcatcher", "--port", str(mail_port)], ["worker"]):

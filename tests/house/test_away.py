@@ -21,7 +21,7 @@ def polite(status: int, headers: Mapping[str, str], text: str) -> bool:
     return status == 503 and int(headers["Retry-After"]) > 0 and "<h1" in text and "Traceback" not in text
 
 
-def test_x17_it_starts_without_cassandra_and_comes_back_by_itself_each_time(cable: Cable, tmp_path: Path) -> None:
+def test_x17_it_starts_without_cassandra_and_opens_when_it_comes(cable: Cable, tmp_path: Path) -> None:
     with served(tmp_path, CASSANDRA_HOSTS="127.0.0.1", CASSANDRA_PORT=str(cable.port)) as shop:
         assert polite(*answer(f"{shop}/", until=503))
         assert answer(f"{shop}/healthz")[0] == 200
@@ -29,6 +29,12 @@ def test_x17_it_starts_without_cassandra_and_comes_back_by_itself_each_time(cabl
         cable.plug_in()
         assert answer(f"{shop}/", until=200)[0] == 200
         assert answer(f"{shop}/readyz")[0] == 200
+
+
+def test_x17_cassandra_goes_away_and_comes_back(cable: Cable, tmp_path: Path) -> None:
+    cable.plug_in()
+    with served(tmp_path, CASSANDRA_HOSTS="127.0.0.1", CASSANDRA_PORT=str(cable.port)) as shop:
+        assert answer(f"{shop}/", until=200)[0] == 200
         cable.pull_out()
         assert polite(*answer(f"{shop}/c/anything/", until=503))
         assert polite(*answer(f"{shop}/p/anything/", until=503))

@@ -20,13 +20,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--renew", action="store_true", help="save the goods anew, whatever the staff has changed")
-        parser.add_argument("--without-orders", action="store_true", help="load no orders")
+        parser.add_argument("--orders", type=int, default=showroom_orders.COUNT, help="how many orders there shall be")
 
-    def handle(self, *args: Any, renew: bool, without_orders: bool, **options: Any) -> None:
+    def handle(self, *args: Any, renew: bool, orders: int, **options: Any) -> None:
         if not settings.SHOWROOM:
             raise CommandError("This is no showroom: set STOA_SHOWROOM=true if it shall become one.")
         began, now = monotonic(), datetime.now(UTC)
-        orders = 0 if without_orders else showroom_orders.COUNT
         columns = (TextColumn("{task.description:<12}"), BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=Console(file=cast("IO[str]", self.stdout._out))) as bars:
 
@@ -41,7 +40,7 @@ class Command(BaseCommand):
             showroom.promotions_loaded(now, bar("Promotions", len(showroom.PROMOTIONS)))
             showroom.pins_loaded(bar("Pairs", len(PRODUCTS)))
             if orders:
-                showroom_orders.orders_loaded(now, bar("Orders", orders))
+                showroom_orders.orders_loaded(now, orders, bar("Orders", orders))
             showroom.derived(now, bar("Lists", 5))
         variants = sum(len(product.variants) for product in PRODUCTS)
         self.stdout.write(
