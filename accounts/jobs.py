@@ -3,9 +3,9 @@
 from datetime import datetime, timedelta
 
 from accounts.operations import erasures_done
-from cassandra_db.jobs import Job
-from cassandra_db.leases import moved, position
-from cassandra_db.minutes import MINUTE, minute_of, minutes_between
+from jobs.leases import moved, position
+from jobs.minutes import MINUTE, minute_of, minutes_between
+from jobs.registry import Job
 
 ERASURES = "erasures"
 # Whoever asked to be erased has no request under way any more after that time, and an order of theirs that was cut off

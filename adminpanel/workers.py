@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from cassandra_db.jobs import jobs
-from cassandra_db.progress import TOO_LATE, Progress, progress
+from jobs.progress import TOO_LATE, Progress, progress
+from jobs.registry import jobs
 from mail import jobs as mail
 from mail.queries import mails_waiting
 from orders.queries import COUNTED, Count

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from analytics.operations import days_rolled_up
-from cassandra_db.jobs import Job
+from jobs.registry import Job
 
 
 def roll_up(now: datetime) -> str:

@@ -7,9 +7,9 @@ from cart.errors import CartError
 from cart.operations import moving, tidying
 from cart.operations.waiting import waiters_told
 from cassandra_db import CassandraUnavailable
-from cassandra_db.jobs import Job
-from cassandra_db.leases import moved, position
-from cassandra_db.minutes import minute_of, minutes_between
+from jobs.leases import moved, position
+from jobs.minutes import minute_of, minutes_between
+from jobs.registry import Job
 
 # Younger moves may still be under way.
 FINISH_AFTER = timedelta(minutes=2)

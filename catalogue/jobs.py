@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
-from cassandra_db.jobs import Job
-from cassandra_db.leases import moved, position
 from catalogue import operations, queries, search
+from jobs.leases import moved, position
+from jobs.registry import Job
 
 LISTS = "catalogue lists"
 # A change is noted before it is written: after this time it is either there or was cut off, and is finished here.

@@ -2,10 +2,10 @@
 
 from datetime import datetime, timedelta
 
-from cassandra_db.jobs import shared
-from cassandra_db.leases import moved, position
-from cassandra_db.minutes import MINUTE
-from cassandra_db.shares import Share
+from jobs.leases import moved, position
+from jobs.minutes import MINUTE
+from jobs.registry import shared
+from jobs.shares import Share
 from mail.operations import LATEST_HINT, WHOLE_OUTBOX, mails_sent
 
 NAME = WHOLE_OUTBOX.family

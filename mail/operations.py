@@ -21,8 +21,8 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.template import Context, Engine
 
 from cassandra_db import Row, conditional, write
-from cassandra_db.minutes import MINUTE, minute_of, minutes_between
-from cassandra_db.shares import Share
+from jobs.minutes import MINUTE, minute_of, minutes_between
+from jobs.shares import Share
 from mail import queries
 from mail.addresses import email_key
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import UUID, uuid5
 
 from cassandra_db import Pending, Row, read
-from cassandra_db.minutes import minutes_between
+from jobs.minutes import minutes_between
 from mail.addresses import email_key
 
 HINTS = read("mail", "SELECT minute, mail_id FROM outbox_by_minute WHERE minute = :minute")

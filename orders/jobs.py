@@ -12,12 +12,12 @@ from uuid import UUID
 from accounts import queries as accounts
 from accounts.operations import proof_dropped
 from cassandra_db import CassandraUnavailable, Row
-from cassandra_db.jobs import Job, shared
-from cassandra_db.leases import moved, position
-from cassandra_db.minutes import MINUTE, minute_of, minutes_between
-from cassandra_db.shares import Share
 from inventory import operations as inventory
 from inventory import queries as stock
+from jobs.leases import moved, position
+from jobs.minutes import MINUTE, minute_of, minutes_between
+from jobs.registry import Job, shared
+from jobs.shares import Share
 from orders import gateways, operations, queries
 from orders.errors import GatewayAway, MoveRefused, NoGateway, StaleOrder
 from orders.operations.hints import Hint, microseconds

@@ -2,9 +2,9 @@
 
 from datetime import datetime, timedelta
 
-from cassandra_db.jobs import Job
 from catalogue import operations, queries
 from catalogue.jobs import of_this_host
+from jobs.registry import Job
 from orders.together import bought_together
 from storefront.sitemap import sitemap_written
 

@@ -26,6 +26,7 @@ PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 INSTALLED_APPS = [
     "django_cassandra_engine",
     "cassandra_db",
+    "jobs",
     "web",
     "catalogue",
     "analytics",
@@ -114,7 +115,7 @@ SLOW_STATEMENT_SECONDS = env.float("SLOW_STATEMENT_SECONDS", default=0.25)
 # Tells in a response header how many statements and rounds of reads a page took.
 COUNT_STATEMENTS = env.bool("COUNT_STATEMENTS", default=DEBUG)
 
-# For so long a worker holds a job between renewals; one that was killed is replaced within two of these (cassandra_db.leases).
+# For so long a worker holds a job between renewals; one that was killed is replaced within two of these (jobs.leases).
 LEASE_SECONDS = env.float("LEASE_SECONDS", default=30)
 
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}

@@ -61,27 +61,27 @@ FAULTS = (
     ),
     _fault(
         "A lease is taken over before all clocks agree that it has run out",
-        "cassandra_db/leases.py",
+        "jobs/leases.py",
         "self.held_until + (CLOCKS_DIFFER if self.holder else timedelta(0)) <= now",
         "self.held_until <= now",
-        "tests/cassandra_db/test_leases.py",
+        "tests/jobs/test_leases.py",
     ),
     _fault(
         "A worker that has lost its job goes on moving the job's place",
-        "cassandra_db/leases.py",
+        "jobs/leases.py",
         """    if held is None or held.lost or not MOVE.apply(mine=lambda row: False, job=job, me=held.holder, position=position):
         raise LeaseLost(f"{job}: this process does not hold the job")""",
         """    if held is None or held.lost:
         raise LeaseLost(f"{job}: this process does not hold the job")
     MOVE.apply(mine=lambda row: False, job=job, me=held.holder, position=position)""",
-        "tests/cassandra_db/test_leases.py",
+        "tests/jobs/test_leases.py",
     ),
     _fault(
         "A share looks after things of another one, too",
-        "cassandra_db/shares.py",
+        "jobs/shares.py",
         "return thing.int % self.of == self.number",
         "return thing.int % self.of <= self.number",
-        "tests/cassandra_db/test_progress.py",
+        "tests/jobs/test_progress.py",
     ),
     # ---- Stock
     _fault(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from cassandra_db.shares import Share
+from jobs.shares import Share
 
 
 @dataclass(frozen=True)

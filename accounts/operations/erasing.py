@@ -18,8 +18,8 @@ from accounts.operations.claims import EMAIL_RELEASED
 from accounts.second_factor import second_factor_reset
 from accounts.sessions import sessions_ended
 from cassandra_db import CassandraUnavailable, conditional, personal, write
-from cassandra_db.minutes import minute_of
 from cassandra_db.personal import FAREWELL, NotYet, Person
+from jobs.minutes import minute_of
 from mail.addresses import email_key
 from mail.operations import mail_queued
 

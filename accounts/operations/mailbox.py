@@ -21,7 +21,7 @@ from accounts.operations.claims import EMAIL_RELEASED, MOVE_GIVEN_UP, email_clai
 from accounts.operations.joining import MAILBOX
 from accounts.operations.passwords import fingerprint
 from cassandra_db import conditional, write
-from cassandra_db.minutes import minute_of
+from jobs.minutes import minute_of
 from mail.operations import mail_queued
 
 MOVE_MEANT = conditional("Q6", "UPDATE users SET email_next = :next WHERE user_id = :user_id IF email = :email")

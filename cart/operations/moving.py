@@ -29,8 +29,8 @@ from cart.operations.contents import (
 )
 from cart.undo import Undo
 from cassandra_db import Row, conditional, conditional_batch, read, write
-from cassandra_db.minutes import minute_of
 from catalogue import words
+from jobs.minutes import minute_of
 
 # A day longer than the undo of a merge, and than the worker may be away.
 KEPT_DAYS = 10

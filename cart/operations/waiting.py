@@ -16,10 +16,10 @@ from cart import waiting
 from cart.today import AT_ONCE, Goods, goods_of, on_sale
 from cart.waiting import Wish, bucket_of, end_token
 from cassandra_db import Row, conditional, write
-from cassandra_db.shares import Share
 from catalogue.queries import Product, Variant
 from catalogue.words import label
 from inventory.queries import Stock
+from jobs.shares import Share
 from mail.addresses import email_key
 from mail.operations import mail_queued
 

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from cassandra_db import write, write_together
-from cassandra_db.minutes import minute_of
 from inventory.allocating import in_order, needed, planned
 from inventory.errors import OutOfStock
 from inventory.operations.combining import Hold, held_together
 from inventory.operations.copying import stock_copied
 from inventory.operations.moving import released
 from inventory.queries import AHEAD, PLACES, WAREHOUSES, Allocation, Want, hold_id_for, numbers_started
+from jobs.minutes import minute_of
 
 # How long units are kept for somebody who is paying.
 HOLD_FOR = timedelta(minutes=10)

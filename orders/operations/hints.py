@@ -10,7 +10,7 @@ from time import time_ns
 from uuid import UUID
 
 from cassandra_db import write
-from cassandra_db.minutes import minute_of
+from jobs.minutes import minute_of
 
 HINT = write(
     "Q12",

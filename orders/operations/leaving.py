@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from cassandra_db import Row, conditional, write
-from cassandra_db.minutes import MINUTE, minutes_between
 from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.operations import HOLD_FOR
 from inventory.queries import Allocation
+from jobs.minutes import MINUTE, minutes_between
 from orders.states import ABANDONED
 from promotions.operations import vouchers_released
 

@@ -15,7 +15,7 @@ from time import sleep
 from typing import Any
 from uuid import UUID
 
-from cassandra_db.minutes import minutes_between
+from jobs.minutes import minutes_between
 from orders import queries
 from storefront.audit import orders, people, sales, stock, vouchers
 from storefront.audit.findings import Check, Only, Report, Violation

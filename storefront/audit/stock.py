@@ -10,11 +10,11 @@ from time import monotonic
 from uuid import UUID
 
 from cassandra_db import Row, scan
-from cassandra_db.minutes import minute_of
 from inventory import operations as inventory
 from inventory import queries
 from inventory.operations import numbers_rebuilt
 from inventory.queries import WAREHOUSES, Allocation, Numbers
+from jobs.minutes import minute_of
 from orders import parcels
 from orders import queries as orders
 from orders.jobs import holds_looked_after

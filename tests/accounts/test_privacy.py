@@ -24,9 +24,9 @@ from cart.operations import sharing
 from cart.operations.waiting import waiter_added
 from cart.waiting import Wish, waits_of
 from cassandra_db import CassandraUnavailable, personal
-from cassandra_db.leases import lease, moved
-from cassandra_db.minutes import minute_of
 from cassandra_db.personal import NotYet
+from jobs.leases import lease, moved
+from jobs.minutes import minute_of
 from mail.addresses import email_key
 from mail.operations import mail_queued
 from mail.queries import mail, mails_to

@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 
 from adminpanel import workers
-from cassandra_db.jobs import Job
-from cassandra_db.leases import lease, moved
-from cassandra_db.worker import Worker
+from jobs.leases import lease, moved
+from jobs.registry import Job
+from jobs.worker import Worker
 from mail.operations import mail_queued, mails_dropped
 from mail.queries import mails_waiting
 

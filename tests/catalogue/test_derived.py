@@ -8,10 +8,10 @@ from uuid import UUID
 import pytest
 from moneyed import EUR, Money
 
-from cassandra_db.leases import lease, moved
 from catalogue import jobs, operations, queries
 from catalogue.queries import Product
 from catalogue.words import forms, prefixes, terms, words
+from jobs.leases import lease, moved
 from tests.factories import make_category, make_product
 
 

@@ -7,15 +7,27 @@ ROOT = Path(__file__).resolve().parents[2]
 # A room may import itself and the rooms named here. `storefront` and `adminpanel` put the others together.
 MAY_IMPORT = {
     "cassandra_db": set[str](),
-    "web": {"cassandra_db"},
-    "catalogue": {"web", "cassandra_db"},
-    "mail": {"web", "cassandra_db"},
-    "promotions": {"catalogue", "web", "cassandra_db"},
-    "analytics": {"catalogue", "web", "cassandra_db"},
-    "inventory": {"catalogue", "web", "cassandra_db"},
-    "cart": {"promotions", "catalogue", "inventory", "mail", "web", "cassandra_db"},
-    "accounts": {"cart", "mail", "catalogue", "web", "cassandra_db"},
-    "orders": {"analytics", "promotions", "accounts", "cart", "inventory", "catalogue", "mail", "web", "cassandra_db"},
+    "jobs": {"cassandra_db"},
+    "web": {"jobs", "cassandra_db"},
+    "catalogue": {"web", "jobs", "cassandra_db"},
+    "mail": {"web", "jobs", "cassandra_db"},
+    "promotions": {"catalogue", "web", "jobs", "cassandra_db"},
+    "analytics": {"catalogue", "web", "jobs", "cassandra_db"},
+    "inventory": {"catalogue", "web", "jobs", "cassandra_db"},
+    "cart": {"promotions", "catalogue", "inventory", "mail", "web", "jobs", "cassandra_db"},
+    "accounts": {"cart", "mail", "catalogue", "web", "jobs", "cassandra_db"},
+    "orders": {
+        "analytics",
+        "promotions",
+        "accounts",
+        "cart",
+        "inventory",
+        "catalogue",
+        "mail",
+        "web",
+        "jobs",
+        "cassandra_db",
+    },
 }
 MAY_IMPORT["adminpanel"] = MAY_IMPORT["storefront"] = {"orders"} | MAY_IMPORT["orders"]
 ROOMS = sorted(MAY_IMPORT)

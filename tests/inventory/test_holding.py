@@ -9,11 +9,11 @@ from uuid import UUID, uuid4
 import pytest
 
 from cassandra_db import metered
-from cassandra_db.minutes import minute_of
 from inventory import operations, queries
 from inventory.errors import OutOfStock
 from inventory.operations import combining, holding
 from inventory.queries import Numbers, Want
+from jobs.minutes import minute_of
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
 

@@ -13,11 +13,11 @@ from cassandra import OperationTimedOut
 from cassandra_db import session as sessions
 from cassandra_db import statements
 from cassandra_db.configuration import CONDITIONAL
-from cassandra_db.minutes import minute_of
 from inventory import operations, queries
 from inventory.errors import OutOfStock
 from inventory.operations import combining, copying, holding
 from inventory.queries import SENTINEL, WAREHOUSES, Numbers, Want
+from jobs.minutes import minute_of
 from tests.factories import make_stock
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)

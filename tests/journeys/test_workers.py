@@ -1,6 +1,6 @@
 """Two workers, as processes of their own, share a backlog of mail; one is killed by kill -9 and replaced within two leases.
 
-With the settings of a shop these are a minute (tests/cassandra_db/test_leases.py), which is waited for with LONG=1.
+With the settings of a shop these are a minute (tests/jobs/test_leases.py), which is waited for with LONG=1.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ from uuid import UUID, uuid4
 import pytest
 from aiosmtpd.controller import Controller
 
-from cassandra_db.leases import Standing, lease, moved, standings
-from cassandra_db.minutes import minute_of
-from cassandra_db.progress import progress
+from jobs.leases import Standing, lease, moved, standings
+from jobs.minutes import minute_of
+from jobs.progress import progress
 from mail.jobs import JOBS
 from mail.operations import mail_queued
 from tests.environment import KEYSPACE, ROOT

@@ -18,9 +18,9 @@ from moneyed import EUR, Money
 from pytest_django import Settings
 
 from accounts.addresses import Address
-from cassandra_db.leases import lease, position
-from cassandra_db.minutes import minute_of
 from catalogue.quotes import Discount
+from jobs.leases import lease, position
+from jobs.minutes import minute_of
 from mail import jobs, queries
 from mail.operations import HINT, LATEST_HINT, WAITS, Sending, mail_queued, mails_sent
 from orders.operations.telling import Letter

@@ -14,8 +14,8 @@ import pytest
 from cassandra.query import BoundStatement
 
 from cassandra_db.configuration import CONDITIONAL, WRITE
-from cassandra_db.minutes import MINUTE, minutes_between
 from cassandra_db.session import session
+from jobs.minutes import MINUTE, minutes_between
 from orders import jobs
 from orders.operations import placing
 from tests.shares import AnyOf

@@ -19,9 +19,9 @@ from accounts import queries as people
 from accounts.models import User
 from cart import queries as carts
 from cart.operations import cart_made
-from cassandra_db.minutes import minute_of
 from catalogue.operations import product_saved
 from catalogue.queries import Product
+from jobs.minutes import minute_of
 from mail.queries import mails_to
 from orders import links, operations, queries
 from orders.gateways.testbank import operations as bank

@@ -22,9 +22,9 @@ from cart import operations as cart_operations
 from cart import queries as carts
 from cart.errors import CartChanged
 from cart.queries import Cart
-from cassandra_db.minutes import minute_of
 from catalogue.money import minor
 from catalogue.queries import Product
+from jobs.minutes import minute_of
 from mail import queries as mails
 from orders import jobs, operations, queries
 from orders.checkouts import checkout_of

@@ -10,9 +10,9 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts import queries as accounts
-from cassandra_db.minutes import minutes_between
 from inventory import queries as stock
 from inventory.operations import HOLD_FOR
+from jobs.minutes import minutes_between
 from orders import jobs, operations, queries
 from orders.queries import Order
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user

@@ -10,9 +10,9 @@ from uuid import uuid4
 import pytest
 from moneyed import Money
 
-from cassandra_db.minutes import minutes_between
 from catalogue.money import money
 from inventory import operations as inventory
+from jobs.minutes import minutes_between
 from orders import balance, jobs, operations, queries
 from orders.errors import MoveRefused, StaleOrder
 from orders.operations import moving, settling

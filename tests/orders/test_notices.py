@@ -16,9 +16,9 @@ from django.core.wsgi import get_wsgi_application
 from django.test.utils import override_settings
 
 from cassandra_db import conditional, read
-from cassandra_db.minutes import minute_of, minutes_between
 from inventory import operations as inventory
 from inventory import queries as stock
+from jobs.minutes import minute_of, minutes_between
 from orders import operations, queries
 from orders.errors import NoticeBusy
 from orders.gateways import Notice

@@ -17,13 +17,13 @@ from accounts.addresses import Address
 from cart import operations as carts
 from cart import queries as cart_queries
 from cassandra_db import conditional, write
-from cassandra_db.leases import lease, position
-from cassandra_db.minutes import minute_of, minutes_between
-from cassandra_db.shares import Share
 from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.errors import OutOfStock
 from inventory.operations import holding
+from jobs.leases import lease, position
+from jobs.minutes import minute_of, minutes_between
+from jobs.shares import Share
 from mail import queries as mails
 from orders import jobs, operations, queries
 from orders.errors import (

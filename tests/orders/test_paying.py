@@ -12,11 +12,11 @@ from uuid import UUID, uuid4
 import pytest
 from moneyed import Money
 
-from cassandra_db.minutes import minute_of
 from catalogue.money import minor, money
 from catalogue.quotes import QuotedLine, Reduction
 from inventory import operations as inventory
 from inventory import queries as stock
+from jobs.minutes import minute_of
 from orders import balance, gateways, jobs, operations, queries
 from orders.errors import GatewayAway, MoneyRestless, MoveRefused, NotPayable, StaleOrder
 from orders.gateways import CaptureRefused

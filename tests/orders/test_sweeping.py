@@ -7,12 +7,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from cassandra_db.leases import lease
-from cassandra_db.minutes import minutes_between
-from cassandra_db.shares import Share
 from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.queries import Want, hold_id_for
+from jobs.leases import lease
+from jobs.minutes import minutes_between
+from jobs.shares import Share
 from mail.queries import mails_to
 from orders import gateways, jobs, operations, queries
 from orders.errors import GatewayAway

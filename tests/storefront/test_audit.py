@@ -15,9 +15,9 @@ from analytics import queries as sales
 from analytics.figures import ALL, SoldLine
 from analytics.operations import DAY_DONE, Sale, day_rolled_up, sold
 from cassandra_db import CassandraUnavailable
-from cassandra_db.minutes import minute_of
 from cassandra_db.session import session
 from inventory import queries as stock
+from jobs.minutes import minute_of
 from orders import queries
 from orders.operations import order_moved, order_placed, settled
 from orders.operations.copies import copied_at

@@ -8,9 +8,9 @@ from urllib.request import HTTPErrorProcessor, Request, build_opener
 
 from django.conf import settings
 
-from cassandra_db.jobs import Job
-from cassandra_db.leases import moved, position
-from cassandra_db.minutes import MINUTE, minute_of, minutes_between
+from jobs.leases import moved, position
+from jobs.minutes import MINUTE, minute_of, minutes_between
+from jobs.registry import Job
 from orders.gateways.testbank import operations, queries
 from orders.gateways.testbank.gateway import HEADER, signed_now
 

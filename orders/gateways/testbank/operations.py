@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from cassandra_db import Row, conditional, write
-from cassandra_db.minutes import minute_of
+from jobs.minutes import minute_of
 from orders.gateways import CaptureRefused
 from orders.gateways.testbank import queries
 from orders.gateways.testbank.cards import (

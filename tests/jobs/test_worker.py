@@ -14,10 +14,11 @@ from uuid import uuid4
 import pytest
 from django.core.management import CommandError, call_command
 
-from cassandra_db import CassandraUnavailable, worker
-from cassandra_db.jobs import Job, jobs
-from cassandra_db.leases import claimed, lease, standing
-from cassandra_db.worker import Worker
+from cassandra_db import CassandraUnavailable
+from jobs import worker
+from jobs.leases import claimed, lease, standing
+from jobs.registry import Job, jobs
+from jobs.worker import Worker
 from tests.environment import ROOT
 
 

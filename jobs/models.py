@@ -10,7 +10,7 @@ class Lease(Model):
     """Which worker runs a job now, how far the job has come, and what it did last.
 
     Bound: one row a job, some thirty jobs.
-    Writer: cassandra_db.leases.
+    Writer: jobs.leases.
     """
 
     __table_name__ = "leases"

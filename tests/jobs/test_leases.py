@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 from django.conf import settings
 
-from cassandra_db import leases
 from cassandra_db.errors import LeaseLost
-from cassandra_db.leases import (
+from jobs import leases
+from jobs.leases import (
     CLOCKS_DIFFER,
     HOLD,
     LOOK_AGAIN,

@@ -11,8 +11,8 @@ from time import monotonic, sleep
 from types import FrameType
 
 from cassandra_db.errors import CassandraUnavailable
-from cassandra_db.jobs import Job
-from cassandra_db.leases import LOOK_AGAIN, Lease, claimed, standing
+from jobs.leases import LOOK_AGAIN, Lease, claimed, standing
+from jobs.registry import Job
 
 # After a failure a job rests, for all workers, so that it does not spin.
 REST_AFTER_FAILURE = timedelta(minutes=1)

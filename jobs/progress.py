@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from cassandra_db.jobs import Job
-from cassandra_db.leases import Standing, standings
+from jobs.leases import Standing, standings
+from jobs.registry import Job
 
 # By so much a job may be behind before somebody should look: a killed worker is replaced within a minute.
 TOO_LATE = timedelta(minutes=2)

@@ -8,9 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from cassandra_db.errors import CassandraUnavailable
-from cassandra_db.jobs import Job, jobs
-from cassandra_db.progress import Progress, progress
-from cassandra_db.worker import Worker
+from jobs.progress import Progress, progress
+from jobs.registry import Job, jobs
+from jobs.worker import Worker
 
 
 class Command(BaseCommand):

@@ -7,13 +7,13 @@ from uuid import uuid4
 import pytest
 from django.core.management import call_command
 
-from cassandra_db import jobs as registered
-from cassandra_db.jobs import SHARES, Job, shared
-from cassandra_db.leases import claimed, lease, moved, standing, standings, this_worker
-from cassandra_db.progress import TOO_LATE, progress
-from cassandra_db.shares import Share
-from cassandra_db.worker import Worker
-from storefront.management.commands import worker as command
+from jobs import registry as registered
+from jobs.leases import claimed, lease, moved, standing, standings, this_worker
+from jobs.management.commands import worker as command
+from jobs.progress import TOO_LATE, progress
+from jobs.registry import SHARES, Job, shared
+from jobs.shares import Share
+from jobs.worker import Worker
 
 
 def made(did: str = "1 done", every: timedelta = timedelta(seconds=10), trails: timedelta = timedelta(0)) -> Job:
