@@ -51,7 +51,7 @@ def on_starting(server: Any) -> None:
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.settings")
     django.setup()
-    from cassandra_db.checks import secrets
+    from web.checks import secrets
 
     assert settings.SECRET_KEY  # Django raises ImproperlyConfigured when it is empty
     if wrong := secrets():

@@ -8,7 +8,7 @@ from cassandra.cqlengine.models import Model
 from django.contrib.auth.base_user import AbstractBaseUser
 from django_cassandra_engine.models import DjangoCassandraModel
 
-from cassandra_db.personal import DELETED, EXPIRES, holds
+from web.personal import DELETED, EXPIRES, holds
 
 
 class User(DjangoCassandraModel):

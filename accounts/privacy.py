@@ -8,7 +8,7 @@ from accounts import audit, queries
 from accounts.operations.erasing import access_removed
 from accounts.second_factor import factor
 from accounts.sessions import sessions_of
-from cassandra_db.personal import Person
+from web.personal import Person
 
 # For so many days the log keeps its entries.
 LOG_DAYS = 400

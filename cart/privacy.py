@@ -8,7 +8,7 @@ from cart.operations.erasing import carts_erased
 from cart.operations.waiting import waiting_ended
 from cart.queries import Line
 from cassandra_db import Row
-from cassandra_db.personal import Person
+from web.personal import Person
 
 
 def held(person: Person) -> dict[str, Any]:

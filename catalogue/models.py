@@ -3,7 +3,7 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
-from cassandra_db.personal import nobody
+from web.personal import nobody
 
 # Read often, written seldom: levelled compaction keeps a read to one or two files.
 READ_MOSTLY = {"compaction": {"class": "UnifiedCompactionStrategy", "scaling_parameters": "L4"}}

@@ -3,7 +3,7 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
-from cassandra_db.personal import nobody
+from web.personal import nobody
 
 
 class Lease(Model):

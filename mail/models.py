@@ -3,7 +3,7 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
-from cassandra_db.personal import DELETED, holds, nobody
+from web.personal import DELETED, holds, nobody
 
 
 class Mail(Model):

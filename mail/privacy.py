@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from cassandra_db.personal import Person
 from mail import queries
 from mail.operations import mails_dropped
+from web.personal import Person
 
 
 def held(person: Person) -> dict[str, Any]:

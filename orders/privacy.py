@@ -6,10 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from accounts import queries as accounts
-from cassandra_db.personal import NotYet, Person
 from orders import balance, operations, queries
 from orders.queries import Attempt, Order
 from orders.states import CANCELLED, CLOSED, EXPIRED
+from web.personal import NotYet, Person
 
 # From this many years ago on a person may have orders: longer than any law has them kept.
 YEARS = 20

@@ -122,7 +122,7 @@ CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["accounts.backends.EmailBackend"]
-# Only for a test run: cassandra_db.checks refuses it anywhere else (S54).
+# Only for a test run: web.checks refuses it anywhere else (S54).
 CHEAP_PASSWORD_HASHES = env.bool("CHEAP_PASSWORD_HASHES", default=False)
 PASSWORD_HASHERS = [
     "accounts.hashers.CheapArgon2PasswordHasher"

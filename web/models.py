@@ -3,7 +3,7 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
-from cassandra_db.personal import EXPIRES, holds
+from web.personal import EXPIRES, holds
 
 
 class Attempt(Model):

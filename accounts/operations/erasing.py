@@ -17,11 +17,12 @@ from accounts.models import User
 from accounts.operations.claims import EMAIL_RELEASED
 from accounts.second_factor import second_factor_reset
 from accounts.sessions import sessions_ended
-from cassandra_db import CassandraUnavailable, conditional, personal, write
-from cassandra_db.personal import FAREWELL, NotYet, Person
+from cassandra_db import CassandraUnavailable, conditional, write
 from jobs.minutes import minute_of
 from mail.addresses import email_key
 from mail.operations import mail_queued
+from web import personal
+from web.personal import FAREWELL, NotYet, Person
 
 HINT = write("erasure", "INSERT INTO erasures (minute, user_id) VALUES (:minute, :user_id)")
 UNHINT = write("erasure", "DELETE FROM erasures WHERE minute = :minute AND user_id = :user_id")

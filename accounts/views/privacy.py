@@ -18,7 +18,7 @@ from accounts.access import member, personal
 from accounts.errors import NoSuchUser
 from accounts.forms import AgainForm
 from accounts.models import User
-from cassandra_db import personal as people
+from web import personal as people
 from web.limits import attempted
 from web.methods import get_or_post, public
 from web.rendering import page

@@ -23,8 +23,7 @@ from cart import queries as carts
 from cart.operations import sharing
 from cart.operations.waiting import waiter_added
 from cart.waiting import Wish, waits_of
-from cassandra_db import CassandraUnavailable, personal
-from cassandra_db.personal import NotYet
+from cassandra_db import CassandraUnavailable
 from jobs.leases import lease, moved
 from jobs.minutes import minute_of
 from mail.addresses import email_key
@@ -40,6 +39,8 @@ from storefront.audit.copies import ON_BOARD
 from tests.cart.sharing import listed_names, make_person, make_shared_cart, someone
 from tests.factories import PASSWORD, make_order, make_user, staff_signed_in
 from tests.orders import paper
+from web import personal
+from web.personal import NotYet
 
 EXPORT, ERASE = "accounts:export", "accounts:erase"
 

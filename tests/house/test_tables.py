@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.db import connections
 
-from cassandra_db.personal import DELETED, EXPIRES, KEPT, Holds, holds, nobody, rooms
 from cassandra_db.session import keyspace, session
 from tests.rules import for_each
+from web.personal import DELETED, EXPIRES, KEPT, Holds, holds, nobody, rooms
 
 introspection: Any = connections["default"].introspection  # the engine's own
 MODELS = [model for models in introspection.cql_models.values() for model in models]
@@ -51,7 +51,7 @@ def test_the_docstring_names_the_bound_and_the_writer(model: Any) -> None:
 def test_s52_each_table_declares_whose_data_it_holds_and_what_erasing_does(model: Any) -> None:
     declared = getattr(model, "__person__", None)
     assert isinstance(declared, Holds), (
-        "say __person__ = nobody(), or holds(…): cassandra_db/personal.py tells how, and write what the room's"
+        "say __person__ = nobody(), or holds(…): web/personal.py tells how, and write what the room's"
         " privacy.py does with it"
     )
     assert set(declared.columns) <= set(model._columns), "it names columns that the table does not have"
