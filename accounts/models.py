@@ -8,8 +8,6 @@ from cassandra.cqlengine.models import Model
 from django.contrib.auth.base_user import AbstractBaseUser
 from django_cassandra_engine.models import DjangoCassandraModel
 
-from web.personal import DELETED, EXPIRES, holds
-
 
 class User(DjangoCassandraModel):
     """Q6, Q8: a person's profile and addresses. Django's user model; read by accounts.queries, never by `.objects`.
@@ -19,7 +17,7 @@ class User(DjangoCassandraModel):
     """
 
     __table_name__ = "users"
-    __person__ = holds("user_id", on_erase=DELETED)
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(primary_key=True)
     email = columns.Text()
     name = columns.Text()
@@ -87,7 +85,7 @@ class UserByEmail(Model):
     """
 
     __table_name__ = "users_by_email"
-    __person__ = holds("email", on_erase=DELETED)
+    __personal_data__ = {"columns": ("email",), "on_erase": "deleted"}
     email = columns.Text(partition_key=True)  # casefolded
     user_id = columns.UUID()
     claimed_at = columns.DateTime()
@@ -101,7 +99,7 @@ class Session(Model):
     """
 
     __table_name__ = "sessions"
-    __person__ = holds("user_id", on_erase=DELETED)
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     session_key = columns.Text(partition_key=True)
     data = columns.Text()
     user_id = columns.UUID()
@@ -115,7 +113,7 @@ class SessionByUser(Model):
     """
 
     __table_name__ = "sessions_by_user"
-    __person__ = holds("user_id", on_erase=DELETED)
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
     session_key = columns.Text(primary_key=True)
     created_at = columns.DateTime()
@@ -132,7 +130,7 @@ class UserProved(Model):
 
     __table_name__ = "users_proved"
     __options__ = {"gc_grace_seconds": 24 * 3600}
-    __person__ = holds("user_id", on_erase=EXPIRES, why="a hint, gone within minutes")
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "expires", "why": "a hint, gone within minutes"}
     minute = columns.DateTime(partition_key=True)
     user_id = columns.UUID(primary_key=True)
     written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal
@@ -148,7 +146,7 @@ class StaffMember(Model):
     """
 
     __table_name__ = "staff"
-    __person__ = holds("user_id", on_erase=DELETED)
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     shop = columns.Text(partition_key=True)  # always 'shop'
     user_id = columns.UUID(primary_key=True)
     version = columns.Integer(static=True)
@@ -163,7 +161,7 @@ class SecondFactor(Model):
     """
 
     __table_name__ = "second_factors"
-    __person__ = holds("user_id", on_erase=DELETED)
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(primary_key=True)
     secret = columns.Text()  # encrypted under a key made of SECRET_KEY
     step = columns.BigInt()  # the last half minute since 1970 whose code was used; never null
@@ -192,7 +190,11 @@ class AuditEntry(_Entry):
 
     __table_name__ = "audit_log"
     __options__ = {"default_time_to_live": 400 * 24 * 3600}
-    __person__ = holds("actor_id", on_erase=EXPIRES, why="who did what in the shop has to be told for 400 days")
+    __personal_data__ = {
+        "columns": ("actor_id",),
+        "on_erase": "expires",
+        "why": "who did what in the shop has to be told for 400 days",
+    }
     book = columns.Text(partition_key=True)  # staff or accounts
     day = columns.Date(partition_key=True)  # UTC
     at = columns.TimeUUID(primary_key=True, clustering_order="DESC")
@@ -209,7 +211,11 @@ class AuditEntryByActor(_Entry):
 
     __table_name__ = "audit_log_by_actor"
     __options__ = {"default_time_to_live": 400 * 24 * 3600}
-    __person__ = holds("actor_id", on_erase=EXPIRES, why="who did what in the shop has to be told for 400 days")
+    __personal_data__ = {
+        "columns": ("actor_id",),
+        "on_erase": "expires",
+        "why": "who did what in the shop has to be told for 400 days",
+    }
     actor_id = columns.UUID(partition_key=True)
     month = columns.Date(partition_key=True)  # its first day
     at = columns.TimeUUID(primary_key=True, clustering_order="DESC")
@@ -226,6 +232,6 @@ class Erasure(Model):
 
     __table_name__ = "erasures"
     __options__ = {"gc_grace_seconds": 24 * 3600}
-    __person__ = holds("user_id", on_erase=DELETED)
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     minute = columns.DateTime(partition_key=True)
     user_id = columns.UUID(primary_key=True)

@@ -3,8 +3,6 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
-from web.personal import nobody
-
 
 class SaleFact(Model):
     """Q18: a line of a paid order: what was sold, and what of it was given back since. Absolute, never counted up.
@@ -14,7 +12,7 @@ class SaleFact(Model):
     """
 
     __table_name__ = "sales_facts"
-    __person__ = nobody("goods and sums; whose they are stands in orders")
+    __personal_data__ = {"why": "goods and sums; whose they are stands in orders"}
     day = columns.Date(partition_key=True)  # of the order's placing, in the shop's time zone
     shard = columns.Integer(partition_key=True)
     order_id = columns.UUID(primary_key=True)
@@ -40,7 +38,7 @@ class DailySale(Model):
     """
 
     __table_name__ = "daily_sales"
-    __person__ = nobody()
+    __personal_data__ = None
     month = columns.Date(partition_key=True)  # its first day
     day = columns.Date(primary_key=True)
     category_id = columns.UUID(primary_key=True)
@@ -63,7 +61,7 @@ class SalesDay(Model):
 
     __table_name__ = "sales_days"
     __options__ = {"gc_grace_seconds": 24 * 3600}
-    __person__ = nobody()
+    __personal_data__ = None
     shop = columns.Text(partition_key=True)  # always 'shop'
     day = columns.Date(primary_key=True)
     written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal

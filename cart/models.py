@@ -3,8 +3,6 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
-from web.personal import DELETED, holds, nobody
-
 
 class CartByUser(Model):
     """K1, K4, U2: an owner's carts by name, and which of them is active (static, so there cannot be two).
@@ -14,7 +12,7 @@ class CartByUser(Model):
     """
 
     __table_name__ = "carts_by_user"
-    __person__ = holds("owner_id", on_erase=DELETED)
+    __personal_data__ = {"columns": ("owner_id",), "on_erase": "deleted"}
     owner_id = columns.UUID(partition_key=True)
     name_key = columns.Text(primary_key=True)  # the name casefolded
     active_cart_id = columns.UUID(static=True)
@@ -41,7 +39,7 @@ class ItemByCart(Model):
     """
 
     __table_name__ = "items_by_cart"
-    __person__ = holds("owner_id", on_erase=DELETED)
+    __personal_data__ = {"columns": ("owner_id",), "on_erase": "deleted"}
     cart_id = columns.UUID(partition_key=True)
     kind = columns.Text(primary_key=True)
     key = columns.Text(primary_key=True)
@@ -80,7 +78,7 @@ class CartByPress(Model):
 
     __table_name__ = "carts_by_press"
     __options__ = {"gc_grace_seconds": 24 * 3600}
-    __person__ = nobody("the id of a press leads back to nobody")
+    __personal_data__ = {"why": "the id of a press leads back to nobody"}
     press_id = columns.UUID(partition_key=True)
     cart_id = columns.UUID()
 
@@ -94,7 +92,7 @@ class MoveToFinish(Model):
 
     __table_name__ = "moves_to_finish"
     __options__ = {"gc_grace_seconds": 24 * 3600}
-    __person__ = nobody("a person's id alone, until the worker has finished the move, minutes later")
+    __personal_data__ = {"why": "a person's id alone, until the worker has finished the move, minutes later"}
     minute = columns.DateTime(partition_key=True)
     operation_id = columns.UUID(primary_key=True)
     kind = columns.Text()  # move or merge
@@ -113,13 +111,11 @@ class PersonByCart(Model):
     """
 
     __table_name__ = "people_by_cart"
-    __person__ = holds(
-        "key",
-        "name",
-        "email",
-        on_erase=DELETED,
-        why="an invitation that is open goes by itself, 14 days after it was made",
-    )
+    __personal_data__ = {
+        "columns": ("key", "name", "email"),
+        "on_erase": "deleted",
+        "why": "an invitation that is open goes by itself, 14 days after it was made",
+    }
     cart_id = columns.UUID(partition_key=True)
     kind = columns.Text(primary_key=True)
     key = columns.Text(primary_key=True)
@@ -142,7 +138,7 @@ class WaiterByVariant(Model):
 
     __table_name__ = "waiters_by_variant"
     __options__ = {"default_time_to_live": 30 * 24 * 3600}
-    __person__ = holds("email_key", on_erase=DELETED)
+    __personal_data__ = {"columns": ("email_key",), "on_erase": "deleted"}
     variant_id = columns.UUID(partition_key=True)
     email_key = columns.Text(primary_key=True)
     email = columns.Text()
@@ -159,7 +155,7 @@ class WaitByAddress(Model):
 
     __table_name__ = "waits_by_address"
     __options__ = {"default_time_to_live": 30 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
-    __person__ = holds("email_key", on_erase=DELETED)
+    __personal_data__ = {"columns": ("email_key",), "on_erase": "deleted"}
     email_key = columns.Text(partition_key=True)
     variant_id = columns.UUID(primary_key=True)
     product_id = columns.UUID()
@@ -175,7 +171,7 @@ class VariantWaitedFor(Model):
 
     __table_name__ = "variants_waited_for"
     __options__ = {"default_time_to_live": 31 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
-    __person__ = nobody()
+    __personal_data__ = None
     bucket = columns.Integer(partition_key=True)
     variant_id = columns.UUID(primary_key=True)
     product_id = columns.UUID()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -120,7 +120,7 @@ def _table(app: str, model: Any) -> Table:
         more=_one_line(more),
         bound=facts["Bound"],
         writer=facts["Writer"],
-        person=str(getattr(model, "__person__", "")),
+        person=_person(getattr(model, "__personal_data__", None) or {}),
         key=_key(model),
         columns=tuple(
             (name, str(column.db_type), "*static*" if column.static else "", remarks.get(name, ""))
@@ -141,6 +141,13 @@ def _key(model: Any) -> str:
         f"{name} DESC" if column.clustering_order == "DESC" else name for name, column in model._clustering_keys.items()
     ]
     return f"({', '.join([partition, *clustering])})"
+
+
+def _person(declared: Mapping[str, Any]) -> str:
+    because = f": {declared['why']}" if "why" in declared else ""
+    if "columns" not in declared:
+        return f"nobody{because}"
+    return f"{', '.join(declared['columns'])}; when the person is erased: {declared['on_erase']}{because}"
 
 
 def _options(options: dict[str, Any]) -> str:

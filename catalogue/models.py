@@ -3,8 +3,6 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
-from web.personal import nobody
-
 # Read often, written seldom: levelled compaction keeps a read to one or two files.
 READ_MOSTLY = {"compaction": {"class": "UnifiedCompactionStrategy", "scaling_parameters": "L4"}}
 
@@ -38,7 +36,7 @@ class Product(Model):
 
     __table_name__ = "products"
     __options__ = READ_MOSTLY
-    __person__ = nobody()
+    __personal_data__ = None
     product_id = columns.UUID(partition_key=True)
     variant_id = columns.UUID(primary_key=True)
     name = columns.Text(static=True)
@@ -74,7 +72,7 @@ class ProductIdBySlug(Model):
 
     __table_name__ = "product_ids_by_slug"
     __options__ = READ_MOSTLY
-    __person__ = nobody()
+    __personal_data__ = None
     slug = columns.Text(partition_key=True)
     product_id = columns.UUID()
 
@@ -88,7 +86,7 @@ class VariantBySku(Model):
 
     __table_name__ = "variants_by_sku"
     __options__ = READ_MOSTLY
-    __person__ = nobody()
+    __personal_data__ = None
     sku = columns.Text(partition_key=True)
     product_id = columns.UUID()
     variant_id = columns.UUID()
@@ -103,7 +101,7 @@ class Category(Model):
 
     __table_name__ = "categories"
     __options__ = READ_MOSTLY
-    __person__ = nobody()
+    __personal_data__ = None
     tree = columns.Text(partition_key=True)
     category_id = columns.UUID(primary_key=True)
     slug = columns.Text()
@@ -124,7 +122,7 @@ class ProductByCategory(Card):
 
     __table_name__ = "products_by_category"
     __options__ = READ_MOSTLY
-    __person__ = nobody()
+    __personal_data__ = None
     category_id = columns.UUID(partition_key=True)
     sort = columns.Text(partition_key=True)  # created, price, name
     sort_key = columns.Blob(primary_key=True)
@@ -141,7 +139,7 @@ class CardPlace(Model):
     """
 
     __table_name__ = "card_places"
-    __person__ = nobody()
+    __personal_data__ = None
     product_id = columns.UUID(partition_key=True)
     category_id = columns.UUID(primary_key=True)
     sort = columns.Text(primary_key=True)
@@ -157,7 +155,7 @@ class FeaturedProduct(Card):
 
     __table_name__ = "featured_products"
     __options__ = READ_MOSTLY
-    __person__ = nobody()
+    __personal_data__ = None
     feature_type = columns.Text(partition_key=True)
     position = columns.Integer(primary_key=True)
     product_id = columns.UUID()
@@ -172,7 +170,7 @@ class RelatedProduct(Card):
 
     __table_name__ = "related_products"
     __options__ = READ_MOSTLY
-    __person__ = nobody()
+    __personal_data__ = None
     product_id = columns.UUID(partition_key=True)
     rank = columns.Integer(primary_key=True)
     related_id = columns.UUID()
@@ -188,7 +186,7 @@ class ProductByNamePrefix(Model):
 
     __table_name__ = "products_by_name_prefix"
     __options__ = READ_MOSTLY
-    __person__ = nobody()
+    __personal_data__ = None
     prefix = columns.Text(partition_key=True)
     rank = columns.Integer(primary_key=True)
     product_id = columns.UUID(primary_key=True)
@@ -210,7 +208,7 @@ class ProductChange(Model):
 
     __table_name__ = "product_changes"
     __options__ = {"default_time_to_live": 7 * 24 * 3600}
-    __person__ = nobody()
+    __personal_data__ = None
     day = columns.Date(partition_key=True)
     shard = columns.Integer(partition_key=True)
     changed = columns.TimeUUID(primary_key=True)

@@ -3,8 +3,6 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
-from web.personal import nobody
-
 
 class Inventory(Model):
     """Q16, Q17: a variant's stock in one warehouse. The numbers are static, a row is a hold, a receipt, a correction or a return.
@@ -19,7 +17,7 @@ class Inventory(Model):
     """
 
     __table_name__ = "inventory"
-    __person__ = nobody("a hold knows its order, and no more")
+    __personal_data__ = {"why": "a hold knows its order, and no more"}
     # Cassandra's own ten days: a deleted hold that a repair missed and that came back would move the numbers twice.
     __options__ = {"gc_grace_seconds": 10 * 24 * 3600}
     variant_id = columns.UUID(partition_key=True)
@@ -51,7 +49,7 @@ class StockLedger(Model):
     """
 
     __table_name__ = "stock_ledger"
-    __person__ = nobody("an entry knows its order, and which of the staff wrote it")
+    __personal_data__ = {"why": "an entry knows its order, and which of the staff wrote it"}
     variant_id = columns.UUID(partition_key=True)
     warehouse_id = columns.Text(partition_key=True)
     shard = columns.Integer(partition_key=True)
@@ -75,7 +73,7 @@ class StockByProduct(Model):
     """
 
     __table_name__ = "stock_by_product"
-    __person__ = nobody()
+    __personal_data__ = None
     product_id = columns.UUID(partition_key=True)
     variant_id = columns.UUID(primary_key=True)
     warehouse_id = columns.Text(primary_key=True)
@@ -93,7 +91,7 @@ class SoldAhead(Model):
     """
 
     __table_name__ = "sold_ahead"
-    __person__ = nobody()
+    __personal_data__ = None
     shop = columns.Text(partition_key=True)
     variant_id = columns.UUID(primary_key=True)
     product_id = columns.UUID()
@@ -108,7 +106,7 @@ class HoldByMinute(Model):
 
     __table_name__ = "holds_by_minute"
     __options__ = {"gc_grace_seconds": 24 * 3600}
-    __person__ = nobody()
+    __personal_data__ = None
     minute = columns.DateTime(partition_key=True)
     variant_id = columns.UUID(primary_key=True)
     warehouse_id = columns.Text(primary_key=True)

@@ -3,8 +3,6 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
-from web.personal import nobody
-
 
 class Lease(Model):
     """Which worker runs a job now, how far the job has come, and what it did last.
@@ -14,7 +12,7 @@ class Lease(Model):
     """
 
     __table_name__ = "leases"
-    __person__ = nobody()
+    __personal_data__ = None
     job = columns.Text(partition_key=True)
     holder = columns.UUID()
     held_until = columns.DateTime()

@@ -3,8 +3,6 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
-from web.personal import DELETED, holds, nobody
-
 
 class Mail(Model):
     """One mail. Its id is made of subject and event, and claimed by IF NOT EXISTS, so the same mail is written once.
@@ -15,9 +13,11 @@ class Mail(Model):
 
     __table_name__ = "mails"
     __options__ = {"default_time_to_live": 30 * 24 * 3600}
-    __person__ = holds(
-        "recipient", on_erase=DELETED, why="sent or not; the one that says goodbye goes by itself, 30 days later"
-    )
+    __personal_data__ = {
+        "columns": ("recipient",),
+        "on_erase": "deleted",
+        "why": "sent or not; the one that says goodbye goes by itself, 30 days later",
+    }
     mail_id = columns.UUID(partition_key=True)
     recipient = columns.Text()
     subject = columns.Text()
@@ -39,7 +39,7 @@ class OutboxByMinute(Model):
 
     __table_name__ = "outbox_by_minute"
     __options__ = {"default_time_to_live": 31 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
-    __person__ = nobody()
+    __personal_data__ = None
     minute = columns.DateTime(partition_key=True)
     mail_id = columns.UUID(primary_key=True)
 
@@ -53,6 +53,6 @@ class MailByRecipient(Model):
 
     __table_name__ = "mails_by_recipient"
     __options__ = {"default_time_to_live": 30 * 24 * 3600}
-    __person__ = holds("recipient", on_erase=DELETED)
+    __personal_data__ = {"columns": ("recipient",), "on_erase": "deleted"}
     recipient = columns.Text(partition_key=True)  # casefolded
     mail_id = columns.UUID(primary_key=True)

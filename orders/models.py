@@ -3,8 +3,6 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
-from web.personal import DELETED, PSEUDONYMISED, holds, nobody
-
 
 class Order(Model):
     """Q12, Q14: an order and its history. The header is static, a row is an event, newest first.
@@ -17,9 +15,11 @@ class Order(Model):
     """
 
     __table_name__ = "orders"
-    __person__ = holds(
-        "user_id", "email", "name", on_erase=PSEUDONYMISED, why="tax law asks for numbers, sums and days, not for names"
-    )
+    __personal_data__ = {
+        "columns": ("user_id", "email", "name"),
+        "on_erase": "pseudonymised",
+        "why": "tax law asks for numbers, sums and days, not for names",
+    }
     order_id = columns.UUID(partition_key=True)
     event_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     number = columns.Text(static=True)
@@ -76,7 +76,7 @@ class OrderItem(Model):
     """
 
     __table_name__ = "order_items"
-    __person__ = nobody("goods and prices; whose they are stands in orders")
+    __personal_data__ = {"why": "goods and prices; whose they are stands in orders"}
     order_id = columns.UUID(partition_key=True)
     line_number = columns.Integer(primary_key=True)
     product_id = columns.UUID()
@@ -102,7 +102,7 @@ class OrderByUser(Model):
     """
 
     __table_name__ = "orders_by_user"
-    __person__ = holds("user_id", on_erase=DELETED)
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
     year = columns.Integer(partition_key=True)
     placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
@@ -124,7 +124,7 @@ class OrderYearByUser(Model):
     """
 
     __table_name__ = "order_years_by_user"
-    __person__ = holds("user_id", on_erase=DELETED)
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
     year = columns.Integer(primary_key=True, clustering_order="DESC")
 
@@ -137,7 +137,7 @@ class OrderByEmail(Model):
     """
 
     __table_name__ = "orders_by_email"
-    __person__ = holds("email", on_erase=DELETED)
+    __personal_data__ = {"columns": ("email",), "on_erase": "deleted"}
     email = columns.Text(partition_key=True)  # casefolded
     placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
     order_id = columns.UUID(primary_key=True, clustering_order="DESC")
@@ -153,7 +153,7 @@ class OrderByStatus(Model):
     """
 
     __table_name__ = "orders_by_status"
-    __person__ = holds("name", "email", on_erase=PSEUDONYMISED, why="a copy of the order")
+    __personal_data__ = {"columns": ("name", "email"), "on_erase": "pseudonymised", "why": "a copy of the order"}
     status = columns.Text(
         partition_key=True
     )  # to_pay, payment_problem, to_pack, partly_shipped, shipped, on_hold, done, cancelled
@@ -180,7 +180,7 @@ class OrderDayByStatus(Model):
     """
 
     __table_name__ = "order_days_by_status"
-    __person__ = nobody()
+    __personal_data__ = None
     status = columns.Text(partition_key=True)
     order_date = columns.Date(primary_key=True)
 
@@ -193,7 +193,7 @@ class OrderIdByNumber(Model):
     """
 
     __table_name__ = "order_ids_by_number"
-    __person__ = nobody("a number alone; tax law asks for it")
+    __personal_data__ = {"why": "a number alone; tax law asks for it"}
     number = columns.Text(partition_key=True)
     order_id = columns.UUID()
 
@@ -206,7 +206,7 @@ class Payment(Model):
     """
 
     __table_name__ = "payments"
-    __person__ = nobody("sums and the bank's reference; whose they are stands in orders")
+    __personal_data__ = {"why": "sums and the bank's reference; whose they are stands in orders"}
     order_id = columns.UUID(partition_key=True)
     payment_id = columns.UUID(primary_key=True)
     gateway = columns.Text()
@@ -227,7 +227,7 @@ class PaymentNotice(Model):
 
     __table_name__ = "payment_notices"
     __options__ = {"default_time_to_live": 7 * 24 * 3600}
-    __person__ = nobody("a gateway's own ids")
+    __personal_data__ = {"why": "a gateway's own ids"}
     gateway = columns.Text(partition_key=True)
     event_id = columns.Text(partition_key=True)
     state = columns.Text()  # begun (for two minutes), followed
@@ -244,6 +244,6 @@ class OrderToSettle(Model):
 
     __table_name__ = "orders_to_settle"
     __options__ = {"gc_grace_seconds": 24 * 3600}
-    __person__ = nobody()
+    __personal_data__ = None
     minute = columns.DateTime(partition_key=True)
     order_id = columns.UUID(primary_key=True)

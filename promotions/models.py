@@ -3,8 +3,6 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
-from web.personal import nobody
-
 
 class Promotion(Model):
     """The terms of promotions: those that count by themselves (shelf 'automatic'), and those with a code (shelf 'code').
@@ -15,7 +13,7 @@ class Promotion(Model):
     """
 
     __table_name__ = "promotions"
-    __person__ = nobody("the shop's own offers")
+    __personal_data__ = {"why": "the shop's own offers"}
     shelf = columns.Text(partition_key=True)
     key = columns.Text(primary_key=True)  # the code without case, spaces and dashes; an id where there is no code
     code = columns.Text()  # as it is written
@@ -48,9 +46,9 @@ class VoucherUse(Model):
     """
 
     __table_name__ = "voucher_uses"
-    __person__ = nobody(
-        "a person is a keyed hash here, which leads to nobody without the shop's key and the person's id"
-    )
+    __personal_data__ = {
+        "why": "a person is a keyed hash here, which leads to nobody without the shop's key and the person's id"
+    }
     key = columns.Text(partition_key=True)
     claim = columns.Text(primary_key=True)
     used = columns.Integer(static=True)
@@ -70,6 +68,6 @@ class VoucherByOrder(Model):
 
     __table_name__ = "vouchers_by_order"
     __options__ = {"gc_grace_seconds": 24 * 3600}
-    __person__ = nobody()
+    __personal_data__ = None
     order_id = columns.UUID(partition_key=True)
     key = columns.Text(primary_key=True)

@@ -603,8 +603,8 @@ FAULTS = (
     _fault(
         "A table says of nobody whose data it holds",
         "mail/models.py",
-        '__person__ = holds("recipient", on_erase=DELETED)',
-        '__people__ = holds("recipient", on_erase=DELETED)',
+        '__personal_data__ = {"columns": ("recipient",), "on_erase": "deleted"}',
+        '__people__ = {"columns": ("recipient",), "on_erase": "deleted"}',
         "tests/house/test_tables.py",
     ),
 )

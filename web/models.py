@@ -3,8 +3,6 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
-from web.personal import EXPIRES, holds
-
 
 class Attempt(Model):
     """How often something limited was tried lately: each try holds a place, a measure has as many places as it allows tries.
@@ -15,7 +13,11 @@ class Attempt(Model):
 
     __table_name__ = "attempts"
     __options__ = {"gc_grace_seconds": 24 * 3600}
-    __person__ = holds("bucket", on_erase=EXPIRES, why="a keyed hash of an address, gone within an hour")
+    __personal_data__ = {
+        "columns": ("bucket",),
+        "on_erase": "expires",
+        "why": "a keyed hash of an address, gone within an hour",
+    }
     bucket = columns.Text(partition_key=True)  # a keyed hash of what is limited and of whose tries it counts
     part = columns.Integer(partition_key=True)  # a measure of more than 100 tries is spread over several partitions
     place = columns.Integer(primary_key=True)

@@ -1,7 +1,8 @@
-"""Whose data a table holds and what erasing a person does to it; and the rooms' `privacy.py`, which do it.
+"""What is held about a person, and what erasing the person does: the rooms' `privacy.py` do it.
 
-Each model says it in `__person__`: `nobody()`, or `holds("user_id", on_erase=DELETED)`. A test fails for a model that
-says nothing, and docs/data-model.md prints it. A room that holds something has a `privacy.py` with
+Each model says in `__personal_data__` whose data it holds: `{"columns": ("user_id",), "on_erase": "deleted"}`, with a `why` for rows
+that stay, or None if it is nobody's. A test fails for a model that says nothing, and docs/data-model.md prints it. A room that holds
+something has a `privacy.py` with
 
     held(person) -> dict        what is held about the person, by name, as JSON can take it (see `JSON`)
     erased(person, now)         what erasing does in this room; raises NotYet when something has to wait
@@ -24,48 +25,12 @@ from django.apps import apps
 from django.utils.module_loading import module_has_submodule
 from moneyed import Money
 
-# What erasing a person does to rows about them.
-DELETED = "deleted"
-PSEUDONYMISED = "pseudonymised"  # the row stays, and tells nothing about a person any more
-KEPT = "kept"
-EXPIRES = "expires"  # the row goes by itself, by its TTL
 # The event about which a person is told last, by mail.
 FAREWELL = "erased"
-RULES = (DELETED, PSEUDONYMISED, KEPT, EXPIRES)
 
 
 class NotYet(Exception):
     """Something about a person cannot be erased yet. Carries the reason."""
-
-
-@dataclass(frozen=True)
-class Holds:
-    """Which columns lead to a person, and what becomes of the row when the person is erased."""
-
-    columns: tuple[str, ...] = ()
-    on_erase: str = ""
-    why: str = ""
-
-    def __str__(self) -> str:
-        if not self.columns:
-            return f"nobody: {self.why}" if self.why else "nobody"
-        because = f": {self.why}" if self.why else ""
-        return f"{', '.join(self.columns)}; when the person is erased: {self.on_erase}{because}"
-
-
-def nobody(why: str = "") -> Holds:
-    """Declare that a table holds nothing about a person; `why` where somebody might think it does."""
-    return Holds(why=why)
-
-
-def holds(*columns: str, on_erase: str, why: str = "") -> Holds:
-    """Declare whose data a table holds, by the columns that lead to the person, and what erasing does.
-
-    What is not deleted needs a reason. Raises ValueError.
-    """
-    if not columns or on_erase not in RULES or (on_erase != DELETED and not why):
-        raise ValueError(f"name the columns, one of {', '.join(RULES)}, and why a row stays")
-    return Holds(columns, on_erase, why)
 
 
 @dataclass(frozen=True)

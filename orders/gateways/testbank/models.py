@@ -3,8 +3,6 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
-from web.personal import nobody
-
 
 class BankPayment(Model):
     """A payment as the test bank knows it.
@@ -15,7 +13,7 @@ class BankPayment(Model):
 
     __table_name__ = "testbank_payments"
     __options__ = {"default_time_to_live": 90 * 24 * 3600}
-    __person__ = nobody("knows an order's number, and no person")
+    __personal_data__ = {"why": "knows an order's number, and no person"}
     payment_id = columns.UUID(partition_key=True)
     reference = columns.Text()
     amount = columns.BigInt()
@@ -42,7 +40,7 @@ class BankNotice(Model):
 
     __table_name__ = "testbank_notices"
     __options__ = {"default_time_to_live": 7 * 24 * 3600}
-    __person__ = nobody("knows an order's number, and no person")
+    __personal_data__ = {"why": "knows an order's number, and no person"}
     minute = columns.DateTime(partition_key=True)
     due_at = columns.DateTime(primary_key=True)
     notice_id = columns.UUID(primary_key=True)
