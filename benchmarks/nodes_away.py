@@ -29,7 +29,7 @@ from uuid import UUID, uuid4
 
 from benchmarks.buyers import NO_ANSWER, Answer, Browser, Buyer, all_bought, cart_for
 from benchmarks.pages import ROOT, environment, shop
-from cassandra_db.node import control, state
+from devtools.node import control, state
 
 KEYSPACE = "stoa_nodes_away"
 FATAL = (NO_ANSWER, 500, 502, 503, 504)

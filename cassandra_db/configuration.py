@@ -23,8 +23,8 @@ from cassandra.policies import (
     TokenAwarePolicy,
 )
 
-from cassandra_db.node import recorded_endpoint
 from cassandra_db.rows import row_factory
+from devtools.node import recorded_endpoint
 
 READ, WRITE, CONDITIONAL = "read", "write", "conditional"
 

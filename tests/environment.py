@@ -23,7 +23,7 @@ sys.dont_write_bytecode = False
 # Borrowed first, so that the settings find the node that was recorded. If nobody else uses it, it ends with the suite.
 if not (WORKER or os.environ.get("CASSANDRA_HOSTS")):
     sys.path.insert(0, str(ROOT))
-    from cassandra_db.node import control
+    from devtools.node import control
 
     _borrowed = contextlib.ExitStack()
     _borrowed.enter_context(control.borrowed(hasty=True))

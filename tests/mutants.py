@@ -176,7 +176,7 @@ def node_for_all() -> Iterator[dict[str, str]]:
         yield {}
         return
     os.environ.setdefault("JVM_EXTRA_OPTS", "-XX:TieredStopAtLevel=1")  # as tests.environment has it
-    from cassandra_db.node import control
+    from devtools.node import control
 
     with control.borrowed(hasty=True) as cluster:
         yield {"CASSANDRA_HOSTS": ",".join(cluster.hosts), "CASSANDRA_PORT": str(cluster.cql_port)}

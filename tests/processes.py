@@ -18,7 +18,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
-from cassandra_db.node import control, state
+from devtools.node import control, state
 
 # As --durations told; whatever else takes long comes after these, in the order of the files.
 LONG = (

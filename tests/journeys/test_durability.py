@@ -23,8 +23,8 @@ import pytest
 from cassandra.cluster import Session
 from django.apps import apps
 
-from cassandra_db.node import control, state
 from cassandra_db.session import session
+from devtools.node import control, state
 from tests.environment import KEYSPACE, ROOT
 from tests.factories import make_order, make_shelf
 from tests.journeys.pressing import CSRF, NO_ANSWER, Line

@@ -3,7 +3,7 @@
 Importing this package is cheap and needs no Django: the settings ask it where the node is.
 """
 
-from cassandra_db.node.errors import NodeError
-from cassandra_db.node.state import recorded_endpoint
+from devtools.node.errors import NodeError
+from devtools.node.state import recorded_endpoint
 
 __all__ = ["NodeError", "recorded_endpoint"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from cassandra_db.node import NodeError, control, jars, state
+from devtools.node import NodeError, control, jars, state
 
 
 class Command(BaseCommand):

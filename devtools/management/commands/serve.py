@@ -9,8 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts import demo
-from cassandra_db.node import NodeError
-from storefront import running
+from devtools import running
+from devtools.node import NodeError
 
 
 class Command(BaseCommand):

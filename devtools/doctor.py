@@ -23,9 +23,9 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 
 from cassandra_db.errors import CassandraUnavailable
-from cassandra_db.node import NodeError, control, jars, machine, state
-from cassandra_db.node.java import find_java
 from cassandra_db.session import ALIAS, session
+from devtools.node import NodeError, control, jars, machine, state
+from devtools.node.java import find_java
 
 GOOD, ADVICE, WRONG = "good", "advice", "wrong"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from cassandra_db.doctor import ADVICE, GOOD, WRONG, Finding, examine
+from devtools.doctor import ADVICE, GOOD, WRONG, Finding, examine
 
 
 class Command(BaseCommand):

@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cassandra_db.node import configuration, jars, machine, state
-from cassandra_db.node.configuration import NodePlan
-from cassandra_db.node.errors import NodeDied, NodeError
-from cassandra_db.node.jars import Say
-from cassandra_db.node.java import find_java
-from cassandra_db.node.state import Cluster, Node
+from devtools.node import configuration, jars, machine, state
+from devtools.node.configuration import NodePlan
+from devtools.node.errors import NodeDied, NodeError
+from devtools.node.jars import Say
+from devtools.node.java import find_java
+from devtools.node.state import Cluster, Node
 
 CQL_PORT, STORAGE_PORT, JMX_PORT = 9042, 7000, 7199
 START_SECONDS = 240.0

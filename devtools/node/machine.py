@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from cassandra_db.node.errors import NodeError
+from devtools.node.errors import NodeError
 
 MEBIBYTE = 1024 * 1024
 

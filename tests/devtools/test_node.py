@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import requests
 
-from cassandra_db.node import configuration, control, jars, java, machine, recorded_endpoint, state
-from cassandra_db.node.errors import JarsMissing, JavaMissing, NodeDied, NodeError, WrongChecksum
-from cassandra_db.node.jars import Jar
-from cassandra_db.node.state import Cluster, Node
+from devtools.node import configuration, control, jars, java, machine, recorded_endpoint, state
+from devtools.node.errors import JarsMissing, JavaMissing, NodeDied, NodeError, WrongChecksum
+from devtools.node.jars import Jar
+from devtools.node.state import Cluster, Node
 
 
 @pytest.fixture

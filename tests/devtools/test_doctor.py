@@ -7,8 +7,8 @@ import pytest
 from django.core.management import call_command
 from django.test import override_settings
 
-from cassandra_db import doctor
-from cassandra_db.doctor import ADVICE, WRONG, Finding
+from devtools import doctor
+from devtools.doctor import ADVICE, WRONG, Finding
 
 
 def findings(*, level: str, about: str) -> list[Finding]:

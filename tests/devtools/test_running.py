@@ -17,8 +17,8 @@ from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 
 from cassandra_db.session import session
-from storefront import running
-from storefront.running import Run, RunError
+from devtools import running
+from devtools.running import Run, RunError
 from tests.environment import ROOT
 from tests.serving import answer, free_port
 

@@ -24,7 +24,7 @@ import psutil
 from django.conf import settings
 from environ import Env
 
-from cassandra_db.node import control, machine
+from devtools.node import control, machine
 
 ROOT: Path = settings.BASE_DIR
 RUN = ROOT / ".run"

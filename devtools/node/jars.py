@@ -20,7 +20,7 @@ import requests
 from jgo.config import GlobalSettings
 from jgo.maven import MavenContext
 
-from cassandra_db.node.errors import JarsMissing, NodeError, WrongChecksum
+from devtools.node.errors import JarsMissing, NodeError, WrongChecksum
 
 LOCK = Path(__file__).with_name("cassandra-jars.lock")
 CASSANDRA = "org.apache.cassandra:cassandra-all:5.0.9"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cassandra_db.node.errors import JavaMissing
+from devtools.node.errors import JavaMissing
 
 WANTED = 17
 
