@@ -39,6 +39,7 @@ INSTALLED_APPS = [
     "orders.gateways.testbank",
     "storefront",
     "adminpanel",
+    "consistency",
     "devtools",
     # For AnonymousUser, login() and logout(). Their own models have no table: nothing here asks for them.
     "django.contrib.contenttypes",

@@ -24,6 +24,7 @@ from cart.operations import sharing
 from cart.operations.waiting import waiter_added
 from cart.waiting import Wish, waits_of
 from cassandra_db import CassandraUnavailable
+from consistency.copies import ON_BOARD
 from jobs.leases import lease, moved
 from jobs.minutes import minute_of
 from mail.addresses import email_key
@@ -35,7 +36,6 @@ from orders.operations import joining, order_moved, return_rejected, return_requ
 from orders.privacy import _under_way
 from orders.queries import Order
 from orders.states import COLUMNS
-from storefront.audit.copies import ON_BOARD
 from tests.cart.sharing import listed_names, make_person, make_shared_cart, someone
 from tests.factories import PASSWORD, make_order, make_user, staff_signed_in
 from tests.orders import paper

@@ -30,7 +30,7 @@ MAY_IMPORT = {
         "cassandra_db",
     },
 }
-MAY_IMPORT["adminpanel"] = MAY_IMPORT["storefront"] = {"orders"} | MAY_IMPORT["orders"]
+MAY_IMPORT["adminpanel"] = MAY_IMPORT["consistency"] = MAY_IMPORT["storefront"] = {"orders"} | MAY_IMPORT["orders"]
 ROOMS = sorted(MAY_IMPORT)
 
 # Lower files know nothing of higher ones: urls -> views -> queries | operations -> models.

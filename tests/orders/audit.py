@@ -3,11 +3,12 @@
 from datetime import timedelta
 from uuid import UUID
 
+from consistency.findings import Only
+from consistency.running import audited
 from inventory import queries as stock
 from inventory.queries import WAREHOUSES
 from orders import queries
 from orders.queries import Order
-from storefront.audit import Only, audited
 
 
 def stock_adds_up(variant_id: UUID) -> dict[str, int]:

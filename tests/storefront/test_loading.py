@@ -46,8 +46,7 @@ from inventory.queries import WAREHOUSES, numbers
 from orders import queries as orders
 from orders.operations.hints import hint_dropped
 from orders.operations.moving import event_written
-from storefront.audit import audited
-from storefront.audit.running import RULES
+from consistency.running import RULES, audited
 from storefront.showroom_orders import plans
 
 def command(*words):

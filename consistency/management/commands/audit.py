@@ -6,10 +6,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from cassandra_db.errors import CassandraUnavailable
+from consistency.findings import Only
+from consistency.running import RULES, audited
 from orders import queries
 from orders.numbers import tidied
-from storefront.audit import Only, audited
-from storefront.audit.running import RULES
 
 CLEAN, VIOLATIONS, NOT_FINISHED = 0, 1, 2
 

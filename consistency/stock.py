@@ -10,6 +10,7 @@ from time import monotonic
 from uuid import UUID
 
 from cassandra_db import Row, scan
+from consistency.findings import Check, Only, Violation
 from inventory import operations as inventory
 from inventory import queries
 from inventory.operations import numbers_rebuilt
@@ -21,7 +22,6 @@ from orders.jobs import holds_looked_after
 from orders.operations import settled
 from orders.queries import Item, Order
 from orders.states import CANCELLED, EXPIRED, PENDING
-from storefront.audit.findings import Check, Only, Violation
 
 # The worker looks at a minute's holds two minutes later, every quarter of a minute, and takes its time for them.
 ONE_SWEEP = timedelta(minutes=5)

@@ -16,6 +16,10 @@ from analytics.figures import ALL, SoldLine
 from analytics.operations import DAY_DONE, Sale, day_rolled_up, sold
 from cassandra_db import CassandraUnavailable
 from cassandra_db.session import session
+from consistency import running
+from consistency.findings import Only, Report
+from consistency.management.commands import audit as command
+from consistency.running import audited
 from inventory import queries as stock
 from jobs.minutes import minute_of
 from orders import queries
@@ -27,8 +31,6 @@ from orders.queries import Order
 from promotions.operations import voucher_released
 from promotions.queries import CODE, promotion
 from promotions.rules import code_key
-from storefront.audit import Only, Report, audited, running
-from storefront.management.commands import audit as command
 from tests.environment import KEYSPACE
 from tests.factories import make_draft, make_order, make_product, make_stock, make_user
 from tests.promotions.test_vouchers import make_voucher

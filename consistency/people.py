@@ -8,7 +8,7 @@ from uuid import UUID
 from accounts import queries
 from accounts.operations.claims import email_claimed
 from cassandra_db import read, scan
-from storefront.audit.findings import Check, Only, Violation
+from consistency.findings import Check, Only, Violation
 
 USERS = scan("I8", "SELECT user_id FROM users WHERE token(user_id) > :start AND token(user_id) <= :end")
 CLAIM = read("I8", "SELECT user_id FROM users_by_email WHERE email = :email")

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from cassandra_db import Row, read, scan
+from consistency.findings import Check, Mend, Only, Violation
+from consistency.stock import ONE_SWEEP
 from inventory.operations import HOLD_FOR
 from orders import queries as orders
 from orders.operations import settled
@@ -15,8 +17,6 @@ from promotions import queries
 from promotions.operations import voucher_had, vouchers_released
 from promotions.queries import CODE, UNLIMITED
 from promotions.rules import code_key
-from storefront.audit.findings import Check, Mend, Only, Violation
-from storefront.audit.stock import ONE_SWEEP
 
 CODES = scan("I6", "SELECT DISTINCT key FROM voucher_uses WHERE token(key) > :start AND token(key) <= :end")
 CLAIMS = read(

@@ -15,10 +15,10 @@ from time import sleep
 from typing import Any
 from uuid import UUID
 
+from consistency import orders, people, sales, stock, vouchers
+from consistency.findings import Check, Only, Report, Violation
 from jobs.minutes import minutes_between
 from orders import queries
-from storefront.audit import orders, people, sales, stock, vouchers
-from storefront.audit.findings import Check, Only, Report, Violation
 
 CHECKS: tuple[Check, ...] = (*stock.CHECKS, *orders.CHECKS, *vouchers.CHECKS, *sales.CHECKS, *people.CHECKS)
 RULES = tuple(sorted({rule for check in CHECKS for rule in check.rules}))

@@ -12,9 +12,9 @@ from analytics import queries
 from analytics.days import day_of, shard_of
 from analytics.figures import rolled_up
 from cassandra_db import read, scan
+from consistency.findings import Check, Only, Violation
 from orders import queries as orders
 from orders.operations.selling import sale_of
-from storefront.audit.findings import Check, Only, Violation
 
 FACTS = scan(
     "I7",

@@ -8,15 +8,15 @@ from uuid import UUID
 
 from analytics import queries as analytics
 from catalogue.money import minor
+from consistency import copies, vouchers
+from consistency.findings import Check, Only, Violation
+from consistency.stock import kept_for
 from orders import balance, queries
 from orders.lists import ORDER_IDS
 from orders.operations import settled
 from orders.operations.selling import sale_noted, sale_of
 from orders.queries import Item, Order
 from orders.states import CANCELLED, EXPIRED
-from storefront.audit import copies, vouchers
-from storefront.audit.findings import Check, Only, Violation
-from storefront.audit.stock import kept_for
 
 
 def _orders(only: Only | None) -> Iterator[UUID]:
