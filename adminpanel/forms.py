@@ -14,10 +14,10 @@ from accounts.access import MAY
 from accounts.audit import ACCOUNTS, KEPT_FOR, STAFF
 from accounts.forms import email_field
 from adminpanel.sales import LONGEST, USUAL
-from catalogue.money import minor
 from catalogue.queries import categories
 from orders.numbers import tidied
 from orders.states import COLUMNS, STAFF_MOVES
+from pricing.money import minor
 from promotions.operations import Terms
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, LONGEST_CODE, PERCENTAGE
 from web.forms import Form

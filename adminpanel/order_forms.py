@@ -14,8 +14,6 @@ from uuid import uuid4
 from django import forms
 from moneyed import Money
 
-from catalogue.money import minor
-from catalogue.templatetags.money import money as in_words
 from orders import balance, parcels, returns
 from orders.gateways import BY_HAND, TRANSFER
 from orders.parcels import Content, Parcel
@@ -23,6 +21,8 @@ from orders.queries import Item, Order
 from orders.returns import Return
 from orders.states import CLOSED, CONFIRMED, ON_HOLD
 from orders.wishes import DoorForm
+from pricing.money import minor
+from pricing.templatetags.money import money as in_words
 from web.forms import Form
 
 _WHOLE = re.compile(r"[0-9]{1,4}")

@@ -7,9 +7,9 @@ from datetime import datetime
 
 from django.conf import settings
 
-from catalogue.money import money
 from catalogue.queries import categories
-from catalogue.templatetags.money import money as in_words
+from pricing.money import money
+from pricing.templatetags.money import money as in_words
 from promotions import queries
 from promotions.queries import AUTOMATIC, CODE
 from promotions.rules import AMOUNT, BUY_GET, PERCENTAGE, Promotion

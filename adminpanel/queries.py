@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 
 from accounts.models import User
 from adminpanel.order_forms import AnyForm, contents
-from catalogue.money import money
-from catalogue.templatetags.money import money as in_words
 from orders import balance, parcels, queries, returns, states
 from orders.balance import Refund
 from orders.carriers import tracking_url
@@ -18,6 +16,8 @@ from orders.gateways import BY_HAND
 from orders.parcels import Content, Parcel
 from orders.queries import Count, Event, Order, Ticket
 from orders.returns import Return
+from pricing.money import money
+from pricing.templatetags.money import money as in_words
 
 PAGE_LENGTH = 25
 # Columns that only grow: they are not counted, and show the newest first.

@@ -11,8 +11,8 @@ from moneyed import Money
 from analytics import queries
 from analytics.figures import ALL, Daily, Figures
 from catalogue import queries as catalogue
-from catalogue.money import money
 from catalogue.queries import CategoryNode
+from pricing.money import money
 
 # Of how long a time the page shows the days at most, and by itself.
 LONGEST = timedelta(days=366)

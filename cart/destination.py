@@ -4,8 +4,8 @@ from babel import Locale
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from catalogue.delivery import DEFAULT_COUNTRY, METHODS
-from catalogue.templatetags.money import LOCALE
+from pricing.delivery import DEFAULT_COUNTRY, METHODS
+from pricing.templatetags.money import LOCALE
 
 COUNTRY_SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie at most
 

@@ -13,7 +13,7 @@ from cart import limits
 from cart.naming import DEFAULT_NAME
 from cassandra_db import Chain, Pending, Row, read
 from catalogue import words
-from catalogue.money import money
+from pricing.money import money
 
 # K1, K4: an owner's carts by name, and which of them is active.
 CARTS = read(

@@ -11,11 +11,11 @@ from moneyed import Money
 from cart import queries
 from cart.queries import Cart, Line
 from cassandra_db import Chain, Pending, Row
-from catalogue import delivery, quotes
-from catalogue.money import minor
 from catalogue.queries import Product, Variant, product_in, product_now_started
-from catalogue.quotes import QuotedLine
 from inventory.queries import Ahead, Stock, kept_for, stock_in, stock_now_started
+from pricing import delivery, quotes
+from pricing.money import minor
+from pricing.quotes import QuotedLine
 from promotions import queries as promotions
 from promotions.queries import Applied
 

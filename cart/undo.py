@@ -7,7 +7,7 @@ from uuid import UUID
 from django.core import signing
 from moneyed import Money
 
-from catalogue.money import minor, money
+from pricing.money import minor, money
 
 _SALT = "cart.undo"
 SECONDS = 24 * 3600  # as long as the cart remembers which operations it has seen

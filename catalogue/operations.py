@@ -15,9 +15,9 @@ from cassandra.util import uuid_from_time
 from cassandra_db import Pending, Row, conditional, read, scan, write, write_together
 from catalogue import queries
 from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
-from catalogue.money import minor
 from catalogue.queries import CHANGE_SHARDS, SHOP_TREE, Card, CategoryNode, Product, Variant, card_of
 from catalogue.words import folded, prefixes
+from pricing.money import minor
 
 MAX_VARIANTS = 200
 MAX_CATEGORIES = 2000

@@ -12,8 +12,8 @@ from moneyed import Money
 
 from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, Pending, Row, page_key, page_token, read, scan
 from cassandra_db.session import keyspace
-from catalogue.money import money
 from catalogue.words import PREFIX_LETTERS, words
+from pricing.money import money
 
 SHOP_TREE = "shop"
 NEW_FOR = timedelta(days=30)

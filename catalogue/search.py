@@ -29,10 +29,10 @@ from django.conf import settings
 
 from cassandra_db.session import keyspace
 from catalogue import queries
-from catalogue.money import minor, money
 from catalogue.operations import card_values, changed_since
 from catalogue.queries import Card, Product, card_of
 from catalogue.words import forms, terms, words
+from pricing.money import minor, money
 
 MOST_WORDS = 8
 # No name has a longer word; tantivy refuses to look for the beginning of a very long one.

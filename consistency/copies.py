@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime
 from uuid import UUID
 
 from cassandra_db import Pending, Row, read, scan
-from catalogue.money import minor
 from consistency.findings import Check, Mend, Only, Violation
 from mail.addresses import email_key
 from orders import queries
@@ -16,6 +15,7 @@ from orders.operations import copies_written
 from orders.operations.mending import off_board, off_email, off_user
 from orders.queries import Order
 from orders.states import COLUMNS
+from pricing.money import minor
 
 ON_BOARD = read(
     "I3",

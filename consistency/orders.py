@@ -7,7 +7,6 @@ from datetime import datetime
 from uuid import UUID
 
 from analytics import queries as analytics
-from catalogue.money import minor
 from consistency import copies, vouchers
 from consistency.findings import Check, Only, Violation
 from consistency.stock import kept_for
@@ -17,6 +16,7 @@ from orders.operations import settled
 from orders.operations.selling import sale_noted, sale_of
 from orders.queries import Item, Order
 from orders.states import CANCELLED, EXPIRED
+from pricing.money import minor
 
 
 def _orders(only: Only | None) -> Iterator[UUID]:

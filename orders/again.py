@@ -7,8 +7,8 @@ from moneyed import Money
 
 from cart.today import goods_of, on_sale
 from catalogue.queries import Product, Variant
-from catalogue.templatetags.money import money as in_words
 from orders.queries import Item
+from pricing.templatetags.money import money as in_words
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from uuid import UUID
 
 from moneyed import Money
 
-from catalogue.money import minor, money
 from orders.errors import MoveRefused
 from orders.events import units
 from orders.states import CANCELLED, EXPIRED, MOVES
+from pricing.money import minor, money
 
 if TYPE_CHECKING:
     from orders.queries import Order

@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-# By the names that catalogue.delivery gives them; the number stands at the end.
+# By the names that pricing.delivery gives them; the number stands at the end.
 _PAGES = {
     "An Post": "https://www.anpost.com/Post-Parcels/Track/History?item=",
     "bpost": "https://track.bpost.cloud/btr/web/#/search?itemCode=",

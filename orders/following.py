@@ -10,14 +10,14 @@ from decimal import Decimal
 from typing import Any
 
 from accounts.addresses import address
-from catalogue.money import money
-from catalogue.quotes import Discount
-from catalogue.tax import TaxPart
 from orders import balance, parcels, returns
 from orders.errors import MoveRefused
 from orders.events import Event
 from orders.queries import Order
 from orders.states import MOVES
+from pricing.money import money
+from pricing.quotes import Discount
+from pricing.tax import TaxPart
 
 
 def after(order: Order, event: Event, allocated: str = "") -> Order:

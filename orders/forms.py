@@ -13,9 +13,9 @@ from django import forms
 
 from accounts.forms import AddressFields, email_field
 from cart.forms import OperationField
-from catalogue.delivery import DEFAULT_COUNTRY, METHODS, Method, methods
 from orders import gateways, numbers
 from orders.offers import ways_to_pay
+from pricing.delivery import DEFAULT_COUNTRY, METHODS, Method, methods
 from web.forms import Form
 
 

@@ -24,11 +24,11 @@ from fpdf.enums import MethodReturnValue, XPos, YPos
 from moneyed import Money
 from pymupdf_fonts import myfont
 
-from catalogue.money import money as amount_of
-from catalogue.tax import RATES
-from catalogue.templatetags.money import money
 from orders.queries import Event, Item, Order
 from orders.states import CANCELLED, EXPIRED, PENDING
+from pricing.money import money as amount_of
+from pricing.tax import RATES
+from pricing.templatetags.money import money
 
 # FiraGO, regular and bold, as its package names them.
 _FACES = {"": "figo", "B": "figbo"}

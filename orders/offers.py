@@ -9,12 +9,12 @@ from django.core import signing
 
 from cart.queries import Cart
 from cart.today import Agreed, LineToday, as_today
-from catalogue import delivery, quotes
-from catalogue.money import minor, money
-from catalogue.quotes import QuotedLine
-from catalogue.templatetags.money import money as in_words
 from inventory.queries import Ahead
 from orders import gateways
+from pricing import delivery, quotes
+from pricing.money import minor, money
+from pricing.quotes import QuotedLine
+from pricing.templatetags.money import money as in_words
 from promotions.queries import Applied
 
 _SALT = "orders.checkout"

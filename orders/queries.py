@@ -15,12 +15,6 @@ from moneyed import Money
 from accounts.addresses import Address, address
 from cassandra_db import QUORUM, Pending, Row, page_key, page_token, read
 from catalogue import words
-from catalogue.delivery import Method
-from catalogue.delivery import method as delivery_method
-from catalogue.money import minor, money
-from catalogue.quotes import Discount, added_by_line
-from catalogue.shares import share, spread
-from catalogue.tax import TaxPart
 from inventory.queries import Allocation, hold_id_for
 from mail.addresses import email_key
 from orders import balance, parcels, returns, states
@@ -28,6 +22,12 @@ from orders.events import Event as Event
 from orders.gateways import BY_HAND
 from orders.parcels import Content, Parcel
 from orders.returns import Return
+from pricing.delivery import Method
+from pricing.delivery import method as delivery_method
+from pricing.money import minor, money
+from pricing.quotes import Discount, added_by_line
+from pricing.shares import share, spread
+from pricing.tax import TaxPart
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Item:
     def paid_for(self, units: int, before: int = 0) -> Money:
         """Return what `units` of it came to, when `before` of them have been accounted for already.
 
-        However a line is cut into parts, they add up to `paid` (catalogue.shares.share). Raises ValueError for more
+        However a line is cut into parts, they add up to `paid` (pricing.shares.share). Raises ValueError for more
         units than there are.
         """
         return money(share(minor(self.paid), self.quantity, units, before), self.paid.currency.code)

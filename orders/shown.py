@@ -10,8 +10,6 @@ from django.conf import settings
 from django.utils import timezone
 from moneyed import Money
 
-from catalogue.money import money
-from catalogue.templatetags.money import money as in_words
 from orders import balance, parcels, returns
 from orders.carriers import tracking_url
 from orders.events import Event
@@ -20,6 +18,8 @@ from orders.parcels import AHEAD, Content, Parcel
 from orders.queries import Item, Order
 from orders.returns import Return
 from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, MOVES, ON_HOLD, PENDING
+from pricing.money import money
+from pricing.templatetags.money import money as in_words
 
 # The word for a parcel and the badge that it stands on.
 _PARCEL_WORDS = {

@@ -10,9 +10,9 @@ from moneyed import Money
 
 from cassandra_db import CassandraUnavailable, Pending, Row, read
 from cassandra_db.session import keyspace
-from catalogue.delivery import Method
 from catalogue.queries import categories
-from catalogue.quotes import QuotedLine, goods, weight
+from pricing.delivery import Method
+from pricing.quotes import QuotedLine, goods, weight
 from promotions.rules import FREE_DELIVERY, LONGEST_CODE, Promotion, code_key, counting, in_order
 
 AUTOMATIC = "automatic"

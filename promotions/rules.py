@@ -16,10 +16,10 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from catalogue.money import minor, money
-from catalogue.quotes import QuotedLine, Reduction
-from catalogue.shares import spread
-from catalogue.templatetags.money import money as in_words
+from pricing.money import minor, money
+from pricing.quotes import QuotedLine, Reduction
+from pricing.shares import spread
+from pricing.templatetags.money import money as in_words
 
 BUY_GET = "buy_get"
 PERCENTAGE = "percentage"
@@ -65,7 +65,7 @@ class Promotion:
         return sum(minor(line.total) for line in lines if self.covers(line))
 
     def reduction(self, lines: Sequence[QuotedLine], left: Sequence[int]) -> Reduction:
-        """Return what it takes off each line, of what others have left there. Rounded as catalogue.quotes states."""
+        """Return what it takes off each line, of what others have left there. Rounded as pricing.quotes states."""
         if self.kind == FREE_DELIVERY:
             return Reduction((0,) * len(lines), delivers=True)
         if self.kind == BUY_GET:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from moneyed import EUR, Money
 
 from accounts.addresses import COUNTRIES
-from catalogue.delivery import BANDS, METHODS, Method
+from pricing.delivery import BANDS, METHODS, Method
 
 
 @dataclass(frozen=True)

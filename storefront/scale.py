@@ -17,16 +17,17 @@ from cassandra.util import uuid_from_time
 from accounts.addresses import Address
 from cassandra_db import write
 from cassandra_db.bulk import Bulk, without_condition
-from catalogue import delivery, operations, queries, search
-from catalogue.money import money
+from catalogue import operations, queries, search
 from catalogue.queries import Product, Variant, card_of
-from catalogue.quotes import QuotedLine
 from inventory.queries import SENTINEL, Allocation
 from orders.numbers import number_for
 from orders.operations import copies, moving, placing
 from orders.operations.placing import Draft
 from orders.queries import Event, Order
 from orders.states import MOVES, After, board_column
+from pricing import delivery
+from pricing.money import money
+from pricing.quotes import QuotedLine
 from storefront.showroom_orders import PEOPLE
 from storefront.sitemap import sitemap_written
 

@@ -28,6 +28,7 @@ INSTALLED_APPS = [
     "cassandra_db",
     "jobs",
     "web",
+    "pricing",
     "catalogue",
     "analytics",
     "inventory",

@@ -10,14 +10,15 @@ from django.conf import settings
 
 from accounts.addresses import Address
 from accounts.demo import LOGINS
-from catalogue import delivery, queries
+from catalogue import queries
 from catalogue.queries import Product
-from catalogue.quotes import QuotedLine
 from catalogue.showroom import data, goods
 from orders import queries as orders
 from orders.gateways.testbank import operations as testbank
 from orders.operations import Draft, money_settled, order_moved, order_placed, payment_settled, payment_started
 from orders.queries import Order
+from pricing import delivery
+from pricing.quotes import QuotedLine
 from storefront.showroom import Step, in_parallel
 
 COUNT = 200

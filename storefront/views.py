@@ -23,8 +23,8 @@ from cassandra_db import page_key, page_token
 from cassandra_db.errors import BadPageToken, CassandraUnavailable
 from catalogue import pictures, queries, search
 from catalogue.queries import CardPage, CategoryNode, Product
-from catalogue.tax import added_in
 from inventory.queries import stock_in, stock_started
+from pricing.tax import added_in
 from promotions.queries import offers, promotions_ahead
 from storefront import choices, sitemap, structured, viewed
 from storefront.delivery import delivery_rows, usual_delivery_rows, weight_rows

@@ -17,10 +17,8 @@ from accounts.models import User
 from accounts.operations import user_registered
 from accounts.second_factor import passed
 from cassandra_db import write_together
-from catalogue import delivery
 from catalogue import operations as catalogue
 from catalogue.queries import CategoryNode, Product, Variant
-from catalogue.quotes import QuotedLine
 from inventory.operations import stock_received
 from inventory.operations.copying import COPY
 from inventory.operations.receiving import seeded
@@ -28,6 +26,8 @@ from inventory.queries import numbers
 from orders.gateways.testbank.operations import APPROVED, card_given
 from orders.operations import Draft, order_placed, payment_settled, payment_started
 from orders.queries import Order
+from pricing import delivery
+from pricing.quotes import QuotedLine
 from storefront.scale import SKU, SLUG
 
 

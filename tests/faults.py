@@ -339,14 +339,14 @@ FAULTS = (
     ),
     _fault(
         "Tax is cut off at the cent, not rounded",
-        "catalogue/tax.py",
+        "pricing/tax.py",
         "money(int(cents.quantize(Decimal(1), ROUND_HALF_UP)), currency)",
         "money(int(cents), currency)",
         "tests/orders/test_sums.py",
     ),
     _fault(
         "A code makes delivery dearer",
-        "catalogue/quotes.py",
+        "pricing/quotes.py",
         "method.price_for(subtotal, weight(lines))",
         "method.price_for(subtotal - money(sum(off), currency), weight(lines))",
         "tests/orders/test_sums.py",

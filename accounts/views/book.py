@@ -13,7 +13,7 @@ from accounts.access import member, personal
 from accounts.addresses import Address
 from accounts.errors import AddressBookFull, NoSuchAddress
 from accounts.forms import AddressForm
-from catalogue import delivery
+from pricing import delivery
 from web.methods import get_or_post
 from web.rendering import page
 

@@ -30,10 +30,10 @@ from adminpanel.order_forms import (
     to_refund,
 )
 from adminpanel.views.orders import conflict, order_done, order_found, order_page
-from catalogue.templatetags.money import money as in_words
 from orders import operations
 from orders.errors import MoveRefused, NotPayable, StaleOrder
 from orders.queries import Item, Order, items
+from pricing.templatetags.money import money as in_words
 from web.methods import get_or_post
 
 F = TypeVar("F", bound=AnyForm)

@@ -22,8 +22,8 @@ from cart.operations.presses import cart_of_press
 from cart.queries import Line
 from cart.undo import Removed
 from cassandra_db import conditional, conditional_batch
-from catalogue.money import minor, money
 from catalogue.queries import Product, Variant
+from pricing.money import minor, money
 
 # How often a batch is tried anew when others changed the cart meanwhile. A new line takes two tries, a change of one
 # that is there one or two.

@@ -10,7 +10,7 @@ from cart.errors import CartBusy, PriceMoved
 from cart.operations.lines import ATTEMPTS, SET_LINE, SUMS, applied
 from cart.queries import Line
 from cart.today import Agreed
-from catalogue.money import minor
+from pricing.money import minor
 
 
 def prices_agreed(person_id: UUID | None, cart_id: UUID, agreed: Sequence[Agreed], now: datetime) -> None:

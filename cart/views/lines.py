@@ -21,10 +21,10 @@ from cart.people import People
 from cart.today import CartToday, as_today, on_sale, shown
 from cart.undo import Removed, removed
 from cassandra_db import Chain
-from catalogue import delivery
 from catalogue.queries import Product, Variant, categories_ahead, product_now, variant_by_sku
-from catalogue.templatetags.money import money as in_words
 from inventory.queries import stock_of
+from pricing import delivery
+from pricing.templatetags.money import money as in_words
 from promotions.operations import person_key
 from web.methods import get_or_post, own
 from web.rendering import done, page, without_header

@@ -18,9 +18,9 @@ from django.conf import settings
 from moneyed import Money
 from stripe.params.checkout import SessionCreateParams
 
-from catalogue.money import minor, money
 from orders.errors import GatewayAway
 from orders.gateways import CaptureRefused, Notice, Request, Started, Verdict, read_notice
+from pricing.money import minor, money
 
 log = logging.getLogger(__name__)
 

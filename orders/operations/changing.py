@@ -15,15 +15,15 @@ from uuid import uuid5
 from moneyed import Money
 
 from accounts.addresses import Address
-from catalogue import tax
-from catalogue.money import minor, money
-from catalogue.quotes import Discount
-from catalogue.shares import spread
 from orders import balance, queries
 from orders.errors import MoveRefused
 from orders.operations.settling import order_moved
 from orders.parcels import AHEAD, left
 from orders.queries import Item, Order, discounted
+from pricing import tax
+from pricing.money import minor, money
+from pricing.quotes import Discount
+from pricing.shares import spread
 
 
 def order_changed(

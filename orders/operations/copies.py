@@ -5,12 +5,12 @@ from datetime import UTC, date, datetime, timedelta
 from cassandra.query import BoundStatement
 
 from cassandra_db import read, write, write_together
-from catalogue.money import minor
 from mail.addresses import email_key
 from orders import queries
 from orders.operations.hints import microseconds
 from orders.queries import Order
 from orders.states import COLUMNS
+from pricing.money import minor
 
 # All of them carry "placed + version" as their time: of two that are applied out of order, the later event's stays.
 OFF_BOARD = write(

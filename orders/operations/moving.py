@@ -10,9 +10,6 @@ from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
 
 from cassandra_db import conditional, conditional_batch
-from catalogue.money import minor
-from catalogue.quotes import Discount
-from catalogue.tax import TaxPart
 from orders import following, queries
 from orders.errors import StaleOrder
 from orders.events import Event
@@ -20,6 +17,9 @@ from orders.operations.hints import Hint, hint_written
 from orders.parcels import described
 from orders.queries import Order
 from orders.states import MOVES
+from pricing.money import minor
+from pricing.quotes import Discount
+from pricing.tax import TaxPart
 from web.logs import request_id
 
 MOVE = conditional(

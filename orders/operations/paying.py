@@ -12,7 +12,6 @@ from moneyed import Money
 
 from cart import queries as carts
 from cassandra_db import conditional
-from catalogue.money import minor
 from inventory import operations as inventory
 from inventory.errors import OutOfStock
 from inventory.operations import HOLD_FOR
@@ -29,6 +28,7 @@ from orders.operations.settling import order_moved, settled
 from orders.persons import user_of_code
 from orders.queries import Attempt, Item, Order
 from orders.states import CANCELLED, CONFIRMING, EXPIRED, PENDING
+from pricing.money import minor
 from promotions.errors import VoucherRefused
 from promotions.operations import voucher_claimed
 

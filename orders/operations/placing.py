@@ -23,8 +23,6 @@ from cart import operations as carts
 from cart.errors import CartError
 from cart.queries import Cart
 from cassandra_db import Outcome, conditional, conditional_batch, write, write_together
-from catalogue import delivery, quotes
-from catalogue.money import minor
 from inventory import operations as inventory
 from inventory.errors import OutOfStock
 from inventory.queries import Allocation, Want
@@ -38,6 +36,8 @@ from orders.operations.settling import settled
 from orders.persons import user_of_code
 from orders.queries import Order
 from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
+from pricing import delivery, quotes
+from pricing.money import minor
 from promotions.errors import VoucherRefused
 from promotions.operations import voucher_claimed
 

@@ -10,11 +10,11 @@ from uuid import uuid5
 
 from moneyed import Money
 
-from catalogue.money import minor
 from orders.errors import MoveRefused
 from orders.operations.settling import order_moved
 from orders.queries import Order
 from orders.returns import all_there
+from pricing.money import minor
 
 
 def return_requested(

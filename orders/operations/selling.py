@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from analytics import operations as analytics
 from analytics.figures import SoldLine
 from analytics.operations import Sale
-from catalogue import tax
-from catalogue.money import minor, money
-from catalogue.shares import spread
 from orders import balance
 from orders.balance import Refund
 from orders.queries import Item, Order
+from pricing import tax
+from pricing.money import minor, money
+from pricing.shares import spread
 
 
 @dataclass

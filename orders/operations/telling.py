@@ -12,8 +12,6 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from accounts import queries as accounts
-from catalogue.money import money
-from catalogue.templatetags.money import money as in_words
 from mail.operations import mail_queued
 from mail.queries import not_written
 from orders import balance, links
@@ -23,6 +21,8 @@ from orders.gateways import AT_THE_DOOR, BY_HAND, CARD, TRANSFER
 from orders.parcels import Content
 from orders.queries import Item, Order
 from orders.states import CONFIRMING, PENDING
+from pricing.money import money
+from pricing.templatetags.money import money as in_words
 
 # What is older is no news any more, and an importer of old orders writes no mail.
 NEWS_FOR = timedelta(days=2)

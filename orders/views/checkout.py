@@ -28,8 +28,6 @@ from cart.destination import destination
 from cart.errors import CartChanged, CartError
 from cart.operations import prices_agreed
 from cart.queries import Cart
-from catalogue import delivery, quotes
-from catalogue.templatetags.money import money as in_words
 from inventory.errors import OutOfStock
 from orders import gateways, offers, operations, queries
 from orders.checkouts import Checkout, checkout_of, is_over
@@ -40,6 +38,8 @@ from orders.persons import user_of_code
 from orders.queries import Order
 from orders.typed import NAMES, keep, typed_before, typed_now
 from orders.views.payment import remember_guests, to_payment
+from pricing import delivery, quotes
+from pricing.templatetags.money import money as in_words
 from promotions.errors import VoucherRefused
 from web.methods import get_or_post, own
 from web.rendering import page

@@ -11,7 +11,7 @@ from accounts.addresses import COUNTRIES, Address, phone, postcode
 from accounts.errors import AddressBookFull, NoSuchAddress
 from accounts.forms import AddressFields
 from accounts.models import User
-from catalogue import delivery, tax
+from pricing import delivery, tax
 from tests.factories import make_user
 
 BERLIN = {"name": "Alice Arbour", "street": "Lindenallee 5", "postal_code": "10115", "city": "Berlin", "country": "DE"}

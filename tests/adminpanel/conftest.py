@@ -9,11 +9,11 @@ from django.test import Client
 
 from accounts.addresses import Address
 from accounts.models import User
-from catalogue import delivery
-from catalogue.quotes import QuotedLine
 from orders import operations
 from orders.operations import Draft
 from orders.queries import Order
+from pricing import delivery
+from pricing.quotes import QuotedLine
 from tests.factories import make_payment, make_product, make_stock, make_user, staff_signed_in
 
 # Orders of other tests stand on the same board; these are older, so that they stand first.

@@ -8,8 +8,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from cart.operations.contents import Change, changed
-from catalogue.money import minor, money
 from catalogue.queries import Product, Variant
+from pricing.money import minor, money
 
 
 def mug(price: int = 1200, sizes: tuple[str, ...] = ("250 ml", "350 ml")) -> Product:

@@ -15,10 +15,10 @@ from cart.errors import CartError, NoSuchLine, SameCart, TooLate, TooManyLines, 
 from cart.merging import preview
 from cart.operations import contents, moving
 from cart.queries import Cart
-from catalogue.money import minor, money
 from catalogue.queries import Product
 from jobs.leases import lease, moved
 from jobs.minutes import minute_of
+from pricing.money import minor, money
 from tests.cart.goods import mug, priced
 from tests.cart.test_carts import active, made, make, named, teapot
 from tests.cart.test_operations import NOW, add

@@ -17,8 +17,8 @@ from cart.limits import MAX_CARTS
 from cart.operations import carts, lines
 from cart.undo import removed
 from cassandra_db.session import session
-from catalogue.money import minor, money
 from catalogue.queries import Product
+from pricing.money import minor, money
 from tests.cart.goods import mug, priced
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)

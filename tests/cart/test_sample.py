@@ -8,9 +8,9 @@ import pytest
 
 from cart import operations, queries
 from cart.operations import carts
-from catalogue.money import money
 from catalogue.operations import prefixes_rebuilt
 from catalogue.queries import Product, product, suggestions, variant_by_sku
+from pricing.money import money
 from tests.factories import make_product
 
 # The document calls the user jen; a user's id is a UUID here.

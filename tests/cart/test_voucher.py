@@ -12,8 +12,8 @@ from moneyed import EUR, Money
 
 from cart import operations, queries
 from cart.today import as_today
-from catalogue import delivery
 from catalogue.queries import Product
+from pricing import delivery
 from promotions.operations import Terms, person_key, promotion_ended, promotion_made, voucher_claimed
 from promotions.queries import CODE
 from promotions.rules import FREE_DELIVERY, PERCENTAGE, code_key

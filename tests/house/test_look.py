@@ -13,8 +13,8 @@ from django.template import TemplateSyntaxError
 from django.template.loader import render_to_string
 from moneyed import Money
 
-from catalogue.templatetags.money import money
 from catalogue.templatetags.pictures import picture, swatches
+from pricing.templatetags.money import money
 from tests.house.rooms import ROOT
 from tests.rules import for_each
 from web.templatetags.icons import icon

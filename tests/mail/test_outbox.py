@@ -18,12 +18,12 @@ from moneyed import EUR, Money
 from pytest_django import Settings
 
 from accounts.addresses import Address
-from catalogue.quotes import Discount
 from jobs.leases import lease, position
 from jobs.minutes import minute_of
 from mail import jobs, queries
 from mail.operations import HINT, LATEST_HINT, WAITS, Sending, mail_queued, mails_sent
 from orders.operations.telling import Letter
+from pricing.quotes import Discount
 from tests.serving import free_port
 from tests.shares import Only
 

@@ -9,14 +9,14 @@ from uuid import uuid4
 from cassandra.util import uuid_from_time
 
 from accounts.addresses import Address
-from catalogue import tax
-from catalogue.money import money
-from catalogue.quotes import Discount
 from orders import following
 from orders.events import Event
 from orders.operations.changing import change_of
 from orders.parcels import described
 from orders.queries import Item, Order
+from pricing import tax
+from pricing.money import money
+from pricing.quotes import Discount
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 AT_HOME = Address("Ada Lovelace", "Torstraße 1", "10115", "Berlin", "DE")

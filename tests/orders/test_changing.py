@@ -11,10 +11,10 @@ from django.test import Client
 from django.urls import reverse
 from lxml import html
 
-from catalogue.money import minor
 from orders import operations, queries
 from orders.links import track_token
 from orders.queries import Order
+from pricing.money import minor
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
 
 HTMX = {"HX-Request": "true"}

@@ -22,7 +22,6 @@ from cart import operations as cart_operations
 from cart import queries as carts
 from cart.errors import CartChanged
 from cart.queries import Cart
-from catalogue.money import minor
 from catalogue.queries import Product
 from jobs.minutes import minute_of
 from mail import queries as mails
@@ -32,6 +31,7 @@ from orders.errors import CartOrdered
 from orders.gateways.testbank import queries as bank_queries
 from orders.operations import paying, placing
 from orders.queries import Order
+from pricing.money import minor
 from promotions.operations import Terms, promotion_made
 from promotions.rules import PERCENTAGE
 from tests.cart.sharing import make_person

@@ -10,13 +10,13 @@ from uuid import uuid4
 import pytest
 from moneyed import Money
 
-from catalogue.money import money
 from inventory import operations as inventory
 from jobs.minutes import minutes_between
 from orders import balance, jobs, operations, queries
 from orders.errors import MoveRefused, StaleOrder
 from orders.operations import moving, settling
 from orders.queries import Order
+from pricing.money import money
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.audit import audit, numbers_of, stock_adds_up
 from tests.orders.crashing import killed_in

@@ -12,7 +12,6 @@ from django.test.utils import override_settings
 from django.urls import reverse
 from lxml import html
 
-from catalogue.money import money
 from orders import gateways, operations, queries
 from orders.errors import GatewayAway, NoGateway
 from orders.gateways import CaptureRefused, Gateway, Request
@@ -20,6 +19,7 @@ from orders.gateways.testbank import cards
 from orders.gateways.testbank import operations as bank
 from orders.gateways.testbank import queries as books
 from orders.queries import Order
+from pricing.money import money
 from tests.factories import make_order
 from tests.orders.audit import audit
 from tests.orders.fake_stripe import stripe_that_remembers

@@ -12,12 +12,12 @@ from django.urls import reverse
 from pypdf import PdfReader
 
 from accounts.addresses import Address
-from catalogue.money import money
-from catalogue.quotes import Discount
 from orders import operations, queries
 from orders.invoice import invoice
 from orders.links import track_token
 from orders.queries import Event, Order
+from pricing.money import money
+from pricing.quotes import Discount
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock, make_user
 
 # German, Polish, Greek, Russian; then what the typeface has no letters for, and what a Mac writes an umlaut with.

@@ -12,8 +12,6 @@ from uuid import UUID, uuid4
 import pytest
 from moneyed import Money
 
-from catalogue.money import minor, money
-from catalogue.quotes import QuotedLine, Reduction
 from inventory import operations as inventory
 from inventory import queries as stock
 from jobs.minutes import minute_of
@@ -26,6 +24,8 @@ from orders.gateways.testbank import queries as books
 from orders.gateways.testbank.gateway import TestBank
 from orders.operations import paying, refunding
 from orders.queries import Order
+from pricing.money import minor, money
+from pricing.quotes import QuotedLine, Reduction
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.audit import audit, stock_adds_up
 from tests.orders.crashing import killed_in

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from moneyed import Money
 
-from catalogue import tax
-from catalogue.money import minor, money
 from orders import balance, parcels, states
 from orders.errors import MoveRefused
 from orders.operations.changing import change_of, summed_up
 from orders.operations.selling import sale_of
 from orders.queries import Item, Order
 from orders.states import MOVES, allowed_moves
+from pricing import tax
+from pricing.money import minor, money
 from tests.orders import paper
 from tests.orders.paper import AT_HOME, changed, happens, items, paid
 

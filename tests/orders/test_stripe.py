@@ -16,7 +16,6 @@ from django.test.utils import override_settings
 from django.urls import reverse
 from stripe import HTTPClient
 
-from catalogue.money import minor, money
 from inventory import operations as inventory
 from inventory import queries as stock
 from orders import gateways, jobs, operations, queries
@@ -24,6 +23,7 @@ from orders.checks import payments
 from orders.errors import GatewayAway, NoGateway
 from orders.gateways import CaptureRefused, Request, stripe
 from orders.queries import Order
+from pricing.money import minor, money
 from tests.environment import ROOT
 from tests.factories import make_order
 from tests.orders.audit import audit

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from moneyed import EUR, Money
 
-from catalogue import delivery, quotes, tax
-from catalogue.money import minor
-from catalogue.quotes import QuotedLine
-from catalogue.shares import share, spread
 from orders import numbers
+from pricing import delivery, quotes, tax
+from pricing.money import minor
+from pricing.quotes import QuotedLine
+from pricing.shares import share, spread
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE, Promotion
 
 

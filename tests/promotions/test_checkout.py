@@ -7,8 +7,8 @@ from django.urls import reverse
 from lxml import html
 
 from cart import queries as carts
-from catalogue.templatetags.money import money as in_words
 from orders import queries
+from pricing.templatetags.money import money as in_words
 from promotions.operations import person_key, promotion_ended, voucher_claimed
 from promotions.queries import CODE
 from promotions.rules import code_key

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from moneyed import EUR, Money
 
-from catalogue.money import minor
-from catalogue.quotes import QuotedLine
+from pricing.money import minor
+from pricing.quotes import QuotedLine
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE, Promotion, code_key, counting, in_order
 
 NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)

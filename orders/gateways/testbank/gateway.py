@@ -10,9 +10,9 @@ from django.conf import settings
 from django.urls import reverse
 from moneyed import Money
 
-from catalogue.money import minor, money
 from orders.gateways import Notice, Request, Started, Verdict, read_notice
 from orders.gateways.testbank import operations, queries
+from pricing.money import minor, money
 
 # How old a notice may be, in seconds.
 NOTICE_SECONDS = 300

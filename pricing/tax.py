@@ -12,7 +12,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from django.conf import settings
 from moneyed import Money
 
-from catalogue.money import money
+from pricing.money import money
 
 
 def _rates(standard: str, reduced: str) -> dict[str, Decimal]:
