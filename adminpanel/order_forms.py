@@ -15,12 +15,12 @@ from django import forms
 from moneyed import Money
 
 from orders import balance, parcels, returns
-from orders.gateways import BY_HAND, TRANSFER
 from orders.parcels import Content, Parcel
 from orders.queries import Item, Order
 from orders.returns import Return
 from orders.states import CLOSED, CONFIRMED, ON_HOLD
 from orders.wishes import DoorForm
+from payments.gateways import BY_HAND, TRANSFER
 from pricing.money import minor
 from pricing.templatetags.money import money as in_words
 from web.forms import Form

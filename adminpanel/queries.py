@@ -12,10 +12,10 @@ from adminpanel.order_forms import AnyForm, contents
 from orders import balance, parcels, queries, returns, states
 from orders.balance import Refund
 from orders.carriers import tracking_url
-from orders.gateways import BY_HAND
 from orders.parcels import Content, Parcel
 from orders.queries import Count, Event, Order, Ticket
 from orders.returns import Return
+from payments.gateways import BY_HAND
 from pricing.money import money
 from pricing.templatetags.money import money as in_words
 

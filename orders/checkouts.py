@@ -12,9 +12,10 @@ from uuid import UUID
 from django.utils.crypto import salted_hmac
 
 from cart.queries import Cart
-from orders import gateways, queries
+from orders import queries
 from orders.queries import Order
 from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
+from payments import gateways
 
 _SALT = "orders.checkouts"
 

@@ -13,8 +13,9 @@ from django import forms
 
 from accounts.forms import AddressFields, email_field
 from cart.forms import OperationField
-from orders import gateways, numbers
+from orders import numbers
 from orders.offers import ways_to_pay
+from payments import gateways
 from pricing.delivery import DEFAULT_COUNTRY, METHODS, Method, methods
 from web.forms import Form
 

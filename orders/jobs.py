@@ -18,12 +18,13 @@ from jobs.leases import moved, position
 from jobs.minutes import MINUTE, minute_of, minutes_between
 from jobs.registry import Job, shared
 from jobs.shares import Share
-from orders import gateways, operations, queries
+from orders import operations, queries
 from orders.errors import GatewayAway, MoveRefused, NoGateway, StaleOrder
 from orders.operations.hints import Hint, microseconds
 from orders.operations.leaving import allocation_of, holds_given_back
 from orders.queries import Order
 from orders.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
+from payments import gateways
 from promotions.operations import vouchers_released
 
 T = TypeVar("T")

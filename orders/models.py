@@ -53,7 +53,7 @@ class Order(Model):
     allocations = columns.Text(static=True)  # JSON: {"take": n, "<warehouse>": [[line, units], …]}
     fingerprint = columns.Text(static=True)  # of what was submitted: the same checkout with another body is refused
     payment_id = columns.UUID(static=True)  # the attempt that paid it
-    payment_method = columns.Text(static=True)  # how it is to be paid: one of orders.gateways.METHODS
+    payment_method = columns.Text(static=True)  # how it is to be paid: one of payments.gateways.METHODS
     captured = columns.BigInt(static=True)  # what was taken so far
     refunded = columns.BigInt(static=True)  # what was given back so far; never more than was captured (I2)
     voucher = columns.Text(static=True)  # the code that was used

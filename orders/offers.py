@@ -10,7 +10,7 @@ from django.core import signing
 from cart.queries import Cart
 from cart.today import Agreed, LineToday, as_today
 from inventory.queries import Ahead
-from orders import gateways
+from payments import gateways
 from pricing import delivery, quotes
 from pricing.money import minor, money
 from pricing.quotes import QuotedLine

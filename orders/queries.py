@@ -19,9 +19,9 @@ from inventory.queries import Allocation, hold_id_for
 from mail.addresses import email_key
 from orders import balance, parcels, returns, states
 from orders.events import Event as Event
-from orders.gateways import BY_HAND
 from orders.parcels import Content, Parcel
 from orders.returns import Return
+from payments.gateways import BY_HAND
 from pricing.delivery import Method
 from pricing.delivery import method as delivery_method
 from pricing.money import minor, money

@@ -13,11 +13,11 @@ from moneyed import Money
 from orders import balance, parcels, returns
 from orders.carriers import tracking_url
 from orders.events import Event
-from orders.gateways import AT_THE_DOOR, CARD, METHODS, TRANSFER
 from orders.parcels import AHEAD, Content, Parcel
 from orders.queries import Item, Order
 from orders.returns import Return
 from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, MOVES, ON_HOLD, PENDING
+from payments.gateways import AT_THE_DOOR, CARD, METHODS, TRANSFER
 from pricing.money import money
 from pricing.templatetags.money import money as in_words
 

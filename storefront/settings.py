@@ -36,8 +36,10 @@ INSTALLED_APPS = [
     "promotions",
     "cart",
     "accounts",
+    "payments",
     "orders",
-    "orders.gateways.testbank",
+    "demo",
+    "demo.testbank",
     "storefront",
     "adminpanel",
     "consistency",
@@ -173,9 +175,9 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY el
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
-# Who takes the money: one of orders.gateways, or `none`. A shop has to name it; the test bank is for trying out.
+# Who takes the money: one of payments.gateways, or `none`. A shop has to name it; the test bank is for trying out.
 PAYMENT_GATEWAY = env.str("PAYMENT_GATEWAY", default="testbank" if DEBUG or SHOWROOM else "")
-# The ways to pay that the checkout offers: of orders.gateways.METHODS.
+# The ways to pay that the checkout offers: of payments.gateways.METHODS.
 PAYMENT_METHODS = env.list("PAYMENT_METHODS", default=["card", "transfer", "cod"] if DEBUG or SHOWROOM else ["card"])
 # To whom a transfer goes. The lines are parted by "|".
 BANK_ACCOUNT = env.str(

@@ -13,8 +13,8 @@ from accounts.demo import LOGINS
 from catalogue import queries
 from catalogue.queries import Product
 from catalogue.showroom import data, goods
+from demo.testbank import operations as testbank
 from orders import queries as orders
-from orders.gateways.testbank import operations as testbank
 from orders.operations import Draft, money_settled, order_moved, order_placed, payment_settled, payment_started
 from orders.queries import Order
 from pricing import delivery

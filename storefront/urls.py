@@ -27,7 +27,7 @@ urlpatterns = [
     path("account/", include("accounts.urls")),
     path("staff/", include("adminpanel.urls")),
     path("demo/mail/", include("mail.urls")),
-    path("testbank/", include("orders.gateways.testbank.urls")),
+    path("testbank/", include("demo.testbank.urls")),
     path("", include("orders.urls")),
 ]
 

@@ -317,17 +317,17 @@ FAULTS = (
     ),
     _fault(
         "Nobody looks at the signature of Stripe's notices",
-        "orders/gateways/stripe.py",
+        "payments/gateways/stripe.py",
         '        verified(body, headers.get(HEADER, ""), settings.STRIPE_WEBHOOK_SECRET)\n',
         "",
-        "tests/orders/test_stripe.py",
+        "tests/payments/test_stripe.py",
     ),
     _fault(
         "A notice is taken for the order that it names, whatever its payment",
         "orders/operations/noticing.py",
         "    if (attempt.gateway, attempt.reference) != (gateway, notice.reference):",
         "    if attempt.gateway != gateway:",
-        "tests/orders/test_stripe.py",
+        "tests/payments/test_stripe.py",
     ),
     # ---- Sums and promotions
     _fault(

@@ -4,11 +4,12 @@ from datetime import datetime, timedelta
 
 from inventory import operations as inventory
 from inventory.operations import HOLD_FOR
-from orders import gateways, queries
+from orders import queries
 from orders.errors import NotPayable
 from orders.operations.paying import HOLD_AT_MOST, KEEP
 from orders.queries import Order
 from orders.states import PENDING
+from payments import gateways
 
 # Less than this is not worth a press.
 LEAST = timedelta(minutes=1)

@@ -10,9 +10,9 @@ from uuid import uuid4
 from cassandra_db import conditional
 from orders import queries
 from orders.errors import NoticeBusy
-from orders.gateways import Notice
 from orders.operations.moving import note_added
 from orders.operations.paying import payment_settled
+from payments.gateways import Notice
 
 log = logging.getLogger(__name__)
 

@@ -16,9 +16,8 @@ from inventory import operations as inventory
 from inventory.errors import OutOfStock
 from inventory.operations import HOLD_FOR
 from inventory.queries import Want
-from orders import balance, gateways, queries
+from orders import balance, queries
 from orders.errors import CheckoutBusy, NotPayable, StaleOrder, TooManyAttempts
-from orders.gateways import Verdict
 from orders.operations.hints import hint_written
 from orders.operations.leaving import checkout_left
 from orders.operations.moving import note_added
@@ -28,6 +27,8 @@ from orders.operations.settling import order_moved, settled
 from orders.persons import user_of_code
 from orders.queries import Attempt, Item, Order
 from orders.states import CANCELLED, CONFIRMING, EXPIRED, PENDING
+from payments import gateways
+from payments.gateways import Verdict
 from pricing.money import minor
 from promotions.errors import VoucherRefused
 from promotions.operations import voucher_claimed

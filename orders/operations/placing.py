@@ -26,7 +26,7 @@ from cassandra_db import Outcome, conditional, conditional_batch, write, write_t
 from inventory import operations as inventory
 from inventory.errors import OutOfStock
 from inventory.queries import Allocation, Want
-from orders import gateways, numbers, queries
+from orders import numbers, queries
 from orders.checkouts import keeps_cart
 from orders.errors import CartOrdered, CheckoutBusy, CheckoutGivenUp, CheckoutUsed, GatewayAway
 from orders.operations.hints import hint_dropped, hint_written
@@ -36,6 +36,7 @@ from orders.operations.settling import settled
 from orders.persons import user_of_code
 from orders.queries import Order
 from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
+from payments import gateways
 from pricing import delivery, quotes
 from pricing.money import minor
 from promotions.errors import VoucherRefused

@@ -12,12 +12,13 @@ from uuid import UUID, uuid5
 from moneyed import Money
 
 from cassandra_db import conditional
-from orders import balance, gateways, queries
+from orders import balance, queries
 from orders.errors import MoneyRestless, MoveRefused, StaleOrder
-from orders.gateways import CaptureRefused, Gateway, Verdict
 from orders.operations.moving import event_written
 from orders.queries import Attempt, Order
 from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD
+from payments import gateways
+from payments.gateways import CaptureRefused, Gateway, Verdict
 from pricing.money import minor, money
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,6 @@ from inventory import operations as inventory
 from inventory.allocating import in_order
 from orders import parcels, queries, returns
 from orders.errors import GatewayAway, MoneyRestless
-from orders.gateways import TRANSFER
 from orders.operations.copies import copies_written
 from orders.operations.hints import hint_dropped
 from orders.operations.moving import event_written
@@ -23,6 +22,7 @@ from orders.operations.telling import mails_written
 from orders.persons import user_of_code
 from orders.queries import Item, Order
 from orders.states import CANCELLED, CONFIRMING, EXPIRED, PENDING
+from payments.gateways import TRANSFER
 from promotions.errors import VoucherRefused
 from promotions.operations import voucher_claimed, voucher_had, voucher_released
 

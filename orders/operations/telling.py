@@ -17,10 +17,10 @@ from mail.queries import not_written
 from orders import balance, links
 from orders.carriers import tracking_url
 from orders.events import Event, units
-from orders.gateways import AT_THE_DOOR, BY_HAND, CARD, TRANSFER
 from orders.parcels import Content
 from orders.queries import Item, Order
 from orders.states import CONFIRMING, PENDING
+from payments.gateways import AT_THE_DOOR, BY_HAND, CARD, TRANSFER
 from pricing.money import money
 from pricing.templatetags.money import money as in_words
 

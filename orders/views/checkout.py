@@ -29,7 +29,7 @@ from cart.errors import CartChanged, CartError
 from cart.operations import prices_agreed
 from cart.queries import Cart
 from inventory.errors import OutOfStock
-from orders import gateways, offers, operations, queries
+from orders import offers, operations, queries
 from orders.checkouts import Checkout, checkout_of, is_over
 from orders.errors import CartOrdered, CheckoutBusy, CheckoutGivenUp, CheckoutUsed, GatewayAway
 from orders.forms import BillingForm, CheckoutForm, fingerprint
@@ -38,6 +38,7 @@ from orders.persons import user_of_code
 from orders.queries import Order
 from orders.typed import NAMES, keep, typed_before, typed_now
 from orders.views.payment import remember_guests, to_payment
+from payments import gateways
 from pricing import delivery, quotes
 from pricing.templatetags.money import money as in_words
 from promotions.errors import VoucherRefused

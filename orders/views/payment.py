@@ -14,9 +14,10 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import to_login
-from orders import access, gateways, numbers, operations, queries
+from orders import access, numbers, operations, queries
 from orders.errors import GatewayAway, NoGateway, NoticeBusy, NotPayable, OrderError
 from orders.queries import Order
+from payments import gateways
 from web.methods import get_or_post, own, public
 from web.rendering import without_header
 

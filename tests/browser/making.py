@@ -29,8 +29,8 @@ from cart.waiting import Wish, end_token
 from catalogue import operations as catalogue
 from catalogue.queries import Product, category_by_slug, product, product_id_by_slug
 from catalogue.showroom import data
-from orders.gateways.testbank.cards import CHALLENGED
-from orders.gateways.testbank.operations import card_given
+from demo.testbank.cards import CHALLENGED
+from demo.testbank.operations import card_given
 from orders.operations import order_moved, order_placed, payment_started, return_requested
 from orders.queries import Order
 from tests.browser import steps

@@ -18,7 +18,9 @@ MAY_IMPORT = {
     "inventory": {"pricing", "catalogue", "web", "jobs", "cassandra_db"},
     "cart": {"promotions", "pricing", "catalogue", "inventory", "mail", "web", "jobs", "cassandra_db"},
     "accounts": {"cart", "mail", "pricing", "catalogue", "web", "jobs", "cassandra_db"},
+    "payments": {"orders", "inventory", "pricing", "jobs", "cassandra_db", "demo"},
     "orders": {
+        "payments",
         "analytics",
         "promotions",
         "accounts",
@@ -32,7 +34,9 @@ MAY_IMPORT = {
         "cassandra_db",
     },
 }
-MAY_IMPORT["adminpanel"] = MAY_IMPORT["consistency"] = MAY_IMPORT["storefront"] = {"orders"} | MAY_IMPORT["orders"]
+MAY_IMPORT["adminpanel"] = MAY_IMPORT["consistency"] = MAY_IMPORT["storefront"] = MAY_IMPORT["demo"] = {
+    "orders"
+} | MAY_IMPORT["orders"]
 ROOMS = sorted(MAY_IMPORT)
 
 # Lower files know nothing of higher ones: urls -> views -> queries | operations -> models.

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 from benchmarks.buyers import Buyer, cart_for
+from demo.testbank import queries as bank_queries
 from inventory import queries as stock
 from inventory.queries import WAREHOUSES
 from orders import queries
-from orders.gateways.testbank import queries as bank_queries
 from tests.factories import make_product, make_stock
 from tests.orders.audit import audit, stock_adds_up
 from tests.orders.crashing import worked

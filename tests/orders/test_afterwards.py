@@ -21,10 +21,10 @@ from cart import queries as carts
 from cart.operations import cart_made
 from catalogue.operations import product_saved
 from catalogue.queries import Product
+from demo.testbank import operations as bank
 from jobs.minutes import minute_of
 from mail.queries import mails_to
 from orders import links, operations, queries
-from orders.gateways.testbank import operations as bank
 from orders.jobs import joined_in
 from orders.operations import joining
 from orders.queries import Order

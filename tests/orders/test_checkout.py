@@ -23,12 +23,12 @@ from cart import queries as carts
 from cart.errors import CartChanged
 from cart.queries import Cart
 from catalogue.queries import Product
+from demo.testbank import queries as bank_queries
 from jobs.minutes import minute_of
 from mail import queries as mails
 from orders import jobs, operations, queries
 from orders.checkouts import checkout_of
 from orders.errors import CartOrdered
-from orders.gateways.testbank import queries as bank_queries
 from orders.operations import paying, placing
 from orders.queries import Order
 from pricing.money import minor

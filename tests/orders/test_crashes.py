@@ -14,10 +14,10 @@ import pytest
 
 from cassandra_db import read
 from catalogue.queries import Product
+from demo.testbank import operations as bank
+from demo.testbank import queries as bank_queries
 from mail import queries as mails
 from orders import operations, queries
-from orders.gateways.testbank import operations as bank
-from orders.gateways.testbank import queries as bank_queries
 from orders.operations import Draft, Started
 from orders.queries import Order
 from orders.states import ABANDONED, COLUMNS

@@ -16,21 +16,21 @@ from django.core.wsgi import get_wsgi_application
 from django.test.utils import override_settings
 
 from cassandra_db import conditional, read
+from demo.testbank import cards, jobs
+from demo.testbank import operations as bank
+from demo.testbank import queries as books
+from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
 from inventory import queries as stock
 from jobs.minutes import minute_of, minutes_between
 from orders import operations, queries
 from orders.errors import NoticeBusy
-from orders.gateways import Notice
-from orders.gateways.testbank import cards, jobs
-from orders.gateways.testbank import operations as bank
-from orders.gateways.testbank import queries as books
-from orders.gateways.testbank.gateway import TestBank
 from orders.operations import noticing
 from orders.queries import Order
+from payments.gateways import Notice
 from tests.factories import make_order
 from tests.orders.audit import audit, stock_adds_up
-from tests.orders.bank import notice_of
+from tests.payments.bank import notice_of
 
 
 class _Quiet(WSGIRequestHandler):

@@ -17,6 +17,9 @@ from accounts.addresses import Address
 from cart import operations as carts
 from cart import queries as cart_queries
 from cassandra_db import conditional, write
+from demo.testbank import operations as bank
+from demo.testbank import queries as bank_queries
+from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.errors import OutOfStock
@@ -37,9 +40,6 @@ from orders.errors import (
     StaleOrder,
     TooManyAttempts,
 )
-from orders.gateways.testbank import operations as bank
-from orders.gateways.testbank import queries as bank_queries
-from orders.gateways.testbank.gateway import TestBank
 from orders.operations import copies, hints, moving, paying, placing, refunding, settling
 from orders.queries import Order
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock

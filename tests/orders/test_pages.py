@@ -24,17 +24,17 @@ from benchmarks import buyers
 from cart import queries as cart_queries
 from catalogue.operations import product_saved
 from catalogue.queries import Product
+from demo.testbank import gateway as bank_gateway
+from demo.testbank import operations as bank
+from demo.testbank import queries as bank_queries
 from inventory import operations as inventory
 from inventory.queries import PREORDER, Want
 from orders import links, operations, queries
-from orders.gateways.testbank import gateway as bank_gateway
-from orders.gateways.testbank import operations as bank
-from orders.gateways.testbank import queries as bank_queries
 from orders.queries import Order
 from pricing.templatetags.money import money as in_words
 from tests.factories import make_order, make_product, make_stock
 from tests.orders.audit import audit, stock_adds_up
-from tests.orders.bank import notice_of
+from tests.payments.bank import notice_of
 
 HTMX = {"HX-Request": "true"}
 TYPED = buyers.TYPED | {"email": "ada@example.com"}

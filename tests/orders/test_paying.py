@@ -12,18 +12,19 @@ from uuid import UUID, uuid4
 import pytest
 from moneyed import Money
 
+from demo.testbank import cards
+from demo.testbank import operations as bank
+from demo.testbank import queries as books
+from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
 from inventory import queries as stock
 from jobs.minutes import minute_of
-from orders import balance, gateways, jobs, operations, queries
+from orders import balance, jobs, operations, queries
 from orders.errors import GatewayAway, MoneyRestless, MoveRefused, NotPayable, StaleOrder
-from orders.gateways import CaptureRefused
-from orders.gateways.testbank import cards
-from orders.gateways.testbank import operations as bank
-from orders.gateways.testbank import queries as books
-from orders.gateways.testbank.gateway import TestBank
 from orders.operations import paying, refunding
 from orders.queries import Order
+from payments import gateways
+from payments.gateways import CaptureRefused
 from pricing.money import minor, money
 from pricing.quotes import QuotedLine, Reduction
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock

@@ -11,9 +11,9 @@ from moneyed import EUR, Money
 
 from accounts.operations import user_registered
 from catalogue.queries import Product
+from demo.testbank import operations as bank
 from inventory import queries as stock
 from orders import operations, queries
-from orders.gateways.testbank import operations as bank
 from orders.operations import placing, settling
 from orders.queries import Order
 from promotions import queries as promotions

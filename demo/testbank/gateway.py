@@ -10,8 +10,8 @@ from django.conf import settings
 from django.urls import reverse
 from moneyed import Money
 
-from orders.gateways import Notice, Request, Started, Verdict, read_notice
-from orders.gateways.testbank import operations, queries
+from demo.testbank import operations, queries
+from payments.gateways import Notice, Request, Started, Verdict, read_notice
 from pricing.money import minor, money
 
 # How old a notice may be, in seconds.

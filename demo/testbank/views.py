@@ -8,9 +8,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
-from orders.gateways.testbank import operations, queries
-from orders.gateways.testbank.cards import CARDS, CODE
-from orders.gateways.testbank.forms import CardForm, CodeForm
+from demo.testbank import operations, queries
+from demo.testbank.cards import CARDS, CODE
+from demo.testbank.forms import CardForm, CodeForm
 from pricing.money import money
 from web.methods import get_or_post, public
 from web.rendering import without_header

@@ -12,17 +12,18 @@ from django.test.utils import override_settings
 from django.urls import reverse
 from lxml import html
 
-from orders import gateways, operations, queries
+from demo.testbank import cards
+from demo.testbank import operations as bank
+from demo.testbank import queries as books
+from orders import operations, queries
 from orders.errors import GatewayAway, NoGateway
-from orders.gateways import CaptureRefused, Gateway, Request
-from orders.gateways.testbank import cards
-from orders.gateways.testbank import operations as bank
-from orders.gateways.testbank import queries as books
 from orders.queries import Order
+from payments import gateways
+from payments.gateways import CaptureRefused, Gateway, Request
 from pricing.money import money
 from tests.factories import make_order
 from tests.orders.audit import audit
-from tests.orders.fake_stripe import stripe_that_remembers
+from tests.payments.fake_stripe import stripe_that_remembers
 
 
 def now() -> datetime:

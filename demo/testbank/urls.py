@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from orders.gateways.testbank import views
+from demo.testbank import views
 
 app_name = "testbank"
 urlpatterns = [path("<uuid:payment_id>/", views.pay, name="pay")]

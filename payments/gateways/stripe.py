@@ -19,7 +19,7 @@ from moneyed import Money
 from stripe.params.checkout import SessionCreateParams
 
 from orders.errors import GatewayAway
-from orders.gateways import CaptureRefused, Notice, Request, Started, Verdict, read_notice
+from payments.gateways import CaptureRefused, Notice, Request, Started, Verdict, read_notice
 from pricing.money import minor, money
 
 log = logging.getLogger(__name__)

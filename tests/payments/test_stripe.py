@@ -18,17 +18,18 @@ from stripe import HTTPClient
 
 from inventory import operations as inventory
 from inventory import queries as stock
-from orders import gateways, jobs, operations, queries
-from orders.checks import payments
+from orders import jobs, operations, queries
 from orders.errors import GatewayAway, NoGateway
-from orders.gateways import CaptureRefused, Request, stripe
 from orders.queries import Order
+from payments import gateways
+from payments.checks import payments
+from payments.gateways import CaptureRefused, Request, stripe
 from pricing.money import minor, money
 from tests.environment import ROOT
 from tests.factories import make_order
 from tests.orders.audit import audit
-from tests.orders.bank import stripe_event, stripe_signed
-from tests.orders.fake_stripe import FakeStripe, stripe_that_remembers
+from tests.payments.bank import stripe_event, stripe_signed
+from tests.payments.fake_stripe import FakeStripe, stripe_that_remembers
 from tests.serving import free_port
 
 ORIGIN = "https://shop.example"

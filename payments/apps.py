@@ -2,10 +2,10 @@ from django.apps import AppConfig
 from django.core.checks import register
 
 
-class OrdersConfig(AppConfig):
-    name = "orders"
+class PaymentsConfig(AppConfig):
+    name = "payments"
 
     def ready(self) -> None:
-        from orders.checks import payments
+        from payments.checks import payments
 
         register(payments)

@@ -8,11 +8,11 @@ from urllib.request import HTTPErrorProcessor, Request, build_opener
 
 from django.conf import settings
 
+from demo.testbank import operations, queries
+from demo.testbank.gateway import HEADER, signed_now
 from jobs.leases import moved, position
 from jobs.minutes import MINUTE, minute_of, minutes_between
 from jobs.registry import Job
-from orders.gateways.testbank import operations, queries
-from orders.gateways.testbank.gateway import HEADER, signed_now
 
 log = logging.getLogger(__name__)
 

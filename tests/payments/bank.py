@@ -6,7 +6,7 @@ from time import time
 from typing import Any
 from uuid import UUID, uuid4
 
-from orders.gateways.testbank.gateway import signature
+from demo.testbank.gateway import signature
 
 
 def notice_of(payment_id: UUID, number: str, *, age: int = 0, **told: Any) -> tuple[bytes, str]:

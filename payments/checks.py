@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
-from orders.gateways import METHODS, NAMES, NONE, STRIPE, TEST_BANK, TRANSFER
+from payments.gateways import METHODS, NAMES, NONE, STRIPE, TEST_BANK, TRANSFER
 
 _HINT = f"PAYMENT_GATEWAY: one of {', '.join(NAMES)}; `{NONE}` for a shop that takes no orders yet."
 _METHODS_HINT = f"PAYMENT_METHODS: some of {', '.join(METHODS)}, comma separated."

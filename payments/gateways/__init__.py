@@ -136,7 +136,7 @@ METHODS = {
 
 # By the name that is kept with each payment; a gateway that is no longer used for new ones stays for old ones.
 TEST_BANK, STRIPE, NONE = "testbank", "stripe", "none"
-_GATEWAYS = {TEST_BANK: "orders.gateways.testbank.gateway", STRIPE: "orders.gateways.stripe"}
+_GATEWAYS = {TEST_BANK: "demo.testbank.gateway", STRIPE: "payments.gateways.stripe"}
 NAMES = tuple(_GATEWAYS)
 # Where no provider is asked: staff note what came, and send back by hand what goes back.
 BY_HAND = (TRANSFER, AT_THE_DOOR)

@@ -7,10 +7,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from cassandra_db import Row, conditional, write
-from jobs.minutes import minute_of
-from orders.gateways import CaptureRefused
-from orders.gateways.testbank import queries
-from orders.gateways.testbank.cards import (
+from demo.testbank import queries
+from demo.testbank.cards import (
     APPROVED,
     AWAY,
     CHALLENGED,
@@ -24,6 +22,8 @@ from orders.gateways.testbank.cards import (
     WRONG_AMOUNT,
     WRONG_CODES,
 )
+from jobs.minutes import minute_of
+from payments.gateways import CaptureRefused
 
 __all__ = ["APPROVED", "DECLINED", "LATE", "SILENT", "card_given", "payment_opened"]
 

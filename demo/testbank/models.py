@@ -8,7 +8,7 @@ class BankPayment(Model):
     """A payment as the test bank knows it.
 
     Bound: one row a partition; gone after 90 days.
-    Writer: orders.gateways.testbank.
+    Writer: demo.testbank.
     """
 
     __table_name__ = "testbank_payments"
@@ -35,7 +35,7 @@ class BankNotice(Model):
     """What the test bank still has to tell a shop, by the minute from which on to send it.
 
     Bound: the notices of one minute.
-    Writer: orders.gateways.testbank.
+    Writer: demo.testbank.
     """
 
     __table_name__ = "testbank_notices"
