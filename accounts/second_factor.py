@@ -16,11 +16,12 @@ from uuid import UUID
 import pyotp
 from django.contrib.sessions.backends.base import SessionBase
 
-from accounts import demo, sealing
+from accounts import sealing
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.sessions import PASSED_AT, SECOND_FACTOR, STAFF_IDLE, sessions_ended
 from cassandra_db import Row, conditional, read
+from demo import logins as demo
 
 FACTOR = read(
     "second factor", "SELECT secret, step, recovery, enrolled_at FROM second_factors WHERE user_id = :user_id"

@@ -19,6 +19,7 @@ from cassandra_db import write
 from cassandra_db.bulk import Bulk, without_condition
 from catalogue import operations, queries, search
 from catalogue.queries import Product, Variant, card_of
+from demo.orders import PEOPLE
 from inventory.queries import SENTINEL, Allocation
 from orders.numbers import number_for
 from orders.operations import copies, moving, placing
@@ -28,7 +29,6 @@ from orders.states import MOVES, After, board_column
 from pricing import delivery
 from pricing.money import money
 from pricing.quotes import QuotedLine
-from storefront.showroom_orders import PEOPLE
 from storefront.sitemap import sitemap_written
 
 # ---- Goods that nobody has seen

@@ -26,7 +26,7 @@ urlpatterns = [
     path("", include("cart.urls")),
     path("account/", include("accounts.urls")),
     path("staff/", include("adminpanel.urls")),
-    path("demo/mail/", include("mail.urls")),
+    path("demo/mail/", include("demo.mail.urls")),
     path("testbank/", include("demo.testbank.urls")),
     path("", include("orders.urls")),
 ]

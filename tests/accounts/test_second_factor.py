@@ -16,12 +16,13 @@ from django.core.management import CommandError, call_command
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from accounts import demo, sealing
+from accounts import sealing
 from accounts import second_factor as factors
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.sessions import SECOND_FACTOR, STAFF_IDLE, STAFF_LONGEST, SessionStore
 from cassandra_db import read
+from demo import logins as demo
 from tests.factories import PASSWORD, make_user, staff_signed_in
 from tests.journeys.pressing import CSRF, Line
 from tests.serving import served

@@ -28,7 +28,7 @@ from cart.operations import sharing
 from cart.waiting import Wish, end_token
 from catalogue import operations as catalogue
 from catalogue.queries import Product, category_by_slug, product, product_id_by_slug
-from catalogue.showroom import data
+from demo.showroom import data
 from demo.testbank.cards import CHALLENGED
 from demo.testbank.operations import card_given
 from orders.operations import order_moved, order_placed, payment_started, return_requested

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts import demo
+from demo import logins as demo
 from devtools import running
 from devtools.node import NodeError
 

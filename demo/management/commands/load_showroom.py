@@ -10,9 +10,10 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from accounts.demo import LOGINS
-from catalogue.showroom.data import CATEGORIES, PRODUCTS
-from storefront import showroom, showroom_orders
+from demo import loading as showroom
+from demo import orders as showroom_orders
+from demo.logins import LOGINS
+from demo.showroom.data import CATEGORIES, PRODUCTS
 
 
 class Command(BaseCommand):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from catalogue.showroom.goods import Choice
+from demo.showroom.goods import Choice
 
 BERRY = Choice("Berry", "BER", ("9c3f52",))
 BLUSH = Choice("Blush", "BLU", ("dba59a",))

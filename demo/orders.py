@@ -9,17 +9,17 @@ from uuid import UUID, uuid5
 from django.conf import settings
 
 from accounts.addresses import Address
-from accounts.demo import LOGINS
 from catalogue import queries
 from catalogue.queries import Product
-from catalogue.showroom import data, goods
+from demo.loading import Step, in_parallel
+from demo.logins import LOGINS
+from demo.showroom import data, goods
 from demo.testbank import operations as testbank
 from orders import queries as orders
 from orders.operations import Draft, money_settled, order_moved, order_placed, payment_settled, payment_started
 from orders.queries import Order
 from pricing import delivery
 from pricing.quotes import QuotedLine
-from storefront.showroom import Step, in_parallel
 
 COUNT = 200
 DAYS = 90

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from catalogue.pictures import draw, parse
-from catalogue.showroom.data import (
+from demo.showroom.data import (
     CATEGORIES,
     PRODUCTS,
     WAREHOUSES,
@@ -19,7 +19,7 @@ from catalogue.showroom.data import (
     product_id,
     variant_id,
 )
-from catalogue.showroom.goods import Choice, make, usual_stock
+from demo.showroom.goods import Choice, make, usual_stock
 from tests.rules import for_each
 
 VARIANTS: list[tuple[Product, Variant]] = [(product, variant) for product in PRODUCTS for variant in product.variants]

@@ -1,6 +1,6 @@
 """Clothing: T-shirts and shirts, jumpers and cardigans, bags, hats and socks."""
 
-from catalogue.showroom.colours import (
+from demo.showroom.colours import (
     BERRY,
     BLUSH,
     BUTTER,
@@ -23,7 +23,7 @@ from catalogue.showroom.colours import (
     TERRACOTTA,
     with_accent,
 )
-from catalogue.showroom.goods import Choice, Product, make
+from demo.showroom.goods import Choice, Product, make
 
 XS = Choice("XS", "XS")
 S = Choice("S", "S")

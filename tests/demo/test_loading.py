@@ -18,7 +18,7 @@ from django.core.management import CommandError, call_command
 from django.test import override_settings
 
 from cassandra_db.session import session
-from storefront.showroom_orders import FATES, plans
+from demo.orders import FATES, plans
 from tests.environment import KEYSPACE, ROOT
 from tests.journeys.stored import connected
 from tests.proof import LONG, Told
@@ -47,7 +47,7 @@ from orders import queries as orders
 from orders.operations.hints import hint_dropped
 from orders.operations.moving import event_written
 from consistency.running import RULES, audited
-from storefront.showroom_orders import plans
+from demo.orders import plans
 
 def command(*words):
     said = StringIO()

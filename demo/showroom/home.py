@@ -1,6 +1,6 @@
 """Home: cushions and blankets, towels and bath, lamps and candles, vases and plants."""
 
-from catalogue.showroom.colours import (
+from demo.showroom.colours import (
     BEECH,
     BERRY,
     BUTTER,
@@ -26,7 +26,7 @@ from catalogue.showroom.colours import (
     WALNUT,
     with_accent,
 )
-from catalogue.showroom.goods import Choice, Product, make
+from demo.showroom.goods import Choice, Product, make
 
 CUSHIONS_AND_BLANKETS = (
     Product(

@@ -1,6 +1,6 @@
 """Desk: notebooks and paper, pens and desk tools."""
 
-from catalogue.showroom.colours import (
+from demo.showroom.colours import (
     BERRY,
     BLUSH,
     BRASS,
@@ -20,7 +20,7 @@ from catalogue.showroom.colours import (
     WALNUT,
     with_accent,
 )
-from catalogue.showroom.goods import Choice, Product, make
+from demo.showroom.goods import Choice, Product, make
 
 NOTEBOOKS_AND_PAPER = (
     Product(

@@ -1,6 +1,6 @@
 """Kitchen: mugs, tea and coffee, plates and bowls, cookware and knives."""
 
-from catalogue.showroom.colours import (
+from demo.showroom.colours import (
     BEECH,
     BERRY,
     BLUSH,
@@ -24,7 +24,7 @@ from catalogue.showroom.colours import (
     WALNUT,
     with_accent,
 )
-from catalogue.showroom.goods import Choice, Product, make
+from demo.showroom.goods import Choice, Product, make
 
 MUGS_TEA_AND_COFFEE = (
     Product(

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from mail import views
+from demo.mail import views
 
 app_name = "mail"
 urlpatterns = [

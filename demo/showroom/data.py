@@ -1,19 +1,11 @@
 """Everything the showroom sells, in one place for whoever loads it."""
 
-from catalogue.showroom.categories import CATEGORIES
-from catalogue.showroom.clothing import CLOTHING
-from catalogue.showroom.desk import DESK
-from catalogue.showroom.goods import (
-    Category,
-    Product,
-    Variant,
-    Warehouse,
-    category_id,
-    product_id,
-    variant_id,
-)
-from catalogue.showroom.home import HOME
-from catalogue.showroom.kitchen import KITCHEN
+from demo.showroom.categories import CATEGORIES
+from demo.showroom.clothing import CLOTHING
+from demo.showroom.desk import DESK
+from demo.showroom.goods import Category, Product, Variant, Warehouse, category_id, product_id, variant_id
+from demo.showroom.home import HOME
+from demo.showroom.kitchen import KITCHEN
 
 __all__ = [
     "CATEGORIES",

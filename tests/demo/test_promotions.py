@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 from django.test import Client
 
+from demo.loading import PROMOTIONS, promotions_loaded
 from promotions import queries
 from promotions.queries import AUTOMATIC, CODE, promotion
 from promotions.rules import KINDS
-from storefront.showroom import PROMOTIONS, promotions_loaded
 from tests.factories import make_product
 
 

@@ -1,6 +1,6 @@
 """The shelves: four roots, three levels, twelve leaves."""
 
-from catalogue.showroom.goods import Category
+from demo.showroom.goods import Category
 
 CATEGORIES: tuple[Category, ...] = (
     # House

@@ -14,12 +14,12 @@ from uuid import UUID, uuid5
 from django.conf import settings
 from moneyed import Money
 
-from accounts.demo import LOGINS
 from accounts.operations import user_registered
 from accounts.second_factor import enrolled_for_demo
 from catalogue import operations, queries, search
 from catalogue.queries import Variant
-from catalogue.showroom import data, goods
+from demo.logins import LOGINS
+from demo.showroom import data, goods
 from inventory.operations import stock_copied, stock_received
 from orders.together import bought_together
 from promotions.errors import CodeTaken

@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
-from mail import caught
+from demo.mail import caught
 from web.methods import P, View, public
 from web.rendering import page
 
