@@ -44,6 +44,7 @@ INSTALLED_APPS = [
     "adminpanel",
     "consistency",
     "devtools",
+    "benchmarks",
     # For AnonymousUser, login() and logout(). Their own models have no table: nothing here asks for them.
     "django.contrib.contenttypes",
     "django.contrib.auth",

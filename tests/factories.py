@@ -16,6 +16,7 @@ from accounts.addresses import Address
 from accounts.models import User
 from accounts.operations import user_registered
 from accounts.second_factor import passed
+from benchmarks.scale import SKU, SLUG
 from cassandra_db import write_together
 from catalogue import operations as catalogue
 from catalogue.queries import CategoryNode, Product, Variant
@@ -28,7 +29,6 @@ from orders.operations import Draft, order_placed, payment_settled, payment_star
 from orders.queries import Order
 from pricing import delivery
 from pricing.quotes import QuotedLine
-from storefront.scale import SKU, SLUG
 
 
 def make_category(name: str = "Shelf", *, parent: CategoryNode | None = None, position: int = 0) -> CategoryNode:

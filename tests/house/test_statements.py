@@ -36,7 +36,7 @@ MODELS: list[Any] = [
 ANSWERING = [*VIEWS, *(path for path in FILES if kind_of(path).endswith(("context", "middleware", "forms")))]
 
 # Where a plain write may touch what conditional writes also touch, and why it is safe.
-_SCALE = "storefront.scale fills a keyspace that nobody else writes to, with ids that nobody else can have made"
+_SCALE = "benchmarks.scale fills a keyspace that nobody else writes to, with ids that nobody else can have made"
 PLAIN_BESIDE_CONDITIONAL = {
     "inventory": _SCALE,
     "order_ids_by_number": _SCALE,

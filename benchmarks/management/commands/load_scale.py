@@ -13,8 +13,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
+from benchmarks import scale
 from cassandra_db.session import keyspace
-from storefront import scale
 
 
 class Command(BaseCommand):

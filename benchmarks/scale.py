@@ -156,7 +156,7 @@ class Part:
 
 def dice_for(kind: str, number: int) -> Random:
     """Return dice that fall the same way for the same thing each time."""
-    return Random(f"{kind} {number}")  # noqa: S311 - nothing here is a secret
+    return Random(f"{kind} {number}")
 
 
 def id_for(kind: str, number: int) -> UUID:
