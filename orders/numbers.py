@@ -12,7 +12,7 @@ LENGTH = 8
 def number_for(order_id: UUID, attempt: int = 0) -> str:
     """Return the number that an order gets, like "7KQF-3M9X", or another one if that is taken.
 
-    An order's id is made with the shop's key (orders.checkouts), so nobody else can tell this from a cart: it says
+    An order's id is made with the shop's key (checkout.checkouts), so nobody else can tell this from a cart: it says
     neither how many orders there are nor whose cart it was. As it depends on the id alone, an order that is placed a
     second time after a crash claims the same number.
     """

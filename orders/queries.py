@@ -21,7 +21,7 @@ from orders import balance, parcels, returns, states
 from orders.events import Event as Event
 from orders.parcels import Content, Parcel
 from orders.returns import Return
-from payments.gateways import BY_HAND
+from payments.gateways import BY_HAND, TRANSFER
 from pricing.delivery import Method
 from pricing.delivery import method as delivery_method
 from pricing.money import minor, money
@@ -252,6 +252,17 @@ class Order:
     @property
     def waits_for_payment(self) -> bool:
         return self.state == states.PENDING
+
+    def is_over(self, now: datetime) -> bool:
+        """Tell whether it has ended without payment, or is about to."""
+        return self.state in (states.CANCELLED, states.EXPIRED) or (
+            self.state == states.PENDING and self.pay_until <= now
+        )
+
+    @property
+    def keeps_cart(self) -> bool:
+        """Whether what was ordered is still in its cart: until it is paid, unless that takes days."""
+        return self.state == states.PENDING and self.payment_method != TRANSFER
 
     @property
     def erased(self) -> bool:

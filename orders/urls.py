@@ -2,11 +2,10 @@
 
 from django.urls import path
 
-from orders.views import afterwards, changing, checkout, order, payment
+from orders.views import afterwards, changing, order, payment
 
 app_name = "orders"
 urlpatterns = [
-    path("checkout/", checkout.checkout, name="checkout"),
     path("orders/", order.lookup, name="lookup"),
     path("orders/<str:number>/", order.detail, name="detail"),
     path("orders/<str:number>/invoice.pdf", order.invoice, name="invoice"),

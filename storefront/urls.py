@@ -28,6 +28,7 @@ urlpatterns = [
     path("staff/", include("adminpanel.urls")),
     path("demo/mail/", include("demo.mail.urls")),
     path("testbank/", include("demo.testbank.urls")),
+    path("", include("checkout.urls")),
     path("", include("orders.urls")),
 ]
 

@@ -212,9 +212,9 @@ FAULTS = (
     _fault(
         "Two checkouts order one cart",
         "orders/operations/placing.py",
-        "    elif keeps_cart(order):\n        raise CartOrdered(order)\n",
+        "    elif order.keeps_cart:\n        raise CartOrdered(order)\n",
         "",
-        "tests/orders/test_checkout.py",
+        "tests/checkout/test_checkout.py",
     ),
     _fault(
         "An order is placed by a process that has lost its claim",

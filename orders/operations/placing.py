@@ -27,7 +27,6 @@ from inventory import operations as inventory
 from inventory.errors import OutOfStock
 from inventory.queries import Allocation, Want
 from orders import numbers, queries
-from orders.checkouts import keeps_cart
 from orders.errors import CartOrdered, CheckoutBusy, CheckoutGivenUp, CheckoutUsed, GatewayAway
 from orders.operations.hints import hint_dropped, hint_written
 from orders.operations.leaving import ABANDONED_SECONDS, ITEMS_REMOVED, checkout_left
@@ -244,7 +243,7 @@ def _left(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
         yield True
     elif order is None:
         yield checkout_left(cart.checkout_id)
-    elif keeps_cart(order):
+    elif order.keeps_cart:
         raise CartOrdered(order)
     elif order.state == EXPIRED:
         claim = holding_claimed(order)

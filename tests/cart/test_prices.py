@@ -267,7 +267,7 @@ def test_x50_the_country_is_named_in_the_address_and_remembered(client: Client) 
     assert client.cookies[settings.COUNTRY_COOKIE_NAME]["httponly"]
     for query, country in (("", "FR"), ("?country=IE", "IE"), ("", "IE"), ("?country=XX", "IE")):
         assert look(client, query).xpath("//select[@name='country']/option[@selected]/@value") == [country]
-    checkout = html.fromstring(client.get(reverse("orders:checkout"), follow=True).content)
+    checkout = html.fromstring(client.get(reverse("checkout:details"), follow=True).content)
     assert checkout.xpath("//select[@name='country']/option[@selected]/@value") == ["IE"]
     client.cookies[settings.COUNTRY_COOKIE_NAME] = '"><b>'
     assert look(client).xpath("//select[@name='country']/option[@selected]/@value") == ["DE"]

@@ -34,6 +34,7 @@ MAY_IMPORT = {
         "cassandra_db",
     },
 }
+MAY_IMPORT["checkout"] = {"orders"} | MAY_IMPORT["orders"]
 MAY_IMPORT["adminpanel"] = MAY_IMPORT["consistency"] = MAY_IMPORT["storefront"] = MAY_IMPORT["demo"] = {
     "orders"
 } | MAY_IMPORT["orders"]

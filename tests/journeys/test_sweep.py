@@ -161,7 +161,7 @@ BY_A_PRESS: dict[str, list[Ask]] = {
     "cart:undo": [ask({"undo": "{undo}"})],
     "accounts:session_end": [ask({"session": "{session}"})],
     "orders:lookup": [ask({"number": "{number}", "email": "eve@example.com"})],
-    "orders:checkout": [ask({"checkout": "{forged}", "address": "{address}"})],
+    "checkout:details": [ask({"checkout": "{forged}", "address": "{address}"})],
     "adminpanel:person_find": [ask({"email": "{email}"})],
     "adminpanel:find": [ask({"number": "{number}"})],
 }

@@ -429,7 +429,7 @@ def test_preferences_have_their_effect() -> None:
     client.post(reverse("accounts:preferences"), {"country": "IE", "plain_mail": "on"})
     mug = goods()
     client.post(reverse("cart:add"), {"variant": mug.variants[0].sku, "quantity": "1", "operation": str(uuid4())})
-    page = html.fromstring(client.get(reverse("orders:checkout"), follow=True).content)
+    page = html.fromstring(client.get(reverse("checkout:details"), follow=True).content)
     assert page.xpath("//select[@name='country']/option[@selected]/@value") == ["IE"]
     ordered((goods(), 1), user_id=alice.pk, email=alice.email)
     plain = next(row for row in mails_to(alice.email) if "Your order" in row.subject)

@@ -54,13 +54,15 @@ class Shopper:
 
     def details(self, query: str = "") -> Any:
         """Open the checkout at its first step."""
-        return html.fromstring(self.client.get(reverse("orders:checkout") + (query or "?step=details")).content)
+        return html.fromstring(self.client.get(reverse("checkout:details") + (query or "?step=details")).content)
 
     def typed(self, step: str = "ways", headers: Any = None, **fields: str) -> Any:
         """Send a step's form with all that it asks for; that of the second, here, with the first's as well."""
         later = ("delivery", "payment", "same_billing") if step == "details" else ()
         sent = {name: value for name, value in TYPED.items() if name not in later}
-        return self.client.post(reverse("orders:checkout"), sent | {"on": step, "step": step} | fields, headers=headers)
+        return self.client.post(
+            reverse("checkout:details"), sent | {"on": step, "step": step} | fields, headers=headers
+        )
 
     def ways(self, **fields: str) -> Any:
         """Go on to the second step."""
@@ -76,7 +78,7 @@ class Shopper:
     def send(self, token: str | None = None, headers: Any = None, **fields: str) -> Any:
         """Order, with what was looked over by default."""
         sent = TYPED | {"on": "review", "checkout": token if token is not None else self.token()} | fields
-        return self.client.post(reverse("orders:checkout"), sent, headers=headers)
+        return self.client.post(reverse("checkout:details"), sent, headers=headers)
 
     def place(self, **fields: str) -> tuple[Order, str]:
         """Order, and return the order and the bank's address."""
@@ -123,8 +125,8 @@ def mug() -> Product:
 
 
 def test_an_empty_cart_has_nothing_to_check_out(client: Client) -> None:
-    assert client.get(reverse("orders:checkout"))["Location"] == reverse("cart:show")
-    assert client.post(reverse("orders:checkout"), TYPED)["Location"] == reverse("cart:show")
+    assert client.get(reverse("checkout:details"))["Location"] == reverse("cart:show")
+    assert client.post(reverse("checkout:details"), TYPED)["Location"] == reverse("cart:show")
 
 
 def test_x53_a_guest_is_asked_for_no_account(mug: Product) -> None:
@@ -237,7 +239,7 @@ def test_x62_nothing_is_asked_twice(mug: Product) -> None:
     )
     assert page.xpath("//select[@name='country']/option[@selected]/@value") == ["FR"]
     # All of the first step is known, so the visit begins with the second.
-    begins = html.fromstring(member.get(reverse("orders:checkout")).content)
+    begins = html.fromstring(member.get(reverse("checkout:details")).content)
     assert "Colissimo" in text(begins.get_element_by_id("ways"))
     assert "Rue de la Paix 1" in text(begins)
     page = shopper.details(f"?address={other}")
@@ -287,8 +289,8 @@ def test_x65_the_button_names_act_and_sum(mug: Product) -> None:
 def test_the_sums_follow_the_country_without_scripts(mug: Product) -> None:
     shopper = Shopper((mug, 1))
     sent = {"on": "details", "update": "yes", "country": "IE", "email": "half typed", "name": ""}
-    answer = shopper.client.post(reverse("orders:checkout"), TYPED | sent)
-    assert answer["Location"] == reverse("orders:checkout") + "?step=details"
+    answer = shopper.client.post(reverse("checkout:details"), TYPED | sent)
+    assert answer["Location"] == reverse("checkout:details") + "?step=details"
     page = shopper.details()
     assert "Eircode optional" in text(page)
     assert page.xpath("//input[@name='email']/@value") == ["half typed"]
@@ -301,7 +303,7 @@ def test_the_sums_follow_the_country_without_scripts(mug: Product) -> None:
 def test_the_sums_follow_the_country_by_htmx(mug: Product) -> None:
     shopper = Shopper((mug, 1))
     sent = {"on": "details", "update": "yes", "country": "IE"}
-    answer = shopper.client.post(reverse("orders:checkout"), TYPED | sent, headers=HTMX)
+    answer = shopper.client.post(reverse("checkout:details"), TYPED | sent, headers=HTMX)
     part = html.fragments_fromstring(answer.content.decode())
     assert part[0].get("id") == "summary"
     assert b"<html" not in answer.content
@@ -316,7 +318,7 @@ def test_the_sums_follow_the_country_by_htmx(mug: Product) -> None:
     assert address.xpath(".//select[@name='area']")
     # Where the country stays, nobody's fields are drawn anew under their fingers.
     same = shopper.client.post(
-        reverse("orders:checkout"), TYPED | sent | {"address-fields-for": "IE"}, headers=HTMX
+        reverse("checkout:details"), TYPED | sent | {"address-fields-for": "IE"}, headers=HTMX
     ).content.decode()
     assert 'id="address-fields"' not in same
     assert "The total is €17.90 now." in answer.content.decode()
@@ -332,7 +334,7 @@ def test_enter_in_a_field_goes_on(mug: Product) -> None:
 def test_the_invoice_can_go_elsewhere(mug: Product) -> None:
     shopper = Shopper((mug, 1))
     elsewhere = {name: value for name, value in TYPED.items() if name != "same_billing"}
-    refused = shopper.client.post(reverse("orders:checkout"), elsewhere | {"on": "ways", "step": "ways"})
+    refused = shopper.client.post(reverse("checkout:details"), elsewhere | {"on": "ways", "step": "ways"})
     assert refused.status_code == 422
     page = html.fromstring(refused.content)
     assert "Enter the name on the invoice" in text(page)
@@ -346,11 +348,11 @@ def test_the_invoice_can_go_elsewhere(mug: Product) -> None:
         "country": "IE",
     }
     elsewhere |= {f"billing-{name}": value for name, value in billing.items()}
-    at = shopper.client.post(reverse("orders:checkout"), elsewhere | {"on": "ways", "step": "ways"})["Location"]
+    at = shopper.client.post(reverse("checkout:details"), elsewhere | {"on": "ways", "step": "ways"})["Location"]
     review = shopper.client.get(at)
     assert "Works Ltd" in text(review)
     sent = elsewhere | {"checkout": token_in(review)}
-    assert shopper.client.post(reverse("orders:checkout"), sent).status_code == 303
+    assert shopper.client.post(reverse("checkout:details"), sent).status_code == 303
     (order_id,) = remembered(shopper.client)
     order = queries.order(order_id)
     assert order
@@ -410,7 +412,7 @@ def save_at(product: Product, price: str) -> None:
 def test_x48_nobody_gets_to_the_checkout_before_a_rise_is_agreed_to(mug: Product) -> None:
     shopper = Shopper((mug, 1))
     save_at(mug, "24.00")
-    for answer in (shopper.client.get(reverse("orders:checkout")), shopper.typed("details"), shopper.typed()):
+    for answer in (shopper.client.get(reverse("checkout:details")), shopper.typed("details"), shopper.typed()):
         assert (answer.status_code, answer["Location"]) in [(302, reverse("cart:show")), (303, reverse("cart:show"))]
     cart = shopper.client.get(reverse("cart:show"))
     assert "A price has risen since you chose." in text(cart)
@@ -859,7 +861,7 @@ def test_one_cart_makes_one_order_that_waits_for_its_payment() -> None:
     tab = shopper.token()
     order, url = shopper.place()
     at = reverse("orders:detail", args=[order.number])
-    assert shopper.client.get(reverse("orders:checkout"))["Location"] == at
+    assert shopper.client.get(reverse("checkout:details"))["Location"] == at
     assert shopper.send(tab)["Location"] == url
     assert held(last_two) == 2
     page = html.fromstring(shopper.client.get(at).content)
@@ -901,7 +903,7 @@ def test_a_members_order_closes_with_the_session(mug: Product, member: tuple[Cli
     assert order.user_id == user_id
     at = reverse("orders:detail", args=[order.number])
     assert client.get(at).status_code == 200
-    assert client.get(reverse("orders:checkout"))["Location"] == at
+    assert client.get(reverse("checkout:details"))["Location"] == at
     client.post(reverse("accounts:logout"))
     assert client.get(at).status_code == 404
 
@@ -953,5 +955,5 @@ def test_s20_looking_changes_nothing(mug: Product) -> None:
 
 def test_s19_a_form_without_its_token_is_refused(mug: Product) -> None:
     strict = Client(enforce_csrf_checks=True)
-    for url in (reverse("orders:checkout"), reverse("orders:lookup"), reverse("orders:pay", args=["ZZZZ-ZZZZ"])):
+    for url in (reverse("checkout:details"), reverse("orders:lookup"), reverse("orders:pay", args=["ZZZZ-ZZZZ"])):
         assert strict.post(url, TYPED).status_code == 403

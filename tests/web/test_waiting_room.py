@@ -153,7 +153,7 @@ def test_a_clock_that_is_set_back_lets_nobody_in_besides() -> None:
 
 def test_a_turn_counts_in_every_process(full: Full) -> None:
     client = Client()
-    client.get(reverse("orders:checkout"))
+    client.get(reverse("checkout:details"))
     request = RequestFactory().get("/checkout/")
     request.COOKIES = {name: morsel.value for name, morsel in client.cookies.items()}
     turn = turn_of(request)
@@ -175,7 +175,7 @@ def test_nobody_makes_a_turn_of_their_own() -> None:
 def test_a_page_that_waits_comes_again_by_itself_and_reads_nothing(full: Full) -> None:
     client = Client()
     with metered() as meter:
-        response = client.get(reverse("orders:checkout") + "?step=ways")
+        response = client.get(reverse("checkout:details") + "?step=ways")
     assert (response.status_code, meter.statements) == (200, 0)
     assert response["Refresh"] == response["Retry-After"] == "2"
     assert response["Cache-Control"] == "no-store"
@@ -183,7 +183,7 @@ def test_a_page_that_waits_comes_again_by_itself_and_reads_nothing(full: Full) -
     assert page.findtext(".//h1") == "You are in line"
     assert page.xpath("//main//a/@href")[0] == "/checkout/?step=ways"
     full.leave()
-    assert client.get(reverse("orders:checkout")).status_code == 302  # to the empty cart
+    assert client.get(reverse("checkout:details")).status_code == 302  # to the empty cart
 
 
 def test_what_was_sent_is_sent_again_word_for_word(full: Full) -> None:
@@ -191,7 +191,7 @@ def test_what_was_sent_is_sent_again_word_for_word(full: Full) -> None:
     token = "a" * 32
     client.cookies[settings.CSRF_COOKIE_NAME] = token
     typed = {"csrfmiddlewaretoken": token, "name": 'Ada "><script>', "street": "Torstraße 1", "on": "review"}
-    response = client.post(reverse("orders:checkout"), typed)
+    response = client.post(reverse("checkout:details"), typed)
     assert response.status_code == 200
     assert "Refresh" not in response  # that would ask for the page, and forget the rest
     form = html.fromstring(response.content).xpath("//form[@data-again]")[0]
@@ -202,22 +202,22 @@ def test_what_was_sent_is_sent_again_word_for_word(full: Full) -> None:
 
 def test_what_was_sent_from_elsewhere_goes_no_further_than_the_line(full: Full) -> None:
     client = Client(enforce_csrf_checks=True)
-    assert client.post(reverse("orders:checkout"), {"name": "Mallory"}).status_code == 200
+    assert client.post(reverse("checkout:details"), {"name": "Mallory"}).status_code == 200
     full.leave()
-    assert client.post(reverse("orders:checkout"), {"name": "Mallory"}).status_code == 403
+    assert client.post(reverse("checkout:details"), {"name": "Mallory"}).status_code == 403
 
 
 def test_a_visit_leaves_the_room_however_it_ends(full: Full) -> None:
     full.leave()
     client = Client()
     for _ in range(3):
-        assert client.get(reverse("orders:checkout")).status_code == 302
-        assert client.post(reverse("orders:checkout"), {"checkout": "x"}).status_code == 303
-    assert client.delete(reverse("orders:checkout")).status_code == 405
-    assert client.get(reverse("orders:checkout")).status_code == 302
+        assert client.get(reverse("checkout:details")).status_code == 302
+        assert client.post(reverse("checkout:details"), {"checkout": "x"}).status_code == 303
+    assert client.delete(reverse("checkout:details")).status_code == 405
+    assert client.get(reverse("checkout:details")).status_code == 302
 
 
 def test_other_pages_and_parts_of_a_visit_do_not_wait(full: Full) -> None:
     assert Client().get(reverse("help")).status_code == 200
-    response = Client().get(reverse("orders:checkout"), headers={"HX-Request": "true"})
+    response = Client().get(reverse("checkout:details"), headers={"HX-Request": "true"})
     assert "Retry-After" not in response

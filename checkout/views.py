@@ -1,7 +1,7 @@
 """From the cart to an order that waits for its payment, in three steps: the details, delivery and payment, a last look.
 
 Each step is a form that is sent and leads to the next one's address; only the last one orders. What was typed is kept in
-the browser (orders.typed), and the last step sends all of it: what was looked over is what is ordered.
+the browser (checkout.typed), and the last step sends all of it: what was looked over is what is ordered.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,15 +28,16 @@ from cart.destination import destination
 from cart.errors import CartChanged, CartError
 from cart.operations import prices_agreed
 from cart.queries import Cart
+from checkout import offers
+from checkout.checkouts import Checkout, checkout_of
+from checkout.forms import BillingForm, CheckoutForm, fingerprint
+from checkout.typed import NAMES, keep, typed_before, typed_now
 from inventory.errors import OutOfStock
-from orders import offers, operations, queries
-from orders.checkouts import Checkout, checkout_of, is_over
+from orders import operations, queries
 from orders.errors import CartOrdered, CheckoutBusy, CheckoutGivenUp, CheckoutUsed, GatewayAway
-from orders.forms import BillingForm, CheckoutForm, fingerprint
 from orders.operations import Draft
 from orders.persons import user_of_code
 from orders.queries import Order
-from orders.typed import NAMES, keep, typed_before, typed_now
 from orders.views.payment import remember_guests, to_payment
 from payments import gateways
 from pricing import delivery, quotes
@@ -206,7 +207,7 @@ def checkout(request: HttpRequest) -> HttpResponse:
     seen = offers.shown_in(request.POST.get("checkout", ""), owner_id)
     placing = request.method == "POST" and not any(each in request.POST for each in OTHER_PRESSES)
     placed = queries.order(seen.order_id) if placing and seen else None
-    if seen and placed and not is_over(placed, now):
+    if seen and placed and not placed.is_over(now):
         return _again(request, seen, placed)
     ended = placed if placed and placed.owner_id == owner_id else None
     if cart is None or owner_id is None or not cart.lines:
@@ -273,7 +274,7 @@ def _step_sent(visit: Visit, seen: offers.Shown | None) -> HttpResponse:
 
 
 def _address_of(step: str) -> str:
-    return f"{reverse('orders:checkout')}?step={step if step in STEPS else DETAILS}"
+    return f"{reverse('checkout:details')}?step={step if step in STEPS else DETAILS}"
 
 
 def _to_agree(request: HttpRequest) -> HttpResponse:

@@ -14,8 +14,7 @@ from django.utils.crypto import salted_hmac
 from cart.queries import Cart
 from orders import queries
 from orders.queries import Order
-from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
-from payments import gateways
+from orders.states import ABANDONED, PENDING
 
 _SALT = "orders.checkouts"
 
@@ -42,27 +41,17 @@ def checkout_of(cart: Cart, now: datetime) -> Checkout:
         rows = queries.order_started(cart.checkout_id).rows()
         order = queries.order_in(rows)
         given_up = bool(rows) and rows[0].state == ABANDONED
-        if is_over(order, now) if order else given_up:
+        if order.is_over(now) if order else given_up:
             number += 1
         left = cart.checkout_id if order is None and not given_up else None
     checkout_id = _id_for(cart, number)
     if order is None:
         return Checkout(checkout_id, number, left=left if left != checkout_id else None)
-    if is_over(order, now):
+    if order.is_over(now):
         return Checkout(checkout_id, number, overdue=order if order.state == PENDING else None)
-    return Checkout(checkout_id, number, order if keeps_cart(order) or checkout_id == order.order_id else None)
+    return Checkout(checkout_id, number, order if order.keeps_cart or checkout_id == order.order_id else None)
 
 
 def _id_for(cart: Cart, number: int) -> UUID:
     about = f"{cart.cart_id} {cart.version} {number}"
     return UUID(bytes=salted_hmac(_SALT, about, algorithm="sha256").digest()[:16], version=4)
-
-
-def is_over(order: Order, now: datetime) -> bool:
-    """Tell whether an order has ended without payment, or is about to."""
-    return order.state in (CANCELLED, EXPIRED) or (order.state == PENDING and order.pay_until <= now)
-
-
-def keeps_cart(order: Order) -> bool:
-    """Tell whether what was ordered is still in its cart: until it is paid, unless that takes days."""
-    return order.state == PENDING and order.payment_method != gateways.TRANSFER

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
-from orders.forms import BillingForm, CheckoutForm
+from checkout.forms import BillingForm, CheckoutForm
 
 _SALT = "orders.typed"
 SECONDS = 24 * 3600

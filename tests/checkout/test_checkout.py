@@ -23,11 +23,11 @@ from cart import queries as carts
 from cart.errors import CartChanged
 from cart.queries import Cart
 from catalogue.queries import Product
+from checkout.checkouts import checkout_of
 from demo.testbank import queries as bank_queries
 from jobs.minutes import minute_of
 from mail import queries as mails
 from orders import jobs, operations, queries
-from orders.checkouts import checkout_of
 from orders.errors import CartOrdered
 from orders.operations import paying, placing
 from orders.queries import Order
@@ -94,7 +94,7 @@ def tab(shopper: Shopper) -> Shopper:
 
 
 def at(step: str = "") -> str:
-    return reverse("orders:checkout") + (f"?step={step}" if step else "")
+    return reverse("checkout:details") + (f"?step={step}" if step else "")
 
 
 def heading(page: Any) -> str:
@@ -169,7 +169,12 @@ def test_what_was_typed_stays_with_who_typed_it(shopper: Shopper, mug: Product) 
     other = Shopper((mug, 1))
     other.client.cookies[settings.CHECKOUT_COOKIE_NAME] = cookie.value
     assert other.details().xpath("//input[@name='email']/@value") in ([], [""])
-    for made_up in ("x", "a:b:c", signing.dumps(3, salt="orders.typed"), signing.dumps(["x", {}], salt="orders.typed")):
+    for made_up in (
+        "x",
+        "a:b:c",
+        signing.dumps(3, salt="orders.typed"),
+        signing.dumps(["x", {}], salt="checkout.typed"),
+    ):
         other.client.cookies[settings.CHECKOUT_COOKIE_NAME] = made_up
         assert heading(other.client.get(at(), follow=True)) == "1 Your details"
 
@@ -316,7 +321,7 @@ def test_an_answer_that_never_came_is_asked_for_again(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as cut:
-        cut.setattr("orders.views.checkout.to_payment", lost)
+        cut.setattr("checkout.views.to_payment", lost)
         with pytest.raises(KeyboardInterrupt):
             shopper.send(token, email=email)
     # The order is there, and the browser does not know it: it knows its cart.
