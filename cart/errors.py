@@ -99,13 +99,6 @@ class TooLate(CartError):
         super().__init__("That was too long ago, or has been undone already, so nothing was changed.")
 
 
-class NoLongerSold(CartError):
-    """The variant is not sold any more."""
-
-    def __init__(self, name: str = "That") -> None:
-        super().__init__(f"{name} is no longer sold.")
-
-
 class SoldOut(CartError):
     """None of the variant is left."""
 

@@ -11,10 +11,10 @@ from django.utils.datastructures import MultiValueDict
 from cart.access import ROLE_WORDS, ROLES
 from cart.limits import MAX_QUANTITY
 from cart.today import Agreed
+from catalogue.queries import LONGEST_SKU
 from mail.addresses import reachable
 from web.forms import Form
 
-LONGEST_SKU = 64
 _WHOLE = re.compile(r"[0-9]{1,4}")  # int() would take "٣", "1_0" and " 3" as well
 
 
@@ -213,19 +213,3 @@ class PressForm(Form):
     """A press that names nothing but itself."""
 
     operation = OperationField()
-
-
-class WaitForm(Form):
-    """Asks to be told when a variant is back in stock. A member's address is known already."""
-
-    variant = forms.CharField(widget=forms.HiddenInput, max_length=LONGEST_SKU)
-    email = forms.EmailField(
-        label="E-mail address",
-        max_length=254,
-        validators=[reachable],
-        widget=forms.EmailInput({"autocomplete": "email", "spellcheck": "false", "autocapitalize": "none"}),
-        error_messages={"required": _EMAIL_WRONG, "invalid": _EMAIL_WRONG},
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, auto_id="wait-%s", **kwargs)

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 
 from cart.errors import CartError
 from cart.operations import moving, tidying
-from cart.operations.waiting import waiters_told
 from cassandra_db import CassandraUnavailable
 from jobs.leases import moved, position
 from jobs.minutes import minute_of, minutes_between
@@ -16,12 +15,6 @@ FINISH_AFTER = timedelta(minutes=2)
 FIRST_LOOK_BACK = timedelta(days=1)
 _AT_ONCE = 60
 log = logging.getLogger(__name__)
-
-
-def back_in_stock(now: datetime) -> str:
-    """Mail everybody who waits for something that is in stock again."""
-    told = waiters_told(now)
-    return f"{told} told that something is back" if told else ""
 
 
 def finish_moves(now: datetime) -> str:
@@ -69,5 +62,4 @@ def tidy(now: datetime) -> str:
 JOBS = [
     Job("moves", timedelta(seconds=20), finish_moves),
     Job("carts", timedelta(days=1), tidy),
-    Job("back in stock", timedelta(minutes=1), back_in_stock),
 ]

@@ -3,9 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from cart import people, queries, waiting
+from cart import people, queries
 from cart.operations.erasing import carts_erased
-from cart.operations.waiting import waiting_ended
 from cart.queries import Line
 from cassandra_db import Row
 from web.personal import Person
@@ -21,7 +20,6 @@ def held(person: Person) -> dict[str, Any]:
             for row in listed
             if row.role
         ],
-        "waits_for": [{"product_id": row.product_id, "since": row.asked_at} for row in waiting.waits_of(person.email)],
     }
 
 
@@ -60,6 +58,5 @@ def _told(line: Line) -> dict[str, Any]:
 
 
 def erased(person: Person, now: datetime) -> None:
-    """Leave the carts of others, remove the person's own, and forget what the person waits for."""
+    """Leave the carts of others, and remove the person's own."""
     carts_erased(person.user_id, now)
-    waiting_ended(person.email)

@@ -1,7 +1,7 @@
 """What a cart's lines cost today, and how much of them can be had. The cart's page and the checkout both ask here."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from uuid import UUID
@@ -10,62 +10,18 @@ from moneyed import Money
 
 from cart import queries
 from cart.queries import Cart, Line
-from cassandra_db import Chain, Pending, Row
-from catalogue.queries import Product, Variant, product_in, product_now_started
-from inventory.queries import Ahead, Stock, kept_for, stock_in, stock_now_started
+from cassandra_db import Chain, Row
+from catalogue.queries import Variant, on_sale
+from inventory.goods import Goods, GoodsReading, goods_of
+from inventory.queries import Ahead, Stock, kept_for
 from pricing import delivery, quotes
 from pricing.money import minor
 from pricing.quotes import QuotedLine
 from promotions import queries as promotions
 from promotions.queries import Applied
 
-# How many products are read side by side: a cart may have a thousand lines.
-AT_ONCE = 100
 # Of so many lines it is asked whether the cart's own checkout keeps what is missing.
 MOST_LOOKED_AT = 20
-
-
-@dataclass(frozen=True)
-class Goods:
-    """A product as it is today, and the stock of its variants."""
-
-    product: Product | None = None
-    stock: Mapping[UUID, Stock] = field(default_factory=dict)
-
-
-class GoodsReading:
-    """Products and their stock on their way: the first hundred at once, the others when these are here.
-
-    As a quorum knows them: a node that was away would leave a line out of an order, or say that it is sold out.
-    """
-
-    def __init__(self, product_ids: Iterable[UUID]) -> None:
-        self._waiting = list(dict.fromkeys(product_ids))
-        self._under_way = self._started()
-
-    def _started(self) -> dict[UUID, tuple[Pending, Pending]]:
-        now, self._waiting = self._waiting[:AT_ONCE], self._waiting[AT_ONCE:]
-        return {each: (product_now_started(each), stock_now_started(each)) for each in now}
-
-    def collected(self) -> dict[UUID, Goods]:
-        """Wait for all of them. Raises CassandraUnavailable."""
-        found = {}
-        while self._under_way:
-            for product_id, (product, stock) in self._under_way.items():
-                found[product_id] = Goods(product_in(product.rows()), stock_in(stock.rows()))
-            self._under_way = self._started()
-        return found
-
-
-def goods_of(product_ids: Iterable[UUID]) -> dict[UUID, Goods]:
-    """Return products as they are today, with their stock. Raises CassandraUnavailable."""
-    return GoodsReading(product_ids).collected()
-
-
-def on_sale(product: Product | None, variant_id: UUID) -> Variant | None:
-    """Return the product's variant, or None if it is not sold, or not any more."""
-    variant = product.variant(variant_id) if product and product.active else None
-    return variant if variant and variant.sold else None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from cart.views import carts, lines, sharing, vouchers, waiting
+from cart.views import carts, lines, sharing, vouchers
 
 app_name = "cart"
 urlpatterns = [
@@ -14,9 +14,6 @@ urlpatterns = [
     path("cart/restore/", lines.restore, name="restore"),
     path("cart/code/", vouchers.voucher, name="voucher"),
     path("cart/panel/", lines.panel, name="panel"),
-    path("cart/wait/", waiting.wait, name="wait"),
-    path("cart/wait/<str:token>/", waiting.waiting, name="waiting"),
-    path("cart/wait/end/<str:token>/", waiting.wait_end, name="wait_end"),
     path("carts/", carts.overview, name="carts"),
     path("carts/make/", carts.make, name="make"),
     path("carts/switch/", carts.switch, name="switch"),

@@ -1,4 +1,4 @@
-"""What may be refused when the catalogue is written; the messages are for the staff."""
+"""What may be refused: when the catalogue is written, in words for the staff; when something is asked for, for the shopper."""
 
 
 class ProductRefused(ValueError):
@@ -15,3 +15,10 @@ class SkuTaken(ProductRefused):
 
 class CategoryRefused(ValueError):
     """The category breaks a rule of the catalogue."""
+
+
+class NoLongerSold(Exception):
+    """The variant is not sold any more."""
+
+    def __init__(self, name: str = "That") -> None:
+        super().__init__(f"{name} is no longer sold.")

@@ -12,6 +12,7 @@ from moneyed import Money
 
 from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, Pending, Row, page_key, page_token, read, scan
 from cassandra_db.session import keyspace
+from catalogue.errors import NoLongerSold
 from catalogue.words import PREFIX_LETTERS, words
 from pricing.money import money
 
@@ -269,6 +270,27 @@ def sku_started(sku: str) -> Pending:
 def variant_by_sku(sku: str) -> Row | None:
     """Return the row (product_id, variant_id) that a SKU names, or None. Raises CassandraUnavailable."""
     return sku_started(sku).one()
+
+
+LONGEST_SKU = 64
+
+
+def on_sale(product: Product | None, variant_id: UUID) -> Variant | None:
+    """Return the product's variant, or None if it is not sold, or not any more."""
+    variant = product.variant(variant_id) if product and product.active else None
+    return variant if variant and variant.sold else None
+
+
+def goods_named(sku: str | None) -> tuple[Product, Variant]:
+    """Return what a SKU names. Raises NoLongerSold."""
+    row = variant_by_sku(sku) if sku and len(sku) <= LONGEST_SKU and "\0" not in sku else None
+    found = product_now(row.product_id) if row else None
+    if row is None or found is None:
+        raise NoLongerSold
+    variant = on_sale(found, row.variant_id)
+    if variant is None:
+        raise NoLongerSold(found.name)
+    return found, variant
 
 
 # Q2: the tree of categories.

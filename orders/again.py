@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from moneyed import Money
 
-from cart.today import goods_of, on_sale
-from catalogue.queries import Product, Variant
+from catalogue.queries import Product, Variant, on_sale
+from inventory.goods import goods_of
 from orders.queries import Item
 from pricing.templatetags.money import money as in_words
 

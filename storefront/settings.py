@@ -34,6 +34,7 @@ INSTALLED_APPS = [
     "inventory",
     "mail",
     "promotions",
+    "notifications",
     "cart",
     "accounts",
     "payments",

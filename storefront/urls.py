@@ -24,6 +24,7 @@ urlpatterns = [
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
     path("", include("cart.urls")),
+    path("", include("notifications.urls")),
     path("account/", include("accounts.urls")),
     path("staff/", include("adminpanel.urls")),
     path("demo/mail/", include("demo.mail.urls")),

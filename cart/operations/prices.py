@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID, uuid4
 
-from cart import queries, today
+from cart import queries
 from cart.access import EDIT, access
 from cart.errors import CartBusy, PriceMoved
 from cart.operations.lines import ATTEMPTS, SET_LINE, SUMS, applied
 from cart.queries import Line
 from cart.today import Agreed
+from catalogue.queries import on_sale
+from inventory.goods import goods_of
 from pricing.money import minor
 
 
@@ -62,8 +64,8 @@ def _as_shown(line: Line | None, each: Agreed) -> bool:
 
 
 def _check_today(rises: Sequence[tuple[Line, Agreed]]) -> None:
-    goods = today.goods_of(line.product_id for line, _ in rises)
+    goods = goods_of(line.product_id for line, _ in rises)
     for line, each in rises:
-        variant = today.on_sale(goods[line.product_id].product, line.variant_id)
+        variant = on_sale(goods[line.product_id].product, line.variant_id)
         if variant is None or minor(variant.price) != each.now:
             raise PriceMoved

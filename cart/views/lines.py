@@ -15,13 +15,14 @@ from django.views.decorators.http import require_safe
 from cart import operations, owner, people, queries
 from cart.access import EDIT, VIEW, Access, access
 from cart.destination import countries, destination, destination_remembered
-from cart.errors import CartError, NoLongerSold, NoSuchCart, NoSuchLine, PriceMoved, SoldOut
-from cart.forms import LONGEST_SKU, AddForm, AgreeForm, ChangeForm, LineForm, RestoreForm, VoucherForm, add_form
+from cart.errors import CartError, NoSuchCart, NoSuchLine, PriceMoved, SoldOut
+from cart.forms import AddForm, AgreeForm, ChangeForm, LineForm, RestoreForm, VoucherForm, add_form
 from cart.people import People
-from cart.today import CartToday, as_today, on_sale, shown
+from cart.today import CartToday, as_today, shown
 from cart.undo import Removed, removed
 from cassandra_db import Chain
-from catalogue.queries import Product, Variant, categories_ahead, product_now, variant_by_sku
+from catalogue.errors import NoLongerSold
+from catalogue.queries import Product, Variant, categories_ahead, goods_named, on_sale, product_now
 from inventory.queries import stock_of
 from pricing import delivery
 from pricing.templatetags.money import money as in_words
@@ -114,7 +115,7 @@ def add(request: HttpRequest) -> HttpResponse:
             datetime.now(UTC),
             guest=owner.is_guest(request),
         )
-    except CartError as error:
+    except (CartError, NoLongerSold) as error:
         form.add_error("quantity" if goods else None, str(error))
         return _not_added(request, form, goods)
     badge = _read_again(request)
@@ -141,7 +142,7 @@ def change(request: HttpRequest) -> HttpResponse:
         )
     except (NoSuchCart, NoSuchLine) as error:
         return press_refused(request, str(error))
-    except CartError as error:
+    except (CartError, NoLongerSold) as error:
         form.add_error("quantity", str(error))
         return _unchanged(request, form)
     messages.success(request, _changed_in_words(changed, _read_again(request)))
@@ -203,7 +204,7 @@ def restore(request: HttpRequest) -> HttpResponse:
         if found is None or variant is None:
             raise NoLongerSold(undo.name)
         restored = operations.line_restored(_owner(request), undo, found, variant, datetime.now(UTC))
-    except CartError as error:
+    except (CartError, NoLongerSold) as error:
         return press_refused(request, str(error))
     badge = _read_again(request)
     messages.success(request, f"{undo.name} is back in your cart. {_sums_in_words(badge)}")
@@ -221,18 +222,6 @@ def _owner(request: HttpRequest) -> UUID:
     if owner_id is None:
         raise NoSuchCart
     return owner_id
-
-
-def goods_named(sku: str | None) -> tuple[Product, Variant]:
-    """Return what a SKU names. Raises NoLongerSold."""
-    row = variant_by_sku(sku) if sku and len(sku) <= LONGEST_SKU and "\0" not in sku else None
-    found = product_now(row.product_id) if row else None
-    if row is None or found is None:
-        raise NoLongerSold
-    variant = on_sale(found, row.variant_id)
-    if variant is None:
-        raise NoLongerSold(found.name)
-    return found, variant
 
 
 def _in_stock(found: Product, variant: Variant) -> None:

@@ -21,8 +21,6 @@ from adminpanel.queries import history, whole
 from cart import people
 from cart import queries as carts
 from cart.operations import sharing
-from cart.operations.waiting import waiter_added
-from cart.waiting import Wish, waits_of
 from cassandra_db import CassandraUnavailable
 from consistency.copies import ON_BOARD
 from jobs.leases import lease, moved
@@ -30,6 +28,8 @@ from jobs.minutes import minute_of
 from mail.addresses import email_key
 from mail.operations import mail_queued
 from mail.queries import mail, mails_to
+from notifications.operations import waiter_added
+from notifications.queries import Wish, waits_of
 from orders import queries as orders
 from orders.links import track_token
 from orders.operations import joining, order_moved, return_rejected, return_requested, settled

@@ -25,12 +25,12 @@ from benchmarks.buyers import cart_for
 from cart import operations as carts
 from cart import queries as cart_queries
 from cart.operations import sharing
-from cart.waiting import Wish, end_token
 from catalogue import operations as catalogue
 from catalogue.queries import Product, category_by_slug, product, product_id_by_slug
 from demo.showroom import data
 from demo.testbank.cards import CHALLENGED
 from demo.testbank.operations import card_given
+from notifications.queries import Wish, end_token
 from orders.operations import order_moved, order_placed, payment_started, return_requested
 from orders.queries import Order
 from tests.browser import steps
@@ -162,7 +162,9 @@ def _token(address: str) -> str:
 def _mail(wish: Wish) -> EmailMessage:
     mail = EmailMessage()
     mail["From"], mail["To"], mail["Subject"] = settings.DEFAULT_FROM_EMAIL, wish.email, "Is this your address?"
-    mail.set_content(f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('cart:waiting', args=[wish.token()])}\n")
+    mail.set_content(
+        f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('notifications:waiting', args=[wish.token()])}\n"
+    )
     return mail
 
 

@@ -19,6 +19,7 @@ from cart.errors import NoSuchCart, PriceMoved
 from cart.today import Agreed
 from catalogue.operations import product_saved
 from catalogue.queries import Product
+from inventory.goods import goods_of
 from tests.cart.goods import mug as loose_mug
 from tests.cart.goods import put_all
 from tests.factories import make_product, make_stock
@@ -303,7 +304,7 @@ def test_a_cart_of_many_lines_draws_the_first_hundred_and_counts_all(client: Cli
 def test_many_products_are_read_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(today, "AT_ONCE", 2)
     made = [make_product(f"Thing {place}") for place in range(5)]
-    found = today.goods_of(each.product_id for each in made)
+    found = goods_of(each.product_id for each in made)
     assert [found[each.product_id].product.name for each in made] == [each.name for each in made]  # type: ignore[union-attr]
 
 

@@ -16,6 +16,7 @@ MAY_IMPORT = {
     "promotions": {"pricing", "catalogue", "web", "jobs", "cassandra_db"},
     "analytics": {"pricing", "catalogue", "web", "jobs", "cassandra_db"},
     "inventory": {"pricing", "catalogue", "web", "jobs", "cassandra_db"},
+    "notifications": {"inventory", "catalogue", "pricing", "mail", "web", "jobs", "cassandra_db"},
     "cart": {"promotions", "pricing", "catalogue", "inventory", "mail", "web", "jobs", "cassandra_db"},
     "accounts": {"demo", "cart", "mail", "pricing", "catalogue", "web", "jobs", "cassandra_db"},
     "payments": {"orders", "inventory", "pricing", "jobs", "cassandra_db", "demo"},
@@ -34,6 +35,7 @@ MAY_IMPORT = {
         "cassandra_db",
     },
 }
+MAY_IMPORT["orders"].add("notifications")
 MAY_IMPORT["checkout"] = {"orders"} | MAY_IMPORT["orders"]
 MAY_IMPORT["adminpanel"] = MAY_IMPORT["consistency"] = MAY_IMPORT["storefront"] = MAY_IMPORT["demo"] = {
     "orders"

@@ -39,9 +39,9 @@ from cart import people
 from cart import queries as cart_queries
 from cart.operations import sharing
 from cart.undo import Removed, Undo
-from cart.waiting import Wish, end_token
 from cassandra_db import REGISTRY
 from cassandra_db.session import session
+from notifications.queries import Wish, end_token
 from orders import queries as orders
 from orders.links import track_token
 from orders.operations import payment_started
@@ -101,8 +101,8 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "cart:shared": [ask(token="{forged}")],
     "cart:shared_copy": [ask(token="{forged}")],
     "cart:invitation": [ask(token="{forged}")],
-    "cart:waiting": [ask(token="{forged}")],
-    "cart:wait_end": [ask(token="{forged}")],
+    "notifications:waiting": [ask(token="{forged}")],
+    "notifications:wait_end": [ask(token="{forged}")],
     "accounts:finish": [ask(token="{forged}")],
     "accounts:reset_finish": [ask({"password": "seven dry otters"}, token="{forged}")],
     "accounts:email_confirm": [ask(token="{forged}")],
@@ -409,8 +409,8 @@ def make_world() -> World:
         "cart:shared": link.address.rstrip("/").rpartition("/")[2],
         "cart:shared_copy": link.address.rstrip("/").rpartition("/")[2],
         "cart:invitation": invited.token,
-        "cart:waiting": wish.token(),
-        "cart:wait_end": end_token(alice.email),
+        "notifications:waiting": wish.token(),
+        "notifications:wait_end": end_token(alice.email),
         "accounts:finish": registration_link("gina@example.com").rstrip("/").rpartition("/")[2],
         "accounts:reset_finish": reset_link(alice).rstrip("/").rpartition("/")[2],
         "accounts:email_confirm": email_change_link(alice, f"{uuid4().hex}@example.com").rstrip("/").rpartition("/")[2],

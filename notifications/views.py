@@ -10,16 +10,14 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
-from cart.errors import NoLongerSold
-from cart.forms import WaitForm
-from cart.operations import waiting as operations
-from cart.today import on_sale
-from cart.views.lines import goods_named
-from cart.waiting import Wish, ended_by, wish_in
-from catalogue.queries import Product, Variant, product_now
+from catalogue.errors import NoLongerSold
+from catalogue.queries import Product, Variant, goods_named, on_sale, product_now
 from catalogue.words import label
 from inventory.queries import stock_of
 from mail.addresses import email_key
+from notifications import operations
+from notifications.forms import WaitForm
+from notifications.queries import Wish, ended_by, wish_in
 from web.errors import TooManyAttempts
 from web.limits import attempted
 from web.methods import get_or_post, own
@@ -35,10 +33,10 @@ def wait(request: HttpRequest) -> HttpResponse:
     try:
         goods = goods_named(form["variant"].value())
     except NoLongerSold as gone:
-        return page(request, "cart/wait.html", {"gone": str(gone)}, part="answer", status=422)
+        return page(request, "notifications/wait.html", {"gone": str(gone)}, part="answer", status=422)
     context: dict[str, Any] = {"form": form, "product": goods[0], "variant": goods[1]}
     if request.method != "POST":
-        return page(request, "cart/wait.html", context)
+        return page(request, "notifications/wait.html", context)
     if _left(*goods):
         words = f"{_label(*goods)} is in stock."
     elif request.user.is_authenticated:
@@ -50,13 +48,13 @@ def wait(request: HttpRequest) -> HttpResponse:
         try:
             attempted(request, "waiting", email_key(email))
         except TooManyAttempts as error:
-            return too_many(request, error, "cart/wait.html", context)
+            return too_many(request, error, "notifications/wait.html", context)
         operations.waiting_asked(_wish(goods, email), *goods, datetime.now(UTC))
         words = f"A mail is on its way to {email}. Follow the link in it, and we will tell you."
     else:
-        return page(request, "cart/wait.html", context, part="answer", status=422)
+        return page(request, "notifications/wait.html", context, part="answer", status=422)
     messages.success(request, words)
-    return done(request, _page_of(*goods), "cart/wait.html", {"words": words}, part="answer")
+    return done(request, _page_of(*goods), "notifications/wait.html", {"words": words}, part="answer")
 
 
 @get_or_post
@@ -68,9 +66,11 @@ def waiting(request: HttpRequest, token: str) -> HttpResponse:
     found = product_now(wish.product_id) if wish else None
     variant = on_sale(found, wish.variant_id) if wish else None
     if wish is None or found is None or variant is None:
-        return page(request, "cart/wait_over.html", {}, status=410)
+        return page(request, "notifications/wait_over.html", {}, status=410)
     if request.method != "POST":
-        return page(request, "cart/waiting.html", {"wish": wish, "product": found, "variant": variant, "token": token})
+        return page(
+            request, "notifications/waiting.html", {"wish": wish, "product": found, "variant": variant, "token": token}
+        )
     operations.waiter_added(wish, datetime.now(UTC))
     messages.success(request, f"We will write to {wish.email} as soon as {_label(found, variant)} is back.")
     return redirect(_page_of(found, variant))
@@ -83,9 +83,9 @@ def wait_end(request: HttpRequest, token: str) -> HttpResponse:
     """End, by the link in a mail and a press, all that an address waits for."""
     email = ended_by(token)
     if email is None:
-        return page(request, "cart/wait_over.html", {}, status=410)
+        return page(request, "notifications/wait_over.html", {}, status=410)
     if request.method != "POST":
-        return page(request, "cart/wait_end.html", {"email": email, "token": token})
+        return page(request, "notifications/wait_end.html", {"email": email, "token": token})
     operations.waiting_ended(email)
     messages.success(request, f"{email} gets no more mails about what is back in stock.")
     return redirect("home")

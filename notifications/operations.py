@@ -12,16 +12,16 @@ from uuid import uuid5
 from django.conf import settings
 from django.urls import reverse
 
-from cart import waiting
-from cart.today import AT_ONCE, Goods, goods_of, on_sale
-from cart.waiting import Wish, bucket_of, end_token
 from cassandra_db import Row, conditional, write
-from catalogue.queries import Product, Variant
+from catalogue.queries import Product, Variant, on_sale
 from catalogue.words import label
+from inventory.goods import AT_ONCE, Goods, goods_of
 from inventory.queries import Stock
 from jobs.shares import Share
 from mail.addresses import email_key
 from mail.operations import mail_queued
+from notifications import queries as waiting
+from notifications.queries import Wish, bucket_of, end_token
 
 WAITED_FOR = write(
     "waiting",
@@ -61,7 +61,7 @@ def waiting_asked(wish: Wish, product: Product, variant: Variant, now: datetime)
 
     The same happens whether the address is known or not, and waits already or not. Raises CassandraUnavailable.
     """
-    link = settings.PUBLIC_URL + reverse("cart:waiting", args=[wish.token()])
+    link = settings.PUBLIC_URL + reverse("notifications:waiting", args=[wish.token()])
     context = {"name": label(product.name, variant.options), "url": link}
     key = email_key(wish.email)
     mail_queued(uuid5(wish.variant_id, key), f"asked:{now:%Y-%m-%d}", wish.email, "waiting", context, now)
@@ -132,5 +132,5 @@ def _context(product: Product, variant: Variant, email: str) -> dict[str, str]:
     return {
         "name": label(product.name, variant.options),
         "url": settings.PUBLIC_URL + page,
-        "end_url": settings.PUBLIC_URL + reverse("cart:wait_end", args=[end_token(email)]),
+        "end_url": settings.PUBLIC_URL + reverse("notifications:wait_end", args=[end_token(email)]),
     }

@@ -12,13 +12,13 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from cart import waiting
-from cart.jobs import back_in_stock
-from cart.operations.waiting import waiter_added, waiters_told, waiting_ended
-from cart.waiting import Wish, end_token
 from cassandra_db import read
 from catalogue.queries import Product
 from inventory.operations import stock_copied, stock_received
+from notifications import queries as waiting
+from notifications.jobs import back_in_stock
+from notifications.operations import waiter_added, waiters_told, waiting_ended
+from notifications.queries import Wish, end_token
 from tests.accounts.post import link_in, mails_to
 from tests.factories import make_product, make_stock, make_user
 from tests.shares import Only
@@ -38,7 +38,7 @@ def address() -> str:
 
 
 def ask(client: Client, product: Product, headers: Any = None, **fields: str) -> Any:
-    return client.post(reverse("cart:wait"), {"variant": product.variants[0].sku} | fields, headers=headers)
+    return client.post(reverse("notifications:wait"), {"variant": product.variants[0].sku} | fields, headers=headers)
 
 
 def wish(product: Product, email: str) -> Wish:
@@ -141,14 +141,14 @@ def test_what_is_here_needs_no_waiting(client: Client) -> None:
 
 
 def test_nobody_waits_for_what_is_no_longer_sold(client: Client) -> None:
-    response = client.post(reverse("cart:wait"), {"variant": "NO-SUCH", "email": address()})
+    response = client.post(reverse("notifications:wait"), {"variant": "NO-SUCH", "email": address()})
     assert response.status_code == 422
     assert "no longer sold" in response.content.decode()
 
 
 def test_a_made_up_link_does_nothing(client: Client, subtests: pytest.Subtests) -> None:
     tokens = ("x", "a:b:c", "WyJ4Il0:1xUlfT:IGoTIUi7ot1TW8GQYNmxpit_QyIdJMtdFFYuEngATAA")
-    for name, token in combinations(("cart:waiting", "cart:wait_end"), tokens):
+    for name, token in combinations(("notifications:waiting", "notifications:wait_end"), tokens):
         with subtests.test(name, token=token):
             for method in (client.get, client.post):
                 assert method(reverse(name, args=[token])).status_code == 410
@@ -203,7 +203,7 @@ def test_a_worker_that_died_between_mail_and_forgetting_mails_nobody_twice(monke
     waiter_added(wish(lamp, email), now)
     come_back(lamp)
     with monkeypatch.context() as broken:
-        broken.setattr("cart.operations.waiting.WAIT_ENDED", None)
+        broken.setattr("notifications.operations.WAIT_ENDED", None)
         with pytest.raises(AttributeError):
             tell(lamp, now)
     assert waits(lamp) == {email}
@@ -232,7 +232,7 @@ def test_the_link_in_the_mail_ends_all_waiting_of_an_address(client: Client) -> 
     for each in (lamp, mug):
         waiter_added(wish(each, email), datetime.now(UTC))
     assert {row.product_id for row in waiting.waits_of(email)} == {lamp.product_id, mug.product_id}
-    link = reverse("cart:wait_end", args=[end_token(email)])
+    link = reverse("notifications:wait_end", args=[end_token(email)])
     assert email in client.get(link).content.decode()
     assert waits(lamp) == {email}
     assert client.post(link).status_code == 303

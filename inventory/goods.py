@@ -1,0 +1,49 @@
+"""Products as they are today, with the stock of their variants."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from cassandra_db import Pending
+from catalogue.queries import Product, product_in, product_now_started
+from inventory.queries import Stock, stock_in, stock_now_started
+
+# How many products are read side by side: a cart may have a thousand lines.
+AT_ONCE = 100
+
+
+@dataclass(frozen=True)
+class Goods:
+    """A product as it is today, and the stock of its variants."""
+
+    product: Product | None = None
+    stock: Mapping[UUID, Stock] = field(default_factory=dict)
+
+
+class GoodsReading:
+    """Products and their stock on their way: the first hundred at once, the others when these are here.
+
+    As a quorum knows them: a node that was away would leave a line out of an order, or say that it is sold out.
+    """
+
+    def __init__(self, product_ids: Iterable[UUID]) -> None:
+        self._waiting = list(dict.fromkeys(product_ids))
+        self._under_way = self._started()
+
+    def _started(self) -> dict[UUID, tuple[Pending, Pending]]:
+        now, self._waiting = self._waiting[:AT_ONCE], self._waiting[AT_ONCE:]
+        return {each: (product_now_started(each), stock_now_started(each)) for each in now}
+
+    def collected(self) -> dict[UUID, Goods]:
+        """Wait for all of them. Raises CassandraUnavailable."""
+        found = {}
+        while self._under_way:
+            for product_id, (product, stock) in self._under_way.items():
+                found[product_id] = Goods(product_in(product.rows()), stock_in(stock.rows()))
+            self._under_way = self._started()
+        return found
+
+
+def goods_of(product_ids: Iterable[UUID]) -> dict[UUID, Goods]:
+    """Return products as they are today, with their stock. Raises CassandraUnavailable."""
+    return GoodsReading(product_ids).collected()

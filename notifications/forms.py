@@ -1,0 +1,27 @@
+"""Untrusted input -> clean values."""
+
+from typing import Any
+
+from django import forms
+
+from catalogue.queries import LONGEST_SKU
+from mail.addresses import reachable
+from web.forms import Form
+
+_EMAIL_WRONG = "Enter an e-mail address like name@example.com"
+
+
+class WaitForm(Form):
+    """Asks to be told when a variant is back in stock. A member's address is known already."""
+
+    variant = forms.CharField(widget=forms.HiddenInput, max_length=LONGEST_SKU)
+    email = forms.EmailField(
+        label="E-mail address",
+        max_length=254,
+        validators=[reachable],
+        widget=forms.EmailInput({"autocomplete": "email", "spellcheck": "false", "autocapitalize": "none"}),
+        error_messages={"required": _EMAIL_WRONG, "invalid": _EMAIL_WRONG},
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, auto_id="wait-%s", **kwargs)

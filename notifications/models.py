@@ -1,0 +1,53 @@
+"""Who wants to be told when something is back in stock."""
+
+from cassandra.cqlengine import columns
+from cassandra.cqlengine.models import Model
+
+
+class WaiterByVariant(Model):
+    """Who wants to be told when a variant is back in stock, an address once.
+
+    Gone after 30 days, or once they were told.
+    Bound: as many as wait for one variant; they are read 200 at a time (notifications.queries.AT_ONCE).
+    Writer: notifications.operations, by conditional writes alone.
+    """
+
+    __table_name__ = "waiters_by_variant"
+    __options__ = {"default_time_to_live": 30 * 24 * 3600}
+    __personal_data__ = {"columns": ("email_key",), "on_erase": "deleted"}
+    variant_id = columns.UUID(partition_key=True)
+    email_key = columns.Text(primary_key=True)
+    email = columns.Text()
+    product_id = columns.UUID()
+    asked_at = columns.DateTime()
+
+
+class WaitByAddress(Model):
+    """Which variants an e-mail address waits for. Written before the waiter, so that no waiter is missing here.
+
+    Bound: the variants that one asks for within 30 days; 20 an hour (settings.LIMITS).
+    Writer: notifications.operations.
+    """
+
+    __table_name__ = "waits_by_address"
+    __options__ = {"default_time_to_live": 30 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
+    __personal_data__ = {"columns": ("email_key",), "on_erase": "deleted"}
+    email_key = columns.Text(partition_key=True)
+    variant_id = columns.UUID(primary_key=True)
+    product_id = columns.UUID()
+
+
+class VariantWaitedFor(Model):
+    """Which variants somebody waits for, so that the worker looks at these and at no others.
+
+    Written before the waiter: a crash leaves a row too many, never one too few.
+    Bound: the variants that are sold out and wanted, over 16 buckets; gone after 31 days.
+    Writer: notifications.operations.
+    """
+
+    __table_name__ = "variants_waited_for"
+    __options__ = {"default_time_to_live": 31 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
+    __personal_data__ = None
+    bucket = columns.Integer(partition_key=True)
+    variant_id = columns.UUID(primary_key=True)
+    product_id = columns.UUID()
