@@ -16,6 +16,12 @@ BOARD = reverse("adminpanel:board")
 HTMX = {"HX-Request": "true"}
 
 
+@pytest.fixture(autouse=True)
+def long_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show a column whole: the oldest come first, other tests' orders among them."""
+    monkeypatch.setattr(queries, "PAGE_LENGTH", 1_000)
+
+
 def poll_address(text: str) -> str:
     found = re.search(r'<div id="board"[^>]* hx-get="([^"]+)"', text)
     assert found

@@ -36,8 +36,9 @@ def test_x17_cassandra_goes_away_and_comes_back(cable: Cable, tmp_path: Path) ->
     with served(tmp_path, CASSANDRA_HOSTS="127.0.0.1", CASSANDRA_PORT=str(cable.port)) as shop:
         assert answer(f"{shop}/", until=200)[0] == 200
         cable.pull_out()
-        assert polite(*answer(f"{shop}/c/anything/", until=503))
         assert polite(*answer(f"{shop}/p/anything/", until=503))
-        assert polite(*answer(f"{shop}/account/login/?next=/", until=503)) or answer(f"{shop}/account/login/")[0] == 200
+        # The login needs the tree of categories alone, which each process keeps for half a minute.
+        login = answer(f"{shop}/account/login/?next=/")
+        assert login[0] == 200 or polite(*login)
         cable.plug_in()
         assert answer(f"{shop}/", until=200)[0] == 200
