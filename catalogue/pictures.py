@@ -29,11 +29,8 @@ _SLOT = re.compile(r"\{([^{}]*)\}")
 _WORD = re.compile(r"\.[a-z]+\(|#[0-9a-f]{6}|[a-z]+|-?\.?[0-9]+|\S")
 _OWN = re.compile(r"#[0-9a-f]{6}")
 _NUMBER = re.compile(r"-?\.?[0-9]+")
-_CHANGES: Mapping[str, Callable[[Tone, float], Tone]] = {
-    ".up(": Tone.up,
-    ".down(": Tone.down,
-    ".against(": Tone.against,
-    ".deepened(": Tone.deepened,
+_CHANGES: Mapping[str, Callable[..., Tone]] = {
+    f".{change.__name__}(": change for change in (Tone.up, Tone.down, Tone.against, Tone.deepened, Tone.mix)
 }
 
 Tones: TypeAlias = Mapping[str, Tone]
@@ -45,7 +42,7 @@ class UnknownPicture(ValueError):
 
 
 class BadDrawing(ValueError):
-    """A slot holds what no slot may: the rest of it."""
+    """A slot holds what no slot may; tells what is left from there on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +100,10 @@ def draw(shape: str, colours: tuple[str, ...]) -> str:
     paints = [str(paint(tones)) for paint in drawing.paints]
     # In some colours two gradients come out alike: one of them is enough.
     defined: dict[str, tuple[str, str]] = {}
+    names = []
     for element, rest in drawing.definitions:
-        defined.setdefault(rest.format(*paints), (element, f"g{len(defined)}"))
-    names = [defined[rest.format(*paints)][1] for _, rest in drawing.definitions]
+        _, name = defined.setdefault(rest.format(*paints), (element, f"g{len(defined)}"))
+        names.append(name)
     definitions = "".join(f'<{element} id="{name}"{rest}' for rest, (element, name) in defined.items())
     return drawing.head + definitions + drawing.marks.format(*paints, *names)
 
@@ -168,8 +166,11 @@ def _colour(words: list[str], names: frozenset[str]) -> Paint:
     word = _taken(words, lambda word: word in names or _OWN.fullmatch(word))
     paint = _own(Tone.of(word[1:])) if word[0] == "#" else itemgetter(word)
     while words and words[0].endswith("("):
-        change = _taken(words, lambda word: word == ".mix(" or word in _CHANGES)
-        paint = _mixed(paint, words, names) if change == ".mix(" else _changed(paint, _CHANGES[change], words)
+        change = _taken(words, _CHANGES.__contains__)
+        other = _colour(words, names) if change == ".mix(" else None
+        if other:
+            _taken(words, ",".__eq__)
+        paint = _changed(paint, _CHANGES[change], _number(words), other)
     return paint
 
 
@@ -177,16 +178,10 @@ def _own(tone: Tone) -> Paint:
     return lambda tones: tone
 
 
-def _changed(paint: Paint, change: Callable[[Tone, float], Tone], words: list[str]) -> Paint:
-    step = _number(words)
+def _changed(paint: Paint, change: Callable[..., Tone], step: float, other: Paint | None) -> Paint:
+    if other:
+        return lambda tones: change(paint(tones), other(tones), step)
     return lambda tones: change(paint(tones), step)
-
-
-def _mixed(paint: Paint, words: list[str], names: frozenset[str]) -> Paint:
-    other = _colour(words, names)
-    _taken(words, ",".__eq__)
-    share = _number(words)
-    return lambda tones: paint(tones).mix(other(tones), share)
 
 
 def _number(words: list[str]) -> float:
