@@ -1,109 +1,79 @@
 """The shop's own illustrations: a shape and one to three colours give a picture.
 
-A variant's picture is kept as text, `mug/4f6d7a-e8d9c5`, and drawn when it is asked for. What comes out is
-plain SVG with presentation attributes only: no style, no script, nothing fetched from elsewhere, so that it
-passes the strictest content security policy.
+A variant's picture is kept as text, `mug/4f6d7a-e8d9c5`, and drawn when it is asked for. `drawings/mug.svg` is the
+drawing: an SVG file with slots, `{b.down(.17)}`, where its colours belong. Its first line names the colours that the
+shape takes, `<!-- a; b = #f6f1e6 -->`, and what those are that a picture leaves out. What a slot may hold:
+
+    a  b  c      a colour of the picture          .up(.1)  .down(.1)  in more light, in shade
+    backdrop     the ground, which answers a      .against(.3)        in more light if dark, in shade if light
+    #f6f1e6      a colour that is always this     .deepened(.2)       in shade if light
+                                                  .mix(b, .3)         with a share of another colour
+
+What comes out is plain SVG with presentation attributes only: no style, no script, nothing fetched from elsewhere,
+so that it passes the strictest content security policy.
 """
 
 import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from inspect import signature
+from functools import cached_property
+from operator import itemgetter
+from pathlib import Path
+from typing import TypeAlias
 
-from catalogue.drawings import clothes, desk, light_and_plants, scenes, tableware, textiles
-from catalogue.drawings.sheet import SIDE, Sheet, box, number
-from catalogue.drawings.tone import Tone
+from catalogue.tone import Tone
 
 _COLOUR = re.compile(r"[0-9a-f]{6}")
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """How a shape is drawn, and how much its drawing is enlarged so that it fills the sheet well."""
-
-    paint: Callable[..., None]
-    zoom: float = 1.0
-
-    @property
-    def most_colours(self) -> int:
-        return len(signature(self.paint).parameters) - 1
-
-
-SHAPES: Mapping[str, Shape] = {
-    "apron": Shape(tableware.apron, 1.06),
-    "backpack": Shape(clothes.backpack, 1.04),
-    "basket": Shape(textiles.basket, 1.14),
-    "beanie": Shape(clothes.beanie, 1.12),
-    "blanket": Shape(textiles.blanket, 1.04),
-    "board": Shape(tableware.board, 1.06),
-    "bottle": Shape(tableware.bottle, 1.08),
-    "bowl": Shape(tableware.bowl, 1.16),
-    "bud-vase": Shape(light_and_plants.bud_vase, 1.08),
-    "cable-jumper": Shape(clothes.cable_jumper, 1.1),
-    "candle": Shape(light_and_plants.candle, 1.22),
-    "candles": Shape(light_and_plants.candles, 1.14),
-    "cardigan": Shape(clothes.cardigan, 1.1),
-    "casserole": Shape(tableware.casserole, 1.08),
-    "clothing-scene": Shape(scenes.clothing),
-    "clock": Shape(desk.clock, 1.06),
-    "corduroy-cushion": Shape(textiles.corduroy_cushion, 1.14),
-    "cup": Shape(tableware.cup, 1.06),
-    "cushion": Shape(textiles.cushion, 1.16),
-    "desk-scene": Shape(scenes.workspace),
-    "desk-lamp": Shape(desk.desk_lamp, 1.06),
-    "enamel-mug": Shape(tableware.enamel_mug, 1.2),
-    "envelopes": Shape(desk.envelopes, 1.04),
-    "folded-blanket": Shape(textiles.folded_blanket, 1.12),
-    "home-scene": Shape(scenes.home),
-    "hoodie": Shape(clothes.hoodie, 1.08),
-    "jug": Shape(tableware.jug, 1.14),
-    "jumper": Shape(clothes.jumper, 1.1),
-    "kitchen-scene": Shape(scenes.kitchen),
-    "kettle": Shape(tableware.kettle, 1.12),
-    "knife": Shape(tableware.knife, 1.08),
-    "lamp": Shape(light_and_plants.lamp, 1.04),
-    "lantern": Shape(light_and_plants.lantern, 1.02),
-    "long-cushion": Shape(textiles.long_cushion, 1.06),
-    "mug": Shape(tableware.mug, 1.2),
-    "notebook": Shape(desk.notebook, 1.06),
-    "organiser": Shape(desk.organiser, 1.1),
-    "pan": Shape(tableware.pan, 1.06),
-    "pen": Shape(desk.pen, 1.2),
-    "pencils": Shape(desk.pencils, 1),
-    "pendant": Shape(light_and_plants.pendant, 1),
-    "planner": Shape(desk.planner, 1.08),
-    "plant-pot": Shape(light_and_plants.plant_pot, 0.98),
-    "plate": Shape(tableware.plate, 1.12),
-    "pocket-notebooks": Shape(desk.pocket_notebooks, 1.14),
-    "pocket-tee": Shape(clothes.pocket_tee, 1.12),
-    "pouch": Shape(clothes.pouch, 1.14),
-    "rolled-mat": Shape(textiles.rolled_mat, 1.1),
-    "scarf": Shape(clothes.scarf, 1.06),
-    "scissors": Shape(desk.scissors, 1.16),
-    "seed-packet": Shape(light_and_plants.seed_packet, 1.06),
-    "serving-bowl": Shape(tableware.serving_bowl, 1.1),
-    "shirt": Shape(clothes.shirt, 1.08),
-    "sketchbook": Shape(desk.sketchbook, 1.08),
-    "soap": Shape(textiles.soap, 1.12),
-    "socks": Shape(clothes.socks, 1.02),
-    "spoons": Shape(tableware.spoons, 1.08),
-    "stool": Shape(light_and_plants.stool, 1.1),
-    "striped-tee": Shape(clothes.striped_tee, 1.1),
-    "t-shirt": Shape(clothes.t_shirt, 1.12),
-    "tea-towel": Shape(textiles.tea_towel, 1.06),
-    "teapot": Shape(tableware.teapot, 1.14),
-    "tin": Shape(tableware.tin, 1.22),
-    "tote": Shape(clothes.tote, 1.04),
-    "towel": Shape(textiles.towel, 1.1),
-    "tumbler": Shape(tableware.tumbler, 1.12),
-    "vase": Shape(light_and_plants.vase, 1.06),
-    "watering-can": Shape(light_and_plants.watering_can, 1.14),
+_SLOT = re.compile(r"\{([^{}]*)\}")
+_WORD = re.compile(r"\.[a-z]+\(|#[0-9a-f]{6}|[a-z]+|-?\.?[0-9]+|\S")
+_OWN = re.compile(r"#[0-9a-f]{6}")
+_NUMBER = re.compile(r"-?\.?[0-9]+")
+_CHANGES: Mapping[str, Callable[..., Tone]] = {
+    f".{change.__name__}(": change for change in (Tone.up, Tone.down, Tone.against, Tone.deepened, Tone.mix)
 }
+
+Tones: TypeAlias = Mapping[str, Tone]
+Paint: TypeAlias = Callable[[Tones], Tone]
 
 
 class UnknownPicture(ValueError):
     """No such shape, or not the colours that it takes."""
+
+
+class BadDrawing(ValueError):
+    """A slot holds what no slot may; tells what is left from there on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A file taken apart: texts with a number where a slot stood, and what to paint there."""
+
+    colours: Mapping[str, Paint | None]
+    paints: tuple[Paint, ...]
+    head: str
+    definitions: tuple[tuple[str, str], ...]
+    marks: str
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A drawing, which is read from its file when it is first asked for."""
+
+    file: Path
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        return taken_apart(self.file.read_text(encoding="utf-8"))
+
+    @property
+    def most_colours(self) -> int:
+        return len(self.drawing.colours)
+
+
+SHAPES: Mapping[str, Shape] = {
+    file.stem: Shape(file) for file in sorted((Path(__file__).parent / "drawings").glob("*.svg"))
+}
 
 
 def parse(picture: str) -> tuple[str, tuple[str, ...]]:
@@ -125,12 +95,26 @@ def checked(shape: str, colours: tuple[str, ...]) -> tuple[str, tuple[str, ...]]
 def draw(shape: str, colours: tuple[str, ...]) -> str:
     """Return the picture as an SVG document, 600 by 600; raises UnknownPicture."""
     checked(shape, colours)
-    tones = tuple(Tone.of(colour) for colour in colours)
-    sheet = Sheet(backdrop(tones[0]))
-    _paint_backdrop(sheet)
-    with sheet.group(transform=_enlarged(SHAPES[shape].zoom)):
-        SHAPES[shape].paint(sheet, *tones)
-    return sheet.document(shape.replace("-", " ").capitalize())
+    drawing = SHAPES[shape].drawing
+    tones = _tones(drawing, colours)
+    paints = [str(paint(tones)) for paint in drawing.paints]
+    # In some colours two gradients come out alike: one of them is enough.
+    defined: dict[str, tuple[str, str]] = {}
+    names = []
+    for element, rest in drawing.definitions:
+        _, name = defined.setdefault(rest.format(*paints), (element, f"g{len(defined)}"))
+        names.append(name)
+    definitions = "".join(f'<{element} id="{name}"{rest}' for rest, (element, name) in defined.items())
+    return drawing.head + definitions + drawing.marks.format(*paints, *names)
+
+
+def _tones(drawing: Drawing, colours: tuple[str, ...]) -> Tones:
+    """Return the tone of each name in a drawing; those of colours left out come from the ones before them."""
+    tones = dict(zip(drawing.colours, map(Tone.of, colours), strict=False))
+    for name, instead in drawing.colours.items():
+        if instead and name not in tones:
+            tones[name] = instead(tones)
+    return {**tones, "backdrop": backdrop(tones["a"])}
 
 
 def backdrop(tone: Tone) -> Tone:
@@ -143,12 +127,70 @@ def backdrop(tone: Tone) -> Tone:
     return paper.mix(Tone.polar(lightness, 0.034, tone.hue + math.pi), 0.6)
 
 
-def _enlarged(zoom: float) -> str | None:
-    shift = number(SIDE / 2 * (1 - zoom))
-    return None if zoom == 1 else f"translate({shift} {shift}) scale({zoom:g})"
+def taken_apart(text: str) -> Drawing:
+    """Return a drawing's file, ready to be drawn in any colours; raises BadDrawing."""
+    first, *lines = (line.strip() for line in text.splitlines())
+    colours: dict[str, Paint | None] = {}
+    for each in first.removeprefix("<!-- ").removesuffix(" -->").split("; "):
+        name, _, instead = each.partition(" = ")
+        colours[name] = slot(instead, frozenset(colours)) if instead else None
+    start, end = lines.index("<defs>"), lines.index("</defs>")
+    found: dict[str, int] = {}
+    marks = _numbered("".join(lines[end:]), found)
+    definitions = [_numbered(line, found).split(f' id="g{place}"') for place, line in enumerate(lines[start + 1 : end])]
+    return Drawing(
+        colours=colours,
+        paints=tuple(slot(each, frozenset({*colours, "backdrop"})) for each in found),
+        head="".join(lines[: start + 1]),
+        definitions=tuple((element.removeprefix("<"), rest) for element, rest in definitions),
+        marks=re.sub(r"(?<=url\(#)g(\d+)(?=\))", lambda match: f"{{{len(found) + int(match[1])}}}", marks),
+    )
 
 
-def _paint_backdrop(sheet: Sheet) -> None:
-    ground = sheet.backdrop
-    wall = sheet.linear((0, ground.up(0.03)), (1, ground.down(0.01)))
-    sheet.fill(box(0, 0, SIDE, SIDE), wall)
+def _numbered(text: str, found: dict[str, int]) -> str:
+    """Put a number into each slot; slots that hold the same have the same."""
+    return _SLOT.sub(lambda match: f"{{{found.setdefault(match[1], len(found))}}}", text)
+
+
+def slot(text: str, names: frozenset[str]) -> Paint:
+    """Read what a slot holds, which may speak of these names; raises BadDrawing."""
+    words = _WORD.findall(text)
+    paint = _colour(words, names)
+    if words:
+        raise BadDrawing(text)
+    return paint
+
+
+def _colour(words: list[str], names: frozenset[str]) -> Paint:
+    """Take a colour, and all that is done to it, off the front of the words."""
+    word = _taken(words, lambda word: word in names or _OWN.fullmatch(word))
+    paint = _own(Tone.of(word[1:])) if word[0] == "#" else itemgetter(word)
+    while words and words[0].endswith("("):
+        change = _taken(words, _CHANGES.__contains__)
+        other = _colour(words, names) if change == ".mix(" else None
+        if other:
+            _taken(words, ",".__eq__)
+        paint = _changed(paint, _CHANGES[change], _number(words), other)
+    return paint
+
+
+def _own(tone: Tone) -> Paint:
+    return lambda tones: tone
+
+
+def _changed(paint: Paint, change: Callable[..., Tone], step: float, other: Paint | None) -> Paint:
+    if other:
+        return lambda tones: change(paint(tones), other(tones), step)
+    return lambda tones: change(paint(tones), step)
+
+
+def _number(words: list[str]) -> float:
+    number = float(_taken(words, _NUMBER.fullmatch))
+    _taken(words, ")".__eq__)
+    return number
+
+
+def _taken(words: list[str], fits: Callable[[str], object]) -> str:
+    if not words or not fits(words[0]):
+        raise BadDrawing(" ".join(words))
+    return words.pop(0)

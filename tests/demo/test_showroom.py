@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from catalogue.pictures import draw, parse
+from catalogue.pictures import SHAPES, draw, parse
 from demo.showroom.data import (
     CATEGORIES,
     PRODUCTS,
@@ -120,6 +120,14 @@ def test_each_colour_is_drawn_in_its_own_colour(product: Product) -> None:
 @for_each(sorted({variant.picture for _, variant in VARIANTS}), at_least=205)
 def test_every_variant_can_be_drawn(picture: str) -> None:
     assert draw(*parse(picture))
+
+
+@for_each(sorted({parse(variant.picture)[0] for _, variant in VARIANTS}), at_least=64)
+def test_what_is_sold_has_a_view_from_near_by_and_one_in_its_place_in_the_same_colours(shape: str) -> None:
+    views = {shape: "", f"{shape}-2": ", close", f"{shape}-3": ", in its place"}
+    assert {SHAPES[view].most_colours for view in views} == {SHAPES[shape].most_colours}
+    for view, word in views.items():
+        assert f"<title>{shape.replace('-', ' ').capitalize()}{word}</title>" in draw(view, ("9aae8c",))
 
 
 @for_each(VARIANTS, sku, at_least=340)
