@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 
 from orders import operations
+from orders.entities import Order
 from orders.errors import StaleOrder
-from orders.queries import Order
 
 # The same note by the same person within this time is a second press on the button, not a second note.
 SECOND_PRESS = timedelta(minutes=1)

@@ -15,8 +15,9 @@ from django import forms
 from moneyed import Money
 
 from orders import balance, parcels, returns
+from orders.entities import Order
+from orders.items import Item
 from orders.parcels import Content, Parcel
-from orders.queries import Item, Order
 from orders.returns import Return
 from orders.states import CLOSED, CONFIRMED, ON_HOLD
 from orders.wishes import DoorForm

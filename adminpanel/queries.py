@@ -9,11 +9,13 @@ from datetime import UTC, datetime
 
 from accounts.models import User
 from adminpanel.order_forms import AnyForm, contents
-from orders import balance, parcels, queries, returns, states
-from orders.balance import Refund
+from orders import parcels, queries, returns, states
 from orders.carriers import tracking_url
+from orders.entities import Attempt, Count, Order, Ticket
+from orders.items import Item
 from orders.parcels import Content, Parcel
-from orders.queries import Count, Event, Order, Ticket
+from orders.queries import Event
+from orders.refunds import Refund
 from orders.returns import Return
 from payments.gateways import BY_HAND
 from pricing.money import money
@@ -251,8 +253,8 @@ class OrderPage:
     """All that an order's page shows."""
 
     order: Order
-    items: tuple[queries.Item, ...]
-    attempts: tuple[queries.Attempt, ...]
+    items: tuple[Item, ...]
+    attempts: tuple[Attempt, ...]
     now: datetime
 
 
@@ -307,7 +309,7 @@ RETURNS = {
 }
 
 
-def parcel_boxes(order: Order, items: Sequence[queries.Item], forms: Mapping[str, AnyForm]) -> list[ParcelBox]:
+def parcel_boxes(order: Order, items: Sequence[Item], forms: Mapping[str, AnyForm]) -> list[ParcelBox]:
     """Return an order's parcels, the first one first; `forms` are those of its page, by their keys."""
     return [
         ParcelBox(
@@ -320,7 +322,7 @@ def parcel_boxes(order: Order, items: Sequence[queries.Item], forms: Mapping[str
     ]
 
 
-def return_boxes(order: Order, items: Sequence[queries.Item], forms: Mapping[str, AnyForm]) -> list[ReturnBox]:
+def return_boxes(order: Order, items: Sequence[Item], forms: Mapping[str, AnyForm]) -> list[ReturnBox]:
     """Return an order's returns, the newest first; `forms` are those of its page, by their keys."""
     return [
         ReturnBox(
@@ -336,4 +338,4 @@ def return_boxes(order: Order, items: Sequence[queries.Item], forms: Mapping[str
 
 def owed_by_hand(order: Order) -> Sequence[Refund]:
     """Return the refunds that wait for staff to send them: nobody else can."""
-    return balance.owed(order) if order.payment_method in BY_HAND else ()
+    return order.owed if order.payment_method in BY_HAND else ()

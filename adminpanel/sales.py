@@ -11,7 +11,7 @@ from moneyed import Money
 from analytics import queries
 from analytics.figures import ALL, Daily, Figures
 from catalogue import queries as catalogue
-from catalogue.queries import CategoryNode
+from catalogue.entities import CategoryNode
 from pricing.money import money
 
 # Of how long a time the page shows the days at most, and by itself.

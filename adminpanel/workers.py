@@ -10,7 +10,8 @@ from jobs.progress import TOO_LATE, Progress, progress
 from jobs.registry import jobs
 from mail import jobs as mail
 from mail.queries import mails_waiting
-from orders.queries import COUNTED, Count
+from orders.entities import Count
+from orders.queries import COUNTED
 
 # Further back nobody counts: the mail server has been away for long, and the number says so.
 LONGEST_LOOK = timedelta(hours=6)

@@ -33,7 +33,7 @@ from benchmarks.load import Load, Press, Slice
 from benchmarks.pages import ROOT, Figures, environment, shop
 
 if TYPE_CHECKING:
-    from catalogue.queries import Product, Variant
+    from catalogue.entities import Product, Variant
 
 FEW, MANY = 10, 1000  # lines
 CROWD = 64  # shoppers
@@ -150,7 +150,8 @@ def _shoppers(count: int) -> Iterator[dict[int, list[Shopper]]]:
 def _goods() -> tuple[tuple[Product, Variant], ...]:
     """Return variants of the keyspace that are in stock."""
     from catalogue.queries import category_page, product, root_categories
-    from inventory.queries import Stock, stock_of
+    from inventory.entities import Stock
+    from inventory.queries import stock_of
 
     none = Stock()
     found: list[tuple[Product, Variant]] = []

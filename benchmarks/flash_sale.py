@@ -115,7 +115,7 @@ def product_with(name: str, units: int) -> tuple[UUID, UUID, str]:
     from moneyed import EUR, Money
 
     from catalogue import operations as catalogue
-    from catalogue.queries import Product, Variant
+    from catalogue.entities import Product, Variant
     from inventory.operations import stock_copied, stock_received
 
     now, product_id = datetime.now(UTC), uuid4()

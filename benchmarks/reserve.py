@@ -35,7 +35,7 @@ from benchmarks.load import Slice
 from benchmarks.pages import Figures, environment
 
 if TYPE_CHECKING:
-    from inventory.queries import Numbers
+    from inventory.entities import Numbers
 
 CROWDS = (1, 4, 16, 64)
 PLACE = "berlin"
@@ -103,8 +103,8 @@ def _stocked(units: int) -> UUID:
 
 def _ours(variants: dict[str, UUID]) -> list[Way]:
     from inventory import operations
+    from inventory.entities import Want
     from inventory.operations.combining import Hold, alone, held_together
-    from inventory.queries import Want
 
     def wish() -> Hold:
         return Hold(hold_id=uuid4(), order_id=uuid4(), line_number=1, units=1, now=datetime.now(UTC))
@@ -194,9 +194,9 @@ def _wrong(way: Way, variant_id: UUID) -> list[str]:
 
 def _rushed() -> list[str]:
     """Let more buyers come than there are units."""
+    from inventory.entities import Want
     from inventory.errors import OutOfStock
     from inventory.operations import held
-    from inventory.queries import Want
 
     variant_id = _stocked(RUSH_UNITS)
 

@@ -18,13 +18,15 @@ from accounts.addresses import Address
 from cassandra_db import write
 from cassandra_db.bulk import Bulk, without_condition
 from catalogue import operations, queries, search
-from catalogue.queries import Product, Variant, card_of
+from catalogue.entities import Product, Tree, Variant
+from catalogue.queries import card_of
 from demo.orders import PEOPLE
-from inventory.queries import SENTINEL, Allocation
+from inventory.entities import SENTINEL, Allocation
+from orders.entities import Order
 from orders.numbers import number_for
 from orders.operations import copies, moving, placing
 from orders.operations.placing import Draft
-from orders.queries import Event, Order
+from orders.queries import Event
 from orders.states import MOVES, After, board_column
 from pricing import delivery
 from pricing.money import money
@@ -247,7 +249,7 @@ def products_loaded(count: int, part: Part, now: datetime) -> int:
     return bulk.rows
 
 
-def _write_products(bulk: Bulk, some: Sequence[Product], tree: queries.Tree) -> None:
+def _write_products(bulk: Bulk, some: Sequence[Product], tree: Tree) -> None:
     shelves: dict[tuple[UUID, str], list[BoundStatement]] = {}
     cards = [operations.Related(card_of(each), pinned=False) for each in some]
     for place, each in enumerate(some):

@@ -10,7 +10,8 @@ from accounts.errors import EmailTaken
 from accounts.operations import user_registered
 from accounts.queries import user, user_by_email
 from cart.operations import line_added
-from catalogue.queries import Card, category_page, product, root_categories
+from catalogue.entities import Card
+from catalogue.queries import category_page, product, root_categories
 
 MEMBER = uuid5(NAMESPACE_URL, "benchmarks/member")
 MEMBER_EMAIL = "benchmark@stoa.example"

@@ -4,19 +4,20 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from cart import owner, queries
+from cart.entities import Badge
 
 
 def cart_badge(request: HttpRequest) -> dict[str, object]:
     """Return `cart_badge` (name, item_count, subtotal), read when a template looks at it."""
 
-    def look() -> queries.Badge:
+    def look() -> Badge:
         if not hasattr(request, "user"):
-            return queries.Badge()  # refused by a middleware, before anybody asked who it is
+            return Badge()  # refused by a middleware, before anybody asked who it is
         reading = getattr(request, "cart_reading", None)
         if reading is None and (owner_id := owner.owner_of(request)):
             reading = queries.badge_started(owner_id)
         if reading is None:
-            return queries.Badge()
+            return Badge()
         found = queries.badge(reading)
         owner.saw_active_cart(request, found.cart_id)
         return found

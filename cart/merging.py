@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from moneyed import Money
 
+from cart.entities import Cart, Line
 from cart.limits import MAX_LINES, MAX_QUANTITY
-from cart.queries import Cart, Line
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from cart import queries
 from cart.access import ROLE_WORDS, ROLES
+from cart.entities import Cart
 from cart.naming import DEFAULT_NAME
 from cassandra_db import Pending, Row, read
 from mail.addresses import email_key
@@ -191,7 +192,7 @@ def invited_by(token: str) -> tuple[UUID, Invitation | None]:
 class Seen:
     """A cart that a link shows."""
 
-    cart: queries.Cart
+    cart: Cart
     owner_name: str
 
 

@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Any
 
 from cart import people, queries
+from cart.entities import Line
 from cart.operations.erasing import carts_erased
-from cart.queries import Line
 from cassandra_db import Row
 from web.personal import Person
 

@@ -9,16 +9,19 @@ from uuid import UUID
 from moneyed import Money
 
 from cart import queries
-from cart.queries import Cart, Line
+from cart.entities import Cart, Line
 from cassandra_db import Chain, Row
-from catalogue.queries import Variant, on_sale
+from catalogue.entities import Variant
+from catalogue.queries import on_sale
+from inventory.entities import Ahead, Stock
 from inventory.goods import Goods, GoodsReading, goods_of
-from inventory.queries import Ahead, Stock, kept_for
+from inventory.queries import kept_for
 from pricing import delivery, quotes
 from pricing.money import minor
 from pricing.quotes import QuotedLine
 from promotions import queries as promotions
-from promotions.queries import Applied
+from promotions.entities import Applied
+from promotions.queries import Reading
 
 # Of so many lines it is asked whether the cart's own checkout keeps what is missing.
 MOST_LOOKED_AT = 20
@@ -157,7 +160,7 @@ class CartToday:
 def today(
     cart: Cart,
     goods: Mapping[UUID, Goods],
-    code: promotions.Reading,
+    code: Reading,
     short: Mapping[UUID, int] | None = None,
     *,
     refused: str = "",
@@ -216,7 +219,7 @@ def shown(reading: Chain, hint: UUID | None, person: str = "") -> CartToday | No
     return today(queries.as_cart(found.cart_id, found.cart_name, rows), goods.collected(), code)
 
 
-def _code_of(rows: Sequence[Row], person: str) -> promotions.Reading:
+def _code_of(rows: Sequence[Row], person: str) -> Reading:
     return promotions.reading((rows[0].voucher_code or "") if rows else "", person)
 
 

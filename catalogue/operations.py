@@ -14,8 +14,9 @@ from cassandra.util import uuid_from_time
 
 from cassandra_db import Pending, Row, conditional, read, scan, write, write_together
 from catalogue import queries
+from catalogue.entities import Card, CategoryNode, Product, Tree, Variant
 from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
-from catalogue.queries import CHANGE_SHARDS, SHOP_TREE, Card, CategoryNode, Product, Variant, card_of
+from catalogue.queries import CHANGE_SHARDS, SHOP_TREE, card_of
 from catalogue.words import folded, prefixes
 from pricing.money import minor
 
@@ -327,7 +328,7 @@ def card_values(card: Card) -> dict[str, Any]:
     }
 
 
-def places_of(product: Product, tree: queries.Tree) -> set[Place]:
+def places_of(product: Product, tree: Tree) -> set[Place]:
     """Return where a product's cards belong: its category and all above it, in every sort."""
     node = tree.by_id.get(product.category_id)
     if node is None or not product.active:
@@ -348,7 +349,7 @@ def cards_written(product_id: UUID) -> None:
         seen = product
 
 
-def card_rows(product: Product, tree: queries.Tree) -> list[tuple[Place, BoundStatement, BoundStatement]]:
+def card_rows(product: Product, tree: Tree) -> list[tuple[Place, BoundStatement, BoundStatement]]:
     """Return for each place of a product the writes of the place and of the card there."""
     values = card_values(card_of(product)) if product.active else {}
     rows = []

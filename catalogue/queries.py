@@ -2,22 +2,19 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import groupby
 from time import monotonic
 from uuid import UUID
 
-from moneyed import Money
-
 from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, Pending, Row, page_key, page_token, read, scan
 from cassandra_db.session import keyspace
+from catalogue.entities import Card, CardPage, CategoryNode, Product, Suggestion, Tree, Variant
 from catalogue.errors import NoLongerSold
 from catalogue.words import PREFIX_LETTERS, words
 from pricing.money import money
 
 SHOP_TREE = "shop"
-NEW_FOR = timedelta(days=30)
 PAGE_LENGTH = 16
 MOST_SUGGESTIONS = 10
 # The names of the orders in addresses: which sort they read, and whether backwards.
@@ -33,123 +30,6 @@ SORT_LABELS = (
     ("price-down", "Price, high to low"),
     ("name", "Name"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """One thing that can be put into a cart: a product in one size, one colour. Prices include tax."""
-
-    variant_id: UUID
-    sku: str
-    options: dict[str, str]
-    price: Money
-    compare_at: Money | None
-    picture: str
-    weight_grams: int
-    sold: bool = True  # False: no longer sold
-    position: int = 0
-
-    @property
-    def label(self) -> str:
-        """The choices in words: "Oat, 350 ml"; empty where there is nothing to choose."""
-        return ", ".join(self.options.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Product:
-    """A product with all its variants, in the order in which they are shown."""
-
-    product_id: UUID
-    slug: str
-    name: str
-    brand: str
-    description: str
-    details: dict[str, str]
-    category_id: UUID
-    option_names: tuple[str, ...]
-    tax_class: str
-    variants: tuple[Variant, ...]
-    status: str = "active"  # active, archived
-    featured: bool = False
-    created_at: datetime | None = None  # None: not saved yet
-    updated_at: datetime | None = None
-    stock_word: str = "out"
-
-    @property
-    def active(self) -> bool:
-        return self.status == "active" and any(variant.sold for variant in self.variants)
-
-    def variant(self, variant_id: UUID) -> Variant | None:
-        """Return the variant with this id, sold or not."""
-        return next((each for each in self.variants if each.variant_id == variant_id), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """What a list shows of a product. Prices include tax; `compare_at` is the price that is crossed out."""
-
-    product_id: UUID
-    name: str
-    slug: str
-    brand: str
-    picture: str
-    swatches: tuple[str, ...]
-    variant_count: int
-    price: Money
-    price_varies: bool
-    compare_at: Money | None
-    rating: float | None
-    rating_count: int
-    stock_word: str
-    created_at: datetime
-
-    @property
-    def is_new(self) -> bool:
-        return self.created_at > datetime.now(UTC) - NEW_FOR
-
-
-@dataclass(eq=False, slots=True)
-class CategoryNode:
-    """A category in its tree."""
-
-    category_id: UUID
-    slug: str
-    name: str
-    description: str
-    picture: str
-    position: int
-    parent: "CategoryNode | None" = field(default=None, repr=False)
-    children: list["CategoryNode"] = field(default_factory=list, repr=False)
-
-    @property
-    def ancestors(self) -> list["CategoryNode"]:
-        """The way to this category, from the root down, without itself."""
-        return [*self.parent.ancestors, self.parent] if self.parent else []
-
-    @property
-    def depth(self) -> int:
-        return len(self.ancestors) + 1
-
-
-@dataclass(frozen=True, slots=True)
-class CardPage:
-    """A part of a list, and the token of the next part; "" at the end."""
-
-    cards: tuple[Card, ...]
-    next: str
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """A product that a typed beginning may mean."""
-
-    product_id: UUID
-    name: str
-    slug: str
-    picture: str
-    price: Money
-    price_varies: bool
-    category_name: str
 
 
 # Q1: a product with its variants.
@@ -301,28 +181,6 @@ CATEGORIES = read(
 )
 CATEGORIES_NOW = CATEGORIES.at(LOCAL_QUORUM)
 TREE_SECONDS = 30
-
-
-class Tree:
-    """All categories, by what they are asked by."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self.by_id = {
-            row.category_id: CategoryNode(
-                row.category_id, row.slug, row.name, row.description or "", row.picture or "", row.position or 0
-            )
-            for row in rows
-        }
-        for row in rows:
-            node = self.by_id[row.category_id]
-            if node.slug and (parent := self.by_id.get(row.parent_id)):
-                node.parent = parent
-                parent.children.append(node)
-        for node in self.by_id.values():
-            node.children.sort(key=lambda child: (child.position, child.name))
-        self.by_slug = {node.slug: node for node in self.by_id.values()}
-        roots = (node for node in self.by_id.values() if node.parent is None)
-        self.roots = sorted(roots, key=lambda root: (root.position, root.name))
 
 
 class _TreeCopy:

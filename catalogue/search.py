@@ -29,8 +29,9 @@ from django.conf import settings
 
 from cassandra_db.session import keyspace
 from catalogue import queries
+from catalogue.entities import Card, Product
 from catalogue.operations import card_values, changed_since
-from catalogue.queries import Card, Product, card_of
+from catalogue.queries import card_of
 from catalogue.words import forms, terms, words
 from pricing.money import minor, money
 

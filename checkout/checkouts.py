@@ -11,9 +11,9 @@ from uuid import UUID
 
 from django.utils.crypto import salted_hmac
 
-from cart.queries import Cart
+from cart.entities import Cart
 from orders import queries
-from orders.queries import Order
+from orders.entities import Order
 from orders.states import ABANDONED, PENDING
 
 _SALT = "orders.checkouts"

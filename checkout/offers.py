@@ -7,15 +7,15 @@ from uuid import UUID
 
 from django.core import signing
 
-from cart.queries import Cart
+from cart.entities import Cart
 from cart.today import Agreed, LineToday, as_today
-from inventory.queries import Ahead
+from inventory.entities import Ahead
 from payments import gateways
 from pricing import delivery, quotes
 from pricing.money import minor, money
 from pricing.quotes import QuotedLine
 from pricing.templatetags.money import money as in_words
-from promotions.queries import Applied
+from promotions.entities import Applied
 
 _SALT = "orders.checkout"
 # How long a checkout page may stay open.

@@ -25,21 +25,22 @@ from cart import queries as carts
 from cart.access import BUY
 from cart.access import access as cart_access
 from cart.destination import destination
+from cart.entities import Cart
 from cart.errors import CartChanged, CartError
 from cart.operations import prices_agreed
-from cart.queries import Cart
 from checkout import offers
 from checkout.checkouts import Checkout, checkout_of
 from checkout.forms import BillingForm, CheckoutForm, fingerprint
 from checkout.typed import NAMES, keep, typed_before, typed_now
 from inventory.errors import OutOfStock
 from orders import operations, queries
-from orders.errors import CartOrdered, CheckoutBusy, CheckoutGivenUp, CheckoutUsed, GatewayAway
+from orders.entities import Order
+from orders.errors import CartOrdered, CheckoutBusy, CheckoutGivenUp, CheckoutUsed
 from orders.operations import Draft
 from orders.persons import user_of_code
-from orders.queries import Order
 from orders.views.payment import remember_guests, to_payment
 from payments import gateways
+from payments.errors import GatewayAway
 from pricing import delivery, quotes
 from pricing.templatetags.money import money as in_words
 from promotions.errors import VoucherRefused

@@ -11,9 +11,9 @@ from cassandra_db import Pending, Row, read, scan
 from consistency.findings import Check, Mend, Only, Violation
 from mail.addresses import email_key
 from orders import queries
+from orders.entities import Order
 from orders.operations import copies_written
 from orders.operations.mending import off_board, off_email, off_user
-from orders.queries import Order
 from orders.states import COLUMNS
 from pricing.money import minor
 

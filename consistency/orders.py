@@ -10,11 +10,12 @@ from analytics import queries as analytics
 from consistency import copies, vouchers
 from consistency.findings import Check, Only, Violation
 from consistency.stock import kept_for
-from orders import balance, queries
+from orders import queries
+from orders.entities import Order
+from orders.items import Item
 from orders.lists import ORDER_IDS
 from orders.operations import settled
 from orders.operations.selling import sale_noted, sale_of
-from orders.queries import Item, Order
 from orders.states import CANCELLED, EXPIRED
 from pricing.money import minor
 
@@ -74,7 +75,7 @@ def _money(order: Order) -> Iterator[Violation]:
     what, zero = name(order), order.total * 0
     if not zero <= order.refunded <= order.captured:
         yield Violation("I2", what, "more was refunded than taken", f"{order.refunded} of {order.captured}")
-    owed = sum((each.amount for each in balance.owed(order)), zero)
+    owed = sum((each.amount for each in order.owed), zero)
     if order.captured - order.refunded - owed > order.total:
         yield Violation("I2", what, "more was taken than it costs", f"{order.captured} of {order.total}")
     for kind, told in (("captured", order.captured), ("refunded", order.refunded)):

@@ -13,14 +13,16 @@ from cassandra_db import Row, scan
 from consistency.findings import Check, Only, Violation
 from inventory import operations as inventory
 from inventory import queries
+from inventory.entities import Allocation, Numbers
 from inventory.operations import numbers_rebuilt
-from inventory.queries import WAREHOUSES, Allocation, Numbers
+from inventory.queries import WAREHOUSES
 from jobs.minutes import minute_of
 from orders import parcels
 from orders import queries as orders
+from orders.entities import Order
+from orders.items import Item
 from orders.jobs import holds_looked_after
 from orders.operations import settled
-from orders.queries import Item, Order
 from orders.states import CANCELLED, EXPIRED, PENDING
 
 # The worker looks at a minute's holds two minutes later, every quarter of a minute, and takes its time for them.

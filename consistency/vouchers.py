@@ -11,6 +11,7 @@ from consistency.findings import Check, Mend, Only, Violation
 from consistency.stock import ONE_SWEEP
 from inventory.operations import HOLD_FOR
 from orders import queries as orders
+from orders.entities import Order
 from orders.operations import settled
 from orders.states import CANCELLED, EXPIRED
 from promotions import queries
@@ -91,7 +92,7 @@ def _claim(key: str, row: Row) -> Iterator[Violation]:
         )
 
 
-def not_had(order: orders.Order) -> Iterator[Violation]:
+def not_had(order: Order) -> Iterator[Violation]:
     """Name an order that was made cheaper by a code, stands, and has no use of it. Raises CassandraUnavailable."""
     if order.voucher and order.state not in (CANCELLED, EXPIRED) and not voucher_had(order.voucher, order.order_id):
         what = f"order {order.number} ({order.order_id}), code {code_key(order.voucher)}"

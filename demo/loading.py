@@ -17,7 +17,7 @@ from moneyed import Money
 from accounts.operations import user_registered
 from accounts.second_factor import enrolled_for_demo
 from catalogue import operations, queries, search
-from catalogue.queries import Variant
+from catalogue.entities import Product, Variant
 from demo.logins import LOGINS
 from demo.showroom import data, goods
 from inventory.operations import stock_copied, stock_received
@@ -89,7 +89,7 @@ def products_loaded(now: datetime, step: Step, *, renew: bool) -> None:
     in_parallel(load, data.PRODUCTS, step)
 
 
-def _as_sold(product: goods.Product, now: datetime) -> queries.Product:
+def _as_sold(product: goods.Product, now: datetime) -> Product:
     variants = tuple(
         Variant(
             variant_id=goods.variant_id(variant.sku),
@@ -102,7 +102,7 @@ def _as_sold(product: goods.Product, now: datetime) -> queries.Product:
         )
         for variant in product.variants
     )
-    return queries.Product(
+    return Product(
         product_id=goods.product_id(product.key),
         slug=product.slug,
         name=product.name,

@@ -10,14 +10,14 @@ from django.conf import settings
 
 from accounts.addresses import Address
 from catalogue import queries
-from catalogue.queries import Product
+from catalogue.entities import Product
 from demo.loading import Step, in_parallel
 from demo.logins import LOGINS
 from demo.showroom import data, goods
 from demo.testbank import operations as testbank
 from orders import queries as orders
+from orders.entities import Order
 from orders.operations import Draft, money_settled, order_moved, order_placed, payment_settled, payment_started
-from orders.queries import Order
 from pricing import delivery
 from pricing.quotes import QuotedLine
 

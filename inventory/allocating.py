@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from uuid import UUID
 
-from inventory.queries import AHEAD, WAREHOUSES, Allocation, Want, hold_id_for
+from inventory.entities import AHEAD, Allocation, Want
+from inventory.queries import WAREHOUSES, hold_id_for
 
 
 def in_order(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:

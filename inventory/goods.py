@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from cassandra_db import Pending
-from catalogue.queries import Product, product_in, product_now_started
-from inventory.queries import Stock, stock_in, stock_now_started
+from catalogue.entities import Product
+from catalogue.queries import product_in, product_now_started
+from inventory.entities import Stock
+from inventory.queries import stock_in, stock_now_started
 
 # How many products are read side by side: a cart may have a thousand lines.
 AT_ONCE = 100

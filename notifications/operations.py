@@ -13,10 +13,11 @@ from django.conf import settings
 from django.urls import reverse
 
 from cassandra_db import Row, conditional, write
-from catalogue.queries import Product, Variant, on_sale
+from catalogue.entities import Product, Variant
+from catalogue.queries import on_sale
 from catalogue.words import label
+from inventory.entities import Stock
 from inventory.goods import AT_ONCE, Goods, goods_of
-from inventory.queries import Stock
 from jobs.shares import Share
 from mail.addresses import email_key
 from mail.operations import mail_queued

@@ -10,8 +10,9 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
+from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
-from catalogue.queries import Product, Variant, goods_named, on_sale, product_now
+from catalogue.queries import goods_named, on_sale, product_now
 from catalogue.words import label
 from inventory.queries import stock_of
 from mail.addresses import email_key

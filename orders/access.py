@@ -15,7 +15,7 @@ from django.shortcuts import redirect
 
 from accounts.access import to_login
 from orders import numbers, queries
-from orders.queries import Order
+from orders.entities import Order
 
 _SALT = "orders.cookie"
 # A browser remembers so many orders, the last ones.

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from moneyed import Money
 
-from catalogue.queries import Product, Variant, on_sale
+from catalogue.entities import Product, Variant
+from catalogue.queries import on_sale
 from inventory.goods import goods_of
-from orders.queries import Item
+from orders.items import Item
 from pricing.templatetags.money import money as in_words
 
 

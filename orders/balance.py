@@ -9,31 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from moneyed import Money
 
+from orders.entities import Order
 from orders.errors import MoveRefused
 from orders.events import units
 from orders.states import CANCELLED, EXPIRED, MOVES
 from pricing.money import minor, money
 
-if TYPE_CHECKING:
-    from orders.queries import Order
-
 # The reason of a refund that a change of the order brings about.
 CHANGED = "The order was changed."
-
-
-@dataclass(frozen=True)
-class Refund:
-    """Money that was decided to go back. `lines` are units by line number; none: it is about the whole order."""
-
-    refund_id: str
-    amount: Money
-    lines: dict[int, int]
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -43,26 +31,6 @@ class Balance:
     payment: str
     captured: Money
     refunded: Money
-
-
-def refunds(order: Order) -> tuple[Refund, ...]:
-    """Return what was decided to go back, the oldest first, whether it has gone or not."""
-    return tuple(
-        Refund(
-            event.details["refund"],
-            money(event.details["amount"], order.total.currency.code),
-            {int(line): units for line, units in (event.details.get("lines") or {}).items()},
-            event.details.get("reason") or "",
-        )
-        for event in reversed(order.events)
-        if event.kind == "refund_owed"
-    )
-
-
-def owed(order: Order) -> tuple[Refund, ...]:
-    """Return what was decided to go back and has not gone yet, the oldest first."""
-    gone = {event.details["refund"] for event in order.events if event.kind == "refunded"}
-    return tuple(each for each in refunds(order) if each.refund_id not in gone)
 
 
 def of_changes(order: Order) -> frozenset[str]:
@@ -95,7 +63,7 @@ def paid_back_by_line(order: Order, ordered: Mapping[int, int]) -> tuple[dict[in
 
 def refundable(order: Order) -> Money:
     """Return how much may still be decided to go back: what was taken without what has gone, or is about to."""
-    return order.captured - order.refunded - sum((each.amount for each in owed(order)), order.total * 0)
+    return order.captured - order.refunded - sum((each.amount for each in order.owed), order.total * 0)
 
 
 def to_capture(order: Order) -> Money:
@@ -154,7 +122,7 @@ def after(order: Order, kind: str, details: Mapping[str, Any]) -> Balance:
         if minor(amount) <= 0 or amount > refundable(order) or _named(order, details["refund"]):
             raise MoveRefused(order, kind)
     elif kind == "refunded":
-        if amount > captured - refunded or details["refund"] not in {each.refund_id for each in owed(order)}:
+        if amount > captured - refunded or details["refund"] not in {each.refund_id for each in order.owed}:
             raise MoveRefused(order, kind)
         refunded += amount
         payment = "refunded" if refunded == captured else "partially_refunded"
@@ -162,4 +130,4 @@ def after(order: Order, kind: str, details: Mapping[str, Any]) -> Balance:
 
 
 def _named(order: Order, refund_id: str) -> bool:
-    return any(each.refund_id == refund_id for each in refunds(order))
+    return any(each.refund_id == refund_id for each in order.refunds)

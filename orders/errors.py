@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from orders.queries import Order
+from orders.entities import Order
 
 
 class OrderError(Exception):
@@ -74,20 +71,6 @@ class NotPayable(OrderError):
 
     def __init__(self) -> None:
         super().__init__("This order does not wait for a payment.")
-
-
-class GatewayAway(OrderError):
-    """Whoever takes the money cannot be reached."""
-
-    def __init__(self) -> None:
-        super().__init__("The bank does not answer at the moment. Please try again in a few minutes.")
-
-
-class NoGateway(GatewayAway):
-    """Nobody is named to take this shop's money (PAYMENT_GATEWAY)."""
-
-    def __init__(self) -> None:
-        OrderError.__init__(self, "This shop cannot take payments yet, so nothing can be ordered. Nothing was charged.")
 
 
 class MoneyRestless(OrderError):

@@ -11,9 +11,9 @@ from typing import Any
 
 from accounts.addresses import address
 from orders import balance, parcels, returns
+from orders.entities import Order
 from orders.errors import MoveRefused
 from orders.events import Event
-from orders.queries import Order
 from orders.states import MOVES
 from pricing.money import money
 from pricing.quotes import Discount

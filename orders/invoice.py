@@ -24,7 +24,9 @@ from fpdf.enums import MethodReturnValue, XPos, YPos
 from moneyed import Money
 from pymupdf_fonts import myfont
 
-from orders.queries import Event, Item, Order
+from orders.entities import Order
+from orders.items import Item
+from orders.queries import Event
 from orders.states import CANCELLED, EXPIRED, PENDING
 from pricing.money import money as amount_of
 from pricing.tax import RATES

@@ -19,12 +19,13 @@ from jobs.minutes import MINUTE, minute_of, minutes_between
 from jobs.registry import Job, shared
 from jobs.shares import Share
 from orders import operations, queries
-from orders.errors import GatewayAway, MoveRefused, NoGateway, StaleOrder
+from orders.entities import Order
+from orders.errors import MoveRefused, StaleOrder
 from orders.operations.hints import Hint, microseconds
 from orders.operations.leaving import allocation_of, holds_given_back
-from orders.queries import Order
 from orders.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
 from payments import gateways
+from payments.errors import GatewayAway, NoGateway
 from promotions.operations import vouchers_released
 
 T = TypeVar("T")

@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from inventory.queries import AHEAD as AHEAD
+from inventory.entities import AHEAD as AHEAD
 from orders.events import Event, units
-
-if TYPE_CHECKING:
-    from orders.queries import Item
+from orders.items import Item
 
 PACKED, SHIPPED, DELIVERED, LOST, CANCELLED = "packed", "shipped", "delivered", "lost", "cancelled"
 # Which event takes a parcel from where to where.

@@ -6,8 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from accounts import queries as accounts
-from orders import balance, operations, queries
-from orders.queries import Attempt, Order
+from orders import operations, queries
+from orders.entities import Attempt, Order
 from orders.states import CANCELLED, CLOSED, EXPIRED
 from web.personal import NotYet, Person
 
@@ -87,7 +87,7 @@ def against(person: Person) -> list[str]:
 
 
 def _under_way(order: Order, now: datetime) -> bool:
-    if balance.owed(order) or order.returning:
+    if order.owed or order.returning:
         return True  # money, or goods, of theirs are still to come
     if order.state in (CANCELLED, EXPIRED):
         # Its money is on its way back, or the bank may still say that it was paid.

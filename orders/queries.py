@@ -4,316 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from functools import cached_property
 from uuid import UUID
 
-from moneyed import Money
-
-from accounts.addresses import Address, address
+from accounts.addresses import address
 from cassandra_db import QUORUM, Pending, Row, page_key, page_token, read
-from catalogue import words
-from inventory.queries import Allocation, hold_id_for
 from mail.addresses import email_key
-from orders import balance, parcels, returns, states
+from orders import states
+from orders.entities import Attempt, Count, Listed, Order, Ticket
 from orders.events import Event as Event
-from orders.parcels import Content, Parcel
-from orders.returns import Return
-from payments.gateways import BY_HAND, TRANSFER
-from pricing.delivery import Method
-from pricing.delivery import method as delivery_method
-from pricing.money import minor, money
-from pricing.quotes import Discount, added_by_line
-from pricing.shares import share, spread
+from orders.items import Item
+from pricing.money import money
+from pricing.quotes import Discount
 from pricing.tax import TaxPart
-
-
-@dataclass(frozen=True)
-class Item:
-    """A line of an order, as it was when it was placed (Order.lines has it as it is now). Prices include tax, unless there is `tax_added`."""
-
-    line_number: int
-    product_id: UUID
-    variant_id: UUID
-    sku: str
-    name: str
-    slug: str
-    options: dict[str, str]
-    picture: str
-    unit_price: Money
-    quantity: int
-    line_total: Money
-    discount: Money  # what of the order's discount is this line's
-    tax_added: Money  # its share of the tax, where that is added
-    tax_class: str
-
-    @property
-    def label(self) -> str:
-        """The name with what was chosen: "Mug, olive"."""
-        return words.label(self.name, self.options)
-
-    @property
-    def paid(self) -> Money:
-        """What the line comes to in the end: less its discount, with its tax."""
-        return self.line_total - self.discount + self.tax_added
-
-    def paid_for(self, units: int, before: int = 0) -> Money:
-        """Return what `units` of it came to, when `before` of them have been accounted for already.
-
-        However a line is cut into parts, they add up to `paid` (pricing.shares.share). Raises ValueError for more
-        units than there are.
-        """
-        return money(share(minor(self.paid), self.quantity, units, before), self.paid.currency.code)
-
-    def less(self, quantity: int) -> Item:
-        """Return the line with fewer units, and their share of its discount and its tax."""
-        currency = self.line_total.currency.code
-        return replace(
-            self,
-            quantity=quantity,
-            line_total=self.unit_price * quantity,
-            discount=money(share(minor(self.discount), self.quantity, quantity, 0), currency),
-            tax_added=money(share(minor(self.tax_added), self.quantity, quantity, 0), currency),
-        )
-
-
-def discounted(lines: tuple[Item, ...], discount: Money) -> tuple[Item, ...]:
-    """Return lines with so much off all of them, in proportion to what is off them now; none has more off than that."""
-    off = [minor(line.discount) for line in lines]
-    if minor(discount) >= sum(off):
-        return lines
-    currency = discount.currency.code
-    return tuple(
-        replace(line, discount=money(part, currency))
-        for line, part in zip(lines, spread(minor(discount), off), strict=True)
-    )
-
-
-@dataclass(frozen=True)
-class Order:
-    """An order and its history, the newest event first. total = subtotal + delivery + tax_added - discount."""
-
-    order_id: UUID
-    number: str
-    owner_id: UUID
-    user_id: UUID | None
-    email: str
-    name: str
-    state: str
-    payment: str
-    fulfilment: str
-    version: int
-    placed_at: datetime
-    pay_until: datetime
-    subtotal: Money
-    delivery: Money
-    discount: Money
-    total: Money
-    tax: Money
-    taxes: tuple[TaxPart, ...]
-    item_count: int
-    country: str
-    delivery_address: Address
-    billing_address: Address
-    delivery_method: str
-    first_item_name: str
-    first_item_picture: str
-    cart_id: UUID | None
-    allocated: str
-    fingerprint: str
-    payment_id: UUID | None
-    payment_method: str
-    captured: Money
-    refunded: Money
-    voucher: str
-    discounts: tuple[Discount, ...]
-    events: tuple[Event, ...]
-
-    @property
-    def tax_added(self) -> Money:
-        """The tax on top of the prices; nothing where they include it. `tax` is in the total in either case."""
-        return self.total - (self.subtotal + self.delivery - self.discount)
-
-    @cached_property
-    def kept(self) -> dict[str, dict[int, int]]:
-        """How many units of each line a warehouse keeps for it, or has sent."""
-        found: dict[str, dict[int, int]] = {}
-        for house, lines in json.loads(self.allocated).items():
-            if house != "take":
-                there = found.setdefault(house, {})
-                for line, units in lines:
-                    there[line] = there.get(line, 0) + units
-        return found
-
-    @cached_property
-    def quantities(self) -> dict[int, int]:
-        """How many units of each line it has now."""
-        return parcels.by_line(self.kept)
-
-    def lines(self, items: Iterable[Item]) -> tuple[Item, ...]:
-        """Return its items as they are after all changes; those of which nothing is left are left out."""
-        there = self.quantities
-        left = tuple(
-            item if there[item.line_number] == item.quantity else item.less(there[item.line_number])
-            for item in items
-            if there.get(item.line_number)
-        )
-        if not any(event.kind == "changed" and event.details["lines"] for event in self.events):
-            return left
-        # A change may have left less of the discount than the lines that stayed had of it (operations.changing).
-        lines = discounted(left, self.discount)
-        return lines if lines == left or not minor(self.tax_added) else self._taxed(lines)
-
-    def _taxed(self, lines: tuple[Item, ...]) -> tuple[Item, ...]:
-        """Return lines with their share of the tax that is added."""
-        taxed = [*((line.tax_class, line.line_total - line.discount) for line in lines), ("standard", self.delivery)]
-        shares = added_by_line(taxed, self.taxes, self.country)
-        return tuple(replace(line, tax_added=added) for line, added in zip(lines, shares, strict=False))
-
-    @cached_property
-    def _parcels(self) -> tuple[Parcel, ...]:
-        return parcels.folded(self.events, self.kept)
-
-    def parcels(self, items: Iterable[Item] = ()) -> tuple[Parcel, ...]:
-        """Return its parcels in the order of their packing, with the goods in them where the items are given."""
-        of = {item.line_number: item for item in items}
-        return tuple(
-            replace(each, contents=tuple(Content(of[line], units) for line, units in each.lines.items() if line in of))
-            for each in self._parcels
-        )
-
-    @cached_property
-    def left_to_pack(self) -> dict[str, dict[int, int]]:
-        """What is still to be packed, by warehouse and line."""
-        return parcels.left(self.kept, self._parcels)
-
-    @cached_property
-    def returns(self) -> tuple[Return, ...]:
-        """What was, or is being, sent back, the oldest first."""
-        return returns.folded(self.events)
-
-    def returnable(self, now: datetime | None = None) -> dict[int, int]:
-        """Return the units that may be sent back by `now`, by line; without it the days are not counted."""
-        return returns.returnable(self._parcels, self.returns, now)
-
-    @property
-    def packed(self) -> bool:
-        """Whether a parcel stands packed."""
-        return any(each.state == parcels.PACKED for each in self._parcels)
-
-    @property
-    def to_pack(self) -> bool:
-        """Whether something is still to be packed."""
-        return bool(self.left_to_pack)
-
-    @property
-    def under_way(self) -> bool:
-        """Whether a parcel is on its way."""
-        return any(each.under_way for each in self._parcels)
-
-    @property
-    def late(self) -> bool:
-        """Whether it has been to pack for too long, since it was confirmed or resumed."""
-        since = ("late", "held", "resumed", *states.CONFIRMING)
-        return next((event.kind == "late" for event in self.events if event.kind in since), False)
-
-    @property
-    def to_pack_since(self) -> datetime:
-        """When it was confirmed, or resumed; UTC."""
-        since = ("resumed", *states.CONFIRMING)
-        return next((event.at for event in self.events if event.kind in since), self.placed_at)
-
-    @property
-    def returning(self) -> bool:
-        """Whether something of it is being sent back."""
-        return any(each.open for each in self.returns)
-
-    @property
-    def owed_by_hand(self) -> bool:
-        """Whether money is to go back that staff have to send themselves."""
-        return self.payment_method in BY_HAND and bool(balance.owed(self))
-
-    @property
-    def word(self) -> str:
-        """The status in a word for the shopper."""
-        return states.word(self)
-
-    @property
-    def column(self) -> str:
-        """The key of the board's column in which it stands."""
-        return states.board_column(self)
-
-    @property
-    def column_label(self) -> str:
-        return states.COLUMNS[self.column]
-
-    @property
-    def waits_for_payment(self) -> bool:
-        return self.state == states.PENDING
-
-    def is_over(self, now: datetime) -> bool:
-        """Tell whether it has ended without payment, or is about to."""
-        return self.state in (states.CANCELLED, states.EXPIRED) or (
-            self.state == states.PENDING and self.pay_until <= now
-        )
-
-    @property
-    def keeps_cart(self) -> bool:
-        """Whether what was ordered is still in its cart: until it is paid, unless that takes days."""
-        return self.state == states.PENDING and self.payment_method != TRANSFER
-
-    @property
-    def erased(self) -> bool:
-        """Whether its person was erased: then it is nobody's, and a page for staff alone."""
-        return any(event.kind == states.ERASED for event in self.events)
-
-    @property
-    def can_be_cancelled(self) -> bool:
-        """Whether its shopper may still call it off: until it is packed."""
-        return states.MOVES["cancelled"].allowed(self)
-
-    @property
-    def was_paid(self) -> bool:
-        return self.payment in ("paid", "partially_refunded", "refunded")
-
-    @property
-    def method(self) -> Method:
-        return delivery_method(self.country, self.delivery_method)
-
-    @cached_property
-    def history(self) -> tuple[Event, ...]:
-        """What the shopper may read of the history, the newest first."""
-        # What staff write on a move is for staff; the shop's own notes are for the shopper.
-        return tuple(
-            event if event.actor == "system" else replace(event, note="") for event in self.events if event.public
-        )
-
-    @property
-    def changed_at(self) -> datetime:
-        """When something happened to it last (a note is nothing)."""
-        return next((event.at for event in self.events if event.kind != "note"), self.placed_at)
-
-    def allocations(self, items: Iterable[Item]) -> tuple[Allocation, ...]:
-        """Return which warehouse keeps, or has sent, how many units of each line."""
-        of = {item.line_number: item for item in items}
-        kept = json.loads(self.allocated)
-        take = kept.pop("take")
-        return tuple(
-            Allocation(
-                line,
-                of[line].product_id,
-                of[line].variant_id,
-                place,
-                units,
-                hold_id_for(self.order_id, line, of[line].variant_id, place, take),
-                self.order_id,
-            )
-            for place, lines in kept.items()
-            for line, units in lines
-        )
-
 
 # Q12, Q14: an order with its events; the header stands in every row.
 ORDER = read(
@@ -454,18 +158,6 @@ def items_in(order: Order, rows: Iterable[Row]) -> tuple[Item, ...]:
     )
 
 
-@dataclass(frozen=True)
-class Attempt:
-    """One try to pay an order. state: started, authorized, captured, declined, failed, voided, refunded."""
-
-    payment_id: UUID
-    gateway: str
-    reference: str
-    amount: Money
-    state: str
-    started_at: datetime
-
-
 PAYMENTS = read(
     "Q12",
     """SELECT payment_id, gateway, reference, amount, currency, state, started_at
@@ -490,20 +182,6 @@ def attempts_in(rows: Iterable[Row]) -> tuple[Attempt, ...]:
 
 
 _FIRST_ID = UUID(int=0)
-
-
-@dataclass(frozen=True)
-class Listed:
-    """An order in a person's list."""
-
-    order_id: UUID
-    number: str
-    placed_at: datetime
-    word: str
-    total: Money
-    item_count: int
-    first_item_name: str
-    first_item_picture: str
 
 
 _LISTED = """SELECT order_id, number, placed_at, word, total, currency, item_count, first_item_name, first_item_picture
@@ -580,35 +258,6 @@ def _listed(row: Row) -> Listed:
         row.first_item_name,
         row.first_item_picture,
     )
-
-
-@dataclass(frozen=True)
-class Ticket:
-    """An order on the staff's board."""
-
-    order_id: UUID
-    number: str
-    placed_at: datetime
-    name: str
-    email: str
-    country: str
-    total: Money
-    item_count: int
-    payment: str
-    fulfilment: str
-    version: int
-    status: str
-
-
-@dataclass(frozen=True)
-class Count:
-    """How many orders stand in a column: exact up to 500."""
-
-    number: int
-    more: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.number}+" if self.more else str(self.number)
 
 
 COUNTED = 500

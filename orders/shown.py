@@ -12,9 +12,10 @@ from moneyed import Money
 
 from orders import balance, parcels, returns
 from orders.carriers import tracking_url
+from orders.entities import Order
 from orders.events import Event
+from orders.items import Item
 from orders.parcels import AHEAD, Content, Parcel
-from orders.queries import Item, Order
 from orders.returns import Return
 from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, MOVES, ON_HOLD, PENDING
 from payments.gateways import AT_THE_DOOR, CARD, METHODS, TRANSFER
@@ -121,8 +122,8 @@ def shown_returns(order: Order, items: Sequence[Item]) -> list[ShownReturn]:
 
 def shown_refunds(order: Order) -> list[ShownRefund]:
     """Return what goes back, the oldest first."""
-    open_ones = {each.refund_id for each in balance.owed(order)}
-    return [ShownRefund(each.amount, each.reason, each.refund_id not in open_ones) for each in balance.refunds(order)]
+    open_ones = {each.refund_id for each in order.owed}
+    return [ShownRefund(each.amount, each.reason, each.refund_id not in open_ones) for each in order.refunds]
 
 
 def way_to_pay(order: Order) -> str:

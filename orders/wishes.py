@@ -9,8 +9,8 @@ from django import forms
 
 from accounts.addresses import COUNTRIES, Address, address
 from accounts.forms import AddressFields
+from orders.items import Item
 from orders.parcels import Content
-from orders.queries import Item
 from web.forms import Form
 
 REASONS = {

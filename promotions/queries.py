@@ -6,14 +6,12 @@ from datetime import datetime
 from time import monotonic
 from uuid import UUID
 
-from moneyed import Money
-
 from cassandra_db import CassandraUnavailable, Pending, Row, read
 from cassandra_db.session import keyspace
 from catalogue.queries import categories
-from pricing.delivery import Method
-from pricing.quotes import QuotedLine, goods, weight
-from promotions.rules import FREE_DELIVERY, LONGEST_CODE, Promotion, code_key, counting, in_order
+from pricing.quotes import QuotedLine
+from promotions.entities import Applied, Voucher
+from promotions.rules import LONGEST_CODE, Promotion, code_key, counting, in_order
 
 AUTOMATIC = "automatic"
 CODE = "code"
@@ -161,38 +159,6 @@ def used(keys: Sequence[str]) -> dict[str, int]:
     reading = {key: USES.start(key=key) for key in keys}
     rows = {key: pending.one() for key, pending in reading.items()}
     return {key: row.used or 0 if row else 0 for key, row in rows.items()}
-
-
-@dataclass(frozen=True)
-class Voucher:
-    """A code that somebody has typed, and why it takes nothing off; no reason if it does."""
-
-    typed: str
-    promotion: Promotion | None = None
-    reason: str = ""
-
-    @property
-    def code(self) -> str:
-        """The code as the shop writes it, or as it was typed."""
-        return self.promotion.code if self.promotion else self.typed
-
-
-@dataclass(frozen=True)
-class Applied:
-    """What makes some lines cheaper: the promotions that count, in their order, and what became of the code."""
-
-    promotions: tuple[Promotion, ...] = ()
-    voucher: Voucher | None = None
-
-    @property
-    def refused(self) -> str:
-        """Why the code takes nothing off; nothing if it does, or if there is none."""
-        return self.voucher.reason if self.voucher else ""
-
-    def delivery(self, lines: Sequence[QuotedLine], way: Method) -> Money:
-        """Return what a way to deliver these lines costs. Raises ValueError without lines."""
-        price = way.price_for(goods(lines), weight(lines))
-        return price * 0 if any(each.kind == FREE_DELIVERY for each in self.promotions) else price
 
 
 @dataclass(frozen=True)

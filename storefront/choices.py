@@ -8,8 +8,8 @@ from uuid import UUID
 from django.urls import reverse
 from moneyed import Money
 
-from catalogue.queries import Product, Variant
-from inventory.queries import Stock
+from catalogue.entities import Product, Variant
+from inventory.entities import Stock
 
 
 @dataclass(frozen=True)

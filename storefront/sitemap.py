@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from cassandra_db.session import keyspace
 from catalogue import queries
+from catalogue.entities import Product
 from storefront.structured import absolute
 
 # What the protocol allows in one file.
@@ -33,7 +34,7 @@ def sitemap_file(number: int = 0) -> Path | None:
     return file if file.is_file() else None
 
 
-def sitemap_written(products: Iterable[queries.Product], now: datetime) -> int:
+def sitemap_written(products: Iterable[Product], now: datetime) -> int:
     """Write the sitemap from all products, and return how many addresses it holds.
 
     Each file is replaced in one go. With more than 50,000 addresses the first file is an index of the others.
@@ -65,7 +66,7 @@ def shop_addresses() -> list[Address]:
     return [(address, None) for address in (*plain, *(reverse("category", args=(slug,)) for slug in sorted(shelves)))]
 
 
-def _product_addresses(products: Iterable[queries.Product]) -> Iterator[Address]:
+def _product_addresses(products: Iterable[Product]) -> Iterator[Address]:
     for product in products:
         if product.active:
             yield reverse("product", args=(product.slug,)), product.updated_at

@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from catalogue.queries import CategoryNode, Product, Variant
-from inventory.queries import PREORDER, Stock
+from catalogue.entities import CategoryNode, Product, Variant
+from inventory.entities import PREORDER, Stock
 from storefront.choices import variant_url
 
 # In a script element only these could end the data, or begin something else.

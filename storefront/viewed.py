@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from moneyed import Money
 
 from catalogue import queries
-from catalogue.queries import Product
+from catalogue.entities import Product
 
 MOST = 12
 VIEWED_SECONDS = 30 * 24 * 3600

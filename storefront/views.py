@@ -22,7 +22,7 @@ from cart.forms import add_form
 from cassandra_db import page_key, page_token
 from cassandra_db.errors import BadPageToken, CassandraUnavailable
 from catalogue import pictures, queries, search
-from catalogue.queries import CardPage, CategoryNode, Product
+from catalogue.entities import CardPage, CategoryNode, Product
 from inventory.queries import stock_in, stock_started
 from pricing.tax import added_in
 from promotions.queries import offers, promotions_ahead

@@ -19,14 +19,14 @@ from accounts.second_factor import passed
 from benchmarks.scale import SKU, SLUG
 from cassandra_db import write_together
 from catalogue import operations as catalogue
-from catalogue.queries import CategoryNode, Product, Variant
+from catalogue.entities import CategoryNode, Product, Variant
 from demo.testbank.operations import APPROVED, card_given
 from inventory.operations import stock_received
 from inventory.operations.copying import COPY
 from inventory.operations.receiving import seeded
 from inventory.queries import numbers
+from orders.entities import Order
 from orders.operations import Draft, order_placed, payment_settled, payment_started
-from orders.queries import Order
 from pricing import delivery
 from pricing.quotes import QuotedLine
 

@@ -468,7 +468,7 @@ FAULTS = (
     ),
     _fault(
         "What somebody waits for stays when the person is erased",
-        "cart/privacy.py",
+        "notifications/privacy.py",
         "    waiting_ended(person.email)\n",
         "",
         "tests/accounts/test_privacy.py",

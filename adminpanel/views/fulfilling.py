@@ -31,8 +31,10 @@ from adminpanel.order_forms import (
 )
 from adminpanel.views.orders import conflict, order_done, order_found, order_page
 from orders import operations
+from orders.entities import Order
 from orders.errors import MoveRefused, NotPayable, StaleOrder
-from orders.queries import Item, Order, items
+from orders.items import Item
+from orders.queries import items
 from pricing.templatetags.money import money as in_words
 from web.methods import get_or_post
 

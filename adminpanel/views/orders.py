@@ -18,9 +18,10 @@ from adminpanel.queries import OrderPage
 from adminpanel.templatetags.ages import ago
 from cassandra_db import BadPageToken
 from orders import states
+from orders.entities import Order
 from orders.errors import MoveRefused, StaleOrder
 from orders.numbers import tidied
-from orders.queries import Order, order_by_number
+from orders.queries import order_by_number
 from web.methods import get_or_post
 from web.rendering import done, page
 

@@ -12,7 +12,7 @@ from cart.errors import NoSuchCart
 from cart.operations.carts import cart_id_of, cart_listed
 from cart.operations.contents import Change, changed
 from cassandra_db import Row
-from catalogue.queries import Product, Variant
+from catalogue.entities import Product, Variant
 from pricing.money import minor
 
 

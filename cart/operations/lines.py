@@ -15,14 +15,14 @@ from moneyed import Money
 
 from cart import queries
 from cart.access import EDIT, access
+from cart.entities import Line
 from cart.errors import CartBusy, CartFull, NoSuchCart, NoSuchLine, TooMany
 from cart.limits import MAX_LINES, MAX_QUANTITY
 from cart.operations.carts import active_cart, cart_dropped, cart_listed
 from cart.operations.presses import cart_of_press
-from cart.queries import Line
 from cart.undo import Removed
 from cassandra_db import conditional, conditional_batch
-from catalogue.queries import Product, Variant
+from catalogue.entities import Product, Variant
 from pricing.money import minor, money
 
 # How often a batch is tried anew when others changed the cart meanwhile. A new line takes two tries, a change of one

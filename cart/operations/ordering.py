@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
+from cart.entities import Cart
 from cart.errors import CartChanged
-from cart.queries import Cart
 from cassandra_db import conditional
 
 # The version stays: the cart is what it was, and its checkout's id is made of it.

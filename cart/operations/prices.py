@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 
 from cart import queries
 from cart.access import EDIT, access
+from cart.entities import Line
 from cart.errors import CartBusy, PriceMoved
 from cart.operations.lines import ATTEMPTS, SET_LINE, SUMS, applied
-from cart.queries import Line
 from cart.today import Agreed
 from catalogue.queries import on_sale
 from inventory.goods import goods_of

@@ -16,6 +16,7 @@ from django.urls import reverse
 
 from cart import people, queries
 from cart.access import OWN, ROLES, Access, access
+from cart.entities import Cart
 from cart.errors import (
     CartBusy,
     InvitationOver,
@@ -31,7 +32,6 @@ from cart.naming import DEFAULT_NAME
 from cart.operations.carts import ATTEMPTS, cart_id_of, cart_listed, cart_unlisted
 from cart.operations.contents import Change, changed, contents
 from cart.people import INVITATION, INVITED_FOR, LINK, PERSON, Invitation, Link, Someone
-from cart.queries import Cart
 from cassandra_db import Row, UnknownOutcome, conditional, conditional_batch
 from mail.addresses import email_key
 from mail.operations import mail_queued

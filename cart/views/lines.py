@@ -15,14 +15,16 @@ from django.views.decorators.http import require_safe
 from cart import operations, owner, people, queries
 from cart.access import EDIT, VIEW, Access, access
 from cart.destination import countries, destination, destination_remembered
+from cart.entities import Badge, Cart, Line
 from cart.errors import CartError, NoSuchCart, NoSuchLine, PriceMoved, SoldOut
 from cart.forms import AddForm, AgreeForm, ChangeForm, LineForm, RestoreForm, VoucherForm, add_form
 from cart.people import People
 from cart.today import CartToday, as_today, shown
 from cart.undo import Removed, removed
 from cassandra_db import Chain
+from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
-from catalogue.queries import Product, Variant, categories_ahead, goods_named, on_sale, product_now
+from catalogue.queries import categories_ahead, goods_named, on_sale, product_now
 from inventory.queries import stock_of
 from pricing import delivery
 from pricing.templatetags.money import money as in_words
@@ -78,8 +80,8 @@ def changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     return page(request, "cart/show.html", context, part="cart", beside=True)
 
 
-def _badge_of(cart: queries.Cart) -> queries.Badge:
-    return queries.Badge(cart.name, cart.item_count, cart.subtotal, cart.cart_id)
+def _badge_of(cart: Cart) -> Badge:
+    return Badge(cart.name, cart.item_count, cart.subtotal, cart.cart_id)
 
 
 @require_safe
@@ -230,7 +232,7 @@ def _in_stock(found: Product, variant: Variant) -> None:
         raise SoldOut(found.name)
 
 
-def _named_line(request: HttpRequest, form: LineForm) -> tuple[UUID, queries.Line]:
+def _named_line(request: HttpRequest, form: LineForm) -> tuple[UUID, Line]:
     """Return the cart's id and the line that a form names. Raises NoSuchLine, NotAllowed, and NoSuchCart before any look at it."""
     form.full_clean()
     cart_id, key = (form.cleaned_data.get(name) for name in ("cart", "line"))
@@ -243,7 +245,7 @@ def _named_line(request: HttpRequest, form: LineForm) -> tuple[UUID, queries.Lin
     return cart_id, line
 
 
-def _read_again(request: HttpRequest) -> queries.Badge:
+def _read_again(request: HttpRequest) -> Badge:
     """Return the active cart's sums as they are now; the header of this answer shows the same."""
     request.cart_reading = reading = queries.badge_started(owner.owner_for_writing(request))  # type: ignore[attr-defined]
     badge = queries.badge(reading)
@@ -309,7 +311,7 @@ def _wanted(request: HttpRequest) -> UUID | None:
         return None
 
 
-def _opened(request: HttpRequest, person_id: UUID, reading: Chain) -> tuple[CartToday | None, tuple[queries.Line, ...]]:
+def _opened(request: HttpRequest, person_id: UUID, reading: Chain) -> tuple[CartToday | None, tuple[Line, ...]]:
     """Return the cart that a page is about, as it is today, and what is kept for later in it."""
     wanted, hint = _wanted(request), owner.active_cart_hint(request)
     kept = queries.LATER.start(cart_id=hint) if hint and not wanted else None
@@ -403,7 +405,7 @@ def press_refused(request: HttpRequest, sentence: str) -> HttpResponse:
     return cart_shown(request, {"refused": sentence, "has_errors": True}, 422)
 
 
-def _sums_in_words(badge: queries.Badge) -> str:
+def _sums_in_words(badge: Badge) -> str:
     things = "1 item" if badge.item_count == 1 else f"{badge.item_count} items"
     return f"{badge.name}: {things}, {in_words(badge.subtotal)}." if badge.item_count else f"{badge.name} is empty."
 
@@ -414,12 +416,12 @@ def _price_in_words(added: operations.Added) -> str:
     return f" The price has changed since you added it: it was {in_words(added.price_changed_from)}, now {in_words(added.line.price)}."
 
 
-def _added_in_words(added: operations.Added, badge: queries.Badge) -> str:
+def _added_in_words(added: operations.Added, badge: Badge) -> str:
     name = added.line.label if added.line else "It"
     return f"{name} is in your cart.{_price_in_words(added)} {_sums_in_words(badge)}"
 
 
-def _changed_in_words(changed: operations.Added, badge: queries.Badge) -> str:
+def _changed_in_words(changed: operations.Added, badge: Badge) -> str:
     name = changed.line.label if changed.line else "It"
     count = changed.line.quantity if changed.line else 0
     return f"{name}: {count} now. {_sums_in_words(badge)}"

@@ -13,7 +13,7 @@ from cart.errors import CartError, NoSuchCart
 from cart.forms import VoucherForm
 from cart.views.lines import cart_changed, cart_shown, person_of, press_refused
 from promotions import queries as promotions
-from promotions.queries import Voucher
+from promotions.entities import Voucher
 from web.errors import TooManyAttempts
 from web.limits import attempted
 from web.methods import get_or_post, own

@@ -7,11 +7,12 @@ from uuid import UUID
 
 from cassandra_db import write, write_together
 from inventory.allocating import in_order, needed, planned
+from inventory.entities import AHEAD, Allocation, Want
 from inventory.errors import OutOfStock
 from inventory.operations.combining import Hold, held_together
 from inventory.operations.copying import stock_copied
 from inventory.operations.moving import released
-from inventory.queries import AHEAD, PLACES, WAREHOUSES, Allocation, Want, hold_id_for, numbers_started
+from inventory.queries import PLACES, WAREHOUSES, hold_id_for, numbers_started
 from jobs.minutes import minute_of
 
 # How long units are kept for somebody who is paying.

@@ -11,8 +11,9 @@ from uuid import UUID
 
 from cassandra_db import Row, conditional, write
 from inventory import queries
+from inventory.entities import SENTINEL, Allocation, Numbers
 from inventory.errors import NothingBooked, NumbersMoving
-from inventory.queries import SENTINEL, Allocation, Numbers, shard_of
+from inventory.queries import shard_of
 
 ENTRY = write(
     "Q16",

@@ -15,9 +15,9 @@ from uuid import UUID, uuid5
 
 from cassandra_db import Outcome, conditional, conditional_batch
 from inventory.allocating import in_order
+from inventory.entities import Allocation
 from inventory.operations.combining import turn
 from inventory.operations.ledger import entered, hold_entered
-from inventory.queries import Allocation
 
 # How often a step goes on from what it was told, before something must be wrong.
 TRIES = 10

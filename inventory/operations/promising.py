@@ -9,12 +9,13 @@ from datetime import date, datetime
 from uuid import UUID, uuid5
 
 from cassandra_db import conditional, conditional_batch, write
+from inventory.entities import AHEAD, BACKORDER, PREORDER
 from inventory.errors import NumbersMoving
 from inventory.operations.combining import turn
 from inventory.operations.copying import stock_copied
 from inventory.operations.ledger import entered
 from inventory.operations.receiving import BOOKED, seeded
-from inventory.queries import AHEAD, BACKORDER, PREORDER, SHOP, numbers
+from inventory.queries import SHOP, numbers
 
 # How often the limit is set anew when somebody buys meanwhile.
 TRIES = 20

@@ -4,10 +4,10 @@ from datetime import datetime
 from uuid import UUID
 
 from cassandra_db import Outcome, conditional, conditional_batch, write
+from inventory.entities import SENTINEL
 from inventory.errors import NotThatMany
 from inventory.operations.combining import turn
 from inventory.operations.ledger import entered
-from inventory.queries import SENTINEL
 
 RECEIVE = conditional(
     "Q16",

@@ -13,12 +13,12 @@ from uuid import UUID
 
 from inventory import operations as inventory
 from inventory import queries as stock
+from inventory.entities import AHEAD, Allocation, Want
 from inventory.errors import OutOfStock
-from inventory.queries import AHEAD, Allocation, Want
 from orders import queries
+from orders.entities import Order
 from orders.errors import MoveRefused, StaleOrder
 from orders.operations.settling import order_moved
-from orders.queries import Order
 from orders.states import CONFIRMED, ON_HOLD
 
 log = logging.getLogger(__name__)

@@ -16,10 +16,11 @@ from moneyed import Money
 
 from accounts.addresses import Address
 from orders import balance, queries
+from orders.entities import Order
 from orders.errors import MoveRefused
+from orders.items import Item, discounted
 from orders.operations.settling import order_moved
 from orders.parcels import AHEAD, left
-from orders.queries import Item, Order, discounted
 from pricing import tax
 from pricing.money import minor, money
 from pricing.quotes import Discount

@@ -7,8 +7,8 @@ from cassandra.query import BoundStatement
 from cassandra_db import read, write, write_together
 from mail.addresses import email_key
 from orders import queries
+from orders.entities import Order
 from orders.operations.hints import microseconds
-from orders.queries import Order
 from orders.states import COLUMNS
 from pricing.money import minor
 

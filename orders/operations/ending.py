@@ -4,11 +4,12 @@ import logging
 from datetime import datetime
 
 from orders import queries
-from orders.errors import NoGateway, StaleOrder
+from orders.entities import Order
+from orders.errors import StaleOrder
 from orders.operations.paying import payment_settled
 from orders.operations.settling import order_moved
-from orders.queries import Order
 from orders.states import PENDING
+from payments.errors import NoGateway
 
 log = logging.getLogger(__name__)
 

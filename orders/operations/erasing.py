@@ -14,10 +14,10 @@ from cassandra.query import BoundStatement
 from cassandra_db import conditional, conditional_batch, write
 from mail.addresses import email_key
 from orders import queries
+from orders.entities import Order
 from orders.errors import StaleOrder
 from orders.operations.copies import copied_at, copies_written
 from orders.operations.moving import event_id_at, event_row
-from orders.queries import Order
 from orders.states import ERASED
 
 BLANKED = conditional(

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from inventory import operations as inventory
 from inventory.operations import HOLD_FOR
 from orders import queries
+from orders.entities import Order
 from orders.errors import NotPayable
 from orders.operations.paying import HOLD_AT_MOST, KEEP
-from orders.queries import Order
 from orders.states import PENDING
 from payments import gateways
 

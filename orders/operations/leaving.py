@@ -8,8 +8,8 @@ from uuid import UUID
 from cassandra_db import Row, conditional, write
 from inventory import operations as inventory
 from inventory import queries as stock
+from inventory.entities import SENTINEL, Allocation
 from inventory.operations import HOLD_FOR
-from inventory.queries import Allocation
 from jobs.minutes import MINUTE, minutes_between
 from orders.states import ABANDONED
 from promotions.operations import vouchers_released
@@ -73,7 +73,7 @@ def holds_given_back(holds: Sequence[Row]) -> None:
         ],
         paid=False,
     )
-    for product_id in {row.product_id for _, row in there if row.hold_id == stock.SENTINEL}:
+    for product_id in {row.product_id for _, row in there if row.hold_id == SENTINEL}:
         inventory.stock_copied(product_id)
 
 

@@ -11,11 +11,11 @@ from cassandra.util import uuid_from_time
 
 from cassandra_db import conditional, conditional_batch
 from orders import following, queries
+from orders.entities import Order
 from orders.errors import StaleOrder
 from orders.events import Event
 from orders.operations.hints import Hint, hint_written
 from orders.parcels import described
-from orders.queries import Order
 from orders.states import MOVES
 from pricing.money import minor
 from pricing.quotes import Discount

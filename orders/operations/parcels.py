@@ -7,8 +7,8 @@ was faster, CassandraUnavailable; times are in UTC.
 from collections.abc import Mapping
 from datetime import datetime
 
+from orders.entities import Order
 from orders.operations.settling import order_moved
-from orders.queries import Order
 
 
 def parcel_packed(

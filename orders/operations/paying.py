@@ -13,11 +13,13 @@ from moneyed import Money
 from cart import queries as carts
 from cassandra_db import conditional
 from inventory import operations as inventory
+from inventory.entities import Want
 from inventory.errors import OutOfStock
 from inventory.operations import HOLD_FOR
-from inventory.queries import Want
 from orders import balance, queries
+from orders.entities import Attempt, Order
 from orders.errors import CheckoutBusy, NotPayable, StaleOrder, TooManyAttempts
+from orders.items import Item
 from orders.operations.hints import hint_written
 from orders.operations.leaving import checkout_left
 from orders.operations.moving import note_added
@@ -25,7 +27,6 @@ from orders.operations.placing import allocated, holding_claimed, holding_unclai
 from orders.operations.refunding import attempt_ended, given_back, refund_noted
 from orders.operations.settling import order_moved, settled
 from orders.persons import user_of_code
-from orders.queries import Attempt, Item, Order
 from orders.states import CANCELLED, CONFIRMING, EXPIRED, PENDING
 from payments import gateways
 from payments.gateways import Verdict
@@ -177,7 +178,7 @@ def _settled_by_hand(order: Order, attempt: Attempt, now: datetime) -> Order:
         return order
     if order.state == PENDING:
         order = confirmed(order, attempt.payment_id, "system", now)
-    elif order.state == EXPIRED and not order.erased and not balance.refunds(order):
+    elif order.state == EXPIRED and not order.erased and not order.refunds:
         try:
             order = _paid_late(order, attempt, now, settle=True)
         except StaleOrder as stale:
@@ -373,7 +374,7 @@ def money_sent_back(order: Order, refund_id: str, *, actor: str, now: datetime, 
 
     Raises NotPayable if it is not theirs to send, StaleOrder, CassandraUnavailable.
     """
-    refund = next((each for each in balance.owed(order) if each.refund_id == refund_id), None)
+    refund = next((each for each in order.owed if each.refund_id == refund_id), None)
     if refund is None or order.payment_method not in gateways.BY_HAND:
         raise NotPayable
     refund_noted(order, refund, actor=actor, now=now, note=note)

@@ -20,22 +20,23 @@ from cassandra.util import uuid_from_time
 
 from accounts.addresses import Address
 from cart import operations as carts
+from cart.entities import Cart
 from cart.errors import CartError
-from cart.queries import Cart
 from cassandra_db import Outcome, conditional, conditional_batch, write, write_together
 from inventory import operations as inventory
+from inventory.entities import Allocation, Want
 from inventory.errors import OutOfStock
-from inventory.queries import Allocation, Want
 from orders import numbers, queries
-from orders.errors import CartOrdered, CheckoutBusy, CheckoutGivenUp, CheckoutUsed, GatewayAway
+from orders.entities import Order
+from orders.errors import CartOrdered, CheckoutBusy, CheckoutGivenUp, CheckoutUsed
 from orders.operations.hints import hint_dropped, hint_written
 from orders.operations.leaving import ABANDONED_SECONDS, ITEMS_REMOVED, checkout_left
 from orders.operations.moving import event_row
 from orders.operations.settling import settled
 from orders.persons import user_of_code
-from orders.queries import Order
 from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
 from payments import gateways
+from payments.errors import GatewayAway
 from pricing import delivery, quotes
 from pricing.money import minor
 from promotions.errors import VoucherRefused

@@ -13,9 +13,10 @@ from moneyed import Money
 
 from cassandra_db import conditional
 from orders import balance, queries
+from orders.entities import Attempt, Order
 from orders.errors import MoneyRestless, MoveRefused, StaleOrder
 from orders.operations.moving import event_written
-from orders.queries import Attempt, Order
+from orders.refunds import Refund
 from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD
 from payments import gateways
 from payments.gateways import CaptureRefused, Gateway, Verdict
@@ -74,7 +75,7 @@ def _next_step(order: Order) -> Callable[[Order, datetime], Order] | None:
             return _let_go
     if order.state in (CANCELLED, EXPIRED) and minor(balance.refundable(order)) > 0:
         return _return_decided
-    if balance.owed(order) and order.payment_method not in gateways.BY_HAND:
+    if order.owed and order.payment_method not in gateways.BY_HAND:
         return _returned
     return None
 
@@ -147,7 +148,7 @@ def _taken_already(order: Order, attempt: Attempt, verdict: Verdict, now: dateti
 def _return_decided(order: Order, now: datetime) -> Order:
     """All that is left of an ended order's money is to go back."""
     details = {
-        "refund": str(uuid5(order.order_id, f"the rest {len(balance.refunds(order))}")),
+        "refund": str(uuid5(order.order_id, f"the rest {len(order.refunds)}")),
         "amount": minor(balance.refundable(order)),
         "lines": {},
         "reason": order.state,
@@ -157,7 +158,7 @@ def _return_decided(order: Order, now: datetime) -> Order:
 
 def _returned(order: Order, now: datetime) -> Order:
     """Give back the oldest of what is owed."""
-    refund = balance.owed(order)[0]
+    refund = order.owed[0]
     of = balance.sources(order, refund.amount)
     attempts = {each.payment_id: each for each in queries.attempts(order.order_id)}
     for payment_id, part in of.items():
@@ -166,7 +167,7 @@ def _returned(order: Order, now: datetime) -> Order:
     return refund_noted(order, refund, actor="system", now=now)
 
 
-def refund_noted(order: Order, refund: balance.Refund, *, actor: str, now: datetime, note: str = "") -> Order:
+def refund_noted(order: Order, refund: Refund, *, actor: str, now: datetime, note: str = "") -> Order:
     """Note that what was owed has gone back, and of which payments; return the order.
 
     Raises MoveRefused, StaleOrder, CassandraUnavailable.

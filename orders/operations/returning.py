@@ -10,9 +10,9 @@ from uuid import uuid5
 
 from moneyed import Money
 
+from orders.entities import Order
 from orders.errors import MoveRefused
 from orders.operations.settling import order_moved
-from orders.queries import Order
 from orders.returns import all_there
 from pricing.money import minor
 

@@ -12,8 +12,9 @@ from analytics import operations as analytics
 from analytics.figures import SoldLine
 from analytics.operations import Sale
 from orders import balance
-from orders.balance import Refund
-from orders.queries import Item, Order
+from orders.entities import Order
+from orders.items import Item
+from orders.refunds import Refund
 from pricing import tax
 from pricing.money import minor, money
 from pricing.shares import spread
@@ -71,7 +72,7 @@ def sale_of(order: Order, items: Sequence[Item]) -> Sale | None:
     # A line of which nothing is left is told, too: it may have been told as sold before.
     left = {item.line_number: item for item in order.lines(items)}
     lines = [_paid(left.get(item.line_number) or item.less(0), order.country) for item in items]
-    passed_over = {each.refund_id for each in balance.owed(order)} | balance.of_changes(order)
+    passed_over = {each.refund_id for each in order.owed} | balance.of_changes(order)
     for refund in _for_what_stayed(order, items):
         if refund.refund_id not in passed_over:
             _given_back(refund, lines)
@@ -84,7 +85,7 @@ def _for_what_stayed(order: Order, items: Sequence[Item]) -> Iterator[Refund]:
     of = {item.line_number: item for item in items}
     _, out = balance.paid_back_by_line(order, {line: item.quantity for line, item in of.items()})
     passed_over = balance.of_changes(order)
-    for refund in balance.refunds(order):
+    for refund in order.refunds:
         if refund.refund_id in passed_over or not any(out.get(line) for line in refund.lines):
             yield refund
             continue

@@ -12,7 +12,9 @@ from cassandra_db import CassandraUnavailable, read
 from inventory import operations as inventory
 from inventory.allocating import in_order
 from orders import parcels, queries, returns
-from orders.errors import GatewayAway, MoneyRestless
+from orders.entities import Order
+from orders.errors import MoneyRestless
+from orders.items import Item
 from orders.operations.copies import copies_written
 from orders.operations.hints import hint_dropped
 from orders.operations.moving import event_written
@@ -20,8 +22,8 @@ from orders.operations.refunding import money_settled
 from orders.operations.selling import sale_noted
 from orders.operations.telling import mails_written
 from orders.persons import user_of_code
-from orders.queries import Item, Order
 from orders.states import CANCELLED, CONFIRMING, EXPIRED, PENDING
+from payments.errors import GatewayAway
 from payments.gateways import TRANSFER
 from promotions.errors import VoucherRefused
 from promotions.operations import voucher_claimed, voucher_had, voucher_released

@@ -14,11 +14,12 @@ from django.utils.formats import date_format
 from accounts import queries as accounts
 from mail.operations import mail_queued
 from mail.queries import not_written
-from orders import balance, links
+from orders import links
 from orders.carriers import tracking_url
+from orders.entities import Order
 from orders.events import Event, units
+from orders.items import Item
 from orders.parcels import Content
-from orders.queries import Item, Order
 from orders.states import CONFIRMING, PENDING
 from payments.gateways import AT_THE_DOOR, BY_HAND, CARD, TRANSFER
 from pricing.money import money
@@ -290,7 +291,7 @@ def _of_return(event: Event, order: Order, items: tuple[Item, ...]) -> tuple[Con
 
 
 def _refunded(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
-    about = next((each for each in balance.refunds(order) if each.refund_id == event.details.get("refund")), None)
+    about = next((each for each in order.refunds if each.refund_id == event.details.get("refund")), None)
     amount = about.amount if about else order.refunded
     of = {item.line_number: item for item in items}
     lines = about.lines if about else {}

@@ -22,10 +22,10 @@ from cart.operations.filling import Units, units_put
 from cassandra_db import BadPageToken
 from orders import access, operations, queries, shown
 from orders.again import items_today
+from orders.entities import Order
 from orders.errors import MoveRefused, StaleOrder
 from orders.events import Event
 from orders.forms import AgainForm, HistoryForm
-from orders.queries import Order
 from web.methods import get_or_post, own
 from web.rendering import page
 

@@ -14,8 +14,8 @@ from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 
 from orders import access, operations, parcels, queries, shown
+from orders.entities import Order
 from orders.errors import MoveRefused, StaleOrder
-from orders.queries import Order
 from orders.wishes import ChangeForm, DoorForm, SendBackForm
 from web.methods import get_or_post, own
 from web.rendering import page

@@ -15,10 +15,11 @@ from django.views.decorators.http import require_safe
 from accounts import known_devices
 from accounts import queries as accounts
 from orders import access, links, operations, queries, shown
+from orders.entities import Order
 from orders.forms import LookupForm
 from orders.invoice import has_invoice
 from orders.invoice import invoice as as_pdf
-from orders.queries import Item, Order
+from orders.items import Item
 from orders.states import CONFIRMING
 from orders.views.payment import asked
 from web.errors import TooManyAttempts

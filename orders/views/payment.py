@@ -15,9 +15,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import to_login
 from orders import access, numbers, operations, queries
-from orders.errors import GatewayAway, NoGateway, NoticeBusy, NotPayable, OrderError
-from orders.queries import Order
+from orders.entities import Order
+from orders.errors import NoticeBusy, NotPayable, OrderError
 from payments import gateways
+from payments.errors import GatewayAway, NoGateway
 from web.methods import get_or_post, own, public
 from web.rendering import without_header
 
@@ -36,7 +37,7 @@ def to_payment(request: HttpRequest, order: Order) -> HttpResponse:
         url = operations.payment_started(order, _origin(request), datetime.now(UTC)).url
     except NotPayable:
         response = redirect("orders:detail", order.number)
-    except OrderError as refused:
+    except (OrderError, GatewayAway) as refused:
         messages.error(request, str(refused))
         response = redirect("orders:detail", order.number)
     else:
@@ -76,7 +77,7 @@ def give_up(request: HttpRequest, order: Order) -> HttpResponse:
         if not order.waits_for_payment:
             raise NotPayable
         operations.order_moved(order, "cancelled", actor="shopper", now=datetime.now(UTC))
-    except OrderError as refused:
+    except (OrderError, GatewayAway) as refused:
         messages.error(request, str(refused))
         return redirect("orders:detail", order.number)
     messages.info(request, f"Order {order.number} is given up.")
@@ -94,7 +95,7 @@ def keep(request: HttpRequest, number: str) -> HttpResponse:
     try:
         until = operations.kept_longer(order, datetime.now(UTC))
         messages.success(request, f"We keep your things until {time_format(timezone.localtime(until), 'H:i')}.")
-    except OrderError as refused:
+    except (OrderError, GatewayAway) as refused:
         messages.error(request, str(refused))
     return redirect("orders:detail", number)
 

@@ -19,7 +19,7 @@ from django.conf import settings
 from moneyed import Money
 
 from inventory.operations import HOLD_FOR
-from orders.errors import GatewayAway, NoGateway
+from payments.errors import GatewayAway, NoGateway
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from django.conf import settings
 from moneyed import Money
 from stripe.params.checkout import SessionCreateParams
 
-from orders.errors import GatewayAway
+from payments.errors import GatewayAway
 from payments.gateways import CaptureRefused, Notice, Request, Started, Verdict, read_notice
 from pricing.money import minor, money
 

@@ -31,10 +31,10 @@ from mail.queries import mail, mails_to
 from notifications.operations import waiter_added
 from notifications.queries import Wish, waits_of
 from orders import queries as orders
+from orders.entities import Order
 from orders.links import track_token
 from orders.operations import joining, order_moved, return_rejected, return_requested, settled
 from orders.privacy import _under_way
-from orders.queries import Order
 from orders.states import COLUMNS
 from tests.cart.sharing import listed_names, make_person, make_shared_cart, someone
 from tests.factories import PASSWORD, make_order, make_user, staff_signed_in

@@ -10,8 +10,8 @@ from django.test import Client
 from accounts.addresses import Address
 from accounts.models import User
 from orders import operations
+from orders.entities import Order
 from orders.operations import Draft
-from orders.queries import Order
 from pricing import delivery
 from pricing.quotes import QuotedLine
 from tests.factories import make_payment, make_product, make_stock, make_user, staff_signed_in

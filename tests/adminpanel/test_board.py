@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from adminpanel import queries
 from orders import states
-from orders.queries import Count
+from orders.entities import Count
 from tests.adminpanel.conftest import make_order
 
 BOARD = reverse("adminpanel:board")

@@ -14,8 +14,8 @@ from moneyed import Money
 from accounts import audit
 from accounts.models import User
 from adminpanel import queries as staff_queries
-from orders import balance, operations, queries
-from orders.queries import Order
+from orders import operations, queries
+from orders.entities import Order
 from tests.adminpanel.conftest import make_order
 from tests.factories import make_draft, make_product, make_stock
 
@@ -216,7 +216,7 @@ def test_money_goes_back_for_lines_with_the_delivery(desk: Client) -> None:
     assert desk.post(url("refund", order), sent).status_code == 303
     done = now_of(order)
     assert (done.refunded, done.payment) == (Money(12, "EUR") + order.delivery, "partially_refunded")
-    (refund,) = balance.refunds(done)
+    (refund,) = done.refunds
     assert (refund.lines, refund.reason) == ({1: 1}, "One was broken")
     text = text_of(desk, done)
     assert "Given back" in text
@@ -286,12 +286,12 @@ def test_what_was_taken_out_before_it_was_paid_is_not_given_back(desk: Client) -
     placed = operations.order_placed(replace(draft, payment_method="cod"), datetime.now(UTC))
     operations.payment_started(placed, "http://testserver", datetime.now(UTC))
     order = operations.order_changed(now_of(placed), {1: 2}, actor="shopper", now=datetime.now(UTC))
-    assert not balance.refunds(order), "nothing was paid yet"
+    assert not order.refunds, "nothing was paid yet"
     order, _ = operations.money_received(order, order.total, key=str(uuid4()), actor="Bea", now=datetime.now(UTC))
     assert desk.post(url("refund", order), seen(order, line_1="3", reason="All")).status_code == 422
     assert desk.post(url("refund", order), seen(order, line_1="2", reason="All")).status_code == 303
     done = now_of(order)
-    assert [refund.amount for refund in balance.refunds(done)] == [order.total - order.delivery]
+    assert [refund.amount for refund in done.refunds] == [order.total - order.delivery]
     assert desk.post(url("refund", order), seen(done, line_1="1", reason="More")).status_code == 422
 
 
@@ -359,7 +359,7 @@ def test_money_that_nobody_but_staff_can_send_waits_for_them(desk: Client, staff
     press = str(uuid4())
     paid, _ = operations.money_received(order, order.total, key=press, actor="Ann", now=datetime.now(UTC))
     gone = operations.order_moved(paid, "cancelled", actor="shopper", now=datetime.now(UTC))
-    (owed,) = balance.owed(gone)
+    (owed,) = gone.owed
     assert "I have sent them" in text_of(desk, gone)
     assert "I have sent them" not in text_of(staff, gone)
     assert staff.post(url("money_sent", order), {"refund": owed.refund_id}).status_code == 403

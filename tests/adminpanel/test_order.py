@@ -9,7 +9,7 @@ from django.urls import reverse
 from accounts.models import User
 from adminpanel import queries as staff_queries
 from orders import operations, queries
-from orders.queries import Order
+from orders.entities import Order
 from tests.adminpanel.conftest import make_order
 from tests.factories import make_user, staff_signed_in
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.test import Client
 
 from orders import queries
-from orders.queries import Order
+from orders.entities import Order
 from tests.adminpanel.conftest import make_order
 from tests.factories import make_user, staff_signed_in
 from tests.journeys.pressing import CSRF, Line

@@ -6,7 +6,7 @@ from analytics import queries
 from analytics.days import day_of
 from analytics.figures import SoldLine
 from orders import operations
-from orders.queries import Order
+from orders.entities import Order
 from pricing.money import money
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.audit import audit

@@ -16,8 +16,8 @@ from analytics.figures import ALL, Daily, Fact, Figures, SoldLine, rolled_up
 from analytics.jobs import roll_up
 from analytics.operations import LATEST_FACT, Sale, day_rolled_up, days_rolled_up, facts_removed, sold
 from cassandra_db import write_together
+from catalogue.entities import CategoryNode
 from catalogue.operations import product_saved
-from catalogue.queries import CategoryNode
 from tests.factories import make_category, make_product, make_user, staff_signed_in
 
 # Each test has days of its own, long ago.

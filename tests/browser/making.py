@@ -26,13 +26,14 @@ from cart import operations as carts
 from cart import queries as cart_queries
 from cart.operations import sharing
 from catalogue import operations as catalogue
-from catalogue.queries import Product, category_by_slug, product, product_id_by_slug
+from catalogue.entities import Product
+from catalogue.queries import category_by_slug, product, product_id_by_slug
 from demo.showroom import data
 from demo.testbank.cards import CHALLENGED
 from demo.testbank.operations import card_given
 from notifications.queries import Wish, end_token
+from orders.entities import Order
 from orders.operations import order_moved, order_placed, payment_started, return_requested
-from orders.queries import Order
 from tests.browser import steps
 from tests.cart.sharing import make_person, make_shared_cart, someone
 from tests.factories import make_category, make_draft, make_payment, make_product, make_user, staff_signed_in

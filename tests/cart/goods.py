@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from cart.operations.contents import Change, changed
-from catalogue.queries import Product, Variant
+from catalogue.entities import Product, Variant
 from pricing.money import minor, money
 
 

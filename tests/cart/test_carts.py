@@ -16,7 +16,7 @@ from cart.naming import LONGEST, free_name, name_brought, name_key, name_of
 from cart.operations import carts, tidying
 from cart.undo import undo_of
 from cassandra_db.session import session
-from catalogue.queries import Product
+from catalogue.entities import Product
 from tests.cart.goods import mug
 from tests.cart.test_operations import NOW, add, cart_of, full
 from tests.cart.test_views import owner, press

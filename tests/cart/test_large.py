@@ -17,7 +17,7 @@ from cart.limits import MAX_LINES
 from cart.views.lines import MOST_DRAWN
 from cassandra_db import write_together
 from cassandra_db.session import session
-from catalogue.queries import Product
+from catalogue.entities import Product
 from inventory.operations.copying import COPY
 from tests.cart.goods import mug, put_all
 from tests.factories import make_product, make_stock

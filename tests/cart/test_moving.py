@@ -11,11 +11,11 @@ from django.test import Client
 from django.urls import reverse
 
 from cart import jobs, operations, queries
+from cart.entities import Cart
 from cart.errors import CartError, NoSuchLine, SameCart, TooLate, TooManyLines, TooManyTogether
 from cart.merging import preview
 from cart.operations import contents, moving
-from cart.queries import Cart
-from catalogue.queries import Product
+from catalogue.entities import Product
 from jobs.leases import lease, moved
 from jobs.minutes import minute_of
 from pricing.money import minor, money

@@ -12,12 +12,13 @@ from cassandra.cluster import Session
 from cassandra.query import BatchStatement
 
 from cart import operations, queries
+from cart.entities import Cart
 from cart.errors import CartFull, NoSuchCart, NoSuchLine, TooMany, TooManyCarts
 from cart.limits import MAX_CARTS
 from cart.operations import carts, lines
 from cart.undo import removed
 from cassandra_db.session import session
-from catalogue.queries import Product
+from catalogue.entities import Product
 from pricing.money import minor, money
 from tests.cart.goods import mug, priced
 
@@ -32,7 +33,7 @@ def add(
     )
 
 
-def cart_of(owner: UUID) -> queries.Cart:
+def cart_of(owner: UUID) -> Cart:
     found = queries.cart_of(owner)
     assert found is not None
     assert found.line_count == len(found.lines)

@@ -15,10 +15,11 @@ from lxml import html
 from moneyed import EUR, Money
 
 from cart import operations, queries, today
+from cart.entities import Cart
 from cart.errors import NoSuchCart, PriceMoved
 from cart.today import Agreed
+from catalogue.entities import Product
 from catalogue.operations import product_saved
-from catalogue.queries import Product
 from inventory.goods import goods_of
 from tests.cart.goods import mug as loose_mug
 from tests.cart.goods import put_all
@@ -50,7 +51,7 @@ def owner(client: Client) -> UUID:
     return UUID(hex=guest)
 
 
-def cart_of(client: Client) -> queries.Cart:
+def cart_of(client: Client) -> Cart:
     found = queries.cart_of(owner(client))
     assert found is not None
     return found
@@ -235,8 +236,9 @@ def test_x49_what_is_gone_or_sold_out_does_not_count(client: Client) -> None:
 
 def make_nothing_left(product: Product) -> None:
     """Let somebody else hold all there is."""
+    from inventory.entities import Want
     from inventory.operations import held, stock_copied
-    from inventory.queries import Want, stock_of
+    from inventory.queries import stock_of
 
     variant_id = product.variants[0].variant_id
     left = stock_of(product.product_id)[variant_id].available

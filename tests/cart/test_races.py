@@ -21,7 +21,7 @@ from cart.errors import CartError, NameTaken, TooManyCarts
 from cart.limits import MAX_CARTS
 from cart.naming import name_key
 from cart.operations import carts
-from catalogue.queries import Product
+from catalogue.entities import Product
 from tests.cart.goods import mug
 from tests.cart.test_carts import make, named
 from tests.cart.test_moving import checked, units

@@ -8,8 +8,9 @@ import pytest
 
 from cart import operations, queries
 from cart.operations import carts
+from catalogue.entities import Product
 from catalogue.operations import prefixes_rebuilt
-from catalogue.queries import Product, product, suggestions, variant_by_sku
+from catalogue.queries import product, suggestions, variant_by_sku
 from pricing.money import money
 from tests.factories import make_product
 

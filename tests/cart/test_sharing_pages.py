@@ -17,8 +17,9 @@ from pytest_django import Settings
 from accounts.models import User
 from cart import operations, people, queries
 from cart.access import BUY, EDIT, OWN, VIEW
+from cart.entities import Cart
 from cart.operations import sharing
-from catalogue.queries import Product
+from catalogue.entities import Product
 from tests.cart.sharing import make_person, someone
 from tests.factories import PASSWORD, make_product, make_stock, make_user
 
@@ -54,7 +55,7 @@ class Scene:
     sessions: dict[str, str]
 
     @property
-    def cart(self) -> queries.Cart:
+    def cart(self) -> Cart:
         return queries.cart(self.cart_id)
 
     def key(self, place: int = 0) -> str:

@@ -14,7 +14,7 @@ from cart.errors import CartError, NameTaken, TooMany, TooManyTogether
 from cart.limits import MAX_QUANTITY
 from cart.operations import contents
 from cart.undo import Undo
-from catalogue.queries import Variant
+from catalogue.entities import Variant
 from pricing.money import minor
 from tests.cart.goods import mug, priced
 from tests.cart.test_operations import NOW

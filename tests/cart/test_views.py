@@ -18,9 +18,10 @@ from moneyed import EUR, Money
 
 from accounts.operations import user_registered
 from cart import queries
+from cart.entities import Cart
 from cart.operations import carts_adopted
+from catalogue.entities import Product
 from catalogue.operations import product_saved
-from catalogue.queries import Product
 from tests.factories import make_product, make_stock, make_user
 
 HTMX = {"HX-Request": "true"}
@@ -41,7 +42,7 @@ def owner(client: Client) -> UUID:
     return UUID(hex=guest)
 
 
-def cart_of(client: Client) -> queries.Cart:
+def cart_of(client: Client) -> Cart:
     found = queries.cart_of(owner(client))
     assert found is not None
     return found

@@ -11,8 +11,9 @@ from django.test.utils import override_settings
 from moneyed import EUR, Money
 
 from cart import operations, queries
+from cart.entities import Cart
 from cart.today import as_today
-from catalogue.queries import Product
+from catalogue.entities import Product
 from pricing import delivery
 from promotions.operations import Terms, person_key, promotion_ended, promotion_made, voucher_claimed
 from promotions.queries import CODE
@@ -39,7 +40,7 @@ def filled(client: Client, price: str = "20.00", quantity: int = 1) -> UUID:
     """Put something into the visitor's cart, and return its id."""
     sku = make_goods(price).variants[0].sku
     client.post("/cart/add/", {"variant": sku, "quantity": quantity, "operation": uuid4()})
-    cart: queries.Cart = client.get("/cart/").context["cart"]
+    cart: Cart = client.get("/cart/").context["cart"]
     return cart.cart_id
 
 

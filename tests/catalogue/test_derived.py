@@ -9,7 +9,7 @@ import pytest
 from moneyed import EUR, Money
 
 from catalogue import jobs, operations, queries
-from catalogue.queries import Product
+from catalogue.entities import Product
 from catalogue.words import forms, prefixes, terms, words
 from jobs.leases import lease, moved
 from tests.factories import make_category, make_product

@@ -15,8 +15,8 @@ from moneyed import EUR, Money
 
 from cassandra_db import BadPageToken, CassandraUnavailable, write_together
 from catalogue import operations, queries
+from catalogue.entities import Card, CategoryNode, Product
 from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
-from catalogue.queries import CategoryNode, Product
 from tests.factories import make_category, make_product
 from tests.rules import for_each
 
@@ -86,7 +86,7 @@ def test_q2_the_parts_of_a_list_are_the_list(sort: str) -> None:
     shelf = five_of_one_name()
     whole = queries.category_page(shelf.category_id, sort)
     assert whole.next == ""
-    parts: list[queries.Card] = []
+    parts: list[Card] = []
     token = ""
     while True:
         part = queries.category_page(shelf.category_id, sort, token, limit=2)

@@ -10,7 +10,7 @@ import pytest
 from django.test import override_settings
 
 from catalogue import operations, search
-from catalogue.queries import Product
+from catalogue.entities import Product
 from tests.factories import make_category, make_product
 from tests.rules import for_each
 

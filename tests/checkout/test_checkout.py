@@ -20,17 +20,17 @@ from lxml import html
 
 from cart import operations as cart_operations
 from cart import queries as carts
+from cart.entities import Cart
 from cart.errors import CartChanged
-from cart.queries import Cart
-from catalogue.queries import Product
+from catalogue.entities import Product
 from checkout.checkouts import checkout_of
 from demo.testbank import queries as bank_queries
 from jobs.minutes import minute_of
 from mail import queries as mails
 from orders import jobs, operations, queries
+from orders.entities import Order
 from orders.errors import CartOrdered
 from orders.operations import paying, placing
-from orders.queries import Order
 from pricing.money import minor
 from promotions.operations import Terms, promotion_made
 from promotions.rules import PERCENTAGE

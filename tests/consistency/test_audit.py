@@ -23,11 +23,11 @@ from consistency.running import audited
 from inventory import queries as stock
 from jobs.minutes import minute_of
 from orders import queries
+from orders.entities import Order
 from orders.operations import order_moved, order_placed, settled
 from orders.operations.copies import copied_at
 from orders.operations.hints import hint_dropped
 from orders.operations.moving import event_written
-from orders.queries import Order
 from promotions.operations import voucher_released
 from promotions.queries import CODE, promotion
 from promotions.rules import code_key

@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 from catalogue import queries
+from catalogue.entities import Product
 from catalogue.operations import PLACES, changed_since
-from catalogue.queries import Product
 from inventory import queries as stock
+from inventory.entities import SENTINEL
 from inventory.operations import stock_copied, stock_received
-from inventory.queries import SENTINEL, WAREHOUSES
+from inventory.queries import WAREHOUSES
 from tests.factories import make_category, make_product, make_stock
 
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inventory.allocating import chosen, needed, planned
-from inventory.queries import WAREHOUSES, Want
+from inventory.entities import Want
+from inventory.queries import WAREHOUSES
 
 ORDER = uuid4()
 GOODS = [UUID(int=n) for n in range(1, 4)]

@@ -16,9 +16,9 @@ from cassandra_db import CassandraUnavailable, UnknownOutcome, statements
 from cassandra_db import session as sessions
 from cassandra_db.configuration import CONDITIONAL
 from inventory import operations
+from inventory.entities import Numbers
 from inventory.operations import combining
 from inventory.operations.combining import Hold, held_together
-from inventory.queries import Numbers
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
 

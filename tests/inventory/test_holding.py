@@ -10,15 +10,15 @@ import pytest
 
 from cassandra_db import metered
 from inventory import operations, queries
+from inventory.entities import Allocation, Numbers, Want
 from inventory.errors import OutOfStock
 from inventory.operations import combining, holding
-from inventory.queries import Numbers, Want
 from jobs.minutes import minute_of
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
 
 
-def first_try(order_id: UUID, *wants: Want, **knows: Any) -> tuple[queries.Allocation, ...]:
+def first_try(order_id: UUID, *wants: Want, **knows: Any) -> tuple[Allocation, ...]:
     return operations.held(order_id, wants, NOW, retry=False, **knows)
 
 

@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from cassandra_db.session import session
 from inventory import operations, queries
+from inventory.entities import Allocation, Numbers, Want
 from inventory.errors import NothingBooked, NotThatMany, NumbersMoving, OutOfStock
-from inventory.queries import Allocation, Numbers, Want
 from tests.factories import make_stock
 from tests.inventory.test_moving import paid
 from tests.inventory.test_operations import NOW, numbers, want

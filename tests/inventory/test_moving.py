@@ -15,9 +15,9 @@ from cassandra_db import session as sessions
 from cassandra_db import statements
 from cassandra_db.configuration import CONDITIONAL
 from inventory import operations, queries
+from inventory.entities import Allocation, Numbers
 from inventory.errors import NotThatMany
 from inventory.operations import ledger
-from inventory.queries import Allocation, Numbers
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
 

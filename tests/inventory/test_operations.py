@@ -14,9 +14,10 @@ from cassandra_db import session as sessions
 from cassandra_db import statements
 from cassandra_db.configuration import CONDITIONAL
 from inventory import operations, queries
+from inventory.entities import SENTINEL, Numbers, Want
 from inventory.errors import OutOfStock
 from inventory.operations import combining, copying, holding
-from inventory.queries import SENTINEL, WAREHOUSES, Numbers, Want
+from inventory.queries import WAREHOUSES
 from jobs.minutes import minute_of
 from tests.factories import make_stock
 

@@ -8,8 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from inventory import operations, queries
+from inventory.entities import AHEAD, BACKORDER, PREORDER, Ahead, Numbers, Want
 from inventory.errors import OutOfStock
-from inventory.queries import AHEAD, BACKORDER, PREORDER, Numbers, Want
 from tests.factories import make_product, make_stock
 from tests.inventory.test_operations import NOW, numbers, want
 
@@ -53,7 +53,7 @@ def test_pages_say_that_it_is_sold_ahead() -> None:
     stock = queries.stock_of(product_id)[variant_id]
     assert (stock.available, stock.in_house, stock.word) == (4, 1, "few")
     assert stock.waits(1) is None
-    assert stock.waits(3) == queries.Ahead(PREORDER, 4, SOON)
+    assert stock.waits(3) == Ahead(PREORDER, 4, SOON)
     assert stock.waits(5) is None
     operations.held(uuid4(), [Want(1, product_id, variant_id, 1)], NOW)
     operations.stock_copied(product_id)
@@ -124,4 +124,4 @@ def test_the_words_for_it(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subt
         (PREORDER, date(2026, 11, 2), "Pre-order: sent as soon as it is here"),
     ):
         with subtests.test(kind=kind, on=on):
-            assert queries.Ahead(kind, 1, on).words == words
+            assert Ahead(kind, 1, on).words == words

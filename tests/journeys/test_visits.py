@@ -10,7 +10,7 @@ import pytest
 from django.core import mail
 
 from accounts.operations import user_registered
-from catalogue.queries import Product
+from catalogue.entities import Product
 from mail.operations import mails_sent
 from mail.queries import mails_to
 from tests.factories import make_category, make_product, make_stock

@@ -13,7 +13,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from cassandra_db import read
-from catalogue.queries import Product
+from catalogue.entities import Product
 from inventory.operations import stock_copied, stock_received
 from notifications import queries as waiting
 from notifications.jobs import back_in_stock
@@ -255,8 +255,8 @@ def test_a_line_in_the_cart_that_is_sold_out_offers_it_too(client: Client) -> No
     variant_id = make_stock(1, product_id=mug.product_id, variant_id=mug.variants[0].variant_id)
     sent = {"variant": mug.variants[0].sku, "quantity": "1", "operation": str(uuid4())}
     client.post(reverse("cart:add"), sent)
+    from inventory.entities import Want
     from inventory.operations import held
-    from inventory.queries import Want
 
     held(uuid4(), [Want(1, mug.product_id, variant_id, 1)], datetime.now(UTC))
     stock_copied(mug.product_id)

@@ -8,7 +8,7 @@ from consistency.running import audited
 from inventory import queries as stock
 from inventory.queries import WAREHOUSES
 from orders import queries
-from orders.queries import Order
+from orders.entities import Order
 
 
 def stock_adds_up(variant_id: UUID) -> dict[str, int]:

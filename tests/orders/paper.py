@@ -10,10 +10,11 @@ from cassandra.util import uuid_from_time
 
 from accounts.addresses import Address
 from orders import following
+from orders.entities import Order
 from orders.events import Event
+from orders.items import Item
 from orders.operations.changing import change_of
 from orders.parcels import described
-from orders.queries import Item, Order
 from pricing import tax
 from pricing.money import money
 from pricing.quotes import Discount

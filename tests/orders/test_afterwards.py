@@ -19,15 +19,15 @@ from accounts import queries as people
 from accounts.models import User
 from cart import queries as carts
 from cart.operations import cart_made
+from catalogue.entities import Product
 from catalogue.operations import product_saved
-from catalogue.queries import Product
 from demo.testbank import operations as bank
 from jobs.minutes import minute_of
 from mail.queries import mails_to
 from orders import links, operations, queries
+from orders.entities import Order
 from orders.jobs import joined_in
 from orders.operations import joining
-from orders.queries import Order
 from orders.views import afterwards
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock, make_user
 

@@ -8,13 +8,13 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from catalogue.queries import Product
+from catalogue.entities import Product
 from inventory import operations as inventory
 from inventory import queries as stock
-from inventory.queries import AHEAD, PREORDER, Numbers
+from inventory.entities import AHEAD, PREORDER, Ahead, Numbers
 from orders import queries
+from orders.entities import Order
 from orders.operations import arriving, goods_allocated, order_moved, order_placed, settled
-from orders.queries import Order
 from tests.factories import make_draft, make_payment, make_product, make_stock
 
 SOON = (datetime.now(UTC) + timedelta(days=40)).date()
@@ -128,7 +128,7 @@ def test_a_crash_on_the_way_is_finished(step: str, only_ours: list[UUID], monkey
 def test_the_pages_say_when_it_is_sent(client: Client) -> None:
     product = promised(4, berlin=1)
     page = client.get(f"/p/{product.slug}/").content.decode()
-    words = stock.Ahead(PREORDER, 4, SOON).words
+    words = Ahead(PREORDER, 4, SOON).words
     assert f"More than 1 at once are sent together, later. {words}." in page
     ordered((product, 1))
     page = client.get(f"/p/{product.slug}/").content.decode()

@@ -12,8 +12,8 @@ from django.urls import reverse
 from lxml import html
 
 from orders import operations, queries
+from orders.entities import Order
 from orders.links import track_token
-from orders.queries import Order
 from pricing.money import minor
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
 

@@ -14,7 +14,7 @@ from inventory import queries as stock
 from inventory.operations import HOLD_FOR
 from jobs.minutes import minutes_between
 from orders import jobs, operations, queries
-from orders.queries import Order
+from orders.entities import Order
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
 from tests.orders.audit import audit, stock_adds_up
 

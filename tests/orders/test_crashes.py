@@ -13,13 +13,13 @@ from uuid import uuid4
 import pytest
 
 from cassandra_db import read
-from catalogue.queries import Product
+from catalogue.entities import Product
 from demo.testbank import operations as bank
 from demo.testbank import queries as bank_queries
 from mail import queries as mails
 from orders import operations, queries
+from orders.entities import Order
 from orders.operations import Draft, Started
-from orders.queries import Order
 from orders.states import ABANDONED, COLUMNS
 from promotions.queries import CODE, promotion
 from promotions.rules import code_key

@@ -13,9 +13,9 @@ from moneyed import Money
 from inventory import operations as inventory
 from jobs.minutes import minutes_between
 from orders import balance, jobs, operations, queries
+from orders.entities import Order, Ticket
 from orders.errors import MoveRefused, StaleOrder
 from orders.operations import moving, settling
-from orders.queries import Order
 from pricing.money import money
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.audit import audit, numbers_of, stock_adds_up
@@ -286,8 +286,8 @@ def test_an_order_that_was_to_pack_for_two_days_is_late(monkeypatch: pytest.Monk
     assert audit(sent.order_id).column == "shipped"
 
 
-def _ticket(order: Order) -> queries.Ticket:
-    return queries.Ticket(
+def _ticket(order: Order) -> Ticket:
+    return Ticket(
         order.order_id,
         order.number,
         order.placed_at,

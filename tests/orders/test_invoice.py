@@ -13,9 +13,10 @@ from pypdf import PdfReader
 
 from accounts.addresses import Address
 from orders import operations, queries
+from orders.entities import Order
 from orders.invoice import invoice
 from orders.links import track_token
-from orders.queries import Event, Order
+from orders.queries import Event
 from pricing.money import money
 from pricing.quotes import Discount
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock, make_user

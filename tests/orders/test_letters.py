@@ -13,9 +13,9 @@ from cassandra_db import Row
 from mail.queries import mails_to
 from orders import operations, queries
 from orders.carriers import tracking_url
+from orders.entities import Order
 from orders.links import order_id_of
 from orders.operations.telling import Letter, letter_about, mails_written
-from orders.queries import Order
 from pricing.delivery import METHODS
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.paper import changed, happens, items, order, paid

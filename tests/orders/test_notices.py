@@ -21,12 +21,12 @@ from demo.testbank import operations as bank
 from demo.testbank import queries as books
 from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
-from inventory import queries as stock
+from inventory.entities import Want
 from jobs.minutes import minute_of, minutes_between
 from orders import operations, queries
+from orders.entities import Order
 from orders.errors import NoticeBusy
 from orders.operations import noticing
-from orders.queries import Order
 from payments.gateways import Notice
 from tests.factories import make_order
 from tests.orders.audit import audit, stock_adds_up
@@ -195,7 +195,7 @@ def test_an_hour_late_with_the_goods_gone_nothing_is_charged(shop: str) -> None:
     order, payment_id = paid_with(cards.APPROVED, shop, order)
     operations.order_moved(fresh(order), "expired", actor="system", now=now())
     item = queries.items(order)[0]
-    inventory.held(uuid4(), [stock.Want(1, item.product_id, item.variant_id, 1)], now())
+    inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
     assert post(shop, *notice_of(payment_id, order.number)) == 204
     done = audit(order.order_id)
     assert (done.state, done.payment) == ("expired", "voided")

@@ -22,6 +22,7 @@ from demo.testbank import queries as bank_queries
 from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
 from inventory import queries as stock
+from inventory.entities import Want
 from inventory.errors import OutOfStock
 from inventory.operations import holding
 from jobs.leases import lease, position
@@ -29,19 +30,18 @@ from jobs.minutes import minute_of, minutes_between
 from jobs.shares import Share
 from mail import queries as mails
 from orders import jobs, operations, queries
+from orders.entities import Order
 from orders.errors import (
     CheckoutBusy,
     CheckoutGivenUp,
     CheckoutUsed,
-    GatewayAway,
     MoveRefused,
-    NoGateway,
     NotPayable,
     StaleOrder,
     TooManyAttempts,
 )
 from orders.operations import copies, hints, moving, paying, placing, refunding, settling
-from orders.queries import Order
+from payments.errors import GatewayAway, NoGateway
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.audit import audit, numbers_of, stock_adds_up
 from tests.orders.crashing import killed_in, worked
@@ -450,7 +450,7 @@ def test_a_payment_after_the_end_goes_back_when_the_goods_are_sold() -> None:
     started = operations.payment_started(order, ORIGIN, now())
     operations.order_moved(fresh(order), "expired", actor="system", now=now())
     item = queries.items(order)[0]
-    inventory.held(uuid4(), [stock.Want(1, item.product_id, item.variant_id, 1)], now())
+    inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
     bank.card_given(started.payment_id, bank.APPROVED, now())
     operations.payment_settled(order.order_id, started.payment_id, now())
     done = audit(order.order_id)
@@ -487,7 +487,7 @@ def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> Non
             order = make_order(quantity=1, stock=1)
             payment_id = expired_and_paid(order)
             item = queries.items(order)[0]
-            inventory.held(uuid4(), [stock.Want(1, item.product_id, item.variant_id, 1)], now())
+            inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
             killed_in(module, name, settle(order, payment_id))
             placing.UNCLAIM.apply(order_id=order.order_id, me=_claimant(order.order_id))  # a minute later
             swept(order.order_id, 4)

@@ -22,15 +22,15 @@ from accounts.addresses import Address
 from accounts.operations import address_saved, user_registered
 from benchmarks import buyers
 from cart import queries as cart_queries
+from catalogue.entities import Product
 from catalogue.operations import product_saved
-from catalogue.queries import Product
 from demo.testbank import gateway as bank_gateway
 from demo.testbank import operations as bank
 from demo.testbank import queries as bank_queries
 from inventory import operations as inventory
-from inventory.queries import PREORDER, Want
+from inventory.entities import PREORDER, Want
 from orders import links, operations, queries
-from orders.queries import Order
+from orders.entities import Order
 from pricing.templatetags.money import money as in_words
 from tests.factories import make_order, make_product, make_stock
 from tests.orders.audit import audit, stock_adds_up

@@ -17,13 +17,14 @@ from demo.testbank import operations as bank
 from demo.testbank import queries as books
 from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
-from inventory import queries as stock
+from inventory.entities import Want
 from jobs.minutes import minute_of
 from orders import balance, jobs, operations, queries
-from orders.errors import GatewayAway, MoneyRestless, MoveRefused, NotPayable, StaleOrder
+from orders.entities import Order
+from orders.errors import MoneyRestless, MoveRefused, NotPayable, StaleOrder
 from orders.operations import paying, refunding
-from orders.queries import Order
 from payments import gateways
+from payments.errors import GatewayAway
 from payments.gateways import CaptureRefused
 from pricing.money import minor, money
 from pricing.quotes import QuotedLine, Reduction
@@ -86,7 +87,7 @@ def expired(order: Order) -> Order:
 
 def sold_to_another(order: Order) -> None:
     item = queries.items(order)[0]
-    inventory.held(uuid4(), [stock.Want(1, item.product_id, item.variant_id, 1)], now())
+    inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
 
 
 def looked_after(order: Order, after: timedelta = timedelta(minutes=3)) -> Order:
@@ -365,7 +366,7 @@ def test_owed_while_the_bank_is_away_goes_back_later_and_once(monkeypatch: pytes
         patch.setattr(TestBank, "refund", away)
         owe(order, 500)
         owed = owe(order, 700)
-        assert [minor(each.amount) for each in balance.owed(owed)] == [500, 700]
+        assert [minor(each.amount) for each in owed.owed] == [500, 700]
         # What is owed already cannot be decided again.
         with pytest.raises(MoveRefused):
             owe(order, minor(order.total) - 1199)
@@ -464,10 +465,10 @@ def test_a_transfer_after_the_goods_were_sold_is_sent_back_by_hand() -> None:
     sold_to_another(order)
     late, _ = received(ended, minor(order.total))
     assert (late.state, late.payment) == ("expired", "paid")
-    (refund,) = balance.owed(late)
+    (refund,) = late.owed
     assert refund.amount == order.total
     # Nobody but staff can move this money, however often the worker comes by.
-    assert balance.owed(looked_after(order)) == (refund,)
+    assert looked_after(order).owed == (refund,)
     done = operations.money_sent_back(fresh(order), refund.refund_id, actor="Ann", now=now())
     assert (audit(order.order_id).payment, done.word) == ("refunded", "Refunded")
     with pytest.raises(NotPayable):
@@ -477,7 +478,7 @@ def test_a_transfer_after_the_goods_were_sold_is_sent_back_by_hand() -> None:
 def test_part_of_a_transfer_after_the_end_is_owed_back() -> None:
     order = by("transfer", stock=3, price="20.00")
     late, _ = received(expired(order), 700)
-    assert (late.state, [minor(each.amount) for each in balance.owed(late)]) == ("expired", [700])
+    assert (late.state, [minor(each.amount) for each in late.owed]) == ("expired", [700])
     audit(order.order_id)
 
 
@@ -485,7 +486,7 @@ def test_a_transfer_for_a_cancelled_order_is_owed_back() -> None:
     order = by("transfer")
     gone = operations.order_moved(order, "cancelled", actor="shopper", now=now())
     late, _ = received(gone, minor(order.total))
-    assert (late.state, [each.amount for each in balance.owed(late)]) == ("cancelled", [order.total])
+    assert (late.state, [each.amount for each in late.owed]) == ("cancelled", [order.total])
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -533,8 +534,8 @@ def test_the_money_at_the_door_is_noted_when_it_is_there() -> None:
     paid, _ = received(order, minor(order.total))
     assert (paid.payment, audit(order.order_id).word) == ("paid", "Delivered")
     back = owe(paid, 300)
-    assert [minor(each.amount) for each in balance.owed(back)] == [300]
-    (refund,) = balance.owed(back)
+    assert [minor(each.amount) for each in back.owed] == [300]
+    (refund,) = back.owed
     done = operations.money_sent_back(back, refund.refund_id, actor="Ann", now=now())
     assert audit(done.order_id).payment == "partially_refunded"
 
@@ -542,7 +543,8 @@ def test_the_money_at_the_door_is_noted_when_it_is_there() -> None:
 def test_the_second_parcel_is_paid_at_the_door_after_some_went_back() -> None:
     order = by("cod", price="20.00")
     first, _ = received(order, 1000)
-    (refund,) = balance.owed(owed := owe(first, 200))
+    owed = owe(first, 200)
+    (refund,) = owed.owed
     assert owed.column == "payment_problem"
     back = operations.money_sent_back(owed, refund.refund_id, actor="Ann", now=now())
     assert (back.payment, back.column) == ("partially_refunded", "to_pack")
@@ -588,7 +590,7 @@ def test_what_costs_nothing_asks_no_bank() -> None:
     assert (done.word, done.payment, queries.attempts(order.order_id)) == ("Confirmed", "paid", ())
     operations.order_moved(done, "cancelled", actor="Ann", now=now())
     gone = audit(order.order_id)
-    assert (gone.state, balance.owed(gone)) == ("cancelled", ())
+    assert (gone.state, gone.owed) == ("cancelled", ())
 
 
 # ---- The bank's own side
@@ -625,7 +627,7 @@ def test_each_way_to_pay_names_who_takes_the_money() -> None:
 
 def test_events_carry_what_the_money_is_about() -> None:
     order = owe(make_order(price="20.00", paid=True), 500)
-    (decided,) = balance.refunds(order)
+    (decided,) = order.refunds
     done = next(event for event in order.events if event.kind == "refunded")
     assert done.details == {"refund": decided.refund_id, "amount": 500, "of": {str(order.payment_id): 500}}
     assert UUID(decided.refund_id)

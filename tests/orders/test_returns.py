@@ -48,7 +48,7 @@ def test_the_way_of_a_return() -> None:
     assert (order.returns[0].state, order.returns[0].restock) == ("received", {1: 1})
     order = happens(order, "refund_owed", refund="r", amount=2000, lines={"1": 2}, reason="", **{"return": "1"})
     assert order.returns[0].state == "received", "until the money has gone"
-    (owed,) = balance.owed(order)
+    (owed,) = order.owed
     payment = next(iter(balance.kept(order)))
     order = happens(order, "refunded", refund=owed.refund_id, amount=2000, of={str(payment): 2000})
     assert (order.returns[0].state, order.payment, order.column) == ("refunded", "partially_refunded", "done")

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from moneyed import Money
 
 from orders import balance, parcels, states
+from orders.entities import Order
 from orders.errors import MoveRefused
+from orders.items import Item
 from orders.operations.changing import change_of, summed_up
 from orders.operations.selling import sale_of
-from orders.queries import Item, Order
 from orders.states import MOVES, allowed_moves
 from pricing import tax
 from pricing.money import minor, money
@@ -45,7 +46,7 @@ def about(order: Order, kind: str) -> dict[str, Any]:
         left = minor(balance.refundable(order))
         return {"refund": payment_id, "amount": left, "lines": {}, "reason": "", "return": "1"}
     if kind == "refunded":
-        owed = balance.owed(order)
+        owed = order.owed
         of = (
             {str(paid_by): minor(part) for paid_by, part in balance.sources(order, owed[0].amount).items()}
             if owed
@@ -223,7 +224,7 @@ def test_fewer_of_a_line_lowers_the_sums_and_owes_what_was_paid_for_it() -> None
     assert (order.subtotal, order.discount) == (Money(20, "EUR"), Money(2, "EUR"))
     assert order.total == order.delivery + Money(18, "EUR")
     assert order.item_count == 2
-    (owed,) = balance.owed(order)
+    (owed,) = order.owed
     assert (owed.amount, owed.lines) == (Money(18, "EUR"), {1: 2})
     assert order.events[1].details["sums"]["was"] == 4090
 
@@ -243,7 +244,7 @@ def test_what_came_for_nothing_with_other_things_does_not_stay_for_nothing_witho
     assert (line.quantity, line.discount, order.discount) == (1, Money("3.91", "EUR"), Money("3.91", "EUR"))
     assert order.total == order.delivery + Money("26.09", "EUR")
     assert [each.amount for each in order.discounts] == [order.discount]
-    (owed,) = balance.owed(order)
+    (owed,) = order.owed
     assert owed.amount == order.captured - order.total == Money("173.91", "EUR")
     check(order, goods)
     assert line.paid == Money("26.09", "EUR"), "so much, and no less, goes back for it later"
@@ -275,15 +276,15 @@ def test_what_was_paid_back_by_line_is_not_paid_back_again_when_it_is_taken_out(
     goods = items(3, 1, cents=1000, off=100)
     order = given_back(paid(goods), 900, line1=1)
     first = changed(order, goods, {1: 2})
-    assert balance.owed(first) == ()
+    assert first.owed == ()
     check(first, goods)
     # The next two were not paid back: they go in full.
     second = changed(first, goods, {1: 0})
-    (owed,) = balance.owed(second)
+    (owed,) = second.owed
     assert (owed.amount, owed.lines) == (Money(18, "EUR"), {1: 2})
     # All at once, only those are named that were not paid back.
     at_once = changed(order, goods, {1: 0})
-    (owed,) = balance.owed(at_once)
+    (owed,) = at_once.owed
     assert (owed.amount, owed.lines) == (Money(18, "EUR"), {1: 2})
     check(at_once, goods)
     sale = sale_of(at_once, goods)
@@ -296,7 +297,7 @@ def test_what_was_taken_out_and_paid_back_is_not_counted_with_what_is_paid_back_
     order = changed(paid(goods), goods, {1: 3})
     order = happens(order, "refunded", **about(order, "refunded"))
     order = changed(given_back(order, 1000, line1=1), goods, {1: 1})
-    (owed,) = balance.owed(order)
+    (owed,) = order.owed
     assert (owed.amount, owed.lines) == (Money(10, "EUR"), {1: 1})
     assert balance.paid_back_by_line(order, {1: 4, 2: 1}) == ({1: 0, 2: 0}, {1: 1, 2: 0})
     check(order, goods)
@@ -305,14 +306,14 @@ def test_what_was_taken_out_and_paid_back_is_not_counted_with_what_is_paid_back_
 def test_money_given_out_of_good_will_is_on_top_of_what_is_owed_for_a_change() -> None:
     goods = items(3, 1)
     order = changed(given_back(paid(goods), 500), goods, {1: 1})
-    (owed,) = balance.owed(order)
+    (owed,) = order.owed
     assert (owed.amount, owed.lines) == (Money(20, "EUR"), {1: 2})
 
 
 def test_a_scratched_one_that_is_taken_out_after_all_gives_the_rest_of_its_money_back() -> None:
     goods = items(3, 1)
     order = changed(given_back(paid(goods), 400, line1=1), goods, {1: 2})
-    (owed,) = balance.owed(order)
+    (owed,) = order.owed
     assert owed.amount == Money(6, "EUR")
     check(order, goods)
 
@@ -379,7 +380,7 @@ def check(order: Order, goods: tuple[Item, ...]) -> None:
     assert sum((part.net + part.tax for part in order.taxes), nothing) == order.total
     assert sum(item.quantity for item in lines) == order.item_count > 0
     # I2
-    owed = sum((each.amount for each in balance.owed(order)), nothing)
+    owed = sum((each.amount for each in order.owed), nothing)
     assert nothing <= order.refunded + owed <= order.captured
     assert order.captured - order.refunded - owed <= order.total
     assert sum(balance.kept(order).values(), nothing) == order.captured - order.refunded

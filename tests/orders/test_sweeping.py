@@ -10,15 +10,16 @@ import pytest
 from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
 from inventory import queries as stock
-from inventory.queries import Want, hold_id_for
+from inventory.entities import Want
+from inventory.queries import hold_id_for
 from jobs.leases import lease
 from jobs.minutes import minutes_between
 from jobs.shares import Share
 from mail.queries import mails_to
 from orders import jobs, operations, queries
-from orders.errors import GatewayAway
 from orders.operations import settling
 from payments import gateways
+from payments.errors import GatewayAway
 from tests.factories import make_draft, make_payment, make_product, make_stock
 from tests.orders.audit import audit
 from tests.shares import Only

@@ -16,9 +16,9 @@ from demo.testbank import cards
 from demo.testbank import operations as bank
 from demo.testbank import queries as books
 from orders import operations, queries
-from orders.errors import GatewayAway, NoGateway
-from orders.queries import Order
+from orders.entities import Order
 from payments import gateways
+from payments.errors import GatewayAway, NoGateway
 from payments.gateways import CaptureRefused, Gateway, Request
 from pricing.money import money
 from tests.factories import make_order

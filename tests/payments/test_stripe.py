@@ -17,12 +17,12 @@ from django.urls import reverse
 from stripe import HTTPClient
 
 from inventory import operations as inventory
-from inventory import queries as stock
+from inventory.entities import Want
 from orders import jobs, operations, queries
-from orders.errors import GatewayAway, NoGateway
-from orders.queries import Order
+from orders.entities import Order
 from payments import gateways
 from payments.checks import payments
+from payments.errors import GatewayAway, NoGateway
 from payments.gateways import CaptureRefused, Request, stripe
 from pricing.money import minor, money
 from tests.environment import ROOT
@@ -264,7 +264,7 @@ def test_stripe_paid_after_the_goods_were_sold_is_let_go(fake: FakeStripe) -> No
     opened, reference = started(order)
     operations.order_moved(fresh(order), "expired", actor="system", now=now())
     item = queries.items(order)[0]
-    inventory.held(uuid4(), [stock.Want(1, item.product_id, item.variant_id, 1)], now())
+    inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
     intent = fake.approve(reference)
     assert settle(order, opened).payment == "voided"
     assert intent["status"] == "canceled"

@@ -10,12 +10,12 @@ import pytest
 from moneyed import EUR, Money
 
 from accounts.operations import user_registered
-from catalogue.queries import Product
+from catalogue.entities import Product
 from demo.testbank import operations as bank
 from inventory import queries as stock
 from orders import operations, queries
+from orders.entities import Order
 from orders.operations import placing, settling
-from orders.queries import Order
 from promotions import queries as promotions
 from promotions.errors import VoucherRefused
 from promotions.operations import voucher_claimed, voucher_had, voucher_released

@@ -17,7 +17,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from catalogue import operations, queries, search
-from catalogue.queries import CategoryNode, Product
+from catalogue.entities import CategoryNode, Product
 from pricing.delivery import METHODS
 from storefront import sitemap
 from tests.factories import make_category, make_product, make_stock, make_user

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
-from catalogue.queries import Product
+from catalogue.entities import Product
 from storefront.viewed import MOST, VIEWED_SECONDS
 from tests.factories import make_product
 

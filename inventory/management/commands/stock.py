@@ -11,8 +11,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from catalogue import queries as catalogue
 from inventory import operations, queries
+from inventory.entities import BACKORDER, PREORDER
 from inventory.errors import NothingBooked, NotThatMany, NumbersMoving
-from inventory.queries import BACKORDER, PLACES, PREORDER, WAREHOUSES
+from inventory.queries import PLACES, WAREHOUSES
 
 
 class Command(BaseCommand):

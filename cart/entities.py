@@ -1,0 +1,102 @@
+"""A cart and its lines, and what the header and the list of carts show of them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from moneyed import Money
+
+from cart import limits
+from cart.naming import DEFAULT_NAME
+from catalogue import words
+
+
+@dataclass(frozen=True)
+class Line:
+    """A variant in a cart, as it was shown when it was added. `price` is for one, `total` for all of them, tax included."""
+
+    key: str
+    product_id: UUID
+    variant_id: UUID
+    sku: str
+    name: str
+    slug: str
+    options: dict[str, str]
+    picture: str
+    price: Money
+    quantity: int
+    total: Money
+    added_at: datetime
+
+    @property
+    def label(self) -> str:
+        """The name with what was chosen: "Mug, olive"."""
+        return words.label(self.name, self.options)
+
+    @property
+    def room(self) -> str:
+        """How many units more it can have, once that is worth saying."""
+        return limits.units_left(self.quantity)
+
+
+@dataclass(frozen=True)
+class Cart:
+    """A cart with its lines, the newest first. The counts and the subtotal equal the lines."""
+
+    cart_id: UUID
+    name: str
+    lines: tuple[Line, ...]
+    line_count: int
+    item_count: int
+    subtotal: Money
+    version: int
+    checkout_id: UUID | None = None  # the checkout that has it, or had it last
+    checkout_number: int = 0  # how many of its checkouts had ended without payment by then
+    voucher: str = ""  # the code that was typed
+
+    @property
+    def room(self) -> str:
+        """How many lines more it can hold, once that is worth saying."""
+        return limits.lines_left(self.line_count)
+
+    def line(self, key: str) -> Line | None:
+        """Return the line with this key, or None."""
+        return next((line for line in self.lines if line.key == key), None)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A cart on a person's list. `role` is '' for one's own; `used_at` is when it was last made the active one."""
+
+    cart_id: UUID
+    name: str
+    active: bool
+    role: str
+    shared_by: str
+    used_at: datetime
+
+
+@dataclass(frozen=True)
+class Badge:
+    """What the header says of the active cart, and the carts that one can switch to, the last used ones first."""
+
+    name: str = DEFAULT_NAME
+    item_count: int = 0
+    subtotal: Money | None = None
+    cart_id: UUID | None = None
+    others: tuple[Listed, ...] = ()
+    room: str = ""  # how many lines more the cart can hold, once that is worth saying
+
+
+@dataclass(frozen=True)
+class CartCard:
+    """A cart as the list of carts shows it. `pictures` are of a few of the things in it."""
+
+    listed: Listed
+    line_count: int
+    item_count: int
+    later_count: int
+    subtotal: Money
+    changed_at: datetime
+    pictures: tuple[str, ...]
+    shared: bool

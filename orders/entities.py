@@ -1,0 +1,318 @@
+"""An order, a try to pay it, and what lists and the board show of one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from uuid import UUID
+
+from moneyed import Money
+
+from accounts.addresses import Address
+from inventory.entities import Allocation
+from inventory.queries import hold_id_for
+from orders import parcels, refunds, returns, states
+from orders.events import Event as Event
+from orders.items import Item, discounted
+from orders.parcels import Content, Parcel
+from orders.refunds import Refund
+from orders.returns import Return
+from payments.gateways import BY_HAND, TRANSFER
+from pricing.delivery import Method
+from pricing.delivery import method as delivery_method
+from pricing.money import minor
+from pricing.quotes import Discount, added_by_line
+from pricing.tax import TaxPart
+
+
+@dataclass(frozen=True)
+class Order:
+    """An order and its history, the newest event first. total = subtotal + delivery + tax_added - discount."""
+
+    order_id: UUID
+    number: str
+    owner_id: UUID
+    user_id: UUID | None
+    email: str
+    name: str
+    state: str
+    payment: str
+    fulfilment: str
+    version: int
+    placed_at: datetime
+    pay_until: datetime
+    subtotal: Money
+    delivery: Money
+    discount: Money
+    total: Money
+    tax: Money
+    taxes: tuple[TaxPart, ...]
+    item_count: int
+    country: str
+    delivery_address: Address
+    billing_address: Address
+    delivery_method: str
+    first_item_name: str
+    first_item_picture: str
+    cart_id: UUID | None
+    allocated: str
+    fingerprint: str
+    payment_id: UUID | None
+    payment_method: str
+    captured: Money
+    refunded: Money
+    voucher: str
+    discounts: tuple[Discount, ...]
+    events: tuple[Event, ...]
+
+    @property
+    def tax_added(self) -> Money:
+        """The tax on top of the prices; nothing where they include it. `tax` is in the total in either case."""
+        return self.total - (self.subtotal + self.delivery - self.discount)
+
+    @cached_property
+    def kept(self) -> dict[str, dict[int, int]]:
+        """How many units of each line a warehouse keeps for it, or has sent."""
+        found: dict[str, dict[int, int]] = {}
+        for house, lines in json.loads(self.allocated).items():
+            if house != "take":
+                there = found.setdefault(house, {})
+                for line, units in lines:
+                    there[line] = there.get(line, 0) + units
+        return found
+
+    @cached_property
+    def quantities(self) -> dict[int, int]:
+        """How many units of each line it has now."""
+        return parcels.by_line(self.kept)
+
+    def lines(self, items: Iterable[Item]) -> tuple[Item, ...]:
+        """Return its items as they are after all changes; those of which nothing is left are left out."""
+        there = self.quantities
+        left = tuple(
+            item if there[item.line_number] == item.quantity else item.less(there[item.line_number])
+            for item in items
+            if there.get(item.line_number)
+        )
+        if not any(event.kind == "changed" and event.details["lines"] for event in self.events):
+            return left
+        # A change may have left less of the discount than the lines that stayed had of it (operations.changing).
+        lines = discounted(left, self.discount)
+        return lines if lines == left or not minor(self.tax_added) else self._taxed(lines)
+
+    def _taxed(self, lines: tuple[Item, ...]) -> tuple[Item, ...]:
+        """Return lines with their share of the tax that is added."""
+        taxed = [*((line.tax_class, line.line_total - line.discount) for line in lines), ("standard", self.delivery)]
+        shares = added_by_line(taxed, self.taxes, self.country)
+        return tuple(replace(line, tax_added=added) for line, added in zip(lines, shares, strict=False))
+
+    @cached_property
+    def _parcels(self) -> tuple[Parcel, ...]:
+        return parcels.folded(self.events, self.kept)
+
+    def parcels(self, items: Iterable[Item] = ()) -> tuple[Parcel, ...]:
+        """Return its parcels in the order of their packing, with the goods in them where the items are given."""
+        of = {item.line_number: item for item in items}
+        return tuple(
+            replace(each, contents=tuple(Content(of[line], units) for line, units in each.lines.items() if line in of))
+            for each in self._parcels
+        )
+
+    @cached_property
+    def left_to_pack(self) -> dict[str, dict[int, int]]:
+        """What is still to be packed, by warehouse and line."""
+        return parcels.left(self.kept, self._parcels)
+
+    @cached_property
+    def returns(self) -> tuple[Return, ...]:
+        """What was, or is being, sent back, the oldest first."""
+        return returns.folded(self.events)
+
+    @cached_property
+    def refunds(self) -> tuple[Refund, ...]:
+        """What was decided to go back, the oldest first, whether it has gone or not."""
+        return refunds.folded(self.events, self.total.currency.code)
+
+    @property
+    def owed(self) -> tuple[Refund, ...]:
+        """What was decided to go back and has not gone yet, the oldest first."""
+        gone = refunds.gone(self.events)
+        return tuple(each for each in self.refunds if each.refund_id not in gone)
+
+    def returnable(self, now: datetime | None = None) -> dict[int, int]:
+        """Return the units that may be sent back by `now`, by line; without it the days are not counted."""
+        return returns.returnable(self._parcels, self.returns, now)
+
+    @property
+    def packed(self) -> bool:
+        """Whether a parcel stands packed."""
+        return any(each.state == parcels.PACKED for each in self._parcels)
+
+    @property
+    def to_pack(self) -> bool:
+        """Whether something is still to be packed."""
+        return bool(self.left_to_pack)
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a parcel is on its way."""
+        return any(each.under_way for each in self._parcels)
+
+    @property
+    def late(self) -> bool:
+        """Whether it has been to pack for too long, since it was confirmed or resumed."""
+        since = ("late", "held", "resumed", *states.CONFIRMING)
+        return next((event.kind == "late" for event in self.events if event.kind in since), False)
+
+    @property
+    def to_pack_since(self) -> datetime:
+        """When it was confirmed, or resumed; UTC."""
+        since = ("resumed", *states.CONFIRMING)
+        return next((event.at for event in self.events if event.kind in since), self.placed_at)
+
+    @property
+    def returning(self) -> bool:
+        """Whether something of it is being sent back."""
+        return any(each.open for each in self.returns)
+
+    @property
+    def owed_by_hand(self) -> bool:
+        """Whether money is to go back that staff have to send themselves."""
+        return self.payment_method in BY_HAND and bool(self.owed)
+
+    @property
+    def word(self) -> str:
+        """The status in a word for the shopper."""
+        return states.word(self)
+
+    @property
+    def column(self) -> str:
+        """The key of the board's column in which it stands."""
+        return states.board_column(self)
+
+    @property
+    def column_label(self) -> str:
+        return states.COLUMNS[self.column]
+
+    @property
+    def waits_for_payment(self) -> bool:
+        return self.state == states.PENDING
+
+    def is_over(self, now: datetime) -> bool:
+        """Tell whether it has ended without payment, or is about to."""
+        return self.state in (states.CANCELLED, states.EXPIRED) or (
+            self.state == states.PENDING and self.pay_until <= now
+        )
+
+    @property
+    def keeps_cart(self) -> bool:
+        """Whether what was ordered is still in its cart: until it is paid, unless that takes days."""
+        return self.state == states.PENDING and self.payment_method != TRANSFER
+
+    @property
+    def erased(self) -> bool:
+        """Whether its person was erased: then it is nobody's, and a page for staff alone."""
+        return any(event.kind == states.ERASED for event in self.events)
+
+    @property
+    def can_be_cancelled(self) -> bool:
+        """Whether its shopper may still call it off: until it is packed."""
+        return states.MOVES["cancelled"].allowed(self)
+
+    @property
+    def was_paid(self) -> bool:
+        return self.payment in ("paid", "partially_refunded", "refunded")
+
+    @property
+    def method(self) -> Method:
+        return delivery_method(self.country, self.delivery_method)
+
+    @cached_property
+    def history(self) -> tuple[Event, ...]:
+        """What the shopper may read of the history, the newest first."""
+        # What staff write on a move is for staff; the shop's own notes are for the shopper.
+        return tuple(
+            event if event.actor == "system" else replace(event, note="") for event in self.events if event.public
+        )
+
+    @property
+    def changed_at(self) -> datetime:
+        """When something happened to it last (a note is nothing)."""
+        return next((event.at for event in self.events if event.kind != "note"), self.placed_at)
+
+    def allocations(self, items: Iterable[Item]) -> tuple[Allocation, ...]:
+        """Return which warehouse keeps, or has sent, how many units of each line."""
+        of = {item.line_number: item for item in items}
+        kept = json.loads(self.allocated)
+        take = kept.pop("take")
+        return tuple(
+            Allocation(
+                line,
+                of[line].product_id,
+                of[line].variant_id,
+                place,
+                units,
+                hold_id_for(self.order_id, line, of[line].variant_id, place, take),
+                self.order_id,
+            )
+            for place, lines in kept.items()
+            for line, units in lines
+        )
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One try to pay an order. state: started, authorized, captured, declined, failed, voided, refunded."""
+
+    payment_id: UUID
+    gateway: str
+    reference: str
+    amount: Money
+    state: str
+    started_at: datetime
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An order in a person's list."""
+
+    order_id: UUID
+    number: str
+    placed_at: datetime
+    word: str
+    total: Money
+    item_count: int
+    first_item_name: str
+    first_item_picture: str
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """An order on the staff's board."""
+
+    order_id: UUID
+    number: str
+    placed_at: datetime
+    name: str
+    email: str
+    country: str
+    total: Money
+    item_count: int
+    payment: str
+    fulfilment: str
+    version: int
+    status: str
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many orders stand in a column: exact up to 500."""
+
+    number: int
+    more: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.number}+" if self.more else str(self.number)

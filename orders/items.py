@@ -1,0 +1,74 @@
+"""An order's lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from moneyed import Money
+
+from catalogue import words
+from orders.events import Event as Event
+from pricing.money import minor, money
+from pricing.shares import share, spread
+
+
+@dataclass(frozen=True)
+class Item:
+    """A line of an order, as it was when it was placed (Order.lines has it as it is now). Prices include tax, unless there is `tax_added`."""
+
+    line_number: int
+    product_id: UUID
+    variant_id: UUID
+    sku: str
+    name: str
+    slug: str
+    options: dict[str, str]
+    picture: str
+    unit_price: Money
+    quantity: int
+    line_total: Money
+    discount: Money  # what of the order's discount is this line's
+    tax_added: Money  # its share of the tax, where that is added
+    tax_class: str
+
+    @property
+    def label(self) -> str:
+        """The name with what was chosen: "Mug, olive"."""
+        return words.label(self.name, self.options)
+
+    @property
+    def paid(self) -> Money:
+        """What the line comes to in the end: less its discount, with its tax."""
+        return self.line_total - self.discount + self.tax_added
+
+    def paid_for(self, units: int, before: int = 0) -> Money:
+        """Return what `units` of it came to, when `before` of them have been accounted for already.
+
+        However a line is cut into parts, they add up to `paid` (pricing.shares.share). Raises ValueError for more
+        units than there are.
+        """
+        return money(share(minor(self.paid), self.quantity, units, before), self.paid.currency.code)
+
+    def less(self, quantity: int) -> Item:
+        """Return the line with fewer units, and their share of its discount and its tax."""
+        currency = self.line_total.currency.code
+        return replace(
+            self,
+            quantity=quantity,
+            line_total=self.unit_price * quantity,
+            discount=money(share(minor(self.discount), self.quantity, quantity, 0), currency),
+            tax_added=money(share(minor(self.tax_added), self.quantity, quantity, 0), currency),
+        )
+
+
+def discounted(lines: tuple[Item, ...], discount: Money) -> tuple[Item, ...]:
+    """Return lines with so much off all of them, in proportion to what is off them now; none has more off than that."""
+    off = [minor(line.discount) for line in lines]
+    if minor(discount) >= sum(off):
+        return lines
+    currency = discount.currency.code
+    return tuple(
+        replace(line, discount=money(part, currency))
+        for line, part in zip(lines, spread(minor(discount), off), strict=True)
+    )

@@ -1,0 +1,40 @@
+"""What of an order's money was decided to go back, folded from its events: owed until it has gone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from moneyed import Money
+
+from orders.events import Event
+from pricing.money import money
+
+
+@dataclass(frozen=True)
+class Refund:
+    """Money that was decided to go back. `lines` are units by line number; none: it is about the whole order."""
+
+    refund_id: str
+    amount: Money
+    lines: dict[int, int]
+    reason: str
+
+
+def folded(events: Sequence[Event], currency: str) -> tuple[Refund, ...]:
+    """Return what these events (the newest first) decided to go back, the oldest first, whether it has gone or not."""
+    return tuple(
+        Refund(
+            event.details["refund"],
+            money(event.details["amount"], currency),
+            {int(line): units for line, units in (event.details.get("lines") or {}).items()},
+            event.details.get("reason") or "",
+        )
+        for event in reversed(events)
+        if event.kind == "refund_owed"
+    )
+
+
+def gone(events: Sequence[Event]) -> frozenset[str]:
+    """Return the ids of what has gone back."""
+    return frozenset(str(event.details["refund"]) for event in events if event.kind == "refunded")

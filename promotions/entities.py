@@ -1,0 +1,42 @@
+"""A code as somebody typed it, and what counts for some lines."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from moneyed import Money
+
+from pricing.delivery import Method
+from pricing.quotes import QuotedLine, goods, weight
+from promotions.rules import FREE_DELIVERY, Promotion
+
+
+@dataclass(frozen=True)
+class Voucher:
+    """A code that somebody has typed, and why it takes nothing off; no reason if it does."""
+
+    typed: str
+    promotion: Promotion | None = None
+    reason: str = ""
+
+    @property
+    def code(self) -> str:
+        """The code as the shop writes it, or as it was typed."""
+        return self.promotion.code if self.promotion else self.typed
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What makes some lines cheaper: the promotions that count, in their order, and what became of the code."""
+
+    promotions: tuple[Promotion, ...] = ()
+    voucher: Voucher | None = None
+
+    @property
+    def refused(self) -> str:
+        """Why the code takes nothing off; nothing if it does, or if there is none."""
+        return self.voucher.reason if self.voucher else ""
+
+    def delivery(self, lines: Sequence[QuotedLine], way: Method) -> Money:
+        """Return what a way to deliver these lines costs. Raises ValueError without lines."""
+        price = way.price_for(goods(lines), weight(lines))
+        return price * 0 if any(each.kind == FREE_DELIVERY for each in self.promotions) else price
