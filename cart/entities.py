@@ -8,7 +8,7 @@ from moneyed import Money
 
 from cart import limits
 from cart.naming import DEFAULT_NAME
-from catalogue import words
+from pricing.quotes import label
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Line:
     @property
     def label(self) -> str:
         """The name with what was chosen: "Mug, olive"."""
-        return words.label(self.name, self.options)
+        return label(self.name, self.options)
 
     @property
     def room(self) -> str:

@@ -24,7 +24,6 @@ from cassandra.policies import (
 )
 
 from cassandra_db.rows import row_factory
-from devtools.node import recorded_endpoint
 
 READ, WRITE, CONDITIONAL = "read", "write", "conditional"
 
@@ -77,12 +76,13 @@ def database(env: environ.Env) -> dict[str, Any]:
     """Return Django's DATABASES entry for the cluster that the environment names.
 
     CASSANDRA_HOSTS (comma separated), _PORT, _USERNAME, _PASSWORD, _LOCAL_DC, _KEYSPACE, and _REPLICATION, which is
-    a factor ("3") or a factor by data centre ("dc1:3,dc2:3"). Without CASSANDRA_HOSTS it is the node that
-    `manage.py cassandra start` has recorded for this checkout.
+    a factor ("3") or a factor by data centre ("dc1:3,dc2:3"). Without CASSANDRA_HOSTS it is the node at
+    CASSANDRA_LOCAL_NODE ("127.0.0.1:9042"; addresses comma separated, then the port).
     """
-    hosts, port = recorded_endpoint() or (["127.0.0.1"], 9042)
+    local, _, port = env.str("CASSANDRA_LOCAL_NODE", default="127.0.0.1:9042").rpartition(":")
+    hosts = local.split(",")
     if named := env.list("CASSANDRA_HOSTS", default=[]):
-        hosts, port = named, 9042
+        hosts, port = named, "9042"
     local_dc = env.str("CASSANDRA_LOCAL_DC", default="")
     return {
         "ENGINE": "django_cassandra_engine",
@@ -96,7 +96,7 @@ def database(env: environ.Env) -> dict[str, Any]:
                 # Without both, a command or a worker that starts while the database is away stays broken for ever.
                 "lazy_connect": True,
                 "retry_connect": True,
-                "port": env.int("CASSANDRA_PORT", default=port),
+                "port": env.int("CASSANDRA_PORT", default=int(port)),
                 "protocol_version": 4,
                 "connect_timeout": 5,
                 "control_connection_timeout": 5,

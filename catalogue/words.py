@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
 from itertools import pairwise
 
 PREFIX_LETTERS = range(2, 9)
@@ -13,11 +12,6 @@ def folded(text: str) -> str:
     """Return the text without case and accents: "Café Größe" becomes "cafe grosse"."""
     apart = unicodedata.normalize("NFKD", text.casefold())
     return "".join(letter for letter in apart if not unicodedata.combining(letter)).casefold()
-
-
-def label(name: str, options: Mapping[str, str]) -> str:
-    """Return a thing's name with what was chosen of it: "Mug, olive"."""
-    return ", ".join([name, *(value.lower() for value in options.values())])
 
 
 def words(text: str) -> list[str]:

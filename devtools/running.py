@@ -149,7 +149,8 @@ def serve(*, port: int, development: bool, prepare: bool, logins: Sequence[tuple
         # Entered first and so left last: from here on a second Ctrl-C must not cut the tidying short.
         listener, run = _open_door(stack, port, development, say)
         if not os.environ.get("CASSANDRA_HOSTS"):
-            stack.enter_context(control.borrowed(say=say))
+            cluster = stack.enter_context(control.borrowed(say=say))
+            run.environment["CASSANDRA_LOCAL_NODE"] = cluster.endpoint
         stack.callback(run.close)
         stack.callback(_deaf_to_signals, say)
         if prepare:

@@ -15,7 +15,6 @@ from django.urls import reverse
 from cassandra_db import Row, conditional, write
 from catalogue.entities import Product, Variant
 from catalogue.queries import on_sale
-from catalogue.words import label
 from inventory.entities import Stock
 from inventory.goods import AT_ONCE, Goods, goods_of
 from jobs.shares import Share
@@ -23,6 +22,7 @@ from mail.addresses import email_key
 from mail.operations import mail_queued
 from notifications import queries as waiting
 from notifications.queries import Wish, bucket_of, end_token
+from pricing.quotes import label
 
 WAITED_FOR = write(
     "waiting",

@@ -13,12 +13,12 @@ from django.views.decorators.cache import never_cache
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
 from catalogue.queries import goods_named, on_sale, product_now
-from catalogue.words import label
 from inventory.queries import stock_of
 from mail.addresses import email_key
 from notifications import operations
 from notifications.forms import WaitForm
 from notifications.queries import Wish, ended_by, wish_in
+from pricing.quotes import label
 from web.errors import TooManyAttempts
 from web.limits import attempted
 from web.methods import get_or_post, own

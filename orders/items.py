@@ -7,9 +7,9 @@ from uuid import UUID
 
 from moneyed import Money
 
-from catalogue import words
 from orders.events import Event as Event
 from pricing.money import minor, money
+from pricing.quotes import label
 from pricing.shares import share, spread
 
 
@@ -35,7 +35,7 @@ class Item:
     @property
     def label(self) -> str:
         """The name with what was chosen: "Mug, olive"."""
-        return words.label(self.name, self.options)
+        return label(self.name, self.options)
 
     @property
     def paid(self) -> Money:

@@ -6,14 +6,13 @@ computed from the sum of all that has one rate and rounded half up once for each
 to the cent: lines + delivery + tax that is added - discount = total (I9), and the lines' parts to the whole.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
 from moneyed import Money
 
-from catalogue import words
 from pricing import delivery, tax
 from pricing.money import minor, money
 from pricing.shares import spread
@@ -43,7 +42,7 @@ class QuotedLine:
     @property
     def label(self) -> str:
         """The name with what was chosen: "Mug, olive"."""
-        return words.label(self.name, self.options)
+        return label(self.name, self.options)
 
 
 @dataclass(frozen=True)
@@ -175,3 +174,8 @@ def goods(lines: Iterable[QuotedLine]) -> Money:
 def weight(lines: Iterable[QuotedLine]) -> int:
     """Return what the lines weigh, in grams."""
     return sum(line.weight_grams * line.quantity for line in lines)
+
+
+def label(name: str, options: Mapping[str, str]) -> str:
+    """Return a thing's name with what was chosen of it: "Mug, olive"."""
+    return ", ".join([name, *(value.lower() for value in options.values())])

@@ -23,10 +23,11 @@ sys.dont_write_bytecode = False
 # Borrowed first, so that the settings find the node that was recorded. If nobody else uses it, it ends with the suite.
 if not (WORKER or os.environ.get("CASSANDRA_HOSTS")):
     sys.path.insert(0, str(ROOT))
-    from devtools.node import control
+    from devtools.node import announce_local_node, control
 
     _borrowed = contextlib.ExitStack()
     _borrowed.enter_context(control.borrowed(hasty=True))
+    announce_local_node()
     atexit.register(_borrowed.close)
     # A suite that is told to end ends as by Ctrl-C, so that it gives the node back.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -17,7 +17,7 @@ from cart import queries
 from cart.errors import CartBusy, NoSuchCart, TooManyLines, TooManyTogether
 from cart.limits import MAX_LINES, MAX_QUANTITY
 from cassandra_db import Row, conditional, conditional_batch, read
-from catalogue import words
+from pricing.quotes import label
 
 ATTEMPTS = 30
 DAY = 24 * 3600
@@ -106,7 +106,7 @@ class Change:
         else:
             together = there.quantity + quantity
             if together > MAX_QUANTITY:
-                raise TooManyTogether(words.label(row.name, row.options or {}), MAX_QUANTITY, together)
+                raise TooManyTogether(label(row.name, row.options or {}), MAX_QUANTITY, together)
             self._count(kind, 0, quantity, there.price * quantity, self._units(kind, there, together))
 
     def take(self, key: str, quantity: int, kind: str = "line") -> None:

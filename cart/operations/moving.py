@@ -29,8 +29,8 @@ from cart.operations.contents import (
 )
 from cart.undo import Undo
 from cassandra_db import Row, conditional, conditional_batch, read, write
-from catalogue import words
 from jobs.minutes import minute_of
+from pricing.quotes import label
 
 # A day longer than the undo of a merge, and than the worker may be away.
 KEPT_DAYS = 10
@@ -112,7 +112,7 @@ def line_moved(
         if line is None or line.key is None:
             raise NoSuchLine
         change.put(line, line.quantity)
-        return json.dumps({"label": words.label(line.name, line.options or {}), "lines": {key: line.quantity}})
+        return json.dumps({"label": label(line.name, line.options or {}), "lines": {key: line.quantity}})
 
     owner_id = person_id if target.own else None
     if copy:
@@ -282,7 +282,7 @@ def later_dropped(person_id: UUID, cart_id: UUID, key: str, operation_id: UUID, 
         if row is None:
             raise NoSuchLine
         change.take(key, row.quantity, "later")
-        return words.label(row.name, row.options or {})
+        return label(row.name, row.options or {})
 
     return changed(cart_id, operation_id, now, drop) or ""
 
@@ -402,7 +402,7 @@ def _swapped(
             raise NoSuchLine
         change.take(key, row.quantity, source)
         change.put(row, row.quantity, target)
-        return json.dumps({"label": words.label(row.name, row.options or {}), "quantity": row.quantity})
+        return json.dumps({"label": label(row.name, row.options or {}), "quantity": row.quantity})
 
     done = _note(changed(cart_id, operation_id, now, swap))
     return Moved(done["label"], done["quantity"], found.name, found.name)

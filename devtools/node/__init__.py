@@ -1,9 +1,9 @@
 """The project's own Cassandra: found, fetched, configured, started and stopped without anything but Python.
 
-Importing this package is cheap and needs no Django: the settings ask it where the node is.
+Importing this package is cheap and needs no Django: whoever is about to read the settings calls `announce_local_node` before.
 """
 
 from devtools.node.errors import NodeError
-from devtools.node.state import recorded_endpoint
+from devtools.node.state import announce_local_node
 
-__all__ = ["NodeError", "recorded_endpoint"]
+__all__ = ["NodeError", "announce_local_node"]

@@ -39,6 +39,11 @@ class Cluster:
     def hosts(self) -> list[str]:
         return [node.address for node in self.nodes]
 
+    @property
+    def endpoint(self) -> str:
+        """Where it listens, as CASSANDRA_LOCAL_NODE has it: "address,address:port"."""
+        return f"{','.join(self.hosts)}:{self.cql_port}"
+
 
 def default_home() -> Path:
     """Return the ignored folder in which this checkout's nodes live."""
@@ -68,10 +73,11 @@ def forget(home: Path) -> None:
     (home / "state.json").unlink(missing_ok=True)
 
 
-def recorded_endpoint(home: Path | None = None) -> tuple[list[str], int] | None:
-    """Return (hosts, CQL port) of the node this checkout started, or None if it started none.
+def announce_local_node(home: Path | None = None) -> None:
+    """Tell the settings, and all processes that this one starts, where the node is that this checkout has started.
 
-    It reads one small file and promises nothing about the node's health.
+    They are told by CASSANDRA_LOCAL_NODE; one that is there already stays. It reads one small file and promises nothing
+    about the node's health.
     """
-    cluster = load(home or default_home())
-    return (cluster.hosts, cluster.cql_port) if cluster else None
+    if cluster := load(home or default_home()):
+        os.environ.setdefault("CASSANDRA_LOCAL_NODE", cluster.endpoint)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from devtools.node import configuration, control, jars, java, machine, recorded_endpoint, state
+from devtools.node import announce_local_node, configuration, control, jars, java, machine, state
 from devtools.node.errors import JarsMissing, JavaMissing, NodeDied, NodeError, WrongChecksum
 from devtools.node.jars import Jar
 from devtools.node.state import Cluster, Node
@@ -186,16 +186,21 @@ def a_cluster(pid: int, *, kept: bool = True) -> Cluster:
     return Cluster((Node("node1", "127.0.0.1", 7199, pid),), 9555, 7555, 512, kept)
 
 
-def test_a_record_is_read_back_and_names_the_endpoint(tmp_path: Path) -> None:
-    assert recorded_endpoint(tmp_path) is None
+def test_a_record_is_read_back_and_tells_the_settings_where_the_node_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "environ", {})
+    announce_local_node(tmp_path)
+    assert "CASSANDRA_LOCAL_NODE" not in os.environ
     state.save(tmp_path, a_cluster(1))
     assert state.load(tmp_path) == a_cluster(1)
-    assert recorded_endpoint(tmp_path) == (["127.0.0.1"], 9555)
+    announce_local_node(tmp_path)
+    assert os.environ == {"CASSANDRA_LOCAL_NODE": "127.0.0.1:9555"}
 
 
 def test_half_a_record_counts_as_none(tmp_path: Path) -> None:
     (tmp_path / "state.json").write_text('{"nodes": [{"na', encoding="utf-8")
-    assert recorded_endpoint(tmp_path) is None
+    assert state.load(tmp_path) is None
 
 
 def test_a_process_that_took_over_the_number_is_not_our_node(tmp_path: Path) -> None:
@@ -240,7 +245,7 @@ def test_a_node_starts_beside_the_others_and_stops(tmp_path: Path) -> None:
     with control.borrowed(home=tmp_path, say=said.append) as cluster:
         try:
             assert control.answers_cql("127.0.0.1", cluster.cql_port)
-            assert cluster.cql_port != (recorded_endpoint() or ([], 0))[1], "two checkouts never share a port"
+            assert cluster.cql_port != getattr(state.load(state.default_home()), "cql_port", 0), "two checkouts never share a port"
             assert [one.condition for one in control.status(home=tmp_path)] == ["up"]
             # Starting twice is harmless.
             assert control.start(home=tmp_path, say=said.append, keep=False).nodes == cluster.nodes
@@ -258,7 +263,7 @@ def test_a_node_starts_beside_the_others_and_stops(tmp_path: Path) -> None:
     log = (control.folder_of(tmp_path, 1, "node1") / "logs" / "system.log").read_text(encoding="utf-8")
     assert "Cassandra shutdown complete" in log, "a stop lets the node end by itself"
     control.wipe(home=tmp_path, say=said.append)
-    assert recorded_endpoint(tmp_path) is None
+    assert state.load(tmp_path) is None
     assert not list(tmp_path.glob("cluster-of-*"))
 
 
@@ -272,4 +277,4 @@ def test_a_node_that_dies_while_starting_is_told_with_its_last_lines(
         control.start(home=tmp_path, say=print)
     assert "ended while starting" in str(told.value)
     assert "org.example.None" in told.value.log
-    assert recorded_endpoint(tmp_path) is None
+    assert state.load(tmp_path) is None
