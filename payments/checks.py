@@ -6,9 +6,8 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
-from payments.gateways import METHODS, NAMES, NONE, STRIPE, TEST_BANK, TRANSFER
+from payments.gateways import METHODS, NONE, STRIPE, TRANSFER, made
 
-_HINT = f"PAYMENT_GATEWAY: one of {', '.join(NAMES)}; `{NONE}` for a shop that takes no orders yet."
 _METHODS_HINT = f"PAYMENT_METHODS: some of {', '.join(METHODS)}, comma separated."
 
 
@@ -16,15 +15,17 @@ def payments(**_: Any) -> list[CheckMessage]:
     """Return what is wrong with the gateway: outside a showroom nobody may pay by the test bank's cards."""
     name, trying_out = settings.PAYMENT_GATEWAY, settings.DEBUG or settings.SHOWROOM
     found = list(_methods())
+    known = settings.PAYMENT_GATEWAYS
+    hint = f"PAYMENT_GATEWAY: one of {', '.join(known)}; `{NONE}` for a shop that takes no orders yet."
     if not name:
         return [
-            Warning("Nobody is named to take the money, so nothing can be ordered.", hint=_HINT, id="orders.W001"),
+            Warning("Nobody is named to take the money, so nothing can be ordered.", hint=hint, id="orders.W001"),
             *found,
         ]
-    if name not in (*NAMES, NONE):
-        return [Error(f"There is no payment gateway {name!r}.", hint=_HINT, id="orders.E001"), *found]
-    if name == TEST_BANK and not trying_out:
-        return [Error("The test bank's cards are for a showroom only.", hint=_HINT, id="orders.E002"), *found]
+    if name not in (*known, NONE):
+        return [Error(f"There is no payment gateway {name!r}.", hint=hint, id="orders.E001"), *found]
+    if name != NONE and not trying_out and made(name).for_trying_out:
+        return [Error("The test bank's cards are for a showroom only.", hint=hint, id="orders.E002"), *found]
     return [*(_stripe(trying_out) if name == STRIPE else ()), *found]
 
 

@@ -23,6 +23,11 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[:
 # Mailed links are built from this, never from a request's Host header.
 PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 
+# What stands beside the shop, and nothing of it imports: local tools, and in a demo what a demo has. An app may have a urls.py.
+EXTRA_APPS = env.list(
+    "EXTRA_APPS",
+    default=["devtools", *(["benchmarks", "demo", "demo.testbank"] if DEBUG or SHOWROOM else [])],
+)
 INSTALLED_APPS = [
     "django_cassandra_engine",
     "cassandra_db",
@@ -40,13 +45,9 @@ INSTALLED_APPS = [
     "payments",
     "orders",
     "checkout",
-    "demo",
-    "demo.testbank",
     "storefront",
     "adminpanel",
     "consistency",
-    "devtools",
-    "benchmarks",
     # For AnonymousUser, login() and logout(). Their own models have no table: nothing here asks for them.
     "django.contrib.contenttypes",
     "django.contrib.auth",
@@ -56,6 +57,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "template_partials",
     "csp",
+    *EXTRA_APPS,
 ]
 
 MIDDLEWARE = [
@@ -178,7 +180,10 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY el
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
-# Who takes the money: one of payments.gateways, or `none`. A shop has to name it; the test bank is for trying out.
+# Who can take the money, by name; and who does: one of them, or `none`. A shop has to name it; the test bank is for trying out.
+PAYMENT_GATEWAYS = {"stripe": "payments.gateways.stripe"}
+if "demo.testbank" in EXTRA_APPS:
+    PAYMENT_GATEWAYS["testbank"] = "demo.testbank.gateway"
 PAYMENT_GATEWAY = env.str("PAYMENT_GATEWAY", default="testbank" if DEBUG or SHOWROOM else "")
 # The ways to pay that the checkout offers: of payments.gateways.METHODS.
 PAYMENT_METHODS = env.list("PAYMENT_METHODS", default=["card", "transfer", "cod"] if DEBUG or SHOWROOM else ["card"])

@@ -1,5 +1,8 @@
 """The shop's addresses. Each app's own urls.py tells the rest."""
 
+from importlib.util import find_spec
+
+from django.conf import settings
 from django.urls import include, path
 
 from storefront import views
@@ -27,10 +30,9 @@ urlpatterns = [
     path("", include("notifications.urls")),
     path("account/", include("accounts.urls")),
     path("staff/", include("adminpanel.urls")),
-    path("demo/mail/", include("demo.mail.urls")),
-    path("testbank/", include("demo.testbank.urls")),
     path("", include("checkout.urls")),
     path("", include("orders.urls")),
+    *(path("", include(f"{app}.urls")) for app in settings.EXTRA_APPS if find_spec(f"{app}.urls")),
 ]
 
 handler400 = "storefront.views.bad_request"

@@ -30,7 +30,7 @@ def showroom_only(view: View[P]) -> View[P]:
 @public
 def messages(request: HttpRequest) -> HttpResponse:
     """Show the list of caught mails."""
-    return page(request, "mail/messages.html", {"mails": caught.messages()})
+    return page(request, "demo/messages.html", {"mails": caught.messages()})
 
 
 @showroom_only
@@ -42,4 +42,4 @@ def message(request: HttpRequest, key: str) -> HttpResponse:
     found = caught.message(key)
     if found is None:
         raise Http404
-    return page(request, "mail/message.html", {"mail": found})
+    return page(request, "demo/message.html", {"mail": found})

@@ -5,4 +5,4 @@ from django.urls import path
 from demo.testbank import views
 
 app_name = "testbank"
-urlpatterns = [path("<uuid:payment_id>/", views.pay, name="pay")]
+urlpatterns = [path("testbank/<uuid:payment_id>/", views.pay, name="pay")]

@@ -50,4 +50,4 @@ def pay(request: HttpRequest, payment_id: UUID) -> HttpResponse:
         "cards": CARDS,
         "code": CODE if asks else "",
     }
-    return render(request, "testbank/pay.html", context, status=422 if form.errors else 200)
+    return render(request, "demo/pay.html", context, status=422 if form.errors else 200)

@@ -87,6 +87,10 @@ class Gateway(Protocol):
     LookupError.
     """
 
+    @property
+    def for_trying_out(self) -> bool:
+        """Whether its cards are nobody's money: a shop must not take them."""
+
     def start(self, request: Request) -> Started:
         """Open a payment and return where the shopper pays."""
 
@@ -134,10 +138,8 @@ METHODS = {
     )
 }
 
-# By the name that is kept with each payment; a gateway that is no longer used for new ones stays for old ones.
-TEST_BANK, STRIPE, NONE = "testbank", "stripe", "none"
-_GATEWAYS = {TEST_BANK: "demo.testbank.gateway", STRIPE: "payments.gateways.stripe"}
-NAMES = tuple(_GATEWAYS)
+# As it is kept with each payment; a gateway that is no longer used for new ones stays for old ones (PAYMENT_GATEWAYS).
+STRIPE, NONE = "stripe", "none"
 # Where no provider is asked: staff note what came, and send back by hand what goes back.
 BY_HAND = (TRANSFER, AT_THE_DOOR)
 
@@ -159,13 +161,18 @@ def taker(method: str) -> str:
 
 
 def gateway(name: str) -> Gateway:
-    """Return the gateway of that name. Raises NoGateway if this shop has none of it; the test bank is a showroom's."""
-    if name not in _GATEWAYS or (name == TEST_BANK and not (settings.SHOWROOM or settings.DEBUG)):
+    """Return the gateway of that name. Raises NoGateway if this shop has none of it, or may not use it."""
+    if name not in settings.PAYMENT_GATEWAYS or (name == STRIPE and not settings.STRIPE_SECRET_KEY):
         raise NoGateway
-    if name == STRIPE and not settings.STRIPE_SECRET_KEY:
+    if made(name).for_trying_out and not (settings.SHOWROOM or settings.DEBUG):
         raise NoGateway
-    made: Gateway = import_module(_GATEWAYS[name]).GATEWAY
-    return _Reached(name, made)
+    return _Reached(name, made(name))
+
+
+def made(name: str) -> Gateway:
+    """Return the gateway of that name, whether this shop may use it or not. Raises KeyError."""
+    found: Gateway = import_module(settings.PAYMENT_GATEWAYS[name]).GATEWAY
+    return found
 
 
 def read_notice(body: bytes) -> dict[str, Any]:
@@ -216,6 +223,10 @@ class _Reached:
 
     name: str
     bank: Gateway
+
+    @property
+    def for_trying_out(self) -> bool:
+        return self.bank.for_trying_out
 
     def start(self, request: Request) -> Started:
         with _reaching(self.name):

@@ -48,6 +48,8 @@ OURS = "abandoned"
 class Stripe:
     """A payment is a checkout session with a payment intent that is captured by hand."""
 
+    for_trying_out = False
+
     def start(self, request: Request) -> Started:
         """Open a hosted page for the payment; under the same payment's id it is the same page."""
         about = {

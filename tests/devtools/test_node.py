@@ -245,7 +245,9 @@ def test_a_node_starts_beside_the_others_and_stops(tmp_path: Path) -> None:
     with control.borrowed(home=tmp_path, say=said.append) as cluster:
         try:
             assert control.answers_cql("127.0.0.1", cluster.cql_port)
-            assert cluster.cql_port != getattr(state.load(state.default_home()), "cql_port", 0), "two checkouts never share a port"
+            assert cluster.cql_port != getattr(state.load(state.default_home()), "cql_port", 0), (
+                "two checkouts never share a port"
+            )
             assert [one.condition for one in control.status(home=tmp_path)] == ["up"]
             # Starting twice is harmless.
             assert control.start(home=tmp_path, say=said.append, keep=False).nodes == cluster.nodes

@@ -39,7 +39,7 @@ def test_a_bank_that_hangs_is_waited_for_once_in_a_run(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(TestBank, "outcome", hang)
     monkeypatch.setattr(gateways, "LONG", 0.01)
-    bank = gateways.gateway(gateways.TEST_BANK)
+    bank = gateways.gateway("testbank")
     with gateways.waiting_once():
         for _ in range(3):
             with pytest.raises(GatewayAway):
@@ -60,7 +60,7 @@ def test_a_bank_that_refuses_quickly_is_asked_about_each_order(monkeypatch: pyte
         raise ConnectionError("no bank")
 
     monkeypatch.setattr(TestBank, "outcome", refuse)
-    bank = gateways.gateway(gateways.TEST_BANK)
+    bank = gateways.gateway("testbank")
     with gateways.waiting_once():
         for _ in range(2):
             with pytest.raises(GatewayAway):
@@ -80,7 +80,7 @@ def test_a_sweep_does_not_wait_for_a_hanging_bank_order_by_order(monkeypatch: py
     monkeypatch.setattr(gateways, "LONG", 0.01)
 
     def ask(_: datetime, order_id: UUID, at: datetime) -> bool:
-        return bool(gateways.gateway(gateways.TEST_BANK).outcome(order_id.hex))
+        return bool(gateways.gateway("testbank").outcome(order_id.hex))
 
     def later(_: datetime, order_id: UUID, at: datetime) -> None:
         put_off.append(order_id)

@@ -1,0 +1,11 @@
+"""What a demo offers beside the shop: its visitors read the mail that it sends."""
+
+from django.urls import path
+
+from demo.mail import views
+
+app_name = "mail"
+urlpatterns = [
+    path("demo/mail/", views.messages, name="messages"),
+    path("demo/mail/<str:key>/", views.message, name="message"),
+]
