@@ -48,9 +48,10 @@ mutants: .venv/checks  ## put known faults back one by one, and see that the sui
 
 check: lint types templates deploy test prove  ## all that the CI runs
 
-lint: .venv/checks  ## ruff: style, likely mistakes, formatting
+lint: .venv/checks  ## ruff: style, likely mistakes, formatting; import-linter: imports go down
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/lint-imports --no-cache >/dev/null || $(BIN)/lint-imports --no-cache
 
 types: .venv/checks  ## mypy, strict on our own code
 	@SECRET_KEY=types $(BIN)/mypy .

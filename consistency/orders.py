@@ -13,9 +13,9 @@ from consistency.stock import kept_for
 from orders import queries
 from orders.entities import Order
 from orders.items import Item
-from orders.lists import ORDER_IDS
 from orders.operations import settled
 from orders.operations.selling import sale_noted, sale_of
+from orders.queries import ORDER_IDS
 from orders.states import CANCELLED, EXPIRED
 from pricing.money import minor
 

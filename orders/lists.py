@@ -2,13 +2,9 @@
 
 from datetime import datetime
 
-from cassandra_db import scan
 from orders import queries
 from orders.operations import copies_written
-
-ORDER_IDS = scan(
-    "Q12", "SELECT DISTINCT order_id FROM orders WHERE token(order_id) > :start AND token(order_id) <= :end"
-)
+from orders.queries import ORDER_IDS
 
 
 def lists_rebuilt(now: datetime) -> str:

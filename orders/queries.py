@@ -9,7 +9,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from accounts.addresses import address
-from cassandra_db import QUORUM, Pending, Row, page_key, page_token, read
+from cassandra_db import QUORUM, Pending, Row, page_key, page_token, read, scan
 from mail.addresses import email_key
 from orders import states
 from orders.entities import Attempt, Count, Listed, Order, Ticket
@@ -364,3 +364,15 @@ def to_settle(minutes: Sequence[datetime]) -> dict[datetime, list[UUID]]:
     """Return the orders that may owe something, by minute. Raises CassandraUnavailable."""
     reading = {minute: TO_SETTLE.start(minute=minute) for minute in minutes}
     return {minute: [row.order_id for row in rows] for minute, pending in reading.items() if (rows := pending.rows())}
+
+
+ORDER_IDS = scan(
+    "Q12", "SELECT DISTINCT order_id FROM orders WHERE token(order_id) > :start AND token(order_id) <= :end"
+)
+
+
+ORDERED_PRODUCTS = scan(
+    "Q5",
+    """SELECT order_id, product_id FROM order_items
+       WHERE token(order_id) > :start AND token(order_id) <= :end""",
+)

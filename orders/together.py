@@ -4,16 +4,10 @@ from collections import Counter, defaultdict
 from itertools import combinations, groupby
 from uuid import UUID
 
-from cassandra_db import scan
+from orders.queries import ORDERED_PRODUCTS
 
 # Two things among hundreds on one order say little about each other.
 MOST_PRODUCTS_OF_AN_ORDER = 30
-
-ORDERED_PRODUCTS = scan(
-    "Q5",
-    """SELECT order_id, product_id FROM order_items
-       WHERE token(order_id) > :start AND token(order_id) <= :end""",
-)
 
 
 def bought_together(most: int = 12) -> dict[UUID, list[UUID]]:

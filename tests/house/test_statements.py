@@ -46,6 +46,32 @@ PLAIN_BESIDE_CONDITIONAL = {
 }
 
 
+# CQL stands in queries, operations and the library; elsewhere only for a reason.
+_STORE = "reads and writes a table of its own, which nobody else touches"
+CQL_ELSEWHERE = {
+    "accounts/audit.py": _STORE,
+    "accounts/known_devices.py": "ends all sessions by one column of the user",
+    "accounts/second_factor.py": _STORE,
+    "accounts/sessions.py": _STORE,
+    "cart/people.py": "who shares a cart: its two reads stand beside what they are made into",
+    "consistency/copies.py": "asks what no page asks",
+    "consistency/people.py": "asks what no page asks",
+    "consistency/sales.py": "asks what no page asks",
+    "consistency/stock.py": "asks what no page asks",
+    "consistency/vouchers.py": "asks what no page asks",
+    "jobs/leases.py": _STORE,
+    "web/limits.py": _STORE,
+}
+
+
+def test_cql_stands_in_queries_and_operations() -> None:
+    declaring = re.compile(r"^\w+ = (?:read|scan|write|conditional)\(", re.MULTILINE)
+    found = {inside(path) for path in FILES if declaring.search(path.read_text())}
+    allowed = {inside(path) for path in FILES if kind_of(path) in {"queries", "operations"}}
+    assert len(found & allowed) >= 40
+    assert found - allowed == set(CQL_ELSEWHERE)
+
+
 def table_of(statement: Statement) -> str:
     found = re.search(r"(?:FROM|INTO|UPDATE)\s+([a-z_]+)", statement.cql)
     assert found, statement
