@@ -18,8 +18,8 @@ from accounts.operations import user_registered
 from accounts.second_factor import enrolled_for_demo
 from catalogue import operations, queries, search
 from catalogue.entities import Product, Variant
+from demo import goods
 from demo.logins import LOGINS
-from demo.showroom import data, goods
 from inventory.operations import stock_copied, stock_received
 from orders.together import bought_together
 from promotions.errors import CodeTaken
@@ -62,7 +62,7 @@ def in_parallel(do: Callable[[Thing], object], things: Iterable[Thing], step: St
 
 def categories_loaded(step: Step) -> None:
     """Add the showroom's categories, parents first."""
-    for position, category in enumerate(data.CATEGORIES):
+    for position, category in enumerate(goods.CATEGORIES):
         operations.category_saved(
             category_id=goods.category_id(category.slug),
             slug=category.slug,
@@ -86,7 +86,7 @@ def products_loaded(now: datetime, step: Step, *, renew: bool) -> None:
         else:
             operations.product_saved(_as_sold(product, now), now)
 
-    in_parallel(load, data.PRODUCTS, step)
+    in_parallel(load, goods.PRODUCTS, step)
 
 
 def _as_sold(product: goods.Product, now: datetime) -> Product:
@@ -131,7 +131,7 @@ def stock_loaded(now: datetime, step: Step) -> None:
                     stock_received(product_id, variant_id, warehouse, units, FEW_LEFT_FROM, receipt_id, now)
         stock_copied(product_id)
 
-    in_parallel(receive, data.PRODUCTS, step)
+    in_parallel(receive, goods.PRODUCTS, step)
 
 
 def logins_loaded(now: datetime, step: Step) -> None:
@@ -158,7 +158,7 @@ def pins_loaded(step: Step) -> None:
     def pin(product: goods.Product) -> None:
         operations.related_pinned(goods.product_id(product.key), _ids(product.related))
 
-    in_parallel(pin, data.PRODUCTS, step)
+    in_parallel(pin, goods.PRODUCTS, step)
 
 
 def _ids(keys: Sequence[str]) -> list[UUID]:

@@ -11,9 +11,9 @@ from django.conf import settings
 from accounts.addresses import Address
 from catalogue import queries
 from catalogue.entities import Product
+from demo import goods
 from demo.loading import Step, in_parallel
 from demo.logins import LOGINS
-from demo.showroom import data, goods
 from demo.testbank import operations as testbank
 from orders import queries as orders
 from orders.entities import Order
@@ -55,24 +55,8 @@ _NOTES = {
     "cancelled": "Ordered twice by mistake, says the customer.",
 }
 
-PEOPLE: Sequence[tuple[str, str, str, str, str]] = (
-    ("Anna Vogel", "Kastanienallee 12", "10435", "Berlin", "DE"),
-    ("Jonas Brandt", "Schanzenstraße 41", "20357", "Hamburg", "DE"),
-    ("Miriam Kessler", "Gärtnerplatz 3", "80469", "München", "DE"),
-    ("Tobias Lang", "Südvorstadt 8", "04275", "Leipzig", "DE"),
-    ("Elif Yıldız", "Venloer Straße 214", "50823", "Köln", "DE"),
-    ("Paul Hartmann", "Königstraße 5", "70173", "Stuttgart", "DE"),
-    ("Lena Fuchs", "Bergmannstraße 77", "10961", "Berlin", "DE"),
-    ("Katrin Sommer", "Neustadt 19", "01099", "Dresden", "DE"),
-    ("Claire Fontaine", "18 rue des Martyrs", "75009", "Paris", "FR"),
-    ("Hugo Marchand", "5 quai Saint-Antoine", "69002", "Lyon", "FR"),
-    ("Inès Carpentier", "27 cours Julien", "13006", "Marseille", "FR"),
-    ("Lucas Moreau", "9 rue Kervégan", "44000", "Nantes", "FR"),
-    ("Zoé Lefèvre", "3 place du Capitole", "31000", "Toulouse", "FR"),
-    ("Aoife Byrne", "14 Capel Street", "D01 X2P3", "Dublin", "IE"),
-    ("Cian Murphy", "2 Oliver Plunkett Street", "T12 K8AF", "Cork", "IE"),
-    ("Niamh O’Sullivan", "31 Shop Street", "H91 E2R3", "Galway", "IE"),
-    ("Eoin Kelly", "8 Rathmines Road", "D06 Y5T2", "Dublin", "IE"),
+PEOPLE: Sequence[tuple[str, str, str, str, str]] = tuple(
+    tuple(each.values()) for each in goods.read("people")["person"]
 )
 SHOPPERS_HOME = Address("Sam Shopper", "22 Fade Street", "D02 F9A4", "Dublin", "IE")
 
@@ -125,14 +109,14 @@ def orders_loaded(now: datetime, count: int, step: Step) -> None:
     What is there already is left as it is, and what was cut off is gone on with. Raises OutOfStock when the showroom
     has been sold out meanwhile, CassandraUnavailable.
     """
-    products = queries.products(goods.product_id(product.key) for product in data.PRODUCTS)
+    products = queries.products(goods.product_id(product.key) for product in goods.PRODUCTS)
     plentiful = {
         goods.variant_id(variant.sku)
-        for product in data.PRODUCTS
+        for product in goods.PRODUCTS
         for variant in product.variants
         if sum(variant.stock.values()) >= PLENTY
     }
-    by_key = {product.key: products[goods.product_id(product.key)] for product in data.PRODUCTS}
+    by_key = {product.key: products[goods.product_id(product.key)] for product in goods.PRODUCTS}
 
     def load(plan: Plan) -> None:
         order = orders.order(plan.order_id) or _placed(plan, by_key, plentiful)
@@ -171,8 +155,8 @@ def _placed(plan: Plan, products: dict[str, Product], plentiful: set[UUID]) -> O
 
 def _lines(dice: Random, products: dict[str, Product], plentiful: set[UUID]) -> tuple[QuotedLine, ...]:
     """One to three products; half of the time what goes well with the first."""
-    first = dice.choice(data.PRODUCTS)
-    others = [*first.related, *(product.key for product in dice.sample(data.PRODUCTS, 2))]
+    first = dice.choice(goods.PRODUCTS)
+    others = [*first.related, *(product.key for product in dice.sample(goods.PRODUCTS, 2))]
     wanted = dict.fromkeys([first.key, *dice.sample(others, dice.choice((0, 1, 1, 2)))])
     lines = []
     for key in wanted:

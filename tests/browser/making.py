@@ -28,7 +28,7 @@ from cart.operations import sharing
 from catalogue import operations as catalogue
 from catalogue.entities import Product
 from catalogue.queries import category_by_slug, product, product_id_by_slug
-from demo.showroom import data
+from demo import goods as data
 from demo.testbank.cards import CHALLENGED
 from demo.testbank.operations import card_given
 from notifications.queries import Wish, end_token

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from demo.showroom.data import PRODUCTS
+from demo.goods import PRODUCTS
 from tests.browser.making import CSRF
 from tests.browser.steps import TWO_CHOICES, sold_out
 from tests.factories import PASSWORD

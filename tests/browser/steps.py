@@ -4,8 +4,8 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from demo.goods import PRODUCTS, Product
 from demo.logins import LOGINS
-from demo.showroom.data import PRODUCTS, Product
 
 # Two sizes of it can be bought, and it has a choice of colours.
 TWO_CHOICES = next(each for each in PRODUCTS if each.slug == "heavy-cotton-towel")

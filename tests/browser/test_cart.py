@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, Route, expect
 
-from demo.showroom.data import PRODUCTS
+from demo.goods import PRODUCTS
 from tests.browser.conftest import Visit
 from tests.browser.steps import (
     ONE_CHOICE,

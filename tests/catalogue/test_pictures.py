@@ -9,7 +9,7 @@ import pytest
 
 from catalogue.pictures import SHAPES, BadDrawing, UnknownPicture, backdrop, draw, parse, slot
 from catalogue.tone import Tone
-from demo.showroom.data import CATEGORIES, PRODUCTS
+from demo.goods import CATEGORIES, PRODUCTS
 from tests.rules import for_each
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -8,18 +8,20 @@ from decimal import Decimal
 import pytest
 
 from catalogue.pictures import SHAPES, draw, parse
-from demo.showroom.data import (
+from demo.goods import (
     CATEGORIES,
     PRODUCTS,
     WAREHOUSES,
     Category,
+    Choice,
     Product,
     Variant,
     category_id,
+    make,
     product_id,
+    usual_stock,
     variant_id,
 )
-from demo.showroom.goods import Choice, make, usual_stock
 from tests.rules import for_each
 
 VARIANTS: list[tuple[Product, Variant]] = [(product, variant) for product in PRODUCTS for variant in product.variants]

@@ -12,8 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from demo import loading as showroom
 from demo import orders as showroom_orders
+from demo.goods import CATEGORIES, PRODUCTS
 from demo.logins import LOGINS
-from demo.showroom.data import CATEGORIES, PRODUCTS
 
 
 class Command(BaseCommand):

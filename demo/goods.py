@@ -1,12 +1,14 @@
-"""What a category, a product and a variant of the showroom are, and how their ids come about."""
+"""What the showroom sells, from the files of `data/`: a category, a product, its variants, and how their ids come about."""
 
+import tomllib
 import uuid
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import product as every_combination
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 # Chosen once at random and never to be changed: every id of the showroom hangs on it, so that loading
 # the goods a second time meets the rows of the first.
@@ -165,3 +167,45 @@ def make(
     if exceptions:
         raise KeyError(f"{sku} has no variant {', '.join(sorted(exceptions))}")
     return tuple(made)
+
+
+# ---- Read from the files
+
+_DATA = Path(__file__).parent / "data"
+DEPARTMENTS = ("home", "kitchen", "clothing", "desk")
+
+
+def read(name: str) -> dict[str, Any]:
+    """Return what a file of `data/` says."""
+    return tomllib.loads((_DATA / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def _products(department: str, colours: Mapping[str, Any]) -> Iterator[Product]:
+    for said in read(f"products/{department}")["product"]:
+        variants = said.pop("variants")
+        options = {
+            name: [_choice(each, colours) for each in choices] for name, choices in variants.pop("options", {}).items()
+        }
+        without, hexes = frozenset(variants.pop("without", ())), tuple(variants.pop("hexes", ()))
+        made = make(**variants, options=options, without=without, hexes=hexes)
+        option_names, related = tuple(said.pop("option_names")), tuple(said.pop("related", ()))
+        yield Product(**said, option_names=option_names, related=related, variants=made)
+
+
+def _choice(said: Mapping[str, Any], colours: Mapping[str, Any]) -> Choice:
+    """Return a choice; one of the palette's colours may have accents for the other parts of a picture."""
+    rest = {key: value for key, value in said.items() if key not in {"colour", "accents", "hexes"}}
+    if "colour" not in said:
+        return Choice(**rest, hexes=tuple(said.get("hexes", ())))
+    palette = colours[said["colour"]]
+    return Choice(said["colour"], palette["code"], (palette["hex"], *said.get("accents", ())), **rest)
+
+
+WAREHOUSES: tuple[Warehouse, ...] = (
+    Warehouse("berlin", "Berlin", "Berlin", "DE"),
+    Warehouse("cork", "Cork", "Cork", "IE"),
+)
+CATEGORIES: tuple[Category, ...] = tuple(Category(**{"parent": None} | said) for said in read("categories")["category"])
+PRODUCTS: tuple[Product, ...] = tuple(
+    product for department in DEPARTMENTS for product in _products(department, read("colours"))
+)

@@ -1,1 +1,0 @@
-"""The goods of the showroom: plain data that knows neither Django nor Cassandra."""
