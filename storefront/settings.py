@@ -160,7 +160,7 @@ SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = f"{_host_prefix}stoa_csrf"
 # users_by_email keeps addresses unique: a claim by IF NOT EXISTS, which this check cannot see.
 SILENCED_SYSTEM_CHECKS = ["auth.W004"]
-CSRF_FAILURE_VIEW = "storefront.views.csrf_failure"
+CSRF_FAILURE_VIEW = "storefront.views.errors.csrf_failure"
 CART_COOKIE_NAME = f"{_host_prefix}stoa_cart"
 DEVICE_COOKIE_NAME = f"{_host_prefix}stoa_device"
 ORDER_COOKIE_NAME = f"{_host_prefix}stoa_orders"

@@ -5,27 +5,27 @@ from importlib.util import find_spec
 from django.conf import settings
 from django.urls import include, path
 
-from storefront import views
+from storefront.views import health, pages, search, seo
 
 urlpatterns = [
-    path("", views.home, name="home"),
-    path("c/<slug:slug>/", views.category, name="category"),
-    path("p/<slug:slug>/", views.product, name="product"),
-    path("search", views.search_page, name="search"),
-    path("search/suggest", views.suggest, name="suggest"),
-    path("viewed/", views.viewed_page, name="viewed"),
-    path("viewed/forget/", views.viewed_forget, name="viewed_forget"),
-    path("pictures/<slug:shape>/<slug:colours>.svg", views.picture, name="picture"),
-    path("help/", views.help_page, name="help"),
-    path("help/delivery/", views.delivery, name="delivery"),
-    path("help/privacy/", views.privacy, name="privacy"),
-    path("help/imprint/", views.imprint, name="imprint"),
-    path("sitemap.xml", views.sitemap_xml, name="sitemap"),
-    path("sitemap-<int:number>.xml", views.sitemap_xml, name="sitemap_part"),
-    path("robots.txt", views.robots, name="robots"),
-    path("favicon.ico", views.favicon, name="favicon"),
-    path("healthz", views.healthz, name="healthz"),
-    path("readyz", views.readyz, name="readyz"),
+    path("", pages.home, name="home"),
+    path("c/<slug:slug>/", pages.category, name="category"),
+    path("p/<slug:slug>/", pages.product, name="product"),
+    path("search", search.search_page, name="search"),
+    path("search/suggest", search.suggest, name="suggest"),
+    path("viewed/", pages.viewed_page, name="viewed"),
+    path("viewed/forget/", pages.viewed_forget, name="viewed_forget"),
+    path("pictures/<slug:shape>/<slug:colours>.svg", pages.picture, name="picture"),
+    path("help/", pages.help_page, name="help"),
+    path("help/delivery/", pages.delivery, name="delivery"),
+    path("help/privacy/", pages.privacy, name="privacy"),
+    path("help/imprint/", pages.imprint, name="imprint"),
+    path("sitemap.xml", seo.sitemap_xml, name="sitemap"),
+    path("sitemap-<int:number>.xml", seo.sitemap_xml, name="sitemap_part"),
+    path("robots.txt", seo.robots, name="robots"),
+    path("favicon.ico", seo.favicon, name="favicon"),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
     path("", include("cart.urls")),
     path("", include("notifications.urls")),
     path("account/", include("accounts.urls")),
@@ -35,7 +35,7 @@ urlpatterns = [
     *(path("", include(f"{app}.urls")) for app in settings.EXTRA_APPS if find_spec(f"{app}.urls")),
 ]
 
-handler400 = "storefront.views.bad_request"
-handler403 = "storefront.views.forbidden"
-handler404 = "storefront.views.not_found"
+handler400 = "storefront.views.errors.bad_request"
+handler403 = "storefront.views.errors.forbidden"
+handler404 = "storefront.views.errors.not_found"
 handler500 = "web.middleware.server_error"

@@ -1,0 +1,32 @@
+"""Lists that grow by Load more: how much of one is shown, and its address."""
+
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+
+from catalogue import queries
+
+# "Load more" ten times, and the list can still be opened as a whole.
+LONGEST_LIST = 10 * queries.PAGE_LENGTH
+
+
+def shown_in(request: HttpRequest) -> int:
+    """Return how many cards the list has, or will have with this part: what Back and Reload bring again (X4)."""
+    asked = request.GET.get("show", "")
+    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 5 else 0
+    return max(queries.PAGE_LENGTH, min(number, LONGEST_LIST))
+
+
+def next_url(url: str, shown: int, **params: str) -> str:
+    """Return the address of the list with another page's worth of cards."""
+    return list_url(url, **params, show=str(shown + queries.PAGE_LENGTH))
+
+
+def list_url(url: str, **params: str) -> str:
+    """Return a list's address, without what goes without saying: the usual order and the usual length."""
+    if params.get("sort") == "newest":
+        del params["sort"]
+    if params.get("show") == str(queries.PAGE_LENGTH):
+        del params["show"]
+    told = {name: value for name, value in params.items() if value}
+    return f"{url}?{urlencode(told)}" if told else url

@@ -1,0 +1,1 @@
+"""What the shop window answers to a request, by what the request is about."""

@@ -1,0 +1,29 @@
+"""What is for whoever watches over the processes."""
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from cassandra_db.errors import CassandraUnavailable
+from catalogue import queries
+from web.methods import public
+from web.rendering import without_header
+
+
+@require_safe
+@without_header
+@public
+def healthz(request: HttpRequest) -> HttpResponse:
+    """Tell that this process answers, whatever the database does."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+@require_safe
+@without_header
+@public
+def readyz(request: HttpRequest) -> HttpResponse:
+    """Tell whether this process can serve pages: whether Cassandra answers it."""
+    try:
+        queries.answers()
+    except CassandraUnavailable:
+        return HttpResponse("Cassandra does not answer\n", content_type="text/plain", status=503)
+    return HttpResponse("ready\n", content_type="text/plain")

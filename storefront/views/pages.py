@@ -1,0 +1,207 @@
+"""The shop window: front page, lists, products, and what stands beside them."""
+
+from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import blake2b
+from http import HTTPStatus
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import quote_etag
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from cart.destination import destination
+from cart.forms import add_form
+from cassandra_db.errors import BadPageToken
+from catalogue import pictures, queries
+from catalogue.entities import CardPage, CategoryNode, Product
+from inventory.queries import stock_in, stock_started
+from pricing.tax import added_in
+from promotions.queries import offers, promotions_ahead
+from storefront import choices, structured, viewed
+from storefront.delivery import delivery_rows, usual_delivery_rows, weight_rows
+from storefront.lists import list_url, next_url, shown_in
+from web.methods import get_or_post, own, public
+from web.rendering import page, without_header
+
+
+@require_safe
+@public
+def home(request: HttpRequest) -> HttpResponse:
+    """Show the front page."""
+    reading = {name: queries.featured_started(name) for name in ("new_arrivals", "deals", "featured")}
+    queries.categories_ahead()
+    promotions_ahead()
+    rows: dict[str, Any] = {name: [queries.card_in(row) for row in each.rows()] for name, each in reading.items()}
+    tiles = [child for root in queries.root_categories() for child in root.children or [root]]
+    context = {"tiles": tiles, "offers": offers(datetime.now(UTC)), "canonical": structured.absolute("/")}
+    return page(request, "storefront/home.html", rows | context)
+
+
+@require_safe
+@public
+def category(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a part of a category's list."""
+    node = queries.category_by_slug(slug)
+    if node is None:
+        raise Http404
+    sort = request.GET.get("sort", "newest")
+    if sort not in queries.SORTS:
+        return redirect("category", slug)
+    after, shown = request.GET.get("after", ""), shown_in(request)
+    try:
+        cards = queries.category_page(node.category_id, sort, after, queries.PAGE_LENGTH if after else shown)
+    except BadPageToken as error:
+        raise Http404 from error
+    context = _category_context(node, sort, cards, shown) | {"after": after}
+    if not after:
+        return page(request, "storefront/category.html", context)
+    address = list_url(request.path, sort=sort, show=str(shown))
+    return page(request, "storefront/category.html", context, part="more", address=address)
+
+
+def _category_context(node: CategoryNode, sort: str, cards: CardPage, shown: int) -> dict[str, Any]:
+    url = reverse("category", args=(node.slug,))
+    data = structured.breadcrumb_data(node.ancestors, node.name, url)
+    return {
+        "category": node,
+        "category_url": url,
+        "nav_current": [*node.ancestors, node][0].slug,
+        "ancestors": node.ancestors,
+        "children": node.children,
+        "cards": cards.cards,
+        "sort": sort,
+        "sorts": queries.SORT_LABELS,
+        "next_url": next_url(url, shown, sort=sort, after=cards.next) if cards.next else "",
+        "canonical": structured.absolute(url),
+        "json_ld": structured.script(data),
+    }
+
+
+@require_safe
+@public
+def product(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a product in the variant that the address names."""
+    queries.categories_ahead()
+    promotions_ahead()
+    product_id = queries.product_id_by_slug(slug)
+    if product_id is None:
+        raise Http404
+    reading = queries.product_started(product_id), stock_started(product_id), queries.related_started(product_id)
+    found = queries.product_in(reading[0].rows())
+    if found is None:
+        raise Http404
+    if found.slug != slug:
+        address = reverse("product", args=(found.slug,))
+        return redirect(list_url(address, variant=request.GET.get("variant", "")), permanent=True)
+    trail = _trail(found)
+    if not found.active:
+        context = {"product": found, "ancestors": trail}
+        return page(request, "errors/410.html", context, status=HTTPStatus.GONE)
+    stock = stock_in(reading[1].rows())
+    asked = request.GET.get("variant", "")
+    chosen, as_asked = choices.chosen(found, stock, asked)
+    url = reverse("product", args=(slug,))
+    context = {
+        "product": found,
+        "chosen": chosen,
+        "chosen_alt": f"{found.name}, {chosen.label}" if chosen.label else found.name,
+        "unknown_variant": bool(asked) and not as_asked,
+        "choices": choices.choices(found, chosen.variant, stock),
+        "pictures": choices.looks(found, chosen.variant),
+        "add_form": add_form(chosen.sku),
+        "delivery_rows": usual_delivery_rows(destination(request)),
+        "tax_added": destination(request) in added_in(),
+        "offers": offers(datetime.now(UTC), found.category_id),
+        "related": [queries.card_in(row) for row in reading[2].rows()],
+        "ancestors": trail,
+        "nav_current": trail[0].slug if trail else "",
+        "canonical": structured.absolute(url),
+        "json_ld": structured.script(
+            structured.product_data(found, stock), structured.breadcrumb_data(trail, found.name, url)
+        ),
+    }
+    context["viewed_any"] = any(each != product_id for each in viewed.viewed_in(request))
+    response = page(request, "storefront/product.html", context, part="chosen")
+    viewed.viewed_remembered(request, response, product_id)
+    return response
+
+
+def _trail(found: Product) -> list[CategoryNode]:
+    node = queries.categories().by_id.get(found.category_id)
+    return [*node.ancestors, node] if node else []
+
+
+@require_safe
+@never_cache
+@own
+def viewed_page(request: HttpRequest) -> HttpResponse:
+    """Show what this browser has looked at lately, without the product that the address names."""
+    without = request.GET.get("without", "")
+    ids = [each for each in viewed.viewed_in(request) if str(each) != without]
+    return page(request, "storefront/viewed.html", {"viewed": viewed.viewed(ids)}, part="strip")
+
+
+@get_or_post
+@own
+def viewed_forget(request: HttpRequest) -> HttpResponse:
+    """Forget what this browser has looked at."""
+    response = redirect("viewed")
+    if request.method == "POST":
+        viewed.viewed_forgotten(response)
+        messages.success(request, "Forgotten.")
+    return response
+
+
+@require_safe
+@without_header
+@public
+def picture(request: HttpRequest, shape: str, colours: str) -> HttpResponse:
+    """Draw a variant's picture. The same address always gives the same picture."""
+    try:
+        drawing, etag = _drawing(shape, colours)
+    except pictures.UnknownPicture as error:
+        raise Http404 from error
+    known = etag in request.headers.get("If-None-Match", "")
+    answer = HttpResponseNotModified() if known else HttpResponse(drawing, content_type="image/svg+xml")
+    answer["ETag"] = etag
+    answer["Cache-Control"] = "public, max-age=31536000, immutable"
+    return answer
+
+
+@lru_cache(maxsize=1024)
+def _drawing(shape: str, colours: str) -> tuple[bytes, str]:
+    drawing = pictures.draw(shape, tuple(colours.split("-"))).encode()
+    return drawing, quote_etag(blake2b(drawing, digest_size=8).hexdigest())
+
+
+@require_safe
+@public
+def help_page(request: HttpRequest) -> HttpResponse:
+    """Answer what is often asked, and tell how to reach a person."""
+    return page(request, "storefront/help.html", {})
+
+
+@require_safe
+@public
+def delivery(request: HttpRequest) -> HttpResponse:
+    """Tell what delivery costs, and how things come back."""
+    return page(request, "storefront/delivery.html", {"delivery_rows": delivery_rows(), "weights": weight_rows()})
+
+
+@require_safe
+@public
+def privacy(request: HttpRequest) -> HttpResponse:
+    """Tell what is kept of a shopper."""
+    return page(request, "storefront/privacy.html", {})
+
+
+@require_safe
+@public
+def imprint(request: HttpRequest) -> HttpResponse:
+    """Tell whose shop this is, and its terms."""
+    return page(request, "storefront/imprint.html", {})

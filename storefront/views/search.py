@@ -1,0 +1,93 @@
+"""Search: what was found for some words, and what somebody may be about to type."""
+
+import re
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from cassandra_db import page_key, page_token
+from cassandra_db.errors import BadPageToken
+from catalogue import queries, search
+from storefront import choices
+from storefront.lists import list_url, next_url, shown_in
+from web.limits import attempted_here
+from web.methods import public
+from web.rendering import page, without_header
+
+LONGEST_QUERY = 100
+
+
+SKU = re.compile(r"[A-Z0-9][A-Z0-9._-]{2,63}")
+
+
+@require_safe
+@public
+def search_page(request: HttpRequest) -> HttpResponse:
+    """Show what was found for the words asked for; a SKU leads straight to its product."""
+    query = " ".join(request.GET.get("q", "").replace("\0", "").split())[:LONGEST_QUERY]
+    queries.categories_ahead()
+    if (sku := _sku_in(query)) and (address := _address_of(sku)):
+        return redirect(address)
+    sort = request.GET.get("sort", "best")
+    if sort not in search.SORTS:
+        return redirect(list_url(reverse("search"), q=query))
+    try:
+        offset, shown = _offset(request.GET.get("after", ""), query, sort), shown_in(request)
+        context = _search_context(query, sort, offset, shown)
+    except BadPageToken as error:
+        raise Http404 from error
+    if not offset:
+        return page(request, "storefront/search.html", context)
+    told = "" if sort == "best" else sort
+    address = list_url(request.path, q=query, sort=told, show=str(shown))
+    return page(request, "storefront/search.html", context, part="more", address=address)
+
+
+def _search_context(query: str, sort: str, offset: int, show: int) -> dict[str, Any]:
+    context: dict[str, Any] = {"query": query, "sort": sort, "sorts": search.SORT_LABELS, "after": offset}
+    try:
+        found = search.search(query, queries.PAGE_LENGTH if offset else show, offset, sort)
+        near = search.near_queries(query) if query and not found.total else []
+    except search.NoIndex:
+        return context | {"cards": queries.cards_by_prefix(query)}
+    shown = offset + len(found.cards)
+    more = found.cards and shown < min(found.total, search.DEEPEST)
+    token = page_token([shown], _search_list(query, sort)) if more else ""
+    told = "" if sort == "best" else sort
+    further = next_url(reverse("search"), show, q=query, sort=told, after=token) if more else ""
+    return context | {"cards": found.cards, "total": found.total, "near": near, "next_url": further}
+
+
+def _search_list(query: str, sort: str) -> str:
+    return f"Q3 {sort} {query}"
+
+
+def _offset(token: str, query: str, sort: str) -> int:
+    return int(page_key(token, _search_list(query, sort))[0]) if token else 0
+
+
+def _sku_in(query: str) -> str:
+    """A query that may be a SKU, as it would be written: without blanks, in capitals."""
+    sku = query.replace(" ", "-").upper()
+    return sku if SKU.fullmatch(sku) and any(letter.isdigit() or letter == "-" for letter in sku) else ""
+
+
+def _address_of(sku: str) -> str:
+    row = queries.variant_by_sku(sku)
+    found = queries.product(row.product_id) if row else None
+    variant = found.variant(row.variant_id) if row and found and found.active else None
+    return choices.variant_url(found, variant) if found and variant and variant.sold else ""
+
+
+@require_safe
+@without_header
+@public
+def suggest(request: HttpRequest) -> HttpResponse:
+    """Show the products that a typed beginning may mean."""
+    attempted_here(request, "suggestions")
+    typed = request.GET.get("q", "").replace("\0", "")[:LONGEST_QUERY]
+    found = queries.suggestions(typed)
+    return page(request, "storefront/suggest.html", {"suggestions": found, "query": typed}, part="options")

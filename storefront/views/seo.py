@@ -1,0 +1,57 @@
+"""What is for robots and browsers: sitemap, robots.txt, the icon."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.templatetags.static import static
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from storefront import sitemap, structured
+from web.methods import public
+from web.rendering import without_header
+
+NOT_FOR_ROBOTS = (
+    "/account/",
+    "/cart/",
+    "/checkout/",
+    "/demo/",
+    "/o/",
+    "/orders/",
+    "/search",
+    "/staff/",
+    "/testbank/",
+    "/viewed/",
+    "/carts/",
+)
+
+
+@require_safe
+@without_header
+@public
+def sitemap_xml(request: HttpRequest, number: int = 0) -> HttpResponse:
+    """Hand out a file of the sitemap."""
+    # An index names at most so many files, and no file has a longer name.
+    file = sitemap.sitemap_file(number) if number <= sitemap.MOST_ADDRESSES else None
+    if file:
+        return HttpResponse(file.read_bytes(), content_type="application/xml")
+    if number:
+        raise Http404
+    return HttpResponse(sitemap.small_sitemap(), content_type="application/xml")
+
+
+@require_safe
+@without_header
+@public
+def robots(request: HttpRequest) -> HttpResponse:
+    """Tell robots where there is nothing for them."""
+    closed = "".join(f"Disallow: {place}\n" for place in NOT_FOR_ROBOTS)
+    text = f"User-agent: *\n{closed}\nSitemap: {structured.absolute(reverse('sitemap'))}\n"
+    return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+
+@require_safe
+@without_header
+@public
+def favicon(request: HttpRequest) -> HttpResponse:
+    """Lead browsers that ask by habit to the icon, also from pages that name none."""
+    return redirect(static("icons/favicon.svg"), permanent=True)
