@@ -34,14 +34,14 @@ FAULTS = (
     _fault(
         "A conditional write that was sent again has won, whosever row is in the way",
         "cassandra_db/statements.py",
-        "                and any(mine(row) for row in rows if len(row) > 1)\n",
+        " and any(if_lost.had_applied(row) for row in rows if len(row) > 1)",
         "",
         "tests/inventory/test_combining.py",
     ),
     _fault(
-        "A conditional write without a row of its own is sent again blindly",
+        "A conditional write that leaves its outcome unknown is sent again blindly",
         "cassandra_db/statements.py",
-        "        if mine is None or pause is None:\n            break",
+        "        if not if_lost.sends_again or pause is None:\n            break",
         "        if pause is None:\n            break",
         "tests/cassandra_db/test_statements.py",
     ),
@@ -69,11 +69,11 @@ FAULTS = (
     _fault(
         "A worker that has lost its job goes on moving the job's place",
         "jobs/leases.py",
-        """    if held is None or held.lost or not MOVE.apply(mine=lambda row: False, job=job, me=held.holder, position=position):
+        """    if held is None or held.lost or not MOVE.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position):
         raise LeaseLost(f"{job}: this process does not hold the job")""",
         """    if held is None or held.lost:
         raise LeaseLost(f"{job}: this process does not hold the job")
-    MOVE.apply(mine=lambda row: False, job=job, me=held.holder, position=position)""",
+    MOVE.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)""",
         "tests/jobs/test_leases.py",
     ),
     _fault(
@@ -121,7 +121,7 @@ FAULTS = (
     if there.state == "ended":
         with turn(each.variant_id, each.warehouse_id):
             ROW_ENDED.apply(
-                mine=lambda _: False,
+                if_lost=SEND_AGAIN,
                 variant_id=each.variant_id,
                 warehouse_id=each.warehouse_id,
                 hold_id=each.hold_id,
@@ -130,7 +130,7 @@ FAULTS = (
         """    if there.state == "ended":
         with turn(each.variant_id, each.warehouse_id):
             ROW_ENDED.apply(
-                mine=lambda _: False,
+                if_lost=SEND_AGAIN,
                 variant_id=each.variant_id,
                 warehouse_id=each.warehouse_id,
                 hold_id=each.hold_id,
@@ -423,11 +423,11 @@ FAULTS = (
     _fault(
         "A session that has ended lives on under a new key",
         "accounts/sessions.py",
-        """        if not DELETE.apply(mine=lambda _: True, key=key):
+        """        if not DELETE.apply(if_lost=SEND_AGAIN, key=key):
             self.delete()
             raise SessionInterrupted("The session has ended since this request came in.")
 """,
-        """        DELETE.apply(mine=lambda _: True, key=key)
+        """        DELETE.apply(if_lost=SEND_AGAIN, key=key)
 """,
         "tests/accounts/test_security.py",
     ),

@@ -13,7 +13,7 @@ from accounts.errors import EmailTaken, NoSuchUser
 from accounts.models import User
 from accounts.operations.claims import email_claimed
 from accounts.operations.staffing import staff_listed
-from cassandra_db import conditional
+from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, conditional
 from mail.operations import mail_queued
 
 USER_WRITTEN = conditional(
@@ -77,7 +77,7 @@ def user_registered(
     if role:
         staff_listed(new_id, role)
     written = USER_WRITTEN.apply(
-        mine=lambda _: True,  # whoever has the id has made the row
+        if_lost=REFUSED_MEANS_DONE,  # whoever has the id has made the row
         user_id=new_id,
         email=email.strip(),
         name=name,
@@ -89,7 +89,7 @@ def user_registered(
     )
     if not email_claimed(key, new_id, now):
         if written:
-            USER_DROPPED.apply(mine=lambda _: True, user_id=new_id)
+            USER_DROPPED.apply(if_lost=SEND_AGAIN, user_id=new_id)
         raise EmailTaken
     made = queries.user(new_id)
     if made is None:

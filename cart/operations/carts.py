@@ -16,7 +16,16 @@ from cart.limits import MAX_CARTS
 from cart.naming import DEFAULT_NAME, free_name, name_brought, name_key, name_of
 from cart.queries import active
 from cart.undo import Undo
-from cassandra_db import Row, UnknownOutcome, conditional, conditional_batch
+from cassandra_db import (
+    RAISE_UNKNOWN,
+    REFUSED_MEANS_DONE,
+    SEND_AGAIN,
+    Row,
+    UnknownOutcome,
+    applied_if,
+    conditional,
+    conditional_batch,
+)
 
 # How often a batch is tried anew when others changed the carts meanwhile.
 ATTEMPTS = 30
@@ -120,7 +129,7 @@ def cart_switched(person_id: UUID, cart_id: UUID, now: datetime) -> str:
         if row is None:
             raise NoSuchCart
         # Sent twice, it does the same once more.
-        if SWITCHED.apply(mine=lambda _: False, owner_id=person_id, name_key=row.name_key, cart_id=cart_id, now=now):
+        if SWITCHED.apply(if_lost=SEND_AGAIN, owner_id=person_id, name_key=row.name_key, cart_id=cart_id, now=now):
             return str(row.cart_name)
     raise CartBusy
 
@@ -134,7 +143,9 @@ def cart_deleted(person_id: UUID, cart_id: UUID, now: datetime) -> Undo:
     """
     found = access(person_id, cart_id, OWN)
     cart_started(cart_id, person_id, now)
-    MARKED.apply(mine=lambda row: row.deleted_at is not None, cart_id=cart_id, owner_id=person_id, now=now)
+    MARKED.apply(
+        if_lost=applied_if(lambda row: row.deleted_at is not None), cart_id=cart_id, owner_id=person_id, now=now
+    )
     was_active = cart_unlisted(person_id, cart_id)
     return Undo("delete", person_id, cart_id, found.name, active=was_active)
 
@@ -152,7 +163,11 @@ def cart_undeleted(person_id: UUID, undo: Undo, now: datetime) -> str:
         # An add that meets it as long as it is marked may take it off the list again: so it is looked at once more.
         name = cart_listed(person_id, undo.cart_id, undo.name, now)
         UNMARKED.apply(
-            mine=lambda row: row.deleted_at is None, cart_id=undo.cart_id, owner_id=person_id, never=NEVER, now=now
+            if_lost=applied_if(lambda row: row.deleted_at is None),
+            cart_id=undo.cart_id,
+            owner_id=person_id,
+            never=NEVER,
+            now=now,
         )
         if queries.listed(person_id, undo.cart_id):
             if undo.active:
@@ -204,7 +219,9 @@ def cart_unlisted(person_id: UUID, cart_id: UUID, following: UUID | None = None)
         less = ONE_CART_LESS.bind(owner_id=person_id, active=_next(carts, cart_id, following), was=row.active_cart_id)
         # A deleted row leaves no id that could settle a lost answer; reading the carts again does.
         with suppress(UnknownOutcome):
-            if conditional_batch(less, NO_CART.bind(owner_id=person_id, name_key=row.name_key, cart_id=cart_id)):
+            if conditional_batch(
+                less, NO_CART.bind(owner_id=person_id, name_key=row.name_key, cart_id=cart_id), if_lost=RAISE_UNKNOWN
+            ):
                 return was_active
     raise CartBusy
 
@@ -265,7 +282,7 @@ def cart_started(cart_id: UUID, owner_id: UUID, now: datetime, *, guest: bool = 
     Raises CassandraUnavailable.
     """
     STARTED.apply(
-        mine=lambda _: True,
+        if_lost=REFUSED_MEANS_DONE,
         cart_id=cart_id,
         owner_id=owner_id,
         guest=guest,
@@ -297,7 +314,7 @@ def _inserted(
     else:
         place = ANOTHER_CART.bind(owner_id=owner_id, most=MAX_CARTS)
     row = _row(owner_id, cart_id, name, created_at, now if activate else None, role, shared_by)
-    return bool(conditional_batch(place, row, mine=_is(cart_id, name)))
+    return bool(conditional_batch(place, row, if_lost=applied_if(_is(cart_id, name))))
 
 
 def _row(
@@ -354,7 +371,7 @@ def _as_long_as_some_come(owner_id: UUID) -> Iterator[Row]:
 
 def _closed_empty(cart_id: UUID, now: datetime) -> bool:
     """Tell whether a cart is empty. One that is takes nothing in from then on: what another tab adds goes elsewhere."""
-    outcome = EMPTY_MARKED.apply(mine=lambda row: row.deleted_at is not None, cart_id=cart_id, now=now)
+    outcome = EMPTY_MARKED.apply(if_lost=applied_if(lambda row: row.deleted_at is not None), cart_id=cart_id, now=now)
     return bool(outcome) or not _used(cart_id)
 
 
@@ -371,11 +388,11 @@ def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str)
         # The lines say first whose they are: a cart on a member's list must not be swept as a guest's. One that is being
         # swept just now stays, and one that its guest is about to begin is begun as the member's.
         cart_started(cart.cart_id, user_id, now)
-        BELONGS.apply(mine=lambda _: False, cart_id=cart.cart_id, owner_id=user_id, guest=False)
+        BELONGS.apply(if_lost=SEND_AGAIN, cart_id=cart.cart_id, owner_id=user_id, guest=False)
         try:
             if _inserted(user_id, carts, cart.cart_id, name, cart.created_at, now, activate=activate):
                 return name
         except TooManyCarts:
-            BELONGS.apply(mine=lambda _: False, cart_id=cart.cart_id, owner_id=guest_id, guest=True)
+            BELONGS.apply(if_lost=SEND_AGAIN, cart_id=cart.cart_id, owner_id=guest_id, guest=True)
             return None
     raise CartBusy

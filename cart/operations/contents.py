@@ -16,7 +16,7 @@ from django.conf import settings
 from cart import queries
 from cart.errors import CartBusy, NoSuchCart, TooManyLines, TooManyTogether
 from cart.limits import MAX_LINES, MAX_QUANTITY
-from cassandra_db import Row, conditional, conditional_batch, read
+from cassandra_db import Row, applied_if, conditional, conditional_batch, read
 from catalogue import words
 
 ATTEMPTS = 30
@@ -194,7 +194,7 @@ def changed(
             new.sums(owner_id, guest=guest, now=now),
             *new.statements,
             noted(cart_id, operation_id, now, note, days),
-            mine=is_operation(operation_id),
+            if_lost=applied_if(is_operation(operation_id)),
         )
         if outcome:
             return note

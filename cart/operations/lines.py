@@ -21,7 +21,7 @@ from cart.limits import MAX_LINES, MAX_QUANTITY
 from cart.operations.carts import active_cart, cart_dropped, cart_listed
 from cart.operations.presses import cart_of_press
 from cart.undo import Removed
-from cassandra_db import conditional, conditional_batch
+from cassandra_db import applied_if, conditional, conditional_batch
 from catalogue.entities import Product, Variant
 from pricing.money import minor, money
 
@@ -313,7 +313,9 @@ def _put(
     new = (NEW_SUMS.bind(most=MAX_LINES, items=quantity, amount=price * quantity, **sums), insert)
     shape, before, began = new, None, False
     for _ in range(ATTEMPTS):
-        outcome = conditional_batch(*shape, _operation(cart_id, operation_id, now), mine=_is(operation_id))
+        outcome = conditional_batch(
+            *shape, _operation(cart_id, operation_id, now), if_lost=applied_if(_is(operation_id))
+        )
         if outcome:
             return _Put(before, began=began)
         there = {getattr(row, "kind", None): row for row in outcome.rows}
@@ -364,7 +366,9 @@ def applied(
 
     Raises NoSuchCart when the cart has been deleted.
     """
-    outcome = conditional_batch(*changes, _operation(cart_id, operation_id, now, days), mine=_is(operation_id))
+    outcome = conditional_batch(
+        *changes, _operation(cart_id, operation_id, now, days), if_lost=applied_if(_is(operation_id))
+    )
     if not outcome and outcome.rows and getattr(outcome.rows[0], "deleted_at", None) is not None and not even_deleted:
         raise NoSuchCart
     return bool(outcome) or any(_is(operation_id)(row) for row in outcome.rows)

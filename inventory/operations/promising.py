@@ -8,7 +8,7 @@ promised, committed what is paid for and waits. When goods arrive the worker kee
 from datetime import date, datetime
 from uuid import UUID, uuid5
 
-from cassandra_db import conditional, conditional_batch, write
+from cassandra_db import SEND_AGAIN, conditional, conditional_batch, write
 from inventory.entities import AHEAD, BACKORDER, PREORDER
 from inventory.errors import NumbersMoving
 from inventory.operations.combining import turn
@@ -81,7 +81,7 @@ def _limited(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
                 LIMIT.bind(units=units, was=there.received, least=max(0, -units), **place),
                 BOOKED.bind(units=units, state="adjusted", receipt_id=entry_id, now=now, **place),
                 # A lost answer is settled by the next look at the numbers.
-                mine=lambda _: False,
+                if_lost=SEND_AGAIN,
             )
         if booked:
             entered(

@@ -9,7 +9,7 @@ from uuid import UUID
 from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
 
-from cassandra_db import conditional, conditional_batch
+from cassandra_db import applied_if, conditional, conditional_batch
 from orders import following, queries
 from orders.entities import Order
 from orders.errors import StaleOrder
@@ -101,7 +101,7 @@ def event_written(
         _header(order, then, payment_id, claim),
         *([_change(then)] if kind == "changed" else []),
         *rows,
-        mine=lambda row: row.event_id in written,
+        if_lost=applied_if(lambda row: row.event_id in written),
     )
     fresh = queries.order(order.order_id)
     if fresh is None:
@@ -186,7 +186,7 @@ def note_added(order: Order, text: str, *, actor: str, now: datetime, public: bo
     event_id = event_id_at(order, now)
     conditional_batch(
         event_row(order.order_id, event_id, "note", actor=actor, note=text, public=public, state=order.state, board=""),
-        mine=lambda row: row.event_id == event_id,
+        if_lost=applied_if(lambda row: row.event_id == event_id),
     )
     return queries.order(order.order_id) or order
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from moneyed import Money
 
 from cart import queries as carts
-from cassandra_db import conditional
+from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, conditional
 from inventory import operations as inventory
 from inventory.entities import Want
 from inventory.errors import OutOfStock
@@ -95,9 +95,9 @@ def payment_started(order: Order, origin: str, now: datetime) -> Started:
     if tried:
         keep_until = min(now + HOLD_FOR, order.placed_at + HOLD_AT_MOST)
         if keep_until > order.pay_until:
-            KEEP.apply(mine=lambda _: True, order_id=order.order_id, pay_until=keep_until, seen=order.version)
+            KEEP.apply(if_lost=SEND_AGAIN, order_id=order.order_id, pay_until=keep_until, seen=order.version)
     started = gateways.gateway(taker).start(_request(order, payment_id, taker, origin))
-    REFERENCE.apply(mine=lambda _: True, order_id=order.order_id, payment_id=payment_id, reference=started.reference)
+    REFERENCE.apply(if_lost=SEND_AGAIN, order_id=order.order_id, payment_id=payment_id, reference=started.reference)
     return Started(payment_id, started.url)
 
 
@@ -117,7 +117,7 @@ def _request(order: Order, payment_id: UUID, taker: str, origin: str) -> gateway
 def _opened(order: Order, payment_id: UUID, taker: str, now: datetime) -> None:
     """Note a try to pay. One that staff note by hand goes by the order's number; a gateway gives it its own name."""
     ATTEMPT.apply(
-        mine=lambda _: True,
+        if_lost=REFUSED_MEANS_DONE,
         order_id=order.order_id,
         payment_id=payment_id,
         gateway=taker,

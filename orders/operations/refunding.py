@@ -11,7 +11,7 @@ from uuid import UUID, uuid5
 
 from moneyed import Money
 
-from cassandra_db import conditional
+from cassandra_db import applied_if, conditional
 from orders import balance, queries
 from orders.entities import Attempt, Order
 from orders.errors import MoneyRestless, MoveRefused, StaleOrder
@@ -36,7 +36,7 @@ def attempt_ended(order_id: UUID, attempt: Attempt, state: str, now: datetime) -
     if attempt.state == state:
         return False
     outcome = ATTEMPT_ENDED.apply(
-        mine=lambda row: row.state == state,
+        if_lost=applied_if(lambda row: row.state == state),
         order_id=order_id,
         payment_id=attempt.payment_id,
         state=state,

@@ -16,7 +16,7 @@ from django.urls import reverse
 from accounts import operations, queries
 from accounts.errors import EmailTaken
 from accounts.forms import FinishForm
-from cassandra_db import conditional, metered, scan
+from cassandra_db import RAISE_UNKNOWN, conditional, metered, scan
 from tests.accounts.post import link_in, mails_to
 from tests.factories import PASSWORD, make_user
 
@@ -158,7 +158,7 @@ def test_s10_of_twenty_who_register_one_address_at_once_one_wins_and_nothing_is_
 
 def test_a_claim_whose_account_is_gone_can_be_claimed_again() -> None:
     gone = make_user()
-    assert ERASED.apply(user_id=gone.pk)
+    assert ERASED.apply(if_lost=RAISE_UNKNOWN, user_id=gone.pk)
     assert queries.user_by_email(gone.email) is None
     new = operations.user_registered(gone.email, "Bob", PASSWORD, datetime.now(UTC))
     found = queries.user_by_email(gone.email)

@@ -16,7 +16,7 @@ from moneyed import Money
 from accounts.addresses import Address
 from cart import operations as carts
 from cart import queries as cart_queries
-from cassandra_db import conditional, write
+from cassandra_db import RAISE_UNKNOWN, conditional, write
 from demo.testbank import operations as bank
 from demo.testbank import queries as bank_queries
 from demo.testbank.gateway import TestBank
@@ -156,7 +156,7 @@ def test_a_claim_that_ran_out_places_nothing(monkeypatch: pytest.MonkeyPatch) ->
 
     def slept(order_id: UUID) -> str:
         # As after half a minute: the claim's TTL has removed it.
-        placing.UNCLAIM.apply(order_id=order_id, me=_claimant(order_id))
+        placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=_claimant(order_id))
         return claim(order_id)
 
     monkeypatch.setattr(placing, "number_claimed", slept)
@@ -205,14 +205,14 @@ def test_killed_while_placing(subtests: pytest.Subtests) -> None:
                 audit(make_payment(order).order_id)
                 continue
             # The claim is over after half a minute; then the units go back, and nothing can come of that checkout.
-            placing.UNCLAIM.apply(order_id=draft.order_id, me=_claimant(draft.order_id))
+            placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id))
             swept(draft.order_id, 12)
             assert stock_adds_up(variant_id) == {"received": 5, "available": 5, "held": 0, "committed": 0, "shipped": 0}
             assert not queries.ITEMS.all(order_id=draft.order_id)
 
 
 def _claimant(order_id: UUID) -> UUID:
-    outcome = placing.CLAIM.apply(order_id=order_id, me=uuid4(), seconds=1)
+    outcome = placing.CLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=uuid4(), seconds=1)
     return outcome.current.placing if outcome.current and outcome.current.placing else uuid4()
 
 
@@ -222,7 +222,7 @@ def test_killed_while_placing_and_sent_again(subtests: pytest.Subtests) -> None:
         draft = make_draft((product, 2))
         with subtests.test(name):
             killed_in(module, name, partial(operations.order_placed, draft, now()))
-            placing.UNCLAIM.apply(order_id=draft.order_id, me=_claimant(draft.order_id))
+            placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id))
             # The last two units are held by the shopper's own first try.
             order = operations.order_placed(draft, now())
             audit(order.order_id)
@@ -234,7 +234,7 @@ def test_a_checkout_that_was_given_up_becomes_no_order() -> None:
     draft = make_draft((product, 2))
     killed_in(placing, "number_claimed", lambda: operations.order_placed(draft, now()))
     assert not operations.checkout_abandoned(draft.order_id), "while somebody places it, it is not given up"
-    placing.UNCLAIM.apply(order_id=draft.order_id, me=_claimant(draft.order_id))
+    placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id))
     assert operations.checkout_abandoned(draft.order_id)
     with pytest.raises(CheckoutGivenUp):
         operations.order_placed(draft, now())
@@ -356,7 +356,7 @@ def test_a_payment_over_another_sum_does_not_count(caplog: pytest.LogCaptureFixt
     cheap = conditional(
         "test", "UPDATE testbank_payments SET amount = 1 WHERE payment_id = :payment_id IF state = 'authorized'"
     )
-    assert cheap.apply(payment_id=started.payment_id)
+    assert cheap.apply(if_lost=RAISE_UNKNOWN, payment_id=started.payment_id)
     with caplog.at_level(logging.ERROR):
         operations.payment_settled(order.order_id, started.payment_id, now())
     assert "the gateway has" in caplog.text
@@ -489,7 +489,9 @@ def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> Non
             item = queries.items(order)[0]
             inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
             killed_in(module, name, settle(order, payment_id))
-            placing.UNCLAIM.apply(order_id=order.order_id, me=_claimant(order.order_id))  # a minute later
+            placing.UNCLAIM.apply(
+                if_lost=RAISE_UNKNOWN, order_id=order.order_id, me=_claimant(order.order_id)
+            )  # a minute later
             swept(order.order_id, 4)
             assert audit(order.order_id).payment == "voided"
             assert at_the_bank(payment_id) == "voided"
@@ -805,7 +807,7 @@ def test_what_a_try_has_left_over_goes_back_when_the_order_expires() -> None:
     first, second = goods(5), goods(5)
     draft = make_draft((first, 2))
     killed_in(placing, "number_claimed", lambda: operations.order_placed(draft, now()))
-    placing.UNCLAIM.apply(order_id=draft.order_id, me=_claimant(draft.order_id))
+    placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id))
     # The same checkout with its lines in another order: these are other holds.
     again = make_draft((second, 1), (first, 2))
     order = operations.order_placed(placing.Draft(**{**vars(again), "order_id": draft.order_id}), now())

@@ -10,6 +10,7 @@ import pytest
 from moneyed import EUR, Money
 
 from accounts.operations import user_registered
+from cassandra_db import RAISE_UNKNOWN
 from catalogue.entities import Product
 from demo.testbank import operations as bank
 from inventory import queries as stock
@@ -149,7 +150,7 @@ def test_killed_between_the_use_and_the_order_gives_it_back(monkeypatch: pytest.
             operations.order_placed(made, now())
     assert used(code) == 1
     me = _claimant(made.order_id)
-    placing.UNCLAIM.apply(order_id=made.order_id, me=me)
+    placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=made.order_id, me=me)
     swept(made.order_id, now() + timedelta(minutes=12))
     assert used(code) == 0
 
@@ -165,7 +166,7 @@ def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(monkeypatch:
         patch.setattr(placing, "number_claimed", die)
         with pytest.raises(KeyboardInterrupt):
             operations.order_placed(made, now())
-    placing.UNCLAIM.apply(order_id=made.order_id, me=_claimant(made.order_id))
+    placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=made.order_id, me=_claimant(made.order_id))
     order = make_payment(operations.order_placed(replace(made, voucher=second), now()))
     assert (used(first), used(second)) == (1, 1)
     swept(made.order_id, now() + timedelta(minutes=12))
@@ -243,7 +244,7 @@ def _fresh(order: Order) -> Order:
 
 
 def _claimant(order_id: UUID) -> UUID:
-    row = placing.UNCLAIM.apply(order_id=order_id, me=uuid4()).current
+    row = placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=uuid4()).current
     assert row
     found: UUID = row.placing
     return found
