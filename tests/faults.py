@@ -148,6 +148,13 @@ FAULTS = (
         "tests/inventory/test_moving.py",
     ),
     _fault(
+        "The ledger does not learn of a limit whose answer was lost",
+        "inventory/operations/promising.py",
+        "if_lost=applied_if(lambda row: row.hold_id == entry_id),  # noqa: B023 called before the next try",
+        "if_lost=applied_if(lambda _: False),",
+        "tests/inventory/test_promising.py",
+    ),
+    _fault(
         "A copy of the stock carries the time of its writing, not of its reading",
         "inventory/operations/copying.py",
         "                read_at=read_at,",
@@ -302,6 +309,13 @@ FAULTS = (
         "tests/orders/test_paying.py",
     ),
     _fault(
+        "An order is said to be kept that has ended while an answer was lost",
+        "orders/operations/keeping.py",
+        "from cassandra_db import SEND_AGAIN\n",
+        "from cassandra_db import REFUSED_MEANS_DONE as SEND_AGAIN\n",
+        "tests/orders/test_operations.py",
+    ),
+    _fault(
         "A refund has another key at each try",
         "orders/operations/refunding.py",
         'f"{refund.refund_id} {payment_id}"',
@@ -451,6 +465,13 @@ FAULTS = (
         '        (f"address {address}", rule.per_address),\n',
         "",
         "tests/web/test_limits.py",
+    ),
+    _fault(
+        "An account goes that stood there when its id was registered again, and an answer was lost",
+        "accounts/operations/joining.py",
+        "if_lost=applied_if(lambda row: bool(row.password == hashed)),",
+        "if_lost=applied_if(lambda _: True),",
+        "tests/accounts/test_registration.py",
     ),
     _fault(
         "A claim of an address is taken over while its move is under way",

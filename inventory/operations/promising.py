@@ -8,7 +8,7 @@ promised, committed what is paid for and waits. When goods arrive the worker kee
 from datetime import date, datetime
 from uuid import UUID, uuid5
 
-from cassandra_db import SEND_AGAIN, conditional, conditional_batch, write
+from cassandra_db import applied_if, conditional, conditional_batch, write
 from inventory.entities import AHEAD, BACKORDER, PREORDER
 from inventory.errors import NumbersMoving
 from inventory.operations.combining import turn
@@ -80,8 +80,7 @@ def _limited(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
             booked = conditional_batch(
                 LIMIT.bind(units=units, was=there.received, least=max(0, -units), **place),
                 BOOKED.bind(units=units, state="adjusted", receipt_id=entry_id, now=now, **place),
-                # A lost answer is settled by the next look at the numbers.
-                if_lost=SEND_AGAIN,
+                if_lost=applied_if(lambda row: row.hold_id == entry_id),  # noqa: B023 called before the next try
             )
         if booked:
             entered(

@@ -16,8 +16,10 @@ from django.urls import reverse
 from accounts import operations, queries
 from accounts.errors import EmailTaken
 from accounts.forms import FinishForm
-from cassandra_db import RAISE_UNKNOWN, conditional, metered, scan
+from cassandra_db import RAISE_UNKNOWN, conditional, metered, scan, statements
+from cassandra_db import session as sessions
 from tests.accounts.post import link_in, mails_to
+from tests.answers import AnswerLost
 from tests.factories import PASSWORD, make_user
 
 REGISTER = "/account/register/"
@@ -245,3 +247,13 @@ def test_the_user_of_a_registration_is_djangos_user() -> None:
         session = client.session
 
     assert get_user(Request()) == alice  # type: ignore[arg-type]
+
+
+def test_a_repeat_whose_answer_was_lost_does_not_take_the_first_account_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, other = make_user(), make_user()
+    flaky = AnswerLost(sessions.session())
+    monkeypatch.setattr(statements, "session", lambda: flaky)
+    with pytest.raises(EmailTaken):
+        operations.user_registered(other.email, "Alice", PASSWORD, datetime.now(UTC), user_id=first.user_id)
+    assert flaky.lost
+    assert queries.user(first.user_id) is not None

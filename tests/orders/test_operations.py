@@ -16,7 +16,8 @@ from moneyed import Money
 from accounts.addresses import Address
 from cart import operations as carts
 from cart import queries as cart_queries
-from cassandra_db import RAISE_UNKNOWN, conditional, write
+from cassandra_db import RAISE_UNKNOWN, conditional, statements, write
+from cassandra_db import session as sessions
 from demo.testbank import operations as bank
 from demo.testbank import queries as bank_queries
 from demo.testbank.gateway import TestBank
@@ -42,6 +43,7 @@ from orders.errors import (
 )
 from orders.operations import copies, hints, moving, paying, placing, refunding, settling
 from payments.errors import GatewayAway, NoGateway
+from tests.answers import AnswerLost
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.audit import audit, numbers_of, stock_adds_up
 from tests.orders.crashing import killed_in, worked
@@ -867,3 +869,19 @@ def test_an_old_order_writes_no_mail_and_takes_nothing_from_a_cart() -> None:
 def test_an_address_is_kept_as_it_was() -> None:
     order = make_order()
     assert order.delivery_address == Address("Ada Lovelace", "Torstraße 1", "10115", "Berlin", "DE")
+
+
+def test_an_order_that_ends_while_an_answer_is_lost_is_not_said_to_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = operations.order_placed(make_draft((goods(1), 1)), now() - timedelta(minutes=5))
+    flaky, pauses = AnswerLost(sessions.session()), []
+
+    def cancelled(pause: float) -> None:
+        pauses.append(pause)
+        if len(pauses) == 1:
+            operations.order_moved(order, "cancelled", actor="Ann", now=now(), settle=False)
+
+    monkeypatch.setattr(statements, "session", lambda: flaky)
+    monkeypatch.setattr(statements, "sleep", cancelled)
+    with pytest.raises(NotPayable):
+        operations.kept_longer(order, now())
+    assert fresh(order).state == "cancelled"
