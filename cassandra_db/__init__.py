@@ -3,6 +3,7 @@
 from cassandra_db.errors import BadPageToken, CassandraUnavailable, UnknownOutcome
 from cassandra_db.lost_answers import RAISE_UNKNOWN, REFUSED_MEANS_DONE, SEND_AGAIN, applied_if
 from cassandra_db.pages import page_key, page_token
+from cassandra_db.retry import attempts
 from cassandra_db.rows import Row
 from cassandra_db.statements import (
     LOCAL_ONE,
@@ -39,6 +40,7 @@ __all__ = [
     "Statement",
     "UnknownOutcome",
     "applied_if",
+    "attempts",
     "conditional",
     "conditional_batch",
     "metered",

@@ -46,6 +46,13 @@ FAULTS = (
         "tests/cassandra_db/test_statements.py",
     ),
     _fault(
+        "Those who are in each other's way try again at once, and in step",
+        "cassandra_db/retry.py",
+        "        if number > 1:",
+        "        if number > most:",
+        "tests/cassandra_db/test_retry.py",
+    ),
+    _fault(
         "A page token opens any list",
         "cassandra_db/pages.py",
         "    if made_for != of:",

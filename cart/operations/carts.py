@@ -23,6 +23,7 @@ from cassandra_db import (
     Row,
     UnknownOutcome,
     applied_if,
+    attempts,
     conditional,
     conditional_batch,
 )
@@ -102,7 +103,7 @@ def cart_made(person_id: UUID, name: str, operation_id: UUID, now: datetime, *, 
     """
     name = name_of(name)
     cart_id = cart_id_of(person_id, operation_id)
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         if any(row.cart_id == cart_id for row in carts):
             return cart_id
@@ -124,7 +125,7 @@ def cart_id_of(person_id: UUID, operation_id: UUID) -> UUID:
 def cart_switched(person_id: UUID, cart_id: UUID, now: datetime) -> str:
     """Make a cart the active one (U2) and return its name. Raises NoSuchCart, CartBusy, CassandraUnavailable."""
     access(person_id, cart_id, VIEW)
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         row = queries.listed(person_id, cart_id)
         if row is None:
             raise NoSuchCart
@@ -158,7 +159,7 @@ def cart_undeleted(person_id: UUID, undo: Undo, now: datetime) -> str:
     sums = queries.SUMS.one(cart_id=undo.cart_id)
     if undo.person_id != person_id or sums is None or sums.version is None or sums.owner_id != person_id:
         raise TooLate
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         # Listed first and unmarked then: a crash in between leaves a cart that is both, which the nightly job unmarks.
         # An add that meets it as long as it is marked may take it off the list again: so it is looked at once more.
         name = cart_listed(person_id, undo.cart_id, undo.name, now)
@@ -191,7 +192,7 @@ def cart_listed(
 
     One that is listed already keeps its name. Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         if mine := next((row for row in carts if row.cart_id == cart_id), None):
             return str(mine.cart_name)
@@ -210,7 +211,7 @@ def cart_unlisted(person_id: UUID, cart_id: UUID, following: UUID | None = None)
     Raises CartBusy, CassandraUnavailable.
     """
     was_active = False
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         row = next((row for row in carts if row.cart_id == cart_id), None)
         if row is None:
@@ -267,7 +268,7 @@ def carts_adopted(guest_id: UUID, user_id: UUID, now: datetime, device: str = "d
 def active_cart(person_id: UUID, now: datetime) -> Row:
     """Return the row of the active cart, making one if there is none. Raises TooManyCarts, CartBusy, CassandraUnavailable."""
     cart_id = uuid4()
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         if found := active(carts):
             return found
@@ -377,7 +378,7 @@ def _closed_empty(cart_id: UUID, now: datetime) -> bool:
 
 def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str) -> str | None:
     """Write a guest's cart to the member; return its name there, or None if the member has no room."""
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=user_id)
         if mine := next((row for row in carts if row.cart_id == cart.cart_id), None):
             return str(mine.cart_name)

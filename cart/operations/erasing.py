@@ -8,7 +8,7 @@ from cart import queries
 from cart.errors import CartBusy
 from cart.operations.carts import ATTEMPTS, MARKED, cart_unlisted
 from cart.operations.sharing import cart_left, sharing_ended
-from cassandra_db import RAISE_UNKNOWN, REFUSED_MEANS_DONE, UnknownOutcome, conditional, conditional_batch
+from cassandra_db import RAISE_UNKNOWN, REFUSED_MEANS_DONE, UnknownOutcome, attempts, conditional, conditional_batch
 
 NO_SUMS = conditional(
     "Q9",
@@ -42,7 +42,7 @@ def carts_erased(person_id: UUID, now: datetime) -> None:
 
 def cart_removed(cart_id: UUID) -> None:
     """Remove a cart as a whole: lines, what is kept for later, sums. Raises CartBusy, CassandraUnavailable."""
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         seen = getattr(queries.SUMS.one(cart_id=cart_id), "version", None)
         if seen is None:
             return
@@ -54,7 +54,7 @@ def cart_removed(cart_id: UUID) -> None:
 
 
 def _list_removed(person_id: UUID) -> None:
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         rows = queries.CARTS.all(owner_id=person_id)
         if not rows:
             return

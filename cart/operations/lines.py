@@ -21,7 +21,7 @@ from cart.limits import MAX_LINES, MAX_QUANTITY
 from cart.operations.carts import active_cart, cart_dropped, cart_listed
 from cart.operations.presses import cart_of_press
 from cart.undo import Removed
-from cassandra_db import applied_if, conditional, conditional_batch
+from cassandra_db import applied_if, attempts, conditional, conditional_batch
 from catalogue.entities import Product, Variant
 from pricing.money import minor, money
 
@@ -134,7 +134,7 @@ def line_added(
     Raises NotAllowed, TooMany, CartFull, TooManyCarts, CartBusy, CassandraUnavailable; then nothing was added (after
     UnknownOutcome perhaps: the same `operation_id` settles it).
     """
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         cart = cart_of_press(person_id, operation_id, active_cart(person_id, now))
         cart_id = cart.cart_id
         try:
@@ -184,7 +184,7 @@ def line_changed(person_id: UUID, cart_id: UUID, variant: Variant, quantity: int
     """
     name = access(person_id, cart_id, EDIT).name
     operation_id = uuid4()
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         line = queries.line(cart_id, _key(variant))
         if line is None:
             raise NoSuchLine
@@ -216,7 +216,7 @@ def line_removed(person_id: UUID, cart_id: UUID, key: str, now: datetime) -> Rem
     """
     access(person_id, cart_id, EDIT)
     operation_id = uuid4()
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         line = queries.line(cart_id, key)
         if line is None:
             raise NoSuchLine
@@ -249,7 +249,7 @@ def lines_bought(
     Raises CartBusy, CassandraUnavailable.
     """
     operation_id = uuid5(order_id, "bought")
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         rows = queries.LINES.all(cart_id=cart_id)
         lines = [queries.as_line(row) for row in rows if row.key in bought]
         # Even with nothing to take the operation's row is written: it keeps a second call from what is added later.
@@ -312,7 +312,7 @@ def _put(
     )
     new = (NEW_SUMS.bind(most=MAX_LINES, items=quantity, amount=price * quantity, **sums), insert)
     shape, before, began = new, None, False
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         outcome = conditional_batch(
             *shape, _operation(cart_id, operation_id, now), if_lost=applied_if(_is(operation_id))
         )

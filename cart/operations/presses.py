@@ -7,7 +7,7 @@ a time-out: so the first call of a press notes where it puts things, and every o
 from uuid import UUID
 
 from cart import queries
-from cassandra_db import Row, applied_if, conditional
+from cassandra_db import Row, applied_if, attempts, conditional
 
 DAY = 24 * 3600
 ATTEMPTS = 5
@@ -32,7 +32,7 @@ def cart_of_press(person_id: UUID, operation_id: UUID, active: Row) -> Row:
     noted = PRESS.apply(
         if_lost=applied_if(lambda row: row.cart_id == cart_id), press_id=press_id, cart_id=cart_id, seconds=DAY
     )
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         there = noted.current.cart_id if not noted and noted.current else cart_id
         if there is None or there == cart_id:
             break

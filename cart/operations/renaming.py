@@ -9,7 +9,7 @@ from cart.access import OWN, access
 from cart.errors import CartBusy, NameTaken, NoSuchCart
 from cart.naming import free_name, name_key, name_of
 from cart.operations.carts import ATTEMPTS, CART, NO_CART
-from cassandra_db import SEND_AGAIN, Row, applied_if, conditional, conditional_batch
+from cassandra_db import SEND_AGAIN, Row, applied_if, attempts, conditional, conditional_batch
 
 WRITTEN_OTHERWISE = conditional(
     "K1",
@@ -42,7 +42,7 @@ def cart_renamed(person_id: UUID, cart_id: UUID, name: str, now: datetime) -> st
 
 def _list_written(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> None:
     """Write the name into one list. In others' lists it gets a number if it is taken; in one's own it is refused."""
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         row = next((row for row in carts if row.cart_id == cart_id), None)
         if row is None:

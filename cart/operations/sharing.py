@@ -31,7 +31,16 @@ from cart.naming import DEFAULT_NAME
 from cart.operations.carts import ATTEMPTS, cart_id_of, cart_listed, cart_unlisted
 from cart.operations.contents import Change, changed, contents
 from cart.people import INVITATION, INVITED_FOR, LINK, PERSON, Invitation, Link, Someone
-from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, Row, UnknownOutcome, applied_if, conditional, conditional_batch
+from cassandra_db import (
+    RAISE_UNKNOWN,
+    SEND_AGAIN,
+    Row,
+    UnknownOutcome,
+    applied_if,
+    attempts,
+    conditional,
+    conditional_batch,
+)
 from mail.addresses import email_key
 from mail.operations import mail_queued
 
@@ -158,7 +167,7 @@ def invitation_accepted(token: str, member: Someone, now: datetime) -> UUID:
         cart_id, _ = people.invited_by(token)
     except BadSignature as error:
         raise InvitationOver from error
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         _, meant = people.invited_by(token)
         mine = people.ONE.one(cart_id=cart_id, kind=PERSON, key=str(member.user_id))
         carts = queries.CARTS.all(owner_id=member.user_id)
@@ -207,7 +216,7 @@ def role_changed(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> str
     if role not in ROLES:
         raise ValueError(f"no role: {role}")
     access(owner_id, cart_id, OWN)
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         row = people.ONE.one(cart_id=cart_id, kind=PERSON, key=str(user_id))
         if row is None or row.role is None:
             raise NoSuchPerson
@@ -251,7 +260,7 @@ def sharing_ended(cart_id: UUID) -> None:
 
     Raises CartBusy, CassandraUnavailable; calling it again goes on.
     """
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         rows = people.PEOPLE.all(cart_id=cart_id)
         if not rows:
             return
@@ -288,7 +297,7 @@ def shared_cart_copied(
 def _added(found: Access, by: str, row: BoundStatement, kind: str, key: str) -> None:
     """Write a row of a cart's people, unless one of that key is there. Raises TooManyPeople, CartBusy."""
     named = {"cart_id": found.cart_id, "cart_name": found.name, "owner_name": by}
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         rows = people.PEOPLE.all(cart_id=found.cart_id)
         there = [each for each in rows if each.key is not None]
         if any((each.kind, each.key) == (kind, key) for each in there):
@@ -305,7 +314,7 @@ def _added(found: Access, by: str, row: BoundStatement, kind: str, key: str) -> 
 
 
 def _taken(cart_id: UUID, kind: str, key: str) -> None:
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         row = people.ONE.one(cart_id=cart_id, kind=kind, key=key)
         if row is None or row.key is None or row.added_at is None:
             return
@@ -328,7 +337,7 @@ def _list_written(person_id: UUID, cart_id: UUID, mine: Row, now: datetime) -> N
 
 
 def _list_role_written(person_id: UUID, cart_id: UUID, role: str) -> None:
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         row = queries.listed(person_id, cart_id)
         if row is None or not row.role or row.role == role:
             return

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from cassandra_db import REFUSED_MEANS_DONE, Row, applied_if, conditional, write
+from cassandra_db import REFUSED_MEANS_DONE, Row, applied_if, attempts, conditional, write
 from demo.testbank import queries
 from demo.testbank.cards import (
     APPROVED,
@@ -155,7 +155,7 @@ def money_returned(payment_id: UUID, amount: int, key: str) -> None:
 
 def _tries(payment_id: UUID, key: str) -> Iterator[Row]:
     """Yield the payment as it is, until the caller is done with it or finds the key among its own."""
-    for _ in range(10):
+    for _ in attempts(10):
         row = queries.payment(payment_id)
         if row is None:
             raise LookupError(f"the bank knows no payment {payment_id}")

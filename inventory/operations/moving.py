@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID, uuid5
 
-from cassandra_db import SEND_AGAIN, Outcome, applied_if, conditional, conditional_batch
+from cassandra_db import SEND_AGAIN, Outcome, applied_if, attempts, conditional, conditional_batch
 from inventory.allocating import in_order
 from inventory.entities import Allocation
 from inventory.operations.combining import turn
@@ -136,7 +136,7 @@ def moved_to(allocation: Allocation, *, left: int, shipped: int) -> bool:
 def _brought(each: Allocation, guess: Standing, step: Step) -> Standing:
     """Bring a hold to where `step` wants it, from wherever it stands; return where it stands then."""
     there, wanted = guess, step(guess)
-    for _ in range(TRIES):
+    for _ in attempts(TRIES):
         with turn(each.variant_id, each.warehouse_id):
             outcome = _moved(each, there, wanted)
         if outcome:

@@ -11,7 +11,7 @@ from django.urls import reverse
 from moneyed import Money
 
 from cart import queries as carts
-from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, conditional
+from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, attempts, conditional
 from inventory import operations as inventory
 from inventory.entities import Want
 from inventory.errors import OutOfStock
@@ -133,7 +133,7 @@ def confirmed(order: Order, payment_id: UUID | None, actor: str, now: datetime) 
 
     Raises CassandraUnavailable.
     """
-    for _ in range(5):
+    for _ in attempts(5):
         if order.state != PENDING:
             return order
         try:
@@ -203,7 +203,7 @@ def _wrong_payment_returned(order: Order, attempt: Attempt, verdict: Verdict, no
 
 def failure_noted(order: Order, now: datetime, *, settle: bool = True) -> Order:
     """Say in the order's history that a payment has failed; the order stays payable. Raises CassandraUnavailable."""
-    for _ in range(5):
+    for _ in attempts(5):
         if order.state != PENDING:
             return order
         try:
@@ -223,7 +223,7 @@ def _followed(order: Order, attempt: Attempt, now: datetime) -> Order:
 
 def _paid(order: Order, attempt: Attempt, verdict: Verdict, now: datetime, *, settle: bool) -> Order:
     details = {"payment_id": str(attempt.payment_id), "amount": minor(attempt.amount)}
-    for _ in range(5):
+    for _ in attempts(5):
         if order.payment_id == attempt.payment_id:
             return _followed(order, attempt, now)
         try:

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from cart import operations as carts
-from cassandra_db import CassandraUnavailable, read
+from cassandra_db import CassandraUnavailable, attempts, read
 from inventory import operations as inventory
 from inventory.allocating import in_order
 from orders import parcels, queries, returns
@@ -162,7 +162,7 @@ def _voucher_moved(order: Order, now: datetime) -> None:
     The order may have ended since it was read, or come back to life by a payment that came late; so it is looked at
     before each step, and after it. Whoever took the use: a guest's order that has become a member's keeps it.
     """
-    for _ in range(_LOOKS if order.voucher else 0):
+    for _ in attempts(_LOOKS if order.voucher else 0):
         row, had = STANDS.one(order_id=order.order_id), voucher_had(order.voucher, order.order_id)
         if row is None:
             return
