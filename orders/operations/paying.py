@@ -28,6 +28,7 @@ from orders.operations.refunding import attempt_ended, given_back, refund_noted
 from orders.operations.settling import order_moved, settled
 from orders.persons import user_of_code
 from orders.states import CANCELLED, CONFIRMING, EXPIRED, PENDING
+from orders.transitions import Transition
 from payments import gateways
 from payments.gateways import Verdict
 from pricing.money import minor
@@ -137,7 +138,7 @@ def confirmed(order: Order, payment_id: UUID | None, actor: str, now: datetime) 
         if order.state != PENDING:
             return order
         try:
-            return order_moved(order, "confirmed", actor=actor, now=now, payment_id=payment_id)
+            return order_moved(order, Transition("confirmed", actor=actor, at=now, payment_id=payment_id))
         except StaleOrder as stale:
             order = stale.order
     return order
@@ -207,7 +208,7 @@ def failure_noted(order: Order, now: datetime, *, settle: bool = True) -> Order:
         if order.state != PENDING:
             return order
         try:
-            return order_moved(order, "payment_failed", actor="system", now=now, settle=settle)
+            return order_moved(order, Transition("payment_failed", actor="system", at=now), settle=settle)
         except StaleOrder as stale:
             order = stale.order
     return order
@@ -230,11 +231,7 @@ def _paid(order: Order, attempt: Attempt, verdict: Verdict, now: datetime, *, se
             if order.state == PENDING:
                 order = order_moved(
                     order,
-                    "authorized",
-                    actor="system",
-                    now=now,
-                    payment_id=attempt.payment_id,
-                    details=details,
+                    Transition("authorized", actor="system", at=now, payment_id=attempt.payment_id, details=details),
                     settle=settle,
                 )
             elif order.state == EXPIRED and order.payment == "voided" and not order.erased:
@@ -279,14 +276,16 @@ def _paid_late(order: Order, attempt: Attempt, now: datetime, *, settle: bool) -
         note = "The payment came after the order had expired, and meanwhile its code was used by somebody else."
     return order_moved(
         order,
-        kind,
-        actor="system",
-        now=now,
-        note=note,
-        payment_id=attempt.payment_id,
-        allocated=kept,
-        claim=claim.me,
-        details={"payment_id": str(attempt.payment_id), "amount": minor(attempt.amount)},
+        Transition(
+            kind,
+            actor="system",
+            at=now,
+            note=note,
+            payment_id=attempt.payment_id,
+            allocated=kept,
+            claim=claim.me,
+            details={"payment_id": str(attempt.payment_id), "amount": minor(attempt.amount)},
+        ),
         settle=settle,
     )
 
@@ -345,7 +344,7 @@ def money_received(
     details = {"payment_id": str(attempt.payment_id), "amount": minor(taken), "key": key, "came": minor(amount)}
     # One that expired while the money was under way may still have its units: that is looked at first.
     settle = order.state != EXPIRED
-    order = order_moved(order, "captured", actor=actor, now=now, note=note, details=details, settle=settle)
+    order = order_moved(order, Transition("captured", actor=actor, at=now, note=note, details=details), settle=settle)
     order = _settled_by_hand(order, attempt, now)
     if not settle:
         order = settled(order.order_id, now) or order

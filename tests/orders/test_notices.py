@@ -27,6 +27,7 @@ from orders import operations, queries
 from orders.entities import Order
 from orders.errors import NoticeBusy
 from orders.operations import noticing
+from orders.transitions import Transition
 from payments.gateways import Notice
 from tests.factories import make_order
 from tests.orders.audit import audit, stock_adds_up
@@ -183,7 +184,7 @@ def test_the_bank_gives_up_after_a_while() -> None:
 def test_an_hour_late_the_goods_are_taken_again(shop: str) -> None:
     order = make_order(stock=5, quantity=2, now=now() - timedelta(hours=1))
     order, payment_id = paid_with(cards.APPROVED, shop, order)
-    operations.order_moved(fresh(order), "expired", actor="system", now=now())
+    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
     assert post(shop, *notice_of(payment_id, order.number)) == 204
     done = audit(order.order_id)
     assert (done.word, done.payment) == ("Confirmed", "paid")
@@ -193,7 +194,7 @@ def test_an_hour_late_the_goods_are_taken_again(shop: str) -> None:
 def test_an_hour_late_with_the_goods_gone_nothing_is_charged(shop: str) -> None:
     order = make_order(stock=2, quantity=2, now=now() - timedelta(hours=1))
     order, payment_id = paid_with(cards.APPROVED, shop, order)
-    operations.order_moved(fresh(order), "expired", actor="system", now=now())
+    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
     item = queries.items(order)[0]
     inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
     assert post(shop, *notice_of(payment_id, order.number)) == 204

@@ -42,6 +42,7 @@ from orders.errors import (
     TooManyAttempts,
 )
 from orders.operations import copies, hints, moving, paying, placing, refunding, settling
+from orders.transitions import Transition
 from payments.errors import GatewayAway, NoGateway
 from tests.answers import AnswerLost
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
@@ -437,7 +438,7 @@ def test_an_order_with_longer_to_pay_keeps_its_units_till_then() -> None:
 def test_a_payment_after_the_end_takes_the_units_again() -> None:
     order = make_order(quantity=3, stock=5, user_id=uuid4())
     started = operations.payment_started(order, ORIGIN, now())
-    operations.order_moved(fresh(order), "expired", actor="system", now=now())
+    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
     bank.card_given(started.payment_id, bank.APPROVED, now())
     operations.payment_settled(order.order_id, started.payment_id, now())
     done = audit(order.order_id)
@@ -450,7 +451,7 @@ def test_a_payment_after_the_end_takes_the_units_again() -> None:
 def test_a_payment_after_the_end_goes_back_when_the_goods_are_sold() -> None:
     order = make_order(quantity=3, stock=3)
     started = operations.payment_started(order, ORIGIN, now())
-    operations.order_moved(fresh(order), "expired", actor="system", now=now())
+    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
     item = queries.items(order)[0]
     inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
     bank.card_given(started.payment_id, bank.APPROVED, now())
@@ -464,7 +465,7 @@ def test_a_payment_after_the_end_goes_back_when_the_goods_are_sold() -> None:
 def expired_and_paid(order: Order) -> UUID:
     """Let the bank take an order's money after its time; return the payment's id."""
     started = operations.payment_started(order, ORIGIN, now())
-    operations.order_moved(fresh(order), "expired", actor="system", now=now())
+    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
     bank.card_given(started.payment_id, bank.APPROVED, now())
     return started.payment_id
 
@@ -503,7 +504,7 @@ def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> Non
 def test_killed_after_a_second_payment_went_back() -> None:
     order = make_order()
     started = operations.payment_started(order, ORIGIN, now())
-    operations.order_moved(fresh(order), "cancelled", actor="Ann", now=now())
+    operations.order_moved(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     bank.card_given(started.payment_id, bank.APPROVED, now())
     killed_in(paying, "attempt_ended", settle(order, started.payment_id))
     assert at_the_bank(started.payment_id) == "voided"
@@ -518,7 +519,7 @@ def test_killed_after_a_second_payment_went_back() -> None:
 def test_the_whole_way_to_the_door() -> None:
     order = make_order(quantity=2, user_id=uuid4(), paid=True)
     for kind in ("packed", "shipped", "delivered", "closed"):
-        order = operations.order_moved(order, kind, actor="Ann", now=now())
+        order = operations.order_moved(order, Transition(kind, actor="Ann", at=now()))
         audit(order.order_id)
     assert stock_adds_up(queries.items(order)[0].variant_id)["shipped"] == 2
     assert [event.kind for event in order.events] == [
@@ -540,7 +541,7 @@ def test_of_two_at_once_one_wins_and_the_other_is_told_who() -> None:
 
     def move(who: str) -> str:
         try:
-            operations.order_moved(order, "held" if who == "Ann" else "packed", actor=who, now=now())
+            operations.order_moved(order, Transition("held" if who == "Ann" else "packed", actor=who, at=now()))
         except StaleOrder as stale:
             lost.append((who, stale))
             return "lost"
@@ -558,7 +559,7 @@ def test_of_two_at_once_one_wins_and_the_other_is_told_who() -> None:
 def test_a_cancelled_order_gives_back_the_units_and_the_money() -> None:
     order = make_order(quantity=2, stock=5, paid=True)
     assert order.payment_id
-    operations.order_moved(order, "cancelled", actor="Ann", now=now(), note="Changed their mind")
+    operations.order_moved(order, Transition("cancelled", actor="Ann", at=now(), note="Changed their mind"))
     done = audit(order.order_id)
     assert done.word == "Cancelled and refunded"
     assert at_the_bank(order.payment_id) == "refunded"
@@ -568,7 +569,7 @@ def test_a_cancelled_order_gives_back_the_units_and_the_money() -> None:
 def test_killed_while_cancelling(subtests: pytest.Subtests) -> None:
     for name in ("stock_moved", "money_settled", "copies_written"):
         order = make_order(quantity=2, stock=5, paid=True)
-        cancel = partial(operations.order_moved, order, "cancelled", actor="Ann", now=now())
+        cancel = partial(operations.order_moved, order, Transition("cancelled", actor="Ann", at=now()))
         with subtests.test(name):
             killed_in(settling, name, cancel)
             swept(order.order_id, 3)
@@ -587,7 +588,9 @@ def test_two_at_once_may_return_the_money(monkeypatch: pytest.MonkeyPatch) -> No
             operations.settled(order.order_id, now())  # the worker, say
 
     monkeypatch.setattr(TestBank, "refund", refund_twice)
-    assert operations.order_moved(order, "cancelled", actor="Ann", now=now()).word == "Cancelled and refunded"
+    assert (
+        operations.order_moved(order, Transition("cancelled", actor="Ann", at=now())).word == "Cancelled and refunded"
+    )
     assert raced
     assert [event.kind for event in audit(order.order_id).events].count("refunded") == 1
 
@@ -600,7 +603,7 @@ def test_with_the_bank_away_the_rest_is_done_and_the_money_follows(monkeypatch: 
 
     with monkeypatch.context() as patch:
         patch.setattr(TestBank, "refund", away)
-        operations.order_moved(order, "cancelled", actor="Ann", now=now())
+        operations.order_moved(order, Transition("cancelled", actor="Ann", at=now()))
         assert audit(order.order_id).word == "Cancelled"
         with pytest.raises(GatewayAway):
             operations.settled(order.order_id, now())
@@ -614,7 +617,7 @@ def test_with_another_bank_than_it_was_paid_at_all_but_the_money_is_done(subtest
         with subtests.test(gone=gone):
             order = make_order(quantity=2, stock=5, paid=True)
             with patch.object(TestBank, "refund", side_effect=gone):
-                operations.order_moved(order, "cancelled", actor="Ann", now=now(), settle=False)
+                operations.order_moved(order, Transition("cancelled", actor="Ann", at=now()), settle=False)
                 with pytest.raises(GatewayAway):
                     operations.settled(order.order_id, now())
             assert audit(order.order_id).word == "Cancelled", "its copies and its stock are right"
@@ -670,7 +673,7 @@ def test_what_needs_no_bank_is_done_while_a_payment_cannot_be_asked_for(monkeypa
 def test_what_is_not_allowed_is_refused() -> None:
     order = make_order(paid=True)
     with pytest.raises(MoveRefused):
-        operations.order_moved(order, "delivered", actor="Ann", now=now())
+        operations.order_moved(order, Transition("delivered", actor="Ann", at=now()))
     assert fresh(order) == order
 
 
@@ -679,12 +682,12 @@ def test_a_note_makes_nobody_stale() -> None:
     noted = operations.note_added(order, "Called; wants blue ribbon", actor="Ann", now=now())
     assert noted.events[0].note == "Called; wants blue ribbon"
     assert noted.history == order.history
-    assert operations.order_moved(order, "packed", actor="Bob", now=now()).packed
+    assert operations.order_moved(order, Transition("packed", actor="Bob", at=now())).packed
 
 
 def test_events_stand_in_order_whatever_the_clock_says() -> None:
     order = make_order(paid=True)
-    order = operations.order_moved(order, "packed", actor="Ann", now=order.placed_at - timedelta(hours=1))
+    order = operations.order_moved(order, Transition("packed", actor="Ann", at=order.placed_at - timedelta(hours=1)))
     assert order.events[0].kind == "packed"
 
 
@@ -693,7 +696,7 @@ def test_events_stand_in_order_whatever_the_clock_says() -> None:
 
 def test_a_late_copy_of_an_older_version_loses() -> None:
     order = make_order(paid=True)
-    later = operations.order_moved(order, "held", actor="Ann", now=now())
+    later = operations.order_moved(order, Transition("held", actor="Ann", at=now()))
     copies.copies_written(order)
     assert audit(later.order_id).column == "on_hold"
 
@@ -725,7 +728,7 @@ def test_counts_are_exact_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None
 def test_an_emptied_day_is_forgotten_later_and_a_fresh_one_stays() -> None:
     day = datetime(2018, 7, 1, 12, tzinfo=UTC)
     order = make_order(now=day, paid=True)
-    operations.order_moved(order, "packed", actor="Ann", now=day)
+    operations.order_moved(order, Transition("packed", actor="Ann", at=day))
     assert day.date() in queries.days("to_pay")
     operations.empty_days_removed(now())
     assert day.date() in queries.days("to_pay"), "it was written less than an hour ago"
@@ -838,9 +841,9 @@ def hinted(minute: datetime, order_id: UUID) -> bool:
 def test_who_is_too_late_leaves_the_hint_of_who_was_faster() -> None:
     order = make_order(paid=True)
     moment = now()
-    faster = operations.order_moved(order, "held", actor="Ann", now=moment, settle=False)
+    faster = operations.order_moved(order, Transition("held", actor="Ann", at=moment), settle=False)
     with pytest.raises(StaleOrder):
-        operations.order_moved(order, "held", actor="Bob", now=moment)
+        operations.order_moved(order, Transition("held", actor="Bob", at=moment))
     assert faster.state == "on_hold"
     assert any(hinted(minute_of(moment + timedelta(minutes=n)), order.order_id) for n in (-1, 0, 1))
 
@@ -878,7 +881,7 @@ def test_an_order_that_ends_while_an_answer_is_lost_is_not_said_to_be_kept(monke
     def cancelled(pause: float) -> None:
         pauses.append(pause)
         if len(pauses) == 1:
-            operations.order_moved(order, "cancelled", actor="Ann", now=now(), settle=False)
+            operations.order_moved(order, Transition("cancelled", actor="Ann", at=now()), settle=False)
 
     monkeypatch.setattr(statements, "session", lambda: flaky)
     monkeypatch.setattr(statements, "sleep", cancelled)

@@ -31,6 +31,7 @@ from inventory import operations as inventory
 from inventory.entities import PREORDER, Want
 from orders import links, operations, queries
 from orders.entities import Order
+from orders.transitions import Transition
 from pricing.templatetags.money import money as in_words
 from tests.factories import make_order, make_product, make_stock
 from tests.orders.audit import audit, stock_adds_up
@@ -737,7 +738,7 @@ def test_the_history_is_told_without_what_is_for_staff_only() -> None:
     order = make_order(paid=True)
     operations.note_added(order, "looks like fraud?", actor="Ann", now=datetime.now(UTC))
     order = operations.order_moved(
-        order, "shipped", actor="staff:1:Ann", now=datetime.now(UTC), note="Knows the fraud desk"
+        order, Transition("shipped", actor="staff:1:Ann", at=datetime.now(UTC), note="Knows the fraud desk")
     )
     page = text(visit(order))
     assert "fraud" not in page
@@ -751,7 +752,7 @@ def test_staffs_move_is_seen_by_the_shopper_without_reloading() -> None:
     page = html.fromstring(visit(order, visitor).content)
     (again,) = page.xpath("//a[@id='refresh']")
     assert "every" in again.get("hx-trigger")
-    operations.order_moved(order, "shipped", actor="Ann", now=datetime.now(UTC))
+    operations.order_moved(order, Transition("shipped", actor="Ann", at=datetime.now(UTC)))
     part = visitor.get(again.get("hx-get"), headers=HTMX)
     assert "Your parcel is on its way" in text(part)
 
@@ -761,7 +762,7 @@ def test_each_state_has_a_page(subtests: pytest.Subtests) -> None:
         with subtests.test(kinds=kinds):
             order = make_order(paid=True)
             for kind in kinds:
-                order = operations.order_moved(order, kind, actor="Ann", now=datetime.now(UTC))
+                order = operations.order_moved(order, Transition(kind, actor="Ann", at=datetime.now(UTC)))
             fresh = queries.order(order.order_id)
             assert fresh
             assert fresh.word in text(visit(order))

@@ -17,6 +17,7 @@ from inventory import queries as stock
 from orders import operations, queries
 from orders.entities import Order
 from orders.operations import placing, settling
+from orders.transitions import Transition
 from promotions import queries as promotions
 from promotions.errors import VoucherRefused
 from promotions.operations import voucher_claimed, voucher_had, voucher_released
@@ -123,7 +124,7 @@ def test_s37_cancelled_gives_the_use_back_once() -> None:
     code, alice = make_code(uses=1, per_person=1), uuid4()
     order = make_payment(placed(code, user_id=alice))
     assert used(code) == 1
-    cancelled = operations.order_moved(order, "cancelled", actor="Ann", now=now())
+    cancelled = operations.order_moved(order, Transition("cancelled", actor="Ann", at=now()))
     assert used(code) == 0
     placed(code, user_id=alice)
     operations.settled(cancelled.order_id, now())
@@ -176,7 +177,7 @@ def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(monkeypatch:
 
 def _expired_and_paid(order: Order) -> UUID:
     started = operations.payment_started(order, "http://testserver", now())
-    operations.order_moved(_fresh(order), "expired", actor="system", now=now())
+    operations.order_moved(_fresh(order), Transition("expired", actor="system", at=now()))
     bank.card_given(started.payment_id, bank.APPROVED, now())
     return started.payment_id
 
