@@ -1,4 +1,4 @@
-"""How the shop talks to Cassandra: statements, batches, conditional writes, pages, leases, the local node."""
+"""Prepared statements, batches, conditional writes and pages of Apache Cassandra. This is all that most callers need."""
 
 from cassandra_db.errors import BadPageToken, CassandraUnavailable, UnknownOutcome
 from cassandra_db.lost_answers import RAISE_UNKNOWN, REFUSED_MEANS_DONE, SEND_AGAIN, applied_if

@@ -7,7 +7,7 @@
 
 A declaration says what the driver must know: the consistency level, whether the statement may be sent twice, how long
 it may take, and whether it is a request (its whole partition key is bound) or a scan (`token(key) > :start AND
-token(key) <= :end`, for commands and jobs). All declarations stand in REGISTRY, where a test prepares and judges them.
+token(key) <= :end`, for what nobody waits for). All declarations stand in REGISTRY, where a test prepares and judges them.
 Statements are prepared at first use in each process.
 """
 
@@ -184,7 +184,7 @@ class Statement:
         return _settled(bound, bound, if_lost)
 
     def over_ring(self, splits: int = 16, **params: Any) -> Iterator[Row]:
-        """Yield the rows of a whole table, range by range and page by page. For commands and jobs."""
+        """Yield the rows of a whole table, range by range and page by page. For what nobody waits for."""
         if not self.scans:
             raise TypeError(f"{self!r} is no scan")
         step = (_RING_END - _RING_START) // splits
@@ -398,7 +398,8 @@ def write_together(statements: Sequence[BoundStatement]) -> None:
     """Write in one go what may be written twice. Raises CassandraUnavailable.
 
     In one partition it is all of them or none, at once. Of several partitions some may be written and others not when it
-    raises, or when this process dies: something has to write all of them again. (Why no logged batch: docs/decisions/018.)
+    raises, or when this process dies: something has to write all of them again. A logged batch would promise more, and be
+    refused while one of three nodes is away: two others than the coordinator have to keep its log.
     Cassandra refuses more than 50 KiB across partitions.
     """
     batch = BatchStatement(BatchType.UNLOGGED, consistency_level=LOCAL_QUORUM)

@@ -20,10 +20,8 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 
-from cassandra_db import SEND_AGAIN, applied_if
-from cassandra_db.errors import CassandraUnavailable, LeaseLost
-from cassandra_db.rows import Row
-from cassandra_db.statements import conditional, read
+from cassandra_db import SEND_AGAIN, CassandraUnavailable, Row, applied_if, conditional, read
+from jobs.errors import LeaseLost
 
 HOLD = timedelta(seconds=settings.LEASE_SECONDS)
 RENEW_EVERY = CLOCKS_DIFFER = HOLD / 3

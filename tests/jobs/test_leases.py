@@ -9,8 +9,8 @@ import pytest
 from django.conf import settings
 
 from cassandra_db import RAISE_UNKNOWN
-from cassandra_db.errors import LeaseLost
 from jobs import leases
+from jobs.errors import LeaseLost
 from jobs.leases import (
     CLOCKS_DIFFER,
     HOLD,
