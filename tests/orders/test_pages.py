@@ -32,7 +32,7 @@ from inventory.entities import PREORDER, Want
 from orders import links, operations, queries
 from orders.entities import Order
 from orders.transitions import Transition
-from pricing.templatetags.money import money as in_words
+from pricing.templatetags.money import format_money
 from tests.factories import make_order, make_product, make_stock
 from tests.orders.audit import audit, stock_adds_up
 from tests.payments.bank import notice_of
@@ -380,9 +380,13 @@ def test_s34_s40_prices_and_states_sent_by_the_client_are_ignored(mug: Product) 
         "tax": "0",
     }
     order, _ = Shopper((mug, 1)).place(**sent, delivery_price="0", state="confirmed", user_id=str(uuid4()))
-    assert (in_words(order.discount), in_words(order.delivery), in_words(order.tax)) == ("€0.00", "€4.90", "€2.70")
+    assert (format_money(order.discount), format_money(order.delivery), format_money(order.tax)) == (
+        "€0.00",
+        "€4.90",
+        "€2.70",
+    )
     assert (order.voucher, order.discounts) == ("", ())
-    assert (in_words(order.total), order.state, order.user_id) == ("€16.90", "pending_payment", None)
+    assert (format_money(order.total), order.state, order.user_id) == ("€16.90", "pending_payment", None)
 
 
 def test_x66_a_changed_price_is_told_and_nothing_is_charged(mug: Product) -> None:
@@ -401,7 +405,7 @@ def test_x66_a_changed_price_is_told_and_nothing_is_charged(mug: Product) -> Non
     (order_id,) = remembered(shopper.client)
     order = queries.order(order_id)
     assert order
-    assert in_words(order.subtotal) == "€48.00"
+    assert format_money(order.subtotal) == "€48.00"
 
 
 def save_at(product: Product, price: str) -> None:
@@ -420,7 +424,7 @@ def test_x48_nobody_gets_to_the_checkout_before_a_rise_is_agreed_to(mug: Product
     fields = html.fromstring(cart.content).xpath("//form[@action='/cart/agree/']//input[@name!='csrfmiddlewaretoken']")
     assert shopper.client.post(reverse("cart:agree"), {each.name: each.value for each in fields}).status_code == 303
     order, _ = shopper.place()
-    assert in_words(order.subtotal) == "€24.00"
+    assert format_money(order.subtotal) == "€24.00"
 
 
 def test_x48_a_rise_that_a_page_of_errors_brings_is_told_before_a_press_counts(mug: Product) -> None:
@@ -447,7 +451,7 @@ def test_x48_a_fall_passes_through(mug: Product) -> None:
     shopper = Shopper((mug, 2))
     save_at(mug, "10.00")
     order, _ = shopper.place()
-    assert in_words(order.subtotal) == "€20.00"
+    assert format_money(order.subtotal) == "€20.00"
 
 
 def test_x66_short_stock_is_told_and_the_rest_can_be_ordered() -> None:
