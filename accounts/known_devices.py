@@ -14,7 +14,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 
 from accounts import queries
 from accounts.models import User
-from cassandra_db import conditional
+from cassandra_db import SEND_AGAIN, conditional
 
 STAMPED = conditional("Q6", "UPDATE users SET stamp = :stamp WHERE user_id = :user_id IF EXISTS")
 _SALT = "accounts.known_devices"
@@ -62,7 +62,7 @@ def remember(request: HttpRequest, response: HttpResponse, user: User) -> None:
 
 def devices_forgotten(user_id: UUID) -> None:
     """Make the cookies of all browsers worthless for this account. Raises CassandraUnavailable."""
-    STAMPED.apply(mine=lambda _: True, user_id=user_id, stamp=uuid4())
+    STAMPED.apply(if_lost=SEND_AGAIN, user_id=user_id, stamp=uuid4())
 
 
 def _entries(request: HttpRequest) -> list[Entry]:

@@ -20,7 +20,7 @@ from accounts import sealing
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.sessions import PASSED_AT, SECOND_FACTOR, STAFF_IDLE, sessions_ended
-from cassandra_db import Row, conditional, read
+from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, Row, applied_if, conditional, read
 from demo import logins as demo
 
 FACTOR = read(
@@ -111,7 +111,12 @@ def enrolled_for_demo(user: User, now: datetime) -> None:
 def _enrol(user: User, secret: str, step: int, recovery: dict[str, datetime], now: datetime) -> None:
     box = sealing.sealed(secret, _SECRET, str(user.pk))
     if not ENROLLED.apply(
-        mine=lambda row: bool(row.secret == box), user_id=user.pk, secret=box, step=step, recovery=recovery, now=now
+        if_lost=applied_if(lambda row: bool(row.secret == box)),
+        user_id=user.pk,
+        secret=box,
+        step=step,
+        recovery=recovery,
+        now=now,
     ):
         raise AlreadyEnrolled
 
@@ -129,14 +134,14 @@ def code_used(user_id: UUID, code: str, now: datetime) -> bool:
     if step is None:
         return False
     box = sealing.sealed(secret, _SECRET, str(user_id)) if stale else row.secret
-    return bool(STEP_USED.apply(user_id=user_id, secret=row.secret, sealed=box, step=step))
+    return bool(STEP_USED.apply(if_lost=RAISE_UNKNOWN, user_id=user_id, secret=row.secret, sealed=box, step=step))
 
 
 def recovery_code_used(user_id: UUID, code: str) -> bool:
     """Use a recovery code up, and tell whether it was one that had not been used. Raises CassandraUnavailable."""
     typed = "".join(letter for letter in code.upper() if letter in _LETTERS)
     return any(
-        RECOVERY_USED.apply(user_id=user_id, code=digest, there=digest)
+        RECOVERY_USED.apply(if_lost=RAISE_UNKNOWN, user_id=user_id, code=digest, there=digest)
         for digest in sealing.digests(typed, _RECOVERY, str(user_id))
     )
 
@@ -152,7 +157,9 @@ def recovery_codes_renewed(user_id: UUID, code: str, now: datetime) -> list[str]
     step = _step_of(_opened(row, user_id)[0], code, now)
     codes = _recovery_codes()
     kept = _kept(user_id, codes, now)
-    if step is None or not STEP_USED_FOR_CODES.apply(user_id=user_id, secret=row.secret, step=step, recovery=kept):
+    if step is None or not STEP_USED_FOR_CODES.apply(
+        if_lost=RAISE_UNKNOWN, user_id=user_id, secret=row.secret, step=step, recovery=kept
+    ):
         return None
     return codes
 
@@ -162,7 +169,7 @@ def second_factor_reset(user_id: UUID) -> bool:
 
     Return whether there was one. Raises CassandraUnavailable.
     """
-    gone = RESET.apply(mine=lambda _: False, user_id=user_id)
+    gone = RESET.apply(if_lost=SEND_AGAIN, user_id=user_id)
     sessions_ended(user_id)
     return bool(gone)
 

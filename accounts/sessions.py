@@ -18,7 +18,7 @@ from django.contrib.sessions.exceptions import SessionInterrupted
 from django.utils.crypto import constant_time_compare, get_random_string, salted_hmac
 
 from accounts.known_devices import devices_forgotten
-from cassandra_db import conditional, read, write
+from cassandra_db import SEND_AGAIN, applied_if, conditional, read, write
 
 LOAD = read("session", "SELECT data, user_id FROM sessions WHERE session_key = :key")
 EXISTS = read("session", "SELECT session_key FROM sessions WHERE session_key = :key")
@@ -103,7 +103,7 @@ class SessionStore(SessionBase):
         self.create()
         if key is None:
             return
-        if not DELETE.apply(mine=lambda _: True, key=key):
+        if not DELETE.apply(if_lost=SEND_AGAIN, key=key):
             self.delete()
             raise SessionInterrupted("The session has ended since this request came in.")
         if user_id:
@@ -121,10 +121,10 @@ class SessionStore(SessionBase):
             # Listed before it can be used: whoever ends all sessions from now on ends this one, too.
             self._remember(data, seconds)
             # Settled by its own data: an answer that was lost does not make a second row.
-            if not CREATE.apply(mine=lambda row: bool(row.data == params["data"]), **params):
+            if not CREATE.apply(if_lost=applied_if(lambda row: bool(row.data == params["data"])), **params):
                 raise CreateError
         # To send it again does no harm: it has no other effect the second time.
-        elif not UPDATE.apply(mine=lambda _: True, **params):
+        elif not UPDATE.apply(if_lost=SEND_AGAIN, **params):
             raise UpdateError
         # Again after a new session's row: its place in the list may have been taken while there was none.
         self._remember(data, seconds)
@@ -164,7 +164,7 @@ class SessionStore(SessionBase):
         key = session_key or self.session_key
         if key is None:
             return
-        DELETE.apply(mine=lambda _: True, key=key)
+        DELETE.apply(if_lost=SEND_AGAIN, key=key)
         if self.user_id:
             FORGET.run(user_id=self.user_id, key=key)
 
@@ -226,7 +226,7 @@ def sessions_ended(user_id: UUID, but: str | None = None) -> int:
 
 
 def _end(user_id: UUID, key: str) -> None:
-    DELETE.apply(mine=lambda _: True, key=key)
+    DELETE.apply(if_lost=SEND_AGAIN, key=key)
     FORGET.run(user_id=user_id, key=key)
 
 

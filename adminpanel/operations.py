@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from orders import operations
 from orders.entities import Order
 from orders.errors import StaleOrder
+from orders.transitions import Transition
 
 # The same note by the same person within this time is a second press on the button, not a second note.
 SECOND_PRESS = timedelta(minutes=1)
@@ -17,7 +18,7 @@ def order_moved(order: Order, kind: str, *, seen_version: int, actor: str, note:
     """
     if order.version != seen_version:
         raise StaleOrder(order)
-    return operations.order_moved(order, kind, actor=actor, note=note, now=now)
+    return operations.order_moved(order, Transition(kind, actor=actor, note=note, at=now))
 
 
 def order_noted(order: Order, text: str, *, actor: str, now: datetime) -> Order:

@@ -23,7 +23,7 @@ from orders.states import CLOSED, CONFIRMED, ON_HOLD
 from orders.wishes import DoorForm
 from payments.gateways import BY_HAND, TRANSFER
 from pricing.money import minor
-from pricing.templatetags.money import money as in_words
+from pricing.templatetags.money import format_money
 from web.forms import Form
 
 _WHOLE = re.compile(r"[0-9]{1,4}")
@@ -220,7 +220,7 @@ class RefundForm(OrderForm):
         self.ask(contents(self.items, wanted), typed=back is not None)
         if order.delivery.amount and not _delivery_refunded(order):
             self.fields["delivery"] = forms.BooleanField(
-                label=f"The delivery, {in_words(order.delivery)}", required=False
+                label=f"The delivery, {format_money(order.delivery)}", required=False
             )
         self.fields["amount"] = AmountField(
             "Another sum", self.most, required=False, help_text="Left empty: what the things above were paid for."
@@ -244,7 +244,7 @@ class RefundForm(OrderForm):
         if not minor(amount):
             self.add_error("amount", "Choose what the money is for, or enter a sum")
         elif amount > self.most:
-            self.add_error("amount", f"At most {in_words(self.most)} can go back; this is {in_words(amount)}")
+            self.add_error("amount", f"At most {format_money(self.most)} can go back; this is {format_money(amount)}")
         cleaned["amount"] = amount
         return cleaned
 
@@ -295,7 +295,7 @@ class ReceivedForm(OrderForm):
     def __init__(self, order: Order, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(order, "received", data, press=uuid4())
         left = balance.to_capture(order)
-        self.fields["amount"] = AmountField("What has come", left, help_text=f"{in_words(left)} are to be paid.")
+        self.fields["amount"] = AmountField("What has come", left, help_text=f"{format_money(left)} are to be paid.")
         self.initial["amount"] = str(left.amount)
 
 

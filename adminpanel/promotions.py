@@ -9,7 +9,7 @@ from django.conf import settings
 
 from catalogue.queries import categories
 from pricing.money import money
-from pricing.templatetags.money import money as in_words
+from pricing.templatetags.money import format_money
 from promotions import queries
 from promotions.queries import AUTOMATIC, CODE
 from promotions.rules import AMOUNT, BUY_GET, PERCENTAGE, Promotion
@@ -76,4 +76,4 @@ def _limits(promotion: Promotion) -> str:
 
 
 def _sum(cents: int) -> str:
-    return in_words(money(cents, settings.CURRENCY))
+    return format_money(money(cents, settings.CURRENCY))

@@ -19,7 +19,7 @@ from orders.refunds import Refund
 from orders.returns import Return
 from payments.gateways import BY_HAND
 from pricing.money import money
-from pricing.templatetags.money import money as in_words
+from pricing.templatetags.money import format_money
 
 PAGE_LENGTH = 25
 # Columns that only grow: they are not counted, and show the newest first.
@@ -219,10 +219,10 @@ def _about(event: Event, order: Order) -> str:
         ]
     said += [str(details[name]) for name in ("carrier", "tracking", "reason") if details.get(name)]
     if event.kind in ("authorized", "captured", "refund_owed", "refunded") and details.get("amount"):
-        said.insert(0, in_words(money(int(details["amount"]), currency)))
+        said.insert(0, format_money(money(int(details["amount"]), currency)))
     if event.kind == "changed":
         said = [
-            f"{in_words(money(details['sums'][name], currency))} {when}"
+            f"{format_money(money(details['sums'][name], currency))} {when}"
             for name, when in (("was", "before"), ("total", "now"))
         ]
     return ", ".join(said)

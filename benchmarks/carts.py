@@ -31,6 +31,7 @@ from uuid import UUID, uuid4
 
 from benchmarks.load import Load, Press, Slice
 from benchmarks.pages import ROOT, Figures, environment, shop
+from cassandra_db import RAISE_UNKNOWN
 
 if TYPE_CHECKING:
     from catalogue.entities import Product, Variant
@@ -114,10 +115,10 @@ def _bare_rows(count: int) -> Iterator[Bare]:
     one = read("benchmark", "SELECT units FROM benchmark_of_carts WHERE id = :id")
     ids = [uuid4() for _ in range(count)]
     for each in ids:
-        first.apply(id=each)
+        first.apply(if_lost=RAISE_UNKNOWN, id=each)
 
     def written(row: UUID) -> None:
-        if not more.apply(id=row):
+        if not more.apply(if_lost=RAISE_UNKNOWN, id=row):
             raise RuntimeError("a bare write was refused")
 
     def looked_at(row: UUID) -> None:

@@ -33,6 +33,7 @@ from uuid import UUID, uuid4
 from benchmarks.carts import in_threads
 from benchmarks.load import Slice
 from benchmarks.pages import Figures, environment
+from cassandra_db import RAISE_UNKNOWN
 
 if TYPE_CHECKING:
     from inventory.entities import Numbers
@@ -146,17 +147,19 @@ def _yardsticks() -> list[Way]:
     )
     rows = uuid4(), uuid4()
     for row in rows:
-        first.apply(id=row, units=PLENTY)
+        first.apply(if_lost=RAISE_UNKNOWN, id=row, units=PLENTY)
 
     def written() -> None:
-        _must(bare.apply(id=rows[0]).applied)
+        _must(bare.apply(if_lost=RAISE_UNKNOWN, id=rows[0]).applied)
 
     def looked_and_compared() -> None:
         while True:
             now = there.one(id=rows[1])
             _must(now is not None)
             assert now
-            if compared.apply(id=rows[1], available=now.available - 1, held=now.held + 1, was=now.available):
+            if compared.apply(
+                if_lost=RAISE_UNKNOWN, id=rows[1], available=now.available - 1, held=now.held + 1, was=now.available
+            ):
                 return
 
     return [Way("read, then compare", looked_and_compared), Way("bare", written)]

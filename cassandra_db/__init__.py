@@ -1,7 +1,9 @@
-"""How the shop talks to Cassandra: statements, batches, conditional writes, pages, leases, the local node."""
+"""Prepared statements, batches, conditional writes and pages of Apache Cassandra. This is all that most callers need."""
 
 from cassandra_db.errors import BadPageToken, CassandraUnavailable, UnknownOutcome
+from cassandra_db.lost_answers import RAISE_UNKNOWN, REFUSED_MEANS_DONE, SEND_AGAIN, applied_if
 from cassandra_db.pages import page_key, page_token
+from cassandra_db.retry import attempts
 from cassandra_db.rows import Row
 from cassandra_db.statements import (
     LOCAL_ONE,
@@ -25,7 +27,10 @@ __all__ = [
     "LOCAL_ONE",
     "LOCAL_QUORUM",
     "QUORUM",
+    "RAISE_UNKNOWN",
+    "REFUSED_MEANS_DONE",
     "REGISTRY",
+    "SEND_AGAIN",
     "BadPageToken",
     "CassandraUnavailable",
     "Chain",
@@ -34,6 +39,8 @@ __all__ = [
     "Row",
     "Statement",
     "UnknownOutcome",
+    "applied_if",
+    "attempts",
     "conditional",
     "conditional_batch",
     "metered",

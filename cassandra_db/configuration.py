@@ -1,4 +1,4 @@
-"""Which cluster the shop talks to, and how the driver behaves. Read by the settings, before Django is set up.
+"""Which cluster the application talks to, and how the driver behaves. Read by the settings, before Django is set up.
 
 The reasons for the policies: a conditional write must never be sent twice by the driver, which re-sends after a
 connection error whatever the statement is; all conditional writes of a partition should meet at one coordinator,

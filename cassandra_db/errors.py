@@ -1,4 +1,4 @@
-"""What can go wrong between the shop and Cassandra."""
+"""What can go wrong between an application and Cassandra."""
 
 
 class CassandraUnavailable(Exception):
@@ -11,7 +11,3 @@ class UnknownOutcome(CassandraUnavailable):
 
 class BadPageToken(ValueError):
     """A page token was not signed by us, or was signed for another list."""
-
-
-class LeaseLost(Exception):
-    """Another worker has the job, or none ever got it."""

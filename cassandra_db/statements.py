@@ -7,7 +7,7 @@
 
 A declaration says what the driver must know: the consistency level, whether the statement may be sent twice, how long
 it may take, and whether it is a request (its whole partition key is bound) or a scan (`token(key) > :start AND
-token(key) <= :end`, for commands and jobs). All declarations stand in REGISTRY, where a test prepares and judges them.
+token(key) <= :end`, for what nobody waits for). All declarations stand in REGISTRY, where a test prepares and judges them.
 Statements are prepared at first use in each process.
 """
 
@@ -39,6 +39,7 @@ from cassandra.query import BatchStatement, BatchType, BoundStatement, PreparedS
 
 from cassandra_db.configuration import CONDITIONAL, READ, WRITE, SilentLast
 from cassandra_db.errors import CassandraUnavailable, UnknownOutcome
+from cassandra_db.lost_answers import IfLost
 from cassandra_db.rows import Row, all_in_utc, in_utc
 from cassandra_db.session import keyspace, session
 
@@ -177,13 +178,13 @@ class Statement:
         """Run a plain write. Raises CassandraUnavailable."""
         self.start(**params).rows()
 
-    def apply(self, *, mine: Callable[[Row], bool] | None = None, **params: Any) -> Outcome:
-        """Run a conditional write. See `conditional_batch` for `mine` and what is raised."""
+    def apply(self, *, if_lost: IfLost, **params: Any) -> Outcome:
+        """Run a conditional write. See `conditional_batch` for `if_lost` and what is raised."""
         bound = self.bind(**params)
-        return _settled(bound, bound, mine)
+        return _settled(bound, bound, if_lost)
 
     def over_ring(self, splits: int = 16, **params: Any) -> Iterator[Row]:
-        """Yield the rows of a whole table, range by range and page by page. For commands and jobs."""
+        """Yield the rows of a whole table, range by range and page by page. For what nobody waits for."""
         if not self.scans:
             raise TypeError(f"{self!r} is no scan")
         step = (_RING_END - _RING_START) // splits
@@ -332,23 +333,19 @@ class Outcome:
         return self.rows[0] if self.rows and len(self.rows[0]) > 1 else None
 
 
-def conditional_batch(*bound: BoundStatement, mine: Callable[[Row], bool] | None = None) -> Outcome:
+def conditional_batch(*bound: BoundStatement, if_lost: IfLost) -> Outcome:
     """Apply all of the statements or none. They stand in one partition of one table, and at least one has a condition.
 
-    `mine` recognises, among the rows that a refused batch returns, the one that only this very write can have made (by
-    an id of its own). With it a write whose answer was lost is settled: the same batch is sent again, and if it meets
-    its own row it had applied. Raises UnknownOutcome when that could not be found out, CassandraUnavailable when
-    nothing was written.
+    `if_lost` is one of cassandra_db.lost_answers: what to do when the answer is lost. Raises UnknownOutcome when it could
+    not be found out whether it had applied, CassandraUnavailable when nothing was written.
     """
     batch = BatchStatement(BatchType.LOGGED, consistency_level=LOCAL_QUORUM, serial_consistency_level=LOCAL_SERIAL)
     for statement in bound:
         batch.add(statement)
-    return _settled(bound[0], batch, mine)
+    return _settled(bound[0], batch, if_lost)
 
 
-def _settled(
-    first: BoundStatement, statement: BatchStatement | BoundStatement, mine: Callable[[Row], bool] | None
-) -> Outcome:
+def _settled(first: BoundStatement, statement: BatchStatement | BoundStatement, if_lost: IfLost) -> Outcome:
     cql = first.prepared_statement.query_string
     if meter := _meter.get():
         meter.statements += 1
@@ -371,16 +368,13 @@ def _settled(
             _tell_if_slow(_questions[cql], cql, monotonic() - started)
             applied = bool(rows[0].applied)
             won_before = (
-                unknown is not None
-                and not applied
-                and mine is not None
-                and any(mine(row) for row in rows if len(row) > 1)
+                unknown is not None and not applied and any(if_lost.had_applied(row) for row in rows if len(row) > 1)
             )
             if unknown is not None:
                 again = "applies now" if applied else "was refused"
                 _tell_outcome(cql, "had applied" if won_before else again)
             return Outcome(applied or won_before, rows)
-        if mine is None or pause is None:
+        if not if_lost.sends_again or pause is None:
             break
         log.warning("no answer to a conditional write of %s, sent again: %s", _questions[cql], unknown)
         sleep(pause)
@@ -404,7 +398,8 @@ def write_together(statements: Sequence[BoundStatement]) -> None:
     """Write in one go what may be written twice. Raises CassandraUnavailable.
 
     In one partition it is all of them or none, at once. Of several partitions some may be written and others not when it
-    raises, or when this process dies: something has to write all of them again. (Why no logged batch: docs/decisions/018.)
+    raises, or when this process dies: something has to write all of them again. A logged batch would promise more, and be
+    refused while one of three nodes is away: two others than the coordinator have to keep its log.
     Cassandra refuses more than 50 KiB across partitions.
     """
     batch = BatchStatement(BatchType.UNLOGGED, consistency_level=LOCAL_QUORUM)

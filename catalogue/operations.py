@@ -12,7 +12,7 @@ from uuid import UUID
 from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
 
-from cassandra_db import Pending, Row, conditional, read, scan, write, write_together
+from cassandra_db import Pending, Row, applied_if, conditional, read, scan, write, write_together
 from catalogue import queries
 from catalogue.entities import Card, CategoryNode, Product, Tree, Variant
 from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
@@ -182,7 +182,7 @@ def _claim_slug(product: Product) -> None:
     def mine(row: Row) -> bool:
         return bool(row.product_id == product.product_id)
 
-    outcome = SLUG_CLAIMED.apply(mine=mine, slug=product.slug, product_id=product.product_id)
+    outcome = SLUG_CLAIMED.apply(if_lost=applied_if(mine), slug=product.slug, product_id=product.product_id)
     if not outcome and not (outcome.current and mine(outcome.current)):
         raise SlugTaken(f"the address {product.slug!r} belongs to another product")
 
@@ -192,7 +192,7 @@ def _claim_sku(product: Product, variant: Variant) -> None:
         return bool(row.variant_id == variant.variant_id and row.product_id == product.product_id)
 
     outcome = SKU_CLAIMED.apply(
-        mine=mine, sku=variant.sku, product_id=product.product_id, variant_id=variant.variant_id
+        if_lost=applied_if(mine), sku=variant.sku, product_id=product.product_id, variant_id=variant.variant_id
     )
     if not outcome and not (outcome.current and mine(outcome.current)):
         raise SkuTaken(f"the SKU {variant.sku} belongs to another variant")

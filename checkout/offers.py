@@ -14,7 +14,7 @@ from payments import gateways
 from pricing import delivery, quotes
 from pricing.money import minor, money
 from pricing.quotes import QuotedLine
-from pricing.templatetags.money import money as in_words
+from pricing.templatetags.money import format_money
 from promotions.entities import Applied
 
 _SALT = "orders.checkout"
@@ -143,7 +143,7 @@ def changes(before: Shown, offer: Offer, sums: quotes.Sums | None) -> list[str]:
             )
         if minor(line.unit_price) != price:
             old = money(price, before.currency)
-            found.append(f"{line.label} costs {in_words(line.unit_price)} now; here it was {in_words(old)}.")
+            found.append(f"{line.label} costs {format_money(line.unit_price)} now; here it was {format_money(old)}.")
     found += [f"{line.label} was put into your cart, and so into this order." for line in now.values()]
     return found + (_other_sums(before, offer, sums) if sums else [])
 
@@ -154,19 +154,21 @@ def _other_sums(before: Shown, offer: Offer, sums: quotes.Sums) -> list[str]:
     if minor(sums.discount) != before.discount:
         found.append(
             offer.applied.refused
-            or f"What is taken off is {in_words(sums.discount)} now; here it was {_was(before.discount, before)}."
+            or f"What is taken off is {format_money(sums.discount)} now; here it was {_was(before.discount, before)}."
         )
     if minor(sums.delivery) != before.delivery:
-        found.append(f"The delivery costs {in_words(sums.delivery)} now; here it was {_was(before.delivery, before)}.")
+        found.append(
+            f"The delivery costs {format_money(sums.delivery)} now; here it was {_was(before.delivery, before)}."
+        )
     if not found and minor(sums.tax) != before.tax:
-        found.append(f"The tax is {in_words(sums.tax)} now; here it was {_was(before.tax, before)}.")
+        found.append(f"The tax is {format_money(sums.tax)} now; here it was {_was(before.tax, before)}.")
     if minor(sums.total) != before.total:
-        found.append(f"The total is {in_words(sums.total)} now; here it was {_was(before.total, before)}.")
+        found.append(f"The total is {format_money(sums.total)} now; here it was {_was(before.total, before)}.")
     return found
 
 
 def _was(cents: int, before: Shown) -> str:
-    return in_words(money(cents, before.currency))
+    return format_money(money(cents, before.currency))
 
 
 def in_cart(cart: Cart, owner_id: UUID) -> Shown:

@@ -42,7 +42,7 @@ from orders.views.payment import remember_guests, to_payment
 from payments import gateways
 from payments.errors import GatewayAway
 from pricing import delivery, quotes
-from pricing.templatetags.money import money as in_words
+from pricing.templatetags.money import format_money as in_words
 from promotions.errors import VoucherRefused
 from web.methods import get_or_post, own
 from web.rendering import page

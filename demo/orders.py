@@ -18,6 +18,7 @@ from demo.testbank import operations as testbank
 from orders import queries as orders
 from orders.entities import Order
 from orders.operations import Draft, money_settled, order_moved, order_placed, payment_settled, payment_started
+from orders.transitions import Transition
 from pricing import delivery
 from pricing.quotes import QuotedLine
 
@@ -191,4 +192,4 @@ def _happened(order: Order, kind: str, at: datetime, *, settle: bool) -> Order:
             raise LookupError(f"order {order.order_id} has vanished")
         return money_settled(settled, at)  # at that time, not when the worker comes by
     actor = "system" if kind == "expired" else STAFF
-    return order_moved(order, kind, actor=actor, now=at, note=_NOTES.get(kind, ""), settle=settle)
+    return order_moved(order, Transition(kind, actor=actor, at=at, note=_NOTES.get(kind, "")), settle=settle)

@@ -20,9 +20,8 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 
-from cassandra_db.errors import CassandraUnavailable, LeaseLost
-from cassandra_db.rows import Row
-from cassandra_db.statements import conditional, read
+from cassandra_db import SEND_AGAIN, CassandraUnavailable, Row, applied_if, conditional, read
+from jobs.errors import LeaseLost
 
 HOLD = timedelta(seconds=settings.LEASE_SECONDS)
 RENEW_EVERY = CLOCKS_DIFFER = HOLD / 3
@@ -146,7 +145,7 @@ class Lease:
 
     def _release(self) -> None:
         given_back = RELEASE.apply(
-            mine=lambda row: row.holder is None,
+            if_lost=applied_if(lambda row: row.holder is None),
             job=self.job,
             me=self.holder,
             nobody=None,
@@ -167,9 +166,7 @@ class Lease:
     def _renew(self) -> None:
         while not self._over.wait(RENEW_EVERY.total_seconds()):
             try:
-                renewed = RENEW.apply(
-                    mine=lambda row: False, job=self.job, me=self.holder, until=datetime.now(UTC) + HOLD
-                )
+                renewed = RENEW.apply(if_lost=SEND_AGAIN, job=self.job, me=self.holder, until=datetime.now(UTC) + HOLD)
             except CassandraUnavailable as error:
                 log.warning("%s: could not renew the lease: %s", self.job, error)
                 continue
@@ -187,7 +184,7 @@ def claimed(seen: Standing, now: datetime) -> Lease | None:
         return None
     me = uuid4()
     outcome = CLAIM.apply(
-        mine=lambda row: row.holder == me,
+        if_lost=applied_if(lambda row: row.holder == me),
         job=seen.job,
         me=me,
         until=now + HOLD,
@@ -220,5 +217,5 @@ def moved(job: str, position: str) -> None:
     from the last position that was noted. Raises CassandraUnavailable.
     """
     held = _held.get({}).get(job)
-    if held is None or held.lost or not MOVE.apply(mine=lambda row: False, job=job, me=held.holder, position=position):
+    if held is None or held.lost or not MOVE.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position):
         raise LeaseLost(f"{job}: this process does not hold the job")

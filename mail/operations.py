@@ -20,7 +20,7 @@ from django.core.mail import EmailMultiAlternatives, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.template import Context, Engine
 
-from cassandra_db import Row, conditional, write
+from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, Row, applied_if, conditional, write
 from jobs.minutes import MINUTE, minute_of, minutes_between
 from jobs.shares import Share
 from mail import queries
@@ -92,7 +92,7 @@ def mail_queued(
     TO_RECIPIENT.run(recipient=email_key(to), mail_id=mail_id)
     CLAIM.apply(
         # Ours or another's of the same id: it is the same mail.
-        mine=lambda _: True,
+        if_lost=REFUSED_MEANS_DONE,
         mail_id=mail_id,
         recipient=to,
         subject=" ".join(_text(f"mail/{template}.subject.txt", context).split()),
@@ -110,7 +110,7 @@ def mails_dropped(email: str, keep: UUID) -> None:
     """
     for row in queries.mails_to(email):
         if row.mail_id != keep:
-            DROPPED.apply(mine=lambda _: True, mail_id=row.mail_id)
+            DROPPED.apply(if_lost=SEND_AGAIN, mail_id=row.mail_id)
     RECIPIENT_FORGOTTEN.run(recipient=email_key(email))
 
 
@@ -203,7 +203,7 @@ class _Run:
             # Before the attempt: should we be killed during it, this hint is what is left.
             HINT.run(minute=again, mail_id=mail.mail_id)
         claimed = ATTEMPT.apply(
-            mine=lambda row: bool(row.claim == claim),
+            if_lost=applied_if(lambda row: bool(row.claim == claim)),
             mail_id=mail.mail_id,
             attempt=attempt,
             before=mail.attempts,
@@ -225,7 +225,7 @@ class _Run:
             self._reconnect()
             return
         self.sent += 1
-        SENT.apply(mine=lambda _: False, mail_id=mail.mail_id, now=self.now, claim=claim)
+        SENT.apply(if_lost=SEND_AGAIN, mail_id=mail.mail_id, now=self.now, claim=claim)
         if again:
             UNHINT.run(minute=again, mail_id=mail.mail_id)
 

@@ -12,7 +12,7 @@ from uuid import uuid5
 from django.conf import settings
 from django.urls import reverse
 
-from cassandra_db import Row, conditional, write
+from cassandra_db import SEND_AGAIN, Row, conditional, write
 from catalogue.entities import Product, Variant
 from catalogue.queries import on_sale
 from inventory.entities import Stock
@@ -77,8 +77,8 @@ def waiter_added(wish: Wish, now: datetime) -> None:
     WAITED_FOR.run(bucket=bucket_of(wish.variant_id), **what)
     WAIT.run(email_key=key, **what)
     waiter = {"email_key": key, "email": wish.email, "now": now, **what}
-    if not WAITER.apply(**waiter, mine=lambda _: False):
-        WAITER_AGAIN.apply(**waiter, mine=lambda _: True)
+    if not WAITER.apply(**waiter, if_lost=SEND_AGAIN):
+        WAITER_AGAIN.apply(**waiter, if_lost=SEND_AGAIN)
 
 
 def waiting_ended(email: str) -> int:
@@ -87,7 +87,7 @@ def waiting_ended(email: str) -> int:
     rows = waiting.WAITS.all(email_key=key)
     for row in rows:
         # In this order: what is left by a crash can still be found by the address.
-        WAITER_GONE.apply(mine=lambda _: True, variant_id=row.variant_id, email_key=key)
+        WAITER_GONE.apply(if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=key)
         WAIT_ENDED.run(email_key=key, variant_id=row.variant_id)
     return len(rows)
 
@@ -122,7 +122,7 @@ def _told(row: Row, goods: Goods, now: datetime) -> int:
         )
         # In this order: whoever asks again in between is still found by the address.
         WAIT_ENDED.run(email_key=waiter.email_key, variant_id=row.variant_id)
-        WAITER_GONE.apply(mine=lambda _: True, variant_id=row.variant_id, email_key=waiter.email_key)
+        WAITER_GONE.apply(if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=waiter.email_key)
     if not waiters and waiting.written_at(row) < now - SETTLED_AFTER:
         NOT_WAITED_FOR.run(bucket=bucket_of(row.variant_id), variant_id=row.variant_id, written=row.written)
     return len(waiters)

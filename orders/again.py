@@ -9,7 +9,7 @@ from catalogue.entities import Product, Variant
 from catalogue.queries import on_sale
 from inventory.goods import goods_of
 from orders.items import Item
-from pricing.templatetags.money import money as in_words
+from pricing.templatetags.money import format_money
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ItemToday:
         if self.left < self.item.quantity:
             found.append(f"only {self.left} left, you had {self.item.quantity}")
         if self.price != self.item.unit_price:
-            found.append(f"was {in_words(self.item.unit_price)}, now {in_words(self.price)}")
+            found.append(f"was {format_money(self.item.unit_price)}, now {format_money(self.price)}")
         return found
 
 

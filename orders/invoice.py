@@ -30,7 +30,7 @@ from orders.queries import Event
 from orders.states import CANCELLED, EXPIRED, PENDING
 from pricing.money import money as amount_of
 from pricing.tax import RATES
-from pricing.templatetags.money import money
+from pricing.templatetags.money import format_money
 
 # FiraGO, regular and bold, as its package names them.
 _FACES = {"": "figo", "B": "figbo"}
@@ -148,8 +148,8 @@ class _Page(FPDF):
                 str(item.quantity),
                 written(f"{item.label}\n{item.sku}"),
                 f"{RATES[self.order.country][item.tax_class]}%",
-                money(item.unit_price),
-                money(item.line_total),
+                format_money(item.unit_price),
+                format_money(item.line_total),
             ]
             for item in items
             if item.quantity
@@ -176,17 +176,18 @@ class _Page(FPDF):
         self.set_font(_FAMILY, style, 11 if style else 9.5)
         self.set_x(90)
         self.cell(74, 6, written(name), align="R")
-        self.cell(0, 6, money(amount), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+        self.cell(0, 6, format_money(amount), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
 
     def taxes(self) -> None:
         """Write the tax of each rate."""
         self.ln(4)
         rows = [
-            [f"{part.rate}%", money(part.net), money(part.tax), money(part.net + part.tax)] for part in self.order.taxes
+            [f"{part.rate}%", format_money(part.net), format_money(part.tax), format_money(part.net + part.tax)]
+            for part in self.order.taxes
         ]
         self._table(["Tax rate", "Net", "Tax", "Gross"], rows, (30, 30, 30, 30))
         self.ln(2)
-        self.write_line(f"The total contains {money(self.order.tax)} of tax.", 8.5)
+        self.write_line(f"The total contains {format_money(self.order.tax)} of tax.", 8.5)
 
     def money(self) -> None:
         """Write what was paid and how, what came back, and what is still to be paid."""
@@ -201,7 +202,9 @@ class _Page(FPDF):
         self.ln(5)
         self.write_line("Credits", 11, "B")
         self.ln(1)
-        rows = [[number, _day(event.at), written(reason), money(-amount)] for number, event, reason, amount in given]
+        rows = [
+            [number, _day(event.at), written(reason), format_money(-amount)] for number, event, reason, amount in given
+        ]
         self._table(["Credit", "Date", "For", "Sum"], rows, (34, 34, 78, 28))
         self._sum("Given back", -sum((amount for *_, amount in given), order.total * 0), "B")
 
@@ -249,14 +252,14 @@ def payment_words(order: Order) -> list[str]:
     back = order.refunded if order.refunded.amount else taken * int(order.payment == "refunded")
     said = []
     if taken.amount:
-        said.append(f"Paid {how}: {money(taken)}.")
+        said.append(f"Paid {how}: {format_money(taken)}.")
     elif order.payment == "authorized":
-        said.append(f"{money(order.total)} is reserved on your card, and taken when we send the goods.")
+        said.append(f"{format_money(order.total)} is reserved on your card, and taken when we send the goods.")
     if back.amount:
-        said.append(f"Given back: {money(back)}.")
+        said.append(f"Given back: {format_money(back)}.")
     left = order.total - taken
     if left.amount > 0 and order.state not in (CANCELLED, EXPIRED) and order.payment != "authorized":
-        said.append(f"To be paid {how}: {money(left)}.")
+        said.append(f"To be paid {how}: {format_money(left)}.")
     return said
 
 

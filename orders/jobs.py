@@ -24,6 +24,7 @@ from orders.errors import MoveRefused, StaleOrder
 from orders.operations.hints import Hint, microseconds
 from orders.operations.leaving import allocation_of, holds_given_back
 from orders.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
+from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayAway, NoGateway
 from promotions.operations import vouchers_released
@@ -276,7 +277,7 @@ def _late(order_id: UUID, now: datetime) -> bool:
     if order is None or order.column != "to_pack" or now - order.to_pack_since <= LATE_AFTER:
         return False
     try:
-        operations.order_moved(order, "late", actor="system", now=now)
+        operations.order_moved(order, Transition("late", actor="system", at=now))
     except (StaleOrder, MoveRefused):  # somebody packs it at this moment, or a copy is older than its order
         return False
     return True

@@ -20,7 +20,7 @@ from orders.returns import Return
 from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, MOVES, ON_HOLD, PENDING
 from payments.gateways import AT_THE_DOOR, CARD, METHODS, TRANSFER
 from pricing.money import money
-from pricing.templatetags.money import money as in_words
+from pricing.templatetags.money import format_money
 
 # The word for a parcel and the badge that it stands on.
 _PARCEL_WORDS = {
@@ -186,7 +186,7 @@ def _about(order: Order, event: Event, several: bool) -> str:
     if event.kind == "shipped" and details.get("tracking"):
         said.append(f"{details.get('carrier') or order.method.carrier} {details['tracking']}")
     if event.kind in ("captured", "refunded") and details.get("amount"):
-        said.append(in_words(money(int(details["amount"]), order.total.currency.code)))
+        said.append(format_money(money(int(details["amount"]), order.total.currency.code)))
     return ", ".join(said)
 
 

@@ -22,7 +22,7 @@ REASONS = {
 }
 
 
-class UnitsField(forms.TypedChoiceField):
+class UnitsChoiceField(forms.TypedChoiceField):
     """So many units of a line, from `least` to `most`, to choose from."""
 
     def __init__(self, least: int, most: int, label: str) -> None:
@@ -47,7 +47,7 @@ class _LinesForm(Form):
 
     def _asked(self, item: Item, least: int, most: int, label: str) -> None:
         name = f"line_{item.line_number}"
-        self.fields[name] = UnitsField(least, most, label)
+        self.fields[name] = UnitsChoiceField(least, most, label)
         self.rows.append((item, self[name]))
 
     @property

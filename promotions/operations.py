@@ -7,7 +7,16 @@ from uuid import UUID, uuid4
 
 from django.utils.crypto import salted_hmac
 
-from cassandra_db import Outcome, conditional, conditional_batch, read, write
+from cassandra_db import (
+    RAISE_UNKNOWN,
+    REFUSED_MEANS_DONE,
+    Outcome,
+    applied_if,
+    conditional,
+    conditional_batch,
+    read,
+    write,
+)
 from promotions import queries, rules
 from promotions.errors import CodeTaken, PromotionRefused, VoucherRefused
 from promotions.queries import AUTOMATIC, CODE, UNLIMITED
@@ -62,7 +71,7 @@ def promotion_made(terms: Terms, now: datetime, key: str = "") -> str:
     if len(queries.promotions(shelf)) >= MOST:
         raise PromotionRefused(f"There are {MOST} promotions of this kind already.")
     outcome = MADE.apply(
-        mine=lambda row: row.made_at == now and row.title == terms.title,
+        if_lost=applied_if(lambda row: row.made_at == now and row.title == terms.title),
         shelf=shelf,
         key=key,
         code=terms.code,
@@ -105,7 +114,9 @@ def _checked(terms: Terms) -> None:
 
 def promotion_ended(shelf: str, key: str, now: datetime) -> bool:
     """End a promotion; tell whether this call ended it. Raises CassandraUnavailable."""
-    outcome = ENDED.apply(mine=lambda row: row.ended_at == now, shelf=shelf, key=key, now=now, kinds=list(rules.KINDS))
+    outcome = ENDED.apply(
+        if_lost=applied_if(lambda row: row.ended_at == now), shelf=shelf, key=key, now=now, kinds=list(rules.KINDS)
+    )
     queries.promotions_forgotten()
     return outcome.applied
 
@@ -171,7 +182,7 @@ def voucher_claimed(typed: str, person: str, order_id: UUID, now: datetime, *, l
         elif places[0] in in_the_way:
             places = places[1:]
         elif outcome.current is None or outcome.current.remaining is None:
-            SEED.apply(mine=lambda _: True, key=key, uses=found.uses or UNLIMITED)
+            SEED.apply(if_lost=REFUSED_MEANS_DONE, key=key, uses=found.uses or UNLIMITED)
         else:
             raise VoucherRefused(queries.used_up(found))
     raise VoucherRefused(f"{found.named} is used by many just now. Please try again.")
@@ -186,7 +197,7 @@ def _claim(found: Promotion, place: str, person: str, order_id: UUID, now: datet
     ]
     if place:
         batch.append(FOR_PERSON.bind(key=found.key, claim=place, order_id=order_id))
-    return conditional_batch(*batch, mine=lambda row: row.claim == claim and row.person == person)
+    return conditional_batch(*batch, if_lost=applied_if(lambda row: row.claim == claim and row.person == person))
 
 
 def _order_claim(order_id: UUID) -> str:
@@ -208,7 +219,7 @@ def voucher_released(typed: str, order_id: UUID) -> bool:
     batch = [GIVE.bind(key=key), ORDER_GONE.bind(key=key, claim=claim, person_claim=row.person_claim)]
     if row.person_claim:
         batch.append(PERSON_GONE.bind(key=key, claim=row.person_claim, order_id=order_id))
-    return conditional_batch(*batch).applied
+    return conditional_batch(*batch, if_lost=RAISE_UNKNOWN).applied
 
 
 def vouchers_released(order_id: UUID, but: str = "") -> None:

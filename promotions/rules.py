@@ -19,7 +19,7 @@ from django.utils.formats import date_format
 from pricing.money import minor, money
 from pricing.quotes import QuotedLine, Reduction
 from pricing.shares import spread
-from pricing.templatetags.money import money as in_words
+from pricing.templatetags.money import format_money
 
 BUY_GET = "buy_get"
 PERCENTAGE = "percentage"
@@ -107,7 +107,7 @@ class Promotion:
         if not covered:
             return f"Nothing in your cart is of what {self.named_within} is for."
         if (missing := self.minimum - self.goods(lines)) > 0:
-            least, more = (in_words(money(each, settings.CURRENCY)) for each in (self.minimum, missing))
+            least, more = (format_money(money(each, settings.CURRENCY)) for each in (self.minimum, missing))
             return f"{self.named} counts from {least} on: {more} more, and it does."
         if self.kind == BUY_GET and (wanting := self.buy + self.free - sum(line.quantity for line in covered)) > 0:
             return f"{self.named} counts from {self.buy + self.free} things on: {wanting} more, and it does."

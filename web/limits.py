@@ -23,7 +23,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
-from cassandra_db import Row, conditional, read
+from cassandra_db import REFUSED_MEANS_DONE, Row, applied_if, conditional, read
 from web.errors import TooManyAttempts
 
 TAKEN = read("limits", "SELECT place, TTL(attempt_id) AS seconds FROM attempts WHERE bucket = :bucket AND part = :part")
@@ -79,7 +79,11 @@ class Attempt:
         for each in self.places:
             # Nobody else has this id: refused means that the place has come free by itself.
             GIVE_BACK.apply(
-                mine=lambda _: True, bucket=each.bucket, part=each.part, place=each.place, attempt_id=self.attempt_id
+                if_lost=REFUSED_MEANS_DONE,
+                bucket=each.bucket,
+                part=each.part,
+                place=each.place,
+                attempt_id=self.attempt_id,
             )
 
 
@@ -149,7 +153,7 @@ class _Bucket:
     def _take(self, place: _Place, attempt_id: UUID) -> bool:
         return bool(
             TAKE.apply(
-                mine=lambda row: bool(row.attempt_id == attempt_id),
+                if_lost=applied_if(lambda row: bool(row.attempt_id == attempt_id)),
                 bucket=place.bucket,
                 part=place.part,
                 place=place.place,

@@ -5,7 +5,7 @@ from uuid import UUID
 from accounts import queries
 from accounts.addresses import Address
 from accounts.errors import AddressBookFull, NoSuchAddress, NoSuchUser
-from cassandra_db import conditional
+from cassandra_db import SEND_AGAIN, applied_if, conditional
 
 # The places of the address book are numbered, so that there can never be more of them, whoever races.
 ADDRESS_ADDED = conditional(
@@ -34,10 +34,10 @@ def address_saved(user_id: UUID, address: Address, *, default: bool = False) -> 
     key = address.key
     if not key:
         key = _address_added(user_id, address)
-    elif not ADDRESS_CHANGED.apply(mine=lambda _: False, user_id=user_id, key=key, there=key, address=address.fields()):
+    elif not ADDRESS_CHANGED.apply(if_lost=SEND_AGAIN, user_id=user_id, key=key, there=key, address=address.fields()):
         raise NoSuchAddress
     if default:
-        ADDRESS_PREFERRED.apply(mine=lambda _: False, user_id=user_id, key=key, there=key)
+        ADDRESS_PREFERRED.apply(if_lost=SEND_AGAIN, user_id=user_id, key=key, there=key)
     return key
 
 
@@ -53,7 +53,7 @@ def _address_added(user_id: UUID, address: Address) -> str:
             raise AddressBookFull
         # Another tab may have taken the place since: then the next one.
         if ADDRESS_ADDED.apply(
-            mine=lambda row: bool(row.addresses) and dict(row.addresses).get(free) == fields,  # noqa: B023
+            if_lost=applied_if(lambda row: bool(row.addresses) and dict(row.addresses).get(free) == fields),  # noqa: B023
             user_id=user_id,
             key=free,
             free=free,
@@ -67,7 +67,7 @@ def address_removed(user_id: UUID, key: str) -> None:
     member = queries.user(user_id)
     rest = [each for each in queries.addresses_of(member) if each.key != key] if member else []
     if not ADDRESS_REMOVED.apply(
-        mine=lambda row: key not in (row.addresses or {}),
+        if_lost=applied_if(lambda row: key not in (row.addresses or {})),
         user_id=user_id,
         key=key,
         there=key,

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from accounts import queries
 from accounts.models import User
-from cassandra_db import Row, conditional
+from cassandra_db import REFUSED_MEANS_DONE, Row, applied_if, conditional
 
 EMAIL_CLAIMED = conditional(
     "Q7", "INSERT INTO users_by_email (email, user_id, claimed_at) VALUES (:email, :user_id, :now) IF NOT EXISTS"
@@ -31,7 +31,9 @@ def email_claimed(key: str, user_id: UUID, now: datetime) -> bool:
 
     Raises CassandraUnavailable.
     """
-    outcome = EMAIL_CLAIMED.apply(mine=lambda row: bool(row.user_id == user_id), email=key, user_id=user_id, now=now)
+    outcome = EMAIL_CLAIMED.apply(
+        if_lost=applied_if(lambda row: bool(row.user_id == user_id)), email=key, user_id=user_id, now=now
+    )
     if outcome:
         return True
     claim = outcome.current
@@ -45,7 +47,7 @@ def email_claimed(key: str, user_id: UUID, now: datetime) -> bool:
     # One's own, left by an earlier try, is renewed: somebody may be about to take it over.
     return bool(
         EMAIL_RECLAIMED.apply(
-            mine=lambda row: bool(row.user_id == user_id),
+            if_lost=applied_if(lambda row: bool(row.user_id == user_id)),
             email=key,
             user_id=user_id,
             now=now,
@@ -63,6 +65,6 @@ def _left_behind(key: str, claim: Row, holder: User | None, now: datetime) -> bo
     if queries.email_key(holder.email) == key or claim.claimed_at > now - UNDER_WAY:
         return False
     if holder.email_next:
-        MOVE_GIVEN_UP.apply(mine=lambda _: True, user_id=holder.user_id, email=holder.email_next)
+        MOVE_GIVEN_UP.apply(if_lost=REFUSED_MEANS_DONE, user_id=holder.user_id, email=holder.email_next)
     holder = queries.user(claim.user_id)
     return holder is None or (queries.email_key(holder.email) != key and not holder.email_next)

@@ -17,7 +17,7 @@ from accounts.models import User
 from accounts.operations.claims import EMAIL_RELEASED
 from accounts.second_factor import second_factor_reset
 from accounts.sessions import sessions_ended
-from cassandra_db import CassandraUnavailable, conditional, write
+from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, CassandraUnavailable, conditional, write
 from jobs.minutes import minute_of
 from mail.addresses import email_key
 from mail.operations import mail_queued
@@ -50,7 +50,7 @@ def erasure_asked(user_id: UUID, now: datetime) -> None:
     `now` is in UTC. Raises NoSuchUser for an account that is gone or belongs to the staff or the showroom; CassandraUnavailable.
     """
     HINT.run(minute=minute_of(now), user_id=user_id)
-    if not ERASING.apply(mine=lambda _: False, user_id=user_id, now=now):
+    if not ERASING.apply(if_lost=SEND_AGAIN, user_id=user_id, now=now):
         raise NoSuchUser
     sessions_ended(user_id)
     audit.noted("erased", now, by=user_id)
@@ -70,8 +70,8 @@ def account_erased(user_id: UUID, now: datetime) -> bool:
     mail_queued(user_id, FAREWELL, user.email, "erased", {"name": person.name}, now)
     # Also of an address that the account was moving to, or has just left.
     for email in filter(None, (user.email_next, user.email_before, user.email)):
-        EMAIL_RELEASED.apply(mine=lambda _: True, email=email_key(email), user_id=user_id)
-    USER_REMOVED.apply(mine=lambda _: True, user_id=user_id)
+        EMAIL_RELEASED.apply(if_lost=REFUSED_MEANS_DONE, email=email_key(email), user_id=user_id)
+    USER_REMOVED.apply(if_lost=SEND_AGAIN, user_id=user_id)
     log.info("user %s is erased", user_id)
     return True
 
@@ -79,7 +79,7 @@ def account_erased(user_id: UUID, now: datetime) -> bool:
 def access_removed(user_id: UUID) -> None:
     """End what lets somebody in: sessions, a second factor, a place on the list of staff. Raises CassandraUnavailable."""
     second_factor_reset(user_id)  # ends the sessions, too
-    OFF_STAFF.apply(mine=lambda _: True, shop=queries.SHOP, user_id=user_id)
+    OFF_STAFF.apply(if_lost=REFUSED_MEANS_DONE, shop=queries.SHOP, user_id=user_id)
 
 
 def erasures_done(minutes: list[datetime], now: datetime) -> int:

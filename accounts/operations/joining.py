@@ -13,7 +13,7 @@ from accounts.errors import EmailTaken, NoSuchUser
 from accounts.models import User
 from accounts.operations.claims import email_claimed
 from accounts.operations.staffing import staff_listed
-from cassandra_db import conditional
+from cassandra_db import SEND_AGAIN, applied_if, conditional
 from mail.operations import mail_queued
 
 USER_WRITTEN = conditional(
@@ -76,12 +76,14 @@ def user_registered(
     new_id, key = user_id or uuid4(), queries.email_key(email)
     if role:
         staff_listed(new_id, role)
+    hashed = make_password(password)
     written = USER_WRITTEN.apply(
-        mine=lambda _: True,  # whoever has the id has made the row
+        # No two are alike, not even of one password or of none: somebody else's row must not go below.
+        if_lost=applied_if(lambda row: bool(row.password == hashed)),
         user_id=new_id,
         email=email.strip(),
         name=name,
-        password=make_password(password),
+        password=hashed,
         role=role,
         demo=demo,
         now=now,
@@ -89,7 +91,7 @@ def user_registered(
     )
     if not email_claimed(key, new_id, now):
         if written:
-            USER_DROPPED.apply(mine=lambda _: True, user_id=new_id)
+            USER_DROPPED.apply(if_lost=SEND_AGAIN, user_id=new_id)
         raise EmailTaken
     made = queries.user(new_id)
     if made is None:

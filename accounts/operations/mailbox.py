@@ -20,7 +20,7 @@ from accounts.models import User
 from accounts.operations.claims import EMAIL_RELEASED, MOVE_GIVEN_UP, email_claimed
 from accounts.operations.joining import MAILBOX
 from accounts.operations.passwords import fingerprint
-from cassandra_db import conditional, write
+from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, applied_if, conditional, write
 from jobs.minutes import minute_of
 from mail.operations import mail_queued
 
@@ -86,12 +86,12 @@ def email_changed(member: User, email: str, now: datetime) -> User:
     member = email_settled(member, now)
     who = {"user_id": member.user_id, "email": member.email, "next": email}
     key = queries.email_key(email)
-    if not MOVE_MEANT.apply(mine=lambda _: False, **who):
+    if not MOVE_MEANT.apply(if_lost=SEND_AGAIN, **who):
         return _as_it_is(member, key)
     if key != queries.email_key(member.email) and not email_claimed(key, member.user_id, now):
-        MOVE_GIVEN_UP.apply(mine=lambda _: True, user_id=member.user_id, email=email)
+        MOVE_GIVEN_UP.apply(if_lost=REFUSED_MEANS_DONE, user_id=member.user_id, email=email)
         raise EmailTaken
-    MOVED.apply(mine=lambda row: bool(row.email == email), now=now, **who)
+    MOVED.apply(if_lost=applied_if(lambda row: bool(row.email == email)), now=now, **who)
     return email_settled(_as_it_is(member, key), now)
 
 
@@ -118,8 +118,8 @@ def email_settled(member: User, now: datetime) -> User:
     audit.noted("email_changed", now, by=member.user_id)
     mailbox_proved(member, now)
     if queries.email_key(before) != queries.email_key(member.email):
-        EMAIL_RELEASED.apply(mine=lambda _: True, email=queries.email_key(before), user_id=member.user_id)
-    SETTLED.apply(mine=lambda _: True, user_id=member.user_id, before=before)
+        EMAIL_RELEASED.apply(if_lost=REFUSED_MEANS_DONE, email=queries.email_key(before), user_id=member.user_id)
+    SETTLED.apply(if_lost=REFUSED_MEANS_DONE, user_id=member.user_id, before=before)
     member.email_before = None
     return member
 
@@ -131,7 +131,7 @@ def came_back(member: User, now: datetime) -> None:
         try:
             email_changed(member, member.email_next, now)
         except EmailTaken:
-            MOVE_GIVEN_UP.apply(mine=lambda _: True, user_id=member.user_id, email=member.email_next)
+            MOVE_GIVEN_UP.apply(if_lost=REFUSED_MEANS_DONE, user_id=member.user_id, email=member.email_next)
     mailbox_proved(member, now)
 
 

@@ -14,7 +14,7 @@ from accounts.errors import ChangedMeanwhile, NoSuchUser
 from accounts.models import User
 from accounts.operations.joining import MAILBOX
 from accounts.sessions import sessions_ended
-from cassandra_db import conditional
+from cassandra_db import RAISE_UNKNOWN, applied_if, conditional
 from mail.operations import mail_queued
 
 PASSWORD_SET = conditional("Q6", "UPDATE users SET password = :password WHERE user_id = :user_id IF password = :before")
@@ -34,7 +34,7 @@ def password_rehashed(member: User, password: str) -> None:
     """Store the password a member has just logged in with by today's hasher. Raises CassandraUnavailable."""
     before, member.password = member.password, make_password(password)
     # Refused if it has been changed meanwhile; then that one counts.
-    PASSWORD_SET.apply(user_id=member.user_id, password=member.password, before=before)
+    PASSWORD_SET.apply(if_lost=RAISE_UNKNOWN, user_id=member.user_id, password=member.password, before=before)
 
 
 def password_changed(member: User, password: str, now: datetime, here: str | None = None) -> User:
@@ -45,7 +45,10 @@ def password_changed(member: User, password: str, now: datetime, here: str | Non
     """
     made = make_password(password)
     outcome = PASSWORD_SET.apply(
-        mine=lambda row: bool(row.password == made), user_id=member.user_id, password=made, before=member.password
+        if_lost=applied_if(lambda row: bool(row.password == made)),
+        user_id=member.user_id,
+        password=made,
+        before=member.password,
     )
     return _changed(member, made, outcome.applied, now, here)
 
@@ -94,7 +97,7 @@ def password_reset(member: User, password: str, now: datetime) -> User:
     """
     made = make_password(password)
     outcome = PASSWORD_RESET.apply(
-        mine=lambda row: bool(row.password == made),
+        if_lost=applied_if(lambda row: bool(row.password == made)),
         user_id=member.user_id,
         password=made,
         before=member.password,

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from accounts.errors import NoSuchUser
-from cassandra_db import conditional
+from cassandra_db import SEND_AGAIN, conditional
 
 NAMED = conditional("Q6", "UPDATE users SET name = :name WHERE user_id = :user_id IF EXISTS")
 PREFERRED = conditional(
@@ -14,7 +14,7 @@ PREFERRED = conditional(
 
 def profile_saved(user_id: UUID, name: str) -> None:
     """Change a member's name. Raises NoSuchUser, CassandraUnavailable."""
-    if not NAMED.apply(mine=lambda _: True, user_id=user_id, name=name):
+    if not NAMED.apply(if_lost=SEND_AGAIN, user_id=user_id, name=name):
         raise NoSuchUser
 
 
@@ -23,5 +23,5 @@ def preferences_saved(user_id: UUID, country: str, *, plain_mail: bool) -> None:
 
     Raises NoSuchUser, CassandraUnavailable.
     """
-    if not PREFERRED.apply(mine=lambda _: True, user_id=user_id, country=country, plain_mail=plain_mail):
+    if not PREFERRED.apply(if_lost=SEND_AGAIN, user_id=user_id, country=country, plain_mail=plain_mail):
         raise NoSuchUser

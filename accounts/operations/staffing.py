@@ -12,7 +12,7 @@ from accounts.errors import LastAdmin, NoSuchUser
 from accounts.models import User
 from accounts.second_factor import second_factor_reset
 from accounts.sessions import sessions_ended
-from cassandra_db import conditional, conditional_batch
+from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, conditional, conditional_batch
 from mail.operations import mail_queued
 
 ROLE_GIVEN = conditional("Q6", "UPDATE users SET role = :role WHERE user_id = :user_id IF EXISTS")
@@ -28,7 +28,7 @@ def role_given(user_id: UUID, role: str, now: datetime) -> None:
     if (member := queries.user(user_id)) is None:
         raise NoSuchUser
     staff_listed(user_id, role)
-    if not ROLE_GIVEN.apply(mine=lambda _: True, user_id=user_id, role=role):
+    if not ROLE_GIVEN.apply(if_lost=SEND_AGAIN, user_id=user_id, role=role):
         raise NoSuchUser
     sessions_ended(user_id)
     if member.role != role:
@@ -64,5 +64,6 @@ def staff_listed(user_id: UUID, role: str) -> None:
         if conditional_batch(
             STAFF_COUNTED_ON.bind(shop=queries.SHOP, seen=version, next=(version or 0) + 1),
             STAFF_WRITTEN.bind(shop=queries.SHOP, user_id=user_id, role=role),
+            if_lost=RAISE_UNKNOWN,
         ):
             return

@@ -35,7 +35,7 @@ from orders.entities import Order
 from orders.errors import MoveRefused, NotPayable, StaleOrder
 from orders.items import Item
 from orders.queries import items
-from pricing.templatetags.money import money as in_words
+from pricing.templatetags.money import format_money as in_words
 from web.methods import get_or_post
 
 F = TypeVar("F", bound=AnyForm)

@@ -16,7 +16,17 @@ from cart.limits import MAX_CARTS
 from cart.naming import DEFAULT_NAME, free_name, name_brought, name_key, name_of
 from cart.queries import active
 from cart.undo import Undo
-from cassandra_db import Row, UnknownOutcome, conditional, conditional_batch
+from cassandra_db import (
+    RAISE_UNKNOWN,
+    REFUSED_MEANS_DONE,
+    SEND_AGAIN,
+    Row,
+    UnknownOutcome,
+    applied_if,
+    attempts,
+    conditional,
+    conditional_batch,
+)
 
 # How often a batch is tried anew when others changed the carts meanwhile.
 ATTEMPTS = 30
@@ -93,7 +103,7 @@ def cart_made(person_id: UUID, name: str, operation_id: UUID, now: datetime, *, 
     """
     name = name_of(name)
     cart_id = cart_id_of(person_id, operation_id)
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         if any(row.cart_id == cart_id for row in carts):
             return cart_id
@@ -115,12 +125,12 @@ def cart_id_of(person_id: UUID, operation_id: UUID) -> UUID:
 def cart_switched(person_id: UUID, cart_id: UUID, now: datetime) -> str:
     """Make a cart the active one (U2) and return its name. Raises NoSuchCart, CartBusy, CassandraUnavailable."""
     access(person_id, cart_id, VIEW)
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         row = queries.listed(person_id, cart_id)
         if row is None:
             raise NoSuchCart
         # Sent twice, it does the same once more.
-        if SWITCHED.apply(mine=lambda _: False, owner_id=person_id, name_key=row.name_key, cart_id=cart_id, now=now):
+        if SWITCHED.apply(if_lost=SEND_AGAIN, owner_id=person_id, name_key=row.name_key, cart_id=cart_id, now=now):
             return str(row.cart_name)
     raise CartBusy
 
@@ -134,7 +144,9 @@ def cart_deleted(person_id: UUID, cart_id: UUID, now: datetime) -> Undo:
     """
     found = access(person_id, cart_id, OWN)
     cart_started(cart_id, person_id, now)
-    MARKED.apply(mine=lambda row: row.deleted_at is not None, cart_id=cart_id, owner_id=person_id, now=now)
+    MARKED.apply(
+        if_lost=applied_if(lambda row: row.deleted_at is not None), cart_id=cart_id, owner_id=person_id, now=now
+    )
     was_active = cart_unlisted(person_id, cart_id)
     return Undo("delete", person_id, cart_id, found.name, active=was_active)
 
@@ -147,12 +159,16 @@ def cart_undeleted(person_id: UUID, undo: Undo, now: datetime) -> str:
     sums = queries.SUMS.one(cart_id=undo.cart_id)
     if undo.person_id != person_id or sums is None or sums.version is None or sums.owner_id != person_id:
         raise TooLate
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         # Listed first and unmarked then: a crash in between leaves a cart that is both, which the nightly job unmarks.
         # An add that meets it as long as it is marked may take it off the list again: so it is looked at once more.
         name = cart_listed(person_id, undo.cart_id, undo.name, now)
         UNMARKED.apply(
-            mine=lambda row: row.deleted_at is None, cart_id=undo.cart_id, owner_id=person_id, never=NEVER, now=now
+            if_lost=applied_if(lambda row: row.deleted_at is None),
+            cart_id=undo.cart_id,
+            owner_id=person_id,
+            never=NEVER,
+            now=now,
         )
         if queries.listed(person_id, undo.cart_id):
             if undo.active:
@@ -176,7 +192,7 @@ def cart_listed(
 
     One that is listed already keeps its name. Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         if mine := next((row for row in carts if row.cart_id == cart_id), None):
             return str(mine.cart_name)
@@ -195,7 +211,7 @@ def cart_unlisted(person_id: UUID, cart_id: UUID, following: UUID | None = None)
     Raises CartBusy, CassandraUnavailable.
     """
     was_active = False
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         row = next((row for row in carts if row.cart_id == cart_id), None)
         if row is None:
@@ -204,7 +220,9 @@ def cart_unlisted(person_id: UUID, cart_id: UUID, following: UUID | None = None)
         less = ONE_CART_LESS.bind(owner_id=person_id, active=_next(carts, cart_id, following), was=row.active_cart_id)
         # A deleted row leaves no id that could settle a lost answer; reading the carts again does.
         with suppress(UnknownOutcome):
-            if conditional_batch(less, NO_CART.bind(owner_id=person_id, name_key=row.name_key, cart_id=cart_id)):
+            if conditional_batch(
+                less, NO_CART.bind(owner_id=person_id, name_key=row.name_key, cart_id=cart_id), if_lost=RAISE_UNKNOWN
+            ):
                 return was_active
     raise CartBusy
 
@@ -250,7 +268,7 @@ def carts_adopted(guest_id: UUID, user_id: UUID, now: datetime, device: str = "d
 def active_cart(person_id: UUID, now: datetime) -> Row:
     """Return the row of the active cart, making one if there is none. Raises TooManyCarts, CartBusy, CassandraUnavailable."""
     cart_id = uuid4()
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         if found := active(carts):
             return found
@@ -265,7 +283,7 @@ def cart_started(cart_id: UUID, owner_id: UUID, now: datetime, *, guest: bool = 
     Raises CassandraUnavailable.
     """
     STARTED.apply(
-        mine=lambda _: True,
+        if_lost=REFUSED_MEANS_DONE,
         cart_id=cart_id,
         owner_id=owner_id,
         guest=guest,
@@ -297,7 +315,7 @@ def _inserted(
     else:
         place = ANOTHER_CART.bind(owner_id=owner_id, most=MAX_CARTS)
     row = _row(owner_id, cart_id, name, created_at, now if activate else None, role, shared_by)
-    return bool(conditional_batch(place, row, mine=_is(cart_id, name)))
+    return bool(conditional_batch(place, row, if_lost=applied_if(_is(cart_id, name))))
 
 
 def _row(
@@ -354,13 +372,13 @@ def _as_long_as_some_come(owner_id: UUID) -> Iterator[Row]:
 
 def _closed_empty(cart_id: UUID, now: datetime) -> bool:
     """Tell whether a cart is empty. One that is takes nothing in from then on: what another tab adds goes elsewhere."""
-    outcome = EMPTY_MARKED.apply(mine=lambda row: row.deleted_at is not None, cart_id=cart_id, now=now)
+    outcome = EMPTY_MARKED.apply(if_lost=applied_if(lambda row: row.deleted_at is not None), cart_id=cart_id, now=now)
     return bool(outcome) or not _used(cart_id)
 
 
 def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str) -> str | None:
     """Write a guest's cart to the member; return its name there, or None if the member has no room."""
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=user_id)
         if mine := next((row for row in carts if row.cart_id == cart.cart_id), None):
             return str(mine.cart_name)
@@ -371,11 +389,11 @@ def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str)
         # The lines say first whose they are: a cart on a member's list must not be swept as a guest's. One that is being
         # swept just now stays, and one that its guest is about to begin is begun as the member's.
         cart_started(cart.cart_id, user_id, now)
-        BELONGS.apply(mine=lambda _: False, cart_id=cart.cart_id, owner_id=user_id, guest=False)
+        BELONGS.apply(if_lost=SEND_AGAIN, cart_id=cart.cart_id, owner_id=user_id, guest=False)
         try:
             if _inserted(user_id, carts, cart.cart_id, name, cart.created_at, now, activate=activate):
                 return name
         except TooManyCarts:
-            BELONGS.apply(mine=lambda _: False, cart_id=cart.cart_id, owner_id=guest_id, guest=True)
+            BELONGS.apply(if_lost=SEND_AGAIN, cart_id=cart.cart_id, owner_id=guest_id, guest=True)
             return None
     raise CartBusy

@@ -16,7 +16,7 @@ from django.conf import settings
 from cart import queries
 from cart.errors import CartBusy, NoSuchCart, TooManyLines, TooManyTogether
 from cart.limits import MAX_LINES, MAX_QUANTITY
-from cassandra_db import Row, conditional, conditional_batch, read
+from cassandra_db import Row, applied_if, attempts, conditional, conditional_batch, read
 from pricing.quotes import label
 
 ATTEMPTS = 30
@@ -69,7 +69,7 @@ class Contents:
 
 def contents(cart_id: UUID) -> Contents:
     """Return a cart as it is. Raises CartBusy, CassandraUnavailable."""
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         reading = (queries.LINES.start(cart_id=cart_id), queries.LATER.start(cart_id=cart_id))
         sums = queries.SUMS.one(cart_id=cart_id)
         lines, later = ({row.key: row for row in pending.rows() if row.key is not None} for pending in reading)
@@ -182,7 +182,7 @@ def changed(
     `change` puts into the change what shall be done with the contents as they are, and returns the note. It is called
     anew when others were faster. Raises what `change` raises, NoSuchCart, TooManyLines, CartBusy, CassandraUnavailable.
     """
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         if (earlier := operation(cart_id, operation_id)) is not None:
             return str(earlier.note) if earlier.note is not None else None
         there = contents(cart_id)
@@ -194,7 +194,7 @@ def changed(
             new.sums(owner_id, guest=guest, now=now),
             *new.statements,
             noted(cart_id, operation_id, now, note, days),
-            mine=is_operation(operation_id),
+            if_lost=applied_if(is_operation(operation_id)),
         )
         if outcome:
             return note

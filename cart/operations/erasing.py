@@ -8,7 +8,7 @@ from cart import queries
 from cart.errors import CartBusy
 from cart.operations.carts import ATTEMPTS, MARKED, cart_unlisted
 from cart.operations.sharing import cart_left, sharing_ended
-from cassandra_db import UnknownOutcome, conditional, conditional_batch
+from cassandra_db import RAISE_UNKNOWN, REFUSED_MEANS_DONE, UnknownOutcome, attempts, conditional, conditional_batch
 
 NO_SUMS = conditional(
     "Q9",
@@ -33,7 +33,7 @@ def carts_erased(person_id: UUID, now: datetime) -> None:
             cart_left(person_id, row.cart_id)
         else:
             # Marked first: an add that is under way in it is refused, instead of beginning it anew.
-            MARKED.apply(mine=lambda _: True, cart_id=row.cart_id, owner_id=person_id, now=now)
+            MARKED.apply(if_lost=REFUSED_MEANS_DONE, cart_id=row.cart_id, owner_id=person_id, now=now)
             sharing_ended(row.cart_id)
             cart_removed(row.cart_id)
             cart_unlisted(person_id, row.cart_id)
@@ -42,17 +42,19 @@ def carts_erased(person_id: UUID, now: datetime) -> None:
 
 def cart_removed(cart_id: UUID) -> None:
     """Remove a cart as a whole: lines, what is kept for later, sums. Raises CartBusy, CassandraUnavailable."""
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         seen = getattr(queries.SUMS.one(cart_id=cart_id), "version", None)
         if seen is None:
             return
         with suppress(UnknownOutcome):
-            conditional_batch(NO_SUMS.bind(cart_id=cart_id, seen=seen), NO_ITEMS.bind(cart_id=cart_id))
+            conditional_batch(
+                NO_SUMS.bind(cart_id=cart_id, seen=seen), NO_ITEMS.bind(cart_id=cart_id), if_lost=RAISE_UNKNOWN
+            )
     raise CartBusy
 
 
 def _list_removed(person_id: UUID) -> None:
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         rows = queries.CARTS.all(owner_id=person_id)
         if not rows:
             return
@@ -60,5 +62,9 @@ def _list_removed(person_id: UUID) -> None:
             raise CartBusy  # made since: by nobody, once the person's sessions have ended
         seen = rows[0].cart_count
         with suppress(UnknownOutcome):
-            conditional_batch(NO_ACTIVE_CART.bind(owner_id=person_id, seen=seen), NO_CARTS.bind(owner_id=person_id))
+            conditional_batch(
+                NO_ACTIVE_CART.bind(owner_id=person_id, seen=seen),
+                NO_CARTS.bind(owner_id=person_id),
+                if_lost=RAISE_UNKNOWN,
+            )
     raise CartBusy

@@ -21,7 +21,7 @@ from cart.limits import MAX_LINES, MAX_QUANTITY
 from cart.operations.carts import active_cart, cart_dropped, cart_listed
 from cart.operations.presses import cart_of_press
 from cart.undo import Removed
-from cassandra_db import conditional, conditional_batch
+from cassandra_db import applied_if, attempts, conditional, conditional_batch
 from catalogue.entities import Product, Variant
 from pricing.money import minor, money
 
@@ -134,7 +134,7 @@ def line_added(
     Raises NotAllowed, TooMany, CartFull, TooManyCarts, CartBusy, CassandraUnavailable; then nothing was added (after
     UnknownOutcome perhaps: the same `operation_id` settles it).
     """
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         cart = cart_of_press(person_id, operation_id, active_cart(person_id, now))
         cart_id = cart.cart_id
         try:
@@ -184,7 +184,7 @@ def line_changed(person_id: UUID, cart_id: UUID, variant: Variant, quantity: int
     """
     name = access(person_id, cart_id, EDIT).name
     operation_id = uuid4()
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         line = queries.line(cart_id, _key(variant))
         if line is None:
             raise NoSuchLine
@@ -216,7 +216,7 @@ def line_removed(person_id: UUID, cart_id: UUID, key: str, now: datetime) -> Rem
     """
     access(person_id, cart_id, EDIT)
     operation_id = uuid4()
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         line = queries.line(cart_id, key)
         if line is None:
             raise NoSuchLine
@@ -249,7 +249,7 @@ def lines_bought(
     Raises CartBusy, CassandraUnavailable.
     """
     operation_id = uuid5(order_id, "bought")
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         rows = queries.LINES.all(cart_id=cart_id)
         lines = [queries.as_line(row) for row in rows if row.key in bought]
         # Even with nothing to take the operation's row is written: it keeps a second call from what is added later.
@@ -312,8 +312,10 @@ def _put(
     )
     new = (NEW_SUMS.bind(most=MAX_LINES, items=quantity, amount=price * quantity, **sums), insert)
     shape, before, began = new, None, False
-    for _ in range(ATTEMPTS):
-        outcome = conditional_batch(*shape, _operation(cart_id, operation_id, now), mine=_is(operation_id))
+    for _ in attempts(ATTEMPTS):
+        outcome = conditional_batch(
+            *shape, _operation(cart_id, operation_id, now), if_lost=applied_if(_is(operation_id))
+        )
         if outcome:
             return _Put(before, began=began)
         there = {getattr(row, "kind", None): row for row in outcome.rows}
@@ -364,7 +366,9 @@ def applied(
 
     Raises NoSuchCart when the cart has been deleted.
     """
-    outcome = conditional_batch(*changes, _operation(cart_id, operation_id, now, days), mine=_is(operation_id))
+    outcome = conditional_batch(
+        *changes, _operation(cart_id, operation_id, now, days), if_lost=applied_if(_is(operation_id))
+    )
     if not outcome and outcome.rows and getattr(outcome.rows[0], "deleted_at", None) is not None and not even_deleted:
         raise NoSuchCart
     return bool(outcome) or any(_is(operation_id)(row) for row in outcome.rows)

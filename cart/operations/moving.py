@@ -28,7 +28,7 @@ from cart.operations.contents import (
     operation,
 )
 from cart.undo import Undo
-from cassandra_db import Row, conditional, conditional_batch, read, write
+from cassandra_db import Row, applied_if, conditional, conditional_batch, read, write
 from jobs.minutes import minute_of
 from pricing.quotes import label
 
@@ -306,7 +306,7 @@ def move_finished(move: Move, now: datetime) -> None:
     if row is None:
         # Its process may still be at it: with the operation's row there, its batch is refused.
         batch = noted(move.target_id, move.operation_id, now, None, KEPT_DAYS)
-        if conditional_batch(batch, mine=is_operation(move.operation_id)):
+        if conditional_batch(batch, if_lost=applied_if(is_operation(move.operation_id))):
             return hint_dropped(move)
         row = operation(move.target_id, move.operation_id)
     if row is not None and row.note is not None:
@@ -351,7 +351,7 @@ def _merged(move: Move, done: dict[str, Any], now: datetime) -> None:
         marked = conditional_batch(
             GONE.bind(cart_id=move.source_id, seen=seen, version=seen + 1, owner_id=move.person_id, now=now),
             noted(move.source_id, step, now, "marked", KEPT_DAYS),
-            mine=is_operation(step),
+            if_lost=applied_if(is_operation(step)),
         )
         if not marked:
             _taken(move.source_id, done["lines"], done["later"], step, now, "taken")

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from cart.entities import Cart
 from cart.errors import CartChanged
-from cassandra_db import conditional
+from cassandra_db import applied_if, conditional
 
 # The version stays: the cart is what it was, and its checkout's id is made of it.
 TAKEN = conditional(
@@ -21,7 +21,7 @@ def cart_taken(cart: Cart, checkout_id: UUID, number: int) -> UUID:
     Raises CartChanged when it is not as it was read any more, CassandraUnavailable.
     """
     taken = TAKEN.apply(
-        mine=lambda row: row.checkout_id == checkout_id and row.version == cart.version,
+        if_lost=applied_if(lambda row: row.checkout_id == checkout_id and row.version == cart.version),
         cart_id=cart.cart_id,
         checkout_id=checkout_id,
         number=number,

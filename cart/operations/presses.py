@@ -7,7 +7,7 @@ a time-out: so the first call of a press notes where it puts things, and every o
 from uuid import UUID
 
 from cart import queries
-from cassandra_db import Row, conditional
+from cassandra_db import Row, applied_if, attempts, conditional
 
 DAY = 24 * 3600
 ATTEMPTS = 5
@@ -29,14 +29,20 @@ def cart_of_press(person_id: UUID, operation_id: UUID, active: Row) -> Row:
     """
     # Without the person: a guest who signs in between two calls is another one, with the same carts.
     press_id, cart_id = operation_id, active.cart_id
-    noted = PRESS.apply(mine=lambda row: row.cart_id == cart_id, press_id=press_id, cart_id=cart_id, seconds=DAY)
-    for _ in range(ATTEMPTS):
+    noted = PRESS.apply(
+        if_lost=applied_if(lambda row: row.cart_id == cart_id), press_id=press_id, cart_id=cart_id, seconds=DAY
+    )
+    for _ in attempts(ATTEMPTS):
         there = noted.current.cart_id if not noted and noted.current else cart_id
         if there is None or there == cart_id:
             break
         if (listed := queries.listed(person_id, there)) is not None:
             return listed
         noted = PRESS_MOVED.apply(
-            mine=lambda row: row.cart_id == cart_id, press_id=press_id, cart_id=cart_id, was=there, seconds=DAY
+            if_lost=applied_if(lambda row: row.cart_id == cart_id),
+            press_id=press_id,
+            cart_id=cart_id,
+            was=there,
+            seconds=DAY,
         )
     return active

@@ -10,6 +10,7 @@ from cart.entities import Line
 from cart.errors import CartBusy, PriceMoved
 from cart.operations.lines import ATTEMPTS, SET_LINE, SUMS, applied
 from cart.today import Agreed
+from cassandra_db import attempts
 from catalogue.queries import on_sale
 from inventory.goods import goods_of
 from pricing.money import minor
@@ -25,7 +26,7 @@ def prices_agreed(person_id: UUID | None, cart_id: UUID, agreed: Sequence[Agreed
     if len({each.key for each in agreed}) < len(agreed):
         raise PriceMoved  # no page names a line twice; its rise would count twice in the subtotal
     operation_id = uuid4()
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         lines = {line.key: line for line in queries.cart(cart_id).lines}
         rises = [(lines[each.key], each) for each in agreed if _as_shown(lines.get(each.key), each)]
         if not rises:

@@ -9,7 +9,7 @@ from cart.access import OWN, access
 from cart.errors import CartBusy, NameTaken, NoSuchCart
 from cart.naming import free_name, name_key, name_of
 from cart.operations.carts import ATTEMPTS, CART, NO_CART
-from cassandra_db import Row, conditional, conditional_batch
+from cassandra_db import SEND_AGAIN, Row, applied_if, attempts, conditional, conditional_batch
 
 WRITTEN_OTHERWISE = conditional(
     "K1",
@@ -33,16 +33,16 @@ def cart_renamed(person_id: UUID, cart_id: UUID, name: str, now: datetime) -> st
     name = name_of(name)
     access(person_id, cart_id, OWN)
     _list_written(person_id, cart_id, name, own=True)
-    if SHARED_NAME.apply(mine=lambda row: row.row_count is not None, cart_id=cart_id, name=name):
+    if SHARED_NAME.apply(if_lost=applied_if(lambda row: row.row_count is not None), cart_id=cart_id, name=name):
         for person in people.people(cart_id).people:
             _list_written(person.user_id, cart_id, name, own=False)
-        SEEN_ANEW.apply(mine=lambda _: False, cart_id=cart_id)
+        SEEN_ANEW.apply(if_lost=SEND_AGAIN, cart_id=cart_id)
     return name
 
 
 def _list_written(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> None:
     """Write the name into one list. In others' lists it gets a number if it is taken; in one's own it is refused."""
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         row = next((row for row in carts if row.cart_id == cart_id), None)
         if row is None:
@@ -57,7 +57,7 @@ def _list_written(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> No
             return
         where = {"owner_id": person_id, "cart_id": cart_id}
         if row.name_key == name_key(free):
-            WRITTEN_OTHERWISE.apply(mine=lambda _: False, name_key=row.name_key, name=free, **where)
+            WRITTEN_OTHERWISE.apply(if_lost=SEND_AGAIN, name_key=row.name_key, name=free, **where)
         else:
             anew = CART.bind(
                 name_key=name_key(free),
@@ -68,7 +68,9 @@ def _list_written(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> No
                 shared_by=row.shared_by,
                 **where,
             )
-            conditional_batch(NO_CART.bind(name_key=row.name_key, **where), anew, mine=_is(cart_id, free))
+            conditional_batch(
+                NO_CART.bind(name_key=row.name_key, **where), anew, if_lost=applied_if(_is(cart_id, free))
+            )
     raise CartBusy
 
 

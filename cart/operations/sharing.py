@@ -4,7 +4,6 @@
 row in a person's own list of carts is a copy, written after it; a second call finishes what a crash left open.
 """
 
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from uuid import UUID, uuid4, uuid5
@@ -32,7 +31,16 @@ from cart.naming import DEFAULT_NAME
 from cart.operations.carts import ATTEMPTS, cart_id_of, cart_listed, cart_unlisted
 from cart.operations.contents import Change, changed, contents
 from cart.people import INVITATION, INVITED_FOR, LINK, PERSON, Invitation, Link, Someone
-from cassandra_db import Row, UnknownOutcome, conditional, conditional_batch
+from cassandra_db import (
+    RAISE_UNKNOWN,
+    SEND_AGAIN,
+    Row,
+    UnknownOutcome,
+    applied_if,
+    attempts,
+    conditional,
+    conditional_batch,
+)
 from mail.addresses import email_key
 from mail.operations import mail_queued
 
@@ -159,7 +167,7 @@ def invitation_accepted(token: str, member: Someone, now: datetime) -> UUID:
         cart_id, _ = people.invited_by(token)
     except BadSignature as error:
         raise InvitationOver from error
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         _, meant = people.invited_by(token)
         mine = people.ONE.one(cart_id=cart_id, kind=PERSON, key=str(member.user_id))
         carts = queries.CARTS.all(owner_id=member.user_id)
@@ -197,7 +205,7 @@ def _let_in(meant: Invitation, member: Someone, mine: Row | None, now: datetime)
         role = ROLE.bind(cart_id=meant.cart_id, key=key, role=meant.role, was=mine.role)
         batch = [ONE_ROW_LESS.bind(cart_id=meant.cart_id), spent, role]
     with suppress(UnknownOutcome):
-        conditional_batch(*batch)
+        conditional_batch(*batch, if_lost=RAISE_UNKNOWN)
 
 
 def role_changed(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> str:
@@ -208,12 +216,16 @@ def role_changed(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> str
     if role not in ROLES:
         raise ValueError(f"no role: {role}")
     access(owner_id, cart_id, OWN)
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         row = people.ONE.one(cart_id=cart_id, kind=PERSON, key=str(user_id))
         if row is None or row.role is None:
             raise NoSuchPerson
         if row.role == role or ROLE.apply(
-            mine=lambda row: bool(row.role == role), cart_id=cart_id, key=str(user_id), role=role, was=row.role
+            if_lost=applied_if(lambda row: bool(row.role == role)),
+            cart_id=cart_id,
+            key=str(user_id),
+            role=role,
+            was=row.role,
         ):
             _list_role_written(user_id, cart_id, role)
             return str(row.name)
@@ -248,7 +260,7 @@ def sharing_ended(cart_id: UUID) -> None:
 
     Raises CartBusy, CassandraUnavailable; calling it again goes on.
     """
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         rows = people.PEOPLE.all(cart_id=cart_id)
         if not rows:
             return
@@ -256,7 +268,7 @@ def sharing_ended(cart_id: UUID) -> None:
             shared_cart_unlisted(person.user_id, cart_id)
         with suppress(UnknownOutcome):
             last = NO_PEOPLE_LEFT.bind(cart_id=cart_id, seen=rows[0].row_count)
-            conditional_batch(last, NO_PEOPLE.bind(cart_id=cart_id))
+            conditional_batch(last, NO_PEOPLE.bind(cart_id=cart_id), if_lost=RAISE_UNKNOWN)
     raise CartBusy
 
 
@@ -285,7 +297,7 @@ def shared_cart_copied(
 def _added(found: Access, by: str, row: BoundStatement, kind: str, key: str) -> None:
     """Write a row of a cart's people, unless one of that key is there. Raises TooManyPeople, CartBusy."""
     named = {"cart_id": found.cart_id, "cart_name": found.name, "owner_name": by}
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         rows = people.PEOPLE.all(cart_id=found.cart_id)
         there = [each for each in rows if each.key is not None]
         if any((each.kind, each.key) == (kind, key) for each in there):
@@ -296,19 +308,19 @@ def _added(found: Access, by: str, row: BoundStatement, kind: str, key: str) -> 
         place = FIRST_ROW.bind(**named) if seen is None else ANOTHER_ROW.bind(count=len(there) + 1, seen=seen, **named)
         # After a lost answer the rows are read again: the key is there or not.
         with suppress(UnknownOutcome):
-            if conditional_batch(place, row):
+            if conditional_batch(place, row, if_lost=RAISE_UNKNOWN):
                 return
     raise CartBusy
 
 
 def _taken(cart_id: UUID, kind: str, key: str) -> None:
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         row = people.ONE.one(cart_id=cart_id, kind=kind, key=key)
         if row is None or row.key is None or row.added_at is None:
             return
         gone = GONE.bind(cart_id=cart_id, kind=kind, key=key, added_at=row.added_at)
         with suppress(UnknownOutcome):
-            if conditional_batch(ONE_ROW_LESS.bind(cart_id=cart_id), gone):
+            if conditional_batch(ONE_ROW_LESS.bind(cart_id=cart_id), gone, if_lost=RAISE_UNKNOWN):
                 return
     raise CartBusy
 
@@ -325,13 +337,11 @@ def _list_written(person_id: UUID, cart_id: UUID, mine: Row, now: datetime) -> N
 
 
 def _list_role_written(person_id: UUID, cart_id: UUID, role: str) -> None:
-    for _ in range(ATTEMPTS):
+    for _ in attempts(ATTEMPTS):
         row = queries.listed(person_id, cart_id)
         if row is None or not row.role or row.role == role:
             return
-        if LISTED_ROLE.apply(
-            mine=_is_cart(cart_id), owner_id=person_id, name_key=row.name_key, cart_id=cart_id, role=role
-        ):
+        if LISTED_ROLE.apply(if_lost=SEND_AGAIN, owner_id=person_id, name_key=row.name_key, cart_id=cart_id, role=role):
             return
     raise CartBusy
 
@@ -344,7 +354,3 @@ def shared_cart_unlisted(person_id: UUID, cart_id: UUID) -> None:
     row = queries.listed(person_id, cart_id)
     if row is not None and row.role:
         cart_unlisted(person_id, cart_id)
-
-
-def _is_cart(cart_id: UUID) -> Callable[[Row], bool]:
-    return lambda row: bool(getattr(row, "cart_id", None) == cart_id)

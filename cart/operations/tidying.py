@@ -12,7 +12,7 @@ from cart.operations.carts import NEVER, UNMARKED, cart_unlisted
 from cart.operations.erasing import NO_ITEMS, NO_SUMS
 from cart.operations.moving import GONE
 from cart.operations.sharing import sharing_ended
-from cassandra_db import Row, conditional, conditional_batch, scan
+from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, Row, applied_if, conditional, conditional_batch, scan
 
 DELETED_FOR = timedelta(hours=25)  # an hour longer than it can be undone
 GUESTS_FOR = timedelta(days=30)
@@ -51,7 +51,11 @@ def cart_tidied(cart: Row, now: datetime) -> bool:
     """
     if cart.deleted_at is not None and cart.owner_id and queries.listed(cart.owner_id, cart.cart_id):
         UNMARKED.apply(
-            mine=lambda row: row.deleted_at is None, cart_id=cart.cart_id, owner_id=cart.owner_id, never=NEVER, now=now
+            if_lost=applied_if(lambda row: row.deleted_at is None),
+            cart_id=cart.cart_id,
+            owner_id=cart.owner_id,
+            never=NEVER,
+            now=now,
         )
         return False
     seen = cart.version
@@ -59,7 +63,7 @@ def cart_tidied(cart: Row, now: datetime) -> bool:
         # Marked and taken off the list first: an add that has just looked there is refused and goes to another cart,
         # instead of beginning this one anew when it is on no list any more.
         marked = GONE.bind(cart_id=cart.cart_id, seen=seen, version=seen + 1, owner_id=cart.owner_id, now=now)
-        if not conditional_batch(marked):
+        if not conditional_batch(marked, if_lost=RAISE_UNKNOWN):
             return False
         seen += 1
         if cart.owner_id:
@@ -67,7 +71,7 @@ def cart_tidied(cart: Row, now: datetime) -> bool:
     gone = conditional_batch(
         NO_SUMS.bind(cart_id=cart.cart_id, seen=seen),
         NO_ITEMS.bind(cart_id=cart.cart_id),
-        mine=lambda row: getattr(row, "version", None) is None,
+        if_lost=applied_if(lambda row: getattr(row, "version", None) is None),
     )
     if not gone:
         return False
@@ -78,4 +82,4 @@ def cart_tidied(cart: Row, now: datetime) -> bool:
 def owners_tidied() -> int:
     """Forget the owners who have no cart left, and return how many. Reads all lists of carts."""
     empty = [row.owner_id for row in ALL_OWNERS.over_ring() if row.cart_count == 0]
-    return sum(bool(NO_OWNER.apply(mine=lambda _: False, owner_id=owner_id)) for owner_id in empty)
+    return sum(bool(NO_OWNER.apply(if_lost=SEND_AGAIN, owner_id=owner_id)) for owner_id in empty)

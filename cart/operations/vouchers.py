@@ -5,7 +5,7 @@ from uuid import UUID
 
 from cart.access import EDIT, access
 from cart.errors import NoSuchCart
-from cassandra_db import conditional
+from cassandra_db import SEND_AGAIN, conditional
 
 CODE_SET = conditional(
     "U1",
@@ -21,5 +21,5 @@ def voucher_set(person_id: UUID | None, cart_id: UUID, code: str | None, now: da
     """
     access(person_id, cart_id, EDIT)
     # Sent a second time it sets the same.
-    if not CODE_SET.apply(mine=lambda _: False, cart_id=cart_id, code=code or None, now=now):
+    if not CODE_SET.apply(if_lost=SEND_AGAIN, cart_id=cart_id, code=code or None, now=now):
         raise NoSuchCart

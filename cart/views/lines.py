@@ -27,7 +27,7 @@ from catalogue.errors import NoLongerSold
 from catalogue.queries import categories_ahead, goods_named, on_sale, product_now
 from inventory.queries import stock_of
 from pricing import delivery
-from pricing.templatetags.money import money as in_words
+from pricing.templatetags.money import format_money as in_words
 from promotions.operations import person_key
 from web.methods import get_or_post, own
 from web.rendering import done, page, without_header

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from cassandra_db import Row, conditional, write
+from cassandra_db import REFUSED_MEANS_DONE, Row, applied_if, attempts, conditional, write
 from demo.testbank import queries
 from demo.testbank.cards import (
     APPROVED,
@@ -59,7 +59,7 @@ def payment_opened(
 ) -> None:
     """Open a payment of `amount` minor units; opening it again changes nothing. Raises CassandraUnavailable."""
     OPEN.apply(
-        mine=lambda _: True,
+        if_lost=REFUSED_MEANS_DONE,
         payment_id=payment_id,
         reference=reference,
         amount=amount,
@@ -155,7 +155,7 @@ def money_returned(payment_id: UUID, amount: int, key: str) -> None:
 
 def _tries(payment_id: UUID, key: str) -> Iterator[Row]:
     """Yield the payment as it is, until the caller is done with it or finds the key among its own."""
-    for _ in range(10):
+    for _ in attempts(10):
         row = queries.payment(payment_id)
         if row is None:
             raise LookupError(f"the bank knows no payment {payment_id}")
@@ -170,7 +170,7 @@ def _changed(row: Row, *, key: str = "", **changes: Any) -> bool:
     stamp = uuid4()
     kept = {name: getattr(row, name) for name in _CHANGING}
     outcome = CHANGE.apply(
-        mine=lambda now: bool(now.stamp == stamp),
+        if_lost=applied_if(lambda now: bool(now.stamp == stamp)),
         payment_id=row.payment_id,
         stamp=stamp,
         seen=row.stamp,

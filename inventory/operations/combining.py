@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from cassandra_db import CassandraUnavailable, Outcome, Row, UnknownOutcome, conditional, conditional_batch
+from cassandra_db import SEND_AGAIN, CassandraUnavailable, Outcome, Row, UnknownOutcome, conditional, conditional_batch
 
 # Conditional writes of one shelf that a process has under way.
 AT_ONCE = 2
@@ -202,7 +202,8 @@ def _hold_all(key: tuple[UUID, str], holds: list[Hold]) -> None:
 
 
 def _hold_one(key: tuple[UUID, str], hold: Hold) -> Outcome:
-    return HOLD_ONE.apply(mine=_looked_at_later, minus=-hold.units, **_row(key, hold))
+    # Whose row stands in the way is looked at hold by hold (see `_sorted_out`).
+    return HOLD_ONE.apply(if_lost=SEND_AGAIN, minus=-hold.units, **_row(key, hold))
 
 
 def _hold_several(key: tuple[UUID, str], holds: list[Hold]) -> Outcome:
@@ -210,7 +211,7 @@ def _hold_several(key: tuple[UUID, str], holds: list[Hold]) -> Outcome:
     return conditional_batch(
         HOLD.bind(units=units, minus=-units, variant_id=key[0], warehouse_id=key[1]),
         *(HOLD_ROW.bind(**_row(key, each)) for each in holds),
-        mine=_looked_at_later,
+        if_lost=SEND_AGAIN,
     )
 
 
@@ -224,11 +225,6 @@ def _row(key: tuple[UUID, str], hold: Hold) -> dict[str, Any]:
         "line_number": hold.line_number,
         "now": hold.now,
     }
-
-
-def _looked_at_later(_: Row) -> bool:
-    """Whose a row is that stands in the way, is looked at one by one (see `_sorted_out`)."""
-    return False
 
 
 def _sorted_out(holds: list[Hold], rows: list[Row]) -> list[Hold]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from cassandra_db import write, write_together
+from cassandra_db import attempts, write, write_together
 from inventory.allocating import in_order, needed, planned
 from inventory.entities import AHEAD, Allocation, Want
 from inventory.errors import OutOfStock
@@ -130,7 +130,7 @@ class _Taking:
 
     def taken(self) -> tuple[Allocation, ...]:
         """Plan and take until one plan holds. Raises OutOfStock, with nothing held."""
-        for _ in range(ROUNDS):
+        for _ in attempts(ROUNDS):
             plan = planned(self.order_id, self.wants, self.units, self.take)
             if plan is None:
                 if not self.guessed:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
-from cassandra_db import Row, conditional, write
+from cassandra_db import SEND_AGAIN, Row, attempts, conditional, write
 from inventory import queries
 from inventory.entities import SENTINEL, Allocation, Numbers
 from inventory.errors import NothingBooked, NumbersMoving
@@ -92,7 +92,7 @@ def numbers_rebuilt(variant_id: UUID, warehouse_id: str) -> tuple[Numbers, Numbe
     sell what it has not: where more was sold than ever came, nothing is free.
     Raises NothingBooked, NumbersMoving, with the numbers as they were; CassandraUnavailable.
     """
-    for _ in range(TRIES):
+    for _ in attempts(TRIES):
         was, holds = queries.shelf(variant_id, warehouse_id)
         entries = queries.ledger(variant_id, warehouse_id, whole=True)
         # A shelf of many rows is read page by page: one that moved meanwhile is none that ever was.
@@ -105,7 +105,7 @@ def numbers_rebuilt(variant_id: UUID, warehouse_id: str) -> tuple[Numbers, Numbe
         if made == was:
             return was, was
         outcome = REBUILT.apply(
-            mine=lambda _: False,
+            if_lost=SEND_AGAIN,
             variant_id=variant_id,
             warehouse_id=warehouse_id,
             **vars(made),

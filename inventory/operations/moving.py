@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID, uuid5
 
-from cassandra_db import Outcome, conditional, conditional_batch
+from cassandra_db import SEND_AGAIN, Outcome, applied_if, attempts, conditional, conditional_batch
 from inventory.allocating import in_order
 from inventory.entities import Allocation
 from inventory.operations.combining import turn
@@ -136,7 +136,7 @@ def moved_to(allocation: Allocation, *, left: int, shipped: int) -> bool:
 def _brought(each: Allocation, guess: Standing, step: Step) -> Standing:
     """Bring a hold to where `step` wants it, from wherever it stands; return where it stands then."""
     there, wanted = guess, step(guess)
-    for _ in range(TRIES):
+    for _ in attempts(TRIES):
         with turn(each.variant_id, each.warehouse_id):
             outcome = _moved(each, there, wanted)
         if outcome:
@@ -173,7 +173,7 @@ def _moved(each: Allocation, there: Standing, wanted: Standing) -> Outcome:
         ),
         row,
         # Where the hold stands is looked at by the caller: it is the same whoever has brought it there.
-        mine=lambda _: False,
+        if_lost=SEND_AGAIN,
     )
 
 
@@ -189,7 +189,7 @@ def _noted(each: Allocation, there: Standing) -> Standing:
     if there.state == "ended":
         with turn(each.variant_id, each.warehouse_id):
             ROW_ENDED.apply(
-                mine=lambda _: False,
+                if_lost=SEND_AGAIN,
                 variant_id=each.variant_id,
                 warehouse_id=each.warehouse_id,
                 hold_id=each.hold_id,
@@ -228,7 +228,7 @@ def _restocked(each: Allocation, order_id: UUID, row_id: UUID, now: datetime) ->
             RESTOCK_ROW.bind(
                 hold_id=row_id, units=each.quantity, order_id=order_id, line_number=each.line_number, now=now, **place
             ),
-            mine=lambda row: row.hold_id == row_id,
+            if_lost=applied_if(lambda row: row.hold_id == row_id),
         )
     units = each.quantity
     if not outcome:

@@ -8,7 +8,7 @@ promised, committed what is paid for and waits. When goods arrive the worker kee
 from datetime import date, datetime
 from uuid import UUID, uuid5
 
-from cassandra_db import conditional, conditional_batch, write
+from cassandra_db import applied_if, attempts, conditional, conditional_batch, write
 from inventory.entities import AHEAD, BACKORDER, PREORDER
 from inventory.errors import NumbersMoving
 from inventory.operations.combining import turn
@@ -68,7 +68,7 @@ def sold_ahead(
 
 
 def _limited(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
-    for _ in range(TRIES):
+    for _ in attempts(TRIES):
         there = numbers(variant_id, AHEAD)
         # What was sent from here is nobody's: units leave by being kept in a house, which gives them back.
         units = max(limit - there.received, -there.available)
@@ -80,8 +80,7 @@ def _limited(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
             booked = conditional_batch(
                 LIMIT.bind(units=units, was=there.received, least=max(0, -units), **place),
                 BOOKED.bind(units=units, state="adjusted", receipt_id=entry_id, now=now, **place),
-                # A lost answer is settled by the next look at the numbers.
-                mine=lambda _: False,
+                if_lost=applied_if(lambda row: row.hold_id == entry_id),  # noqa: B023 called before the next try
             )
         if booked:
             entered(

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from cassandra_db import Outcome, conditional, conditional_batch, write
+from cassandra_db import REFUSED_MEANS_DONE, Outcome, applied_if, conditional, conditional_batch, write
 from inventory.entities import SENTINEL
 from inventory.errors import NotThatMany
 from inventory.operations.combining import turn
@@ -55,7 +55,7 @@ def stock_received(
             return conditional_batch(
                 RECEIVE.bind(units=units, threshold=threshold, **place),
                 BOOKED.bind(units=units, state="received", receipt_id=receipt_id, now=now, **place),
-                mine=lambda row: row.hold_id == receipt_id and row.held_at == now,
+                if_lost=applied_if(lambda row: row.hold_id == receipt_id and row.held_at == now),
             )
 
     booked = book()
@@ -77,7 +77,7 @@ def stock_received(
 def seeded(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int) -> None:
     """Give a shelf its numbers, all 0, if it has none yet. Raises CassandraUnavailable."""
     SEED.apply(
-        mine=lambda _: True,
+        if_lost=REFUSED_MEANS_DONE,
         sentinel=SENTINEL,
         product_id=product_id,
         variant_id=variant_id,
@@ -109,7 +109,7 @@ def stock_adjusted(
         booked = conditional_batch(
             ADJUST.bind(units=units, least=max(0, -units), **place),
             BOOKED.bind(units=units, state="adjusted", receipt_id=adjustment_id, now=now, **place),
-            mine=lambda row: row.hold_id == adjustment_id and row.held_at == now,
+            if_lost=applied_if(lambda row: row.hold_id == adjustment_id and row.held_at == now),
         )
     first = booked.current
     if not booked:

@@ -20,6 +20,7 @@ from orders.entities import Order
 from orders.errors import MoveRefused, StaleOrder
 from orders.operations.settling import order_moved
 from orders.states import CONFIRMED, ON_HOLD
+from orders.transitions import Transition
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +63,7 @@ def _served(order_id: UUID, variant_id: UUID, now: datetime) -> bool | None:
     if not arrived:
         return False
     try:
-        order_moved(order, "allocated", actor="system", now=now, allocated=_allocated(order, take, arrived))
+        order_moved(order, Transition("allocated", actor="system", at=now, allocated=_allocated(order, take, arrived)))
     except (StaleOrder, MoveRefused) as refused:
         log.warning("order %s: its goods have arrived, it is looked at again: %s", order.number, refused)
         return None

@@ -21,6 +21,7 @@ from orders.errors import MoveRefused
 from orders.items import Item, discounted
 from orders.operations.settling import order_moved
 from orders.parcels import AHEAD, left
+from orders.transitions import Transition
 from pricing import tax
 from pricing.money import minor, money
 from pricing.quotes import Discount
@@ -45,13 +46,15 @@ def order_changed(
     change = change_of(order, queries.items(order), quantities, address)
     return order_moved(
         order,
-        "changed",
-        actor=actor,
-        now=now,
-        note=note,
-        allocated=change.allocated,
-        details=change.details,
-        also=change.also,
+        Transition(
+            "changed",
+            actor=actor,
+            at=now,
+            note=note,
+            allocated=change.allocated,
+            details=change.details,
+            also=change.also,
+        ),
     )
 
 

@@ -9,6 +9,7 @@ from orders.errors import StaleOrder
 from orders.operations.paying import payment_settled
 from orders.operations.settling import order_moved
 from orders.states import PENDING
+from orders.transitions import Transition
 from payments.errors import NoGateway
 
 log = logging.getLogger(__name__)
@@ -29,6 +30,6 @@ def order_expired(order: Order, now: datetime) -> Order:
     if order.state != PENDING:
         return order
     try:
-        return order_moved(order, "expired", actor="system", now=now)
+        return order_moved(order, Transition("expired", actor="system", at=now))
     except StaleOrder as stale:
         return stale.order

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from cassandra.query import BoundStatement
 
-from cassandra_db import conditional, conditional_batch, write
+from cassandra_db import applied_if, conditional, conditional_batch, write
 from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
@@ -54,7 +54,8 @@ def order_erased(order: Order, now: datetime) -> None:
             email=email_key(order.email), placed_at=order.placed_at, order_id=order.order_id, at=copied_at(order) + 1
         )
         outcome = conditional_batch(
-            *_blanked(order, event_id := event_id_at(order, now)), mine=lambda row: row.event_id == event_id
+            *_blanked(order, event_id := event_id_at(order, now)),
+            if_lost=applied_if(lambda row: row.event_id == event_id),
         )
         fresh = queries.order(order.order_id)
         if fresh is None:

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from cassandra_db import conditional
+from cassandra_db import applied_if, conditional
 from mail.addresses import email_key
 from orders import queries
 from orders.operations.copies import copies_written
@@ -27,7 +27,10 @@ def guest_orders_joined(user_id: UUID, email: str) -> int:
             continue
         hint = hint_written(order_id)
         if JOINED.apply(
-            mine=lambda row: bool(row.user_id == user_id), order_id=order_id, user_id=user_id, email=order.email
+            if_lost=applied_if(lambda row: bool(row.user_id == user_id)),
+            order_id=order_id,
+            user_id=user_id,
+            email=order.email,
         ):
             joined += 1
         # As it is now: an event may have happened meanwhile.

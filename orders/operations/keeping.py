@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from cassandra_db import SEND_AGAIN
 from inventory import operations as inventory
 from inventory.operations import HOLD_FOR
 from orders import queries
@@ -35,7 +36,7 @@ def kept_longer(order: Order, now: datetime) -> datetime:
     if until is None:
         return order.pay_until
     inventory.holds_renewed(order.order_id, until, order.allocations(queries.items(order)))
-    kept = KEEP.apply(mine=lambda _: True, order_id=order.order_id, pay_until=until, seen=order.version)
+    kept = KEEP.apply(if_lost=SEND_AGAIN, order_id=order.order_id, pay_until=until, seen=order.version)
     if not kept:
         raise NotPayable
     return until

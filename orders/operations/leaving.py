@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from cassandra_db import Row, conditional, write
+from cassandra_db import Row, applied_if, conditional, write
 from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.entities import SENTINEL, Allocation
@@ -33,7 +33,9 @@ def checkout_abandoned(order_id: UUID) -> bool:
     Tells whether that holds now; False while somebody places it, or when it has become an order.
     Raises CassandraUnavailable.
     """
-    outcome = ABANDON.apply(mine=lambda row: row.state == ABANDONED, order_id=order_id, seconds=ABANDONED_SECONDS)
+    outcome = ABANDON.apply(
+        if_lost=applied_if(lambda row: row.state == ABANDONED), order_id=order_id, seconds=ABANDONED_SECONDS
+    )
     given_up = outcome.applied or (outcome.current is not None and outcome.current.state == ABANDONED)
     if given_up:
         ITEMS_REMOVED.run(order_id=order_id)

@@ -9,7 +9,7 @@ from uuid import UUID
 from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
 
-from cassandra_db import conditional, conditional_batch
+from cassandra_db import applied_if, conditional, conditional_batch
 from orders import following, queries
 from orders.entities import Order
 from orders.errors import StaleOrder
@@ -17,6 +17,7 @@ from orders.events import Event
 from orders.operations.hints import Hint, hint_written
 from orders.parcels import described
 from orders.states import MOVES
+from orders.transitions import Transition
 from pricing.money import minor
 from pricing.quotes import Discount
 from pricing.tax import TaxPart
@@ -71,37 +72,22 @@ def event_row(
     )
 
 
-def event_written(
-    order: Order,
-    kind: str,
-    *,
-    actor: str,
-    now: datetime,
-    note: str = "",
-    payment_id: UUID | None = None,
-    allocated: str = "",
-    claim: UUID | None = None,
-    details: Mapping[str, Any] | None = None,
-    also: Mapping[str, Mapping[str, Any]] | None = None,
-) -> tuple[Order, Hint]:
+def event_written(order: Order, transition: Transition) -> tuple[Order, Hint]:
     """Let something happen to the order as it was read; return what it is then, and the hint at what that owes.
 
-    `claim` is that under which the order's units were taken; this ends it. Without one nobody may have one.
-    `details` are the event's (orders.parcels, orders.returns, orders.balance); `also` are events, by their kind, that
-    happen with it or not at all. Raises MoveRefused when the order's state does not allow it, StaleOrder when somebody
-    was faster, CassandraUnavailable.
+    Raises MoveRefused when the order's state does not allow it, StaleOrder when somebody was faster, CassandraUnavailable.
     """
     then, rows = order, []
-    for each, about in {kind: details or {}, **(also or {})}.items():
-        then = following.after(then, _event(then, each, actor, now, note, about), allocated)
+    for kind, details in transition.events.items():
+        then = following.after(then, _event(then, kind, details, transition), transition.allocated)
         rows.append(_row(then))
     hint = hint_written(order.order_id)
     written = {event.event_id for event in then.events} - {event.event_id for event in order.events}
     outcome = conditional_batch(
-        _header(order, then, payment_id, claim),
-        *([_change(then)] if kind == "changed" else []),
+        _header(order, then, transition),
+        *([_change(then)] if transition.kind == "changed" else []),
         *rows,
-        mine=lambda row: row.event_id in written,
+        if_lost=applied_if(lambda row: row.event_id in written),
     )
     fresh = queries.order(order.order_id)
     if fresh is None:
@@ -112,13 +98,13 @@ def event_written(
     return fresh, hint
 
 
-def _event(order: Order, kind: str, actor: str, now: datetime, note: str, details: Mapping[str, Any]) -> Event:
+def _event(order: Order, kind: str, details: Mapping[str, Any], of: Transition) -> Event:
     if kind == "packed":
         made = described(details, order.parcels(), order.kept)
         details = made[0] if len(made) == 1 else {"parcels": made}
     # As it is read again: JSON knows no numbers as keys.
     kept = json.loads(json.dumps(details))
-    return Event(event_id_at(order, now), kind, actor, note, bool(MOVES[kind].told), "", kept, request_id())
+    return Event(event_id_at(order, of.at), kind, of.actor, of.note, bool(MOVES[kind].told), "", kept, request_id())
 
 
 def _row(order: Order) -> BoundStatement:
@@ -136,20 +122,20 @@ def _row(order: Order) -> BoundStatement:
     )
 
 
-def _header(order: Order, then: Order, payment_id: UUID | None, claim: UUID | None) -> BoundStatement:
+def _header(order: Order, then: Order, transition: Transition) -> BoundStatement:
     return MOVE.bind(
         order_id=order.order_id,
         state=then.state,
         payment=then.payment,
         fulfilment=then.fulfilment,
         version=order.version + 1,
-        payment_id=payment_id or order.payment_id,
+        payment_id=transition.payment_id or order.payment_id,
         captured=minor(then.captured),
         refunded=minor(then.refunded),
         allocations=then.allocated,
         was=order.state,
         seen=order.version,
-        claim=claim,
+        claim=transition.claim,
     )
 
 
@@ -186,7 +172,7 @@ def note_added(order: Order, text: str, *, actor: str, now: datetime, public: bo
     event_id = event_id_at(order, now)
     conditional_batch(
         event_row(order.order_id, event_id, "note", actor=actor, note=text, public=public, state=order.state, board=""),
-        mine=lambda row: row.event_id == event_id,
+        if_lost=applied_if(lambda row: row.event_id == event_id),
     )
     return queries.order(order.order_id) or order
 

@@ -7,7 +7,7 @@ import logging
 from datetime import datetime
 from uuid import uuid4
 
-from cassandra_db import conditional
+from cassandra_db import REFUSED_MEANS_DONE, applied_if, conditional
 from orders import queries
 from orders.errors import NoticeBusy
 from orders.operations.moving import note_added
@@ -43,7 +43,7 @@ def notice_followed(gateway: str, notice: Notice, now: datetime) -> bool:
     this gateway knows by another name; NoticeBusy, GatewayAway, CassandraUnavailable.
     """
     told = {"gateway": gateway, "event_id": notice.event_id, "me": uuid4()}
-    begun = BEGIN.apply(mine=lambda row: row.follower == told["me"], seconds=BUSY_SECONDS, **told)
+    begun = BEGIN.apply(if_lost=applied_if(lambda row: row.follower == told["me"]), seconds=BUSY_SECONDS, **told)
     if not begun:
         if begun.current and begun.current.state == "followed":
             return False
@@ -51,9 +51,9 @@ def notice_followed(gateway: str, notice: Notice, now: datetime) -> bool:
     try:
         _asked(gateway, notice, now)
     except Exception:
-        DROPPED.apply(mine=lambda _: True, **told)
+        DROPPED.apply(if_lost=REFUSED_MEANS_DONE, **told)
         raise
-    FOLLOWED.apply(mine=lambda _: True, seconds=KNOWN_SECONDS, **told)
+    FOLLOWED.apply(if_lost=REFUSED_MEANS_DONE, seconds=KNOWN_SECONDS, **told)
     return True
 
 

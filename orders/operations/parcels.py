@@ -9,6 +9,7 @@ from datetime import datetime
 
 from orders.entities import Order
 from orders.operations.settling import order_moved
+from orders.transitions import Transition
 
 
 def parcel_packed(
@@ -20,7 +21,7 @@ def parcel_packed(
         "warehouse": warehouse,
         "lines": {line: units for line, units in lines.items() if units},
     }
-    return order_moved(order, "packed", actor=actor, now=now, note=note, details=details)
+    return order_moved(order, Transition("packed", actor=actor, at=now, note=note, details=details))
 
 
 def parcel_shipped(
@@ -28,19 +29,19 @@ def parcel_shipped(
 ) -> Order:
     """Send a packed parcel; return the order. `tracking` is the carrier's number for it, '' if it has none."""
     details = {"parcel": parcel_id, "carrier": carrier or order.method.carrier, "tracking": tracking}
-    return order_moved(order, "shipped", actor=actor, now=now, note=note, details=details)
+    return order_moved(order, Transition("shipped", actor=actor, at=now, note=note, details=details))
 
 
 def parcel_delivered(order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = "") -> Order:
     """Note that a parcel has arrived; return the order."""
-    return order_moved(order, "delivered", actor=actor, now=now, note=note, details={"parcel": parcel_id})
+    return order_moved(order, Transition("delivered", actor=actor, at=now, note=note, details={"parcel": parcel_id}))
 
 
 def parcel_lost(order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = "") -> Order:
     """Note that a parcel was lost on its way; return the order. Its units stay sent; what is owed for them is refunded."""
-    return order_moved(order, "lost", actor=actor, now=now, note=note, details={"parcel": parcel_id})
+    return order_moved(order, Transition("lost", actor=actor, at=now, note=note, details={"parcel": parcel_id}))
 
 
 def parcel_unpacked(order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = "") -> Order:
     """Take a parcel apart that has not left yet; return the order, whose units are to be packed again."""
-    return order_moved(order, "unpacked", actor=actor, now=now, note=note, details={"parcel": parcel_id})
+    return order_moved(order, Transition("unpacked", actor=actor, at=now, note=note, details={"parcel": parcel_id}))

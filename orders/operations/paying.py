@@ -11,7 +11,7 @@ from django.urls import reverse
 from moneyed import Money
 
 from cart import queries as carts
-from cassandra_db import conditional
+from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, attempts, conditional
 from inventory import operations as inventory
 from inventory.entities import Want
 from inventory.errors import OutOfStock
@@ -28,6 +28,7 @@ from orders.operations.refunding import attempt_ended, given_back, refund_noted
 from orders.operations.settling import order_moved, settled
 from orders.persons import user_of_code
 from orders.states import CANCELLED, CONFIRMING, EXPIRED, PENDING
+from orders.transitions import Transition
 from payments import gateways
 from payments.gateways import Verdict
 from pricing.money import minor
@@ -95,9 +96,9 @@ def payment_started(order: Order, origin: str, now: datetime) -> Started:
     if tried:
         keep_until = min(now + HOLD_FOR, order.placed_at + HOLD_AT_MOST)
         if keep_until > order.pay_until:
-            KEEP.apply(mine=lambda _: True, order_id=order.order_id, pay_until=keep_until, seen=order.version)
+            KEEP.apply(if_lost=SEND_AGAIN, order_id=order.order_id, pay_until=keep_until, seen=order.version)
     started = gateways.gateway(taker).start(_request(order, payment_id, taker, origin))
-    REFERENCE.apply(mine=lambda _: True, order_id=order.order_id, payment_id=payment_id, reference=started.reference)
+    REFERENCE.apply(if_lost=SEND_AGAIN, order_id=order.order_id, payment_id=payment_id, reference=started.reference)
     return Started(payment_id, started.url)
 
 
@@ -117,7 +118,7 @@ def _request(order: Order, payment_id: UUID, taker: str, origin: str) -> gateway
 def _opened(order: Order, payment_id: UUID, taker: str, now: datetime) -> None:
     """Note a try to pay. One that staff note by hand goes by the order's number; a gateway gives it its own name."""
     ATTEMPT.apply(
-        mine=lambda _: True,
+        if_lost=REFUSED_MEANS_DONE,
         order_id=order.order_id,
         payment_id=payment_id,
         gateway=taker,
@@ -133,11 +134,11 @@ def confirmed(order: Order, payment_id: UUID | None, actor: str, now: datetime) 
 
     Raises CassandraUnavailable.
     """
-    for _ in range(5):
+    for _ in attempts(5):
         if order.state != PENDING:
             return order
         try:
-            return order_moved(order, "confirmed", actor=actor, now=now, payment_id=payment_id)
+            return order_moved(order, Transition("confirmed", actor=actor, at=now, payment_id=payment_id))
         except StaleOrder as stale:
             order = stale.order
     return order
@@ -203,11 +204,11 @@ def _wrong_payment_returned(order: Order, attempt: Attempt, verdict: Verdict, no
 
 def failure_noted(order: Order, now: datetime, *, settle: bool = True) -> Order:
     """Say in the order's history that a payment has failed; the order stays payable. Raises CassandraUnavailable."""
-    for _ in range(5):
+    for _ in attempts(5):
         if order.state != PENDING:
             return order
         try:
-            return order_moved(order, "payment_failed", actor="system", now=now, settle=settle)
+            return order_moved(order, Transition("payment_failed", actor="system", at=now), settle=settle)
         except StaleOrder as stale:
             order = stale.order
     return order
@@ -223,18 +224,14 @@ def _followed(order: Order, attempt: Attempt, now: datetime) -> Order:
 
 def _paid(order: Order, attempt: Attempt, verdict: Verdict, now: datetime, *, settle: bool) -> Order:
     details = {"payment_id": str(attempt.payment_id), "amount": minor(attempt.amount)}
-    for _ in range(5):
+    for _ in attempts(5):
         if order.payment_id == attempt.payment_id:
             return _followed(order, attempt, now)
         try:
             if order.state == PENDING:
                 order = order_moved(
                     order,
-                    "authorized",
-                    actor="system",
-                    now=now,
-                    payment_id=attempt.payment_id,
-                    details=details,
+                    Transition("authorized", actor="system", at=now, payment_id=attempt.payment_id, details=details),
                     settle=settle,
                 )
             elif order.state == EXPIRED and order.payment == "voided" and not order.erased:
@@ -279,14 +276,16 @@ def _paid_late(order: Order, attempt: Attempt, now: datetime, *, settle: bool) -
         note = "The payment came after the order had expired, and meanwhile its code was used by somebody else."
     return order_moved(
         order,
-        kind,
-        actor="system",
-        now=now,
-        note=note,
-        payment_id=attempt.payment_id,
-        allocated=kept,
-        claim=claim.me,
-        details={"payment_id": str(attempt.payment_id), "amount": minor(attempt.amount)},
+        Transition(
+            kind,
+            actor="system",
+            at=now,
+            note=note,
+            payment_id=attempt.payment_id,
+            allocated=kept,
+            claim=claim.me,
+            details={"payment_id": str(attempt.payment_id), "amount": minor(attempt.amount)},
+        ),
         settle=settle,
     )
 
@@ -345,7 +344,7 @@ def money_received(
     details = {"payment_id": str(attempt.payment_id), "amount": minor(taken), "key": key, "came": minor(amount)}
     # One that expired while the money was under way may still have its units: that is looked at first.
     settle = order.state != EXPIRED
-    order = order_moved(order, "captured", actor=actor, now=now, note=note, details=details, settle=settle)
+    order = order_moved(order, Transition("captured", actor=actor, at=now, note=note, details=details), settle=settle)
     order = _settled_by_hand(order, attempt, now)
     if not settle:
         order = settled(order.order_id, now) or order

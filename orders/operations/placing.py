@@ -22,7 +22,7 @@ from accounts.addresses import Address
 from cart import operations as carts
 from cart.entities import Cart
 from cart.errors import CartError
-from cassandra_db import Outcome, conditional, conditional_batch, write, write_together
+from cassandra_db import REFUSED_MEANS_DONE, Outcome, applied_if, conditional, conditional_batch, write, write_together
 from inventory import operations as inventory
 from inventory.entities import Allocation, Want
 from inventory.errors import OutOfStock
@@ -156,7 +156,7 @@ def order_placed(draft: Draft, now: datetime, pay_within: timedelta | None = Non
         claim.check()
         _take_voucher(draft, allocations, now)
     except (OutOfStock, CartError, CartOrdered, VoucherRefused):
-        UNCLAIM.apply(mine=lambda _: True, order_id=draft.order_id, me=claim.me)
+        UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=draft.order_id, me=claim.me)
         raise
     pay_within = pay_within or gateways.METHODS[draft.payment_method].pay_within
     claim.check()
@@ -167,7 +167,7 @@ def order_placed(draft: Draft, now: datetime, pay_within: timedelta | None = Non
     outcome = conditional_batch(
         PLACE.bind(me=claim.me, **header_values(draft, number, now, now + pay_within, allocations)),
         event_row(draft.order_id, event_id, "placed", actor="shopper", state=PENDING, board="to_pay"),
-        mine=lambda row: row.event_id == event_id,
+        if_lost=applied_if(lambda row: row.event_id == event_id),
     )
     if not outcome:
         # The claim ran out under us; what we hold is found by its hints.
@@ -206,12 +206,14 @@ def _claim_first(draft: Draft, me: UUID) -> Outcome:
     return conditional_batch(
         CLAIM_FIRST.bind(order_id=draft.order_id, me=me, seconds=CLAIM_SECONDS),
         TRIED.bind(order_id=draft.order_id, seconds=ABANDONED_SECONDS),
-        mine=lambda row: row.placing == me,
+        if_lost=applied_if(lambda row: row.placing == me),
     )
 
 
 def _claim_again(draft: Draft, me: UUID) -> Outcome:
-    return CLAIM.apply(mine=lambda row: row.placing == me, order_id=draft.order_id, me=me, seconds=CLAIM_SECONDS)
+    return CLAIM.apply(
+        if_lost=applied_if(lambda row: row.placing == me), order_id=draft.order_id, me=me, seconds=CLAIM_SECONDS
+    )
 
 
 def _take_cart(draft: Draft, cart: Cart, now: datetime) -> None:
@@ -290,7 +292,7 @@ def holding_claimed(order: Order) -> Claim | None:
     """
     claim = Claim(uuid4(), monotonic())
     outcome = HOLDING.apply(
-        mine=lambda row: row.placing == claim.me,
+        if_lost=applied_if(lambda row: row.placing == claim.me),
         order_id=order.order_id,
         me=claim.me,
         seen=order.version,
@@ -301,7 +303,7 @@ def holding_claimed(order: Order) -> Claim | None:
 
 def holding_unclaimed(order: Order, claim: Claim) -> None:
     """Give up a claim of `holding_claimed`. Raises CassandraUnavailable."""
-    UNCLAIM.apply(mine=lambda _: True, order_id=order.order_id, me=claim.me)
+    UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=order.order_id, me=claim.me)
 
 
 def _take_voucher(draft: Draft, allocations: tuple[Allocation, ...], now: datetime) -> None:
@@ -348,7 +350,7 @@ def number_claimed(order_id: UUID) -> str:
     """Claim the order's number, which nobody else has; claiming again finds the same. Raises CassandraUnavailable."""
     for attempt in range(100):
         number = numbers.number_for(order_id, attempt)
-        claim = NUMBER.apply(mine=lambda row: row.order_id == order_id, number=number, order_id=order_id)
+        claim = NUMBER.apply(if_lost=applied_if(lambda row: row.order_id == order_id), number=number, order_id=order_id)
         if claim or (claim.current and claim.current.order_id == order_id):
             return number
     raise LookupError(f"no free number for order {order_id}")

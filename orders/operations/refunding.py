@@ -11,13 +11,14 @@ from uuid import UUID, uuid5
 
 from moneyed import Money
 
-from cassandra_db import conditional
+from cassandra_db import applied_if, conditional
 from orders import balance, queries
 from orders.entities import Attempt, Order
 from orders.errors import MoneyRestless, MoveRefused, StaleOrder
 from orders.operations.moving import event_written
 from orders.refunds import Refund
 from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD
+from orders.transitions import Transition
 from payments import gateways
 from payments.gateways import CaptureRefused, Gateway, Verdict
 from pricing.money import minor, money
@@ -36,7 +37,7 @@ def attempt_ended(order_id: UUID, attempt: Attempt, state: str, now: datetime) -
     if attempt.state == state:
         return False
     outcome = ATTEMPT_ENDED.apply(
-        mine=lambda row: row.state == state,
+        if_lost=applied_if(lambda row: row.state == state),
         order_id=order_id,
         payment_id=attempt.payment_id,
         state=state,
@@ -98,7 +99,7 @@ def _capture_noted(order: Order, attempt: Attempt, amount: Money, now: datetime)
         # A payment may be taken in parts.
         "key": f"capture {attempt.payment_id}" + (f" {minor(order.captured)}" if minor(order.captured) else ""),
     }
-    order = event_written(order, "captured", actor="system", now=now, details=details)[0]
+    order = event_written(order, Transition("captured", actor="system", at=now, details=details))[0]
     attempt_ended(order.order_id, attempt, "captured", now)
     return order
 
@@ -113,7 +114,7 @@ def _capture_refused(order: Order, attempt: Attempt, refused: Exception, now: da
         return _taken_already(order, attempt, verdict, now)
     log.error("order %s: the gateway does not pay out: %s", order.number, refused)
     note = "The bank had approved the payment, and would not carry it out."
-    order = event_written(order, "capture_refused", actor="system", now=now, note=note)[0]
+    order = event_written(order, Transition("capture_refused", actor="system", at=now, note=note))[0]
     if attempt.state != "captured":  # in part
         attempt_ended(order.order_id, attempt, "failed", now)
     return order
@@ -126,7 +127,7 @@ def _let_go(order: Order, now: datetime) -> Order:
     verdict = _bank(attempt).outcome(attempt.reference)
     if minor(_not_noted(order, attempt, verdict)) > 0:
         return _taken_already(order, attempt, verdict, now)
-    order = event_written(order, "voided", actor="system", now=now)[0]
+    order = event_written(order, Transition("voided", actor="system", at=now))[0]
     attempt_ended(order.order_id, attempt, "voided", now)
     return order
 
@@ -153,7 +154,7 @@ def _return_decided(order: Order, now: datetime) -> Order:
         "lines": {},
         "reason": order.state,
     }
-    return event_written(order, "refund_owed", actor="system", now=now, details=details)[0]
+    return event_written(order, Transition("refund_owed", actor="system", at=now, details=details))[0]
 
 
 def _returned(order: Order, now: datetime) -> Order:
@@ -178,7 +179,7 @@ def refund_noted(order: Order, refund: Refund, *, actor: str, now: datetime, not
         "amount": minor(refund.amount),
         "of": {str(payment_id): minor(part) for payment_id, part in of.items()},
     }
-    order = event_written(order, "refunded", actor=actor, now=now, note=note, details=details)[0]
+    order = event_written(order, Transition("refunded", actor=actor, at=now, note=note, details=details))[0]
     left = balance.kept(order)
     for attempt in queries.attempts(order.order_id):
         if attempt.payment_id in of and not minor(left[attempt.payment_id]):

@@ -14,6 +14,7 @@ from orders.entities import Order
 from orders.errors import MoveRefused
 from orders.operations.settling import order_moved
 from orders.returns import all_there
+from orders.transitions import Transition
 from pricing.money import minor
 
 
@@ -28,17 +29,21 @@ def return_requested(
     if not all_there(wanted, order.returnable(now)):
         raise MoveRefused(order, "return_requested", "so much cannot be sent back")
     details = {"return": str(len(order.returns) + 1), "lines": wanted, "reason": reason}
-    return order_moved(order, "return_requested", actor=actor, now=now, note=note, details=details)
+    return order_moved(order, Transition("return_requested", actor=actor, at=now, note=note, details=details))
 
 
 def return_approved(order: Order, return_id: str, *, actor: str, now: datetime, note: str = "") -> Order:
     """Agree to a return; return the order."""
-    return order_moved(order, "return_approved", actor=actor, now=now, note=note, details={"return": return_id})
+    return order_moved(
+        order, Transition("return_approved", actor=actor, at=now, note=note, details={"return": return_id})
+    )
 
 
 def return_rejected(order: Order, return_id: str, *, actor: str, now: datetime, note: str) -> Order:
     """Refuse a return; `note` says why, in words for the shopper. Return the order."""
-    return order_moved(order, "return_rejected", actor=actor, now=now, note=note, details={"return": return_id})
+    return order_moved(
+        order, Transition("return_rejected", actor=actor, at=now, note=note, details={"return": return_id})
+    )
 
 
 def return_received(
@@ -46,7 +51,7 @@ def return_received(
 ) -> Order:
     """Note that a return has arrived, and how many units of each line go back to the shelf; return the order."""
     details = {"return": return_id, "restock": {line: units for line, units in restock.items() if units}}
-    return order_moved(order, "return_received", actor=actor, now=now, note=note, details=details)
+    return order_moved(order, Transition("return_received", actor=actor, at=now, note=note, details=details))
 
 
 def refund_decided(
@@ -77,4 +82,4 @@ def refund_decided(
         details["return"] = return_id
     if delivery:
         details["delivery"] = True
-    return order_moved(order, "refund_owed", actor=actor, now=now, note=note, details=details)
+    return order_moved(order, Transition("refund_owed", actor=actor, at=now, note=note, details=details))

@@ -1,14 +1,12 @@
 """What an order's events owe: stock, money back, the lists, the cart, the mail. Doing it again changes nothing."""
 
 import logging
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from cart import operations as carts
-from cassandra_db import CassandraUnavailable, read
+from cassandra_db import CassandraUnavailable, attempts, read
 from inventory import operations as inventory
 from inventory.allocating import in_order
 from orders import parcels, queries, returns
@@ -23,6 +21,7 @@ from orders.operations.selling import sale_noted
 from orders.operations.telling import mails_written
 from orders.persons import user_of_code
 from orders.states import CANCELLED, CONFIRMING, EXPIRED, PENDING
+from orders.transitions import Transition
 from payments.errors import GatewayAway
 from payments.gateways import TRANSFER
 from promotions.errors import VoucherRefused
@@ -31,49 +30,24 @@ from promotions.operations import voucher_claimed, voucher_had, voucher_released
 log = logging.getLogger(__name__)
 
 
-def order_moved(
-    order: Order,
-    kind: str,
-    *,
-    actor: str,
-    now: datetime,
-    note: str = "",
-    payment_id: UUID | None = None,
-    allocated: str = "",
-    claim: UUID | None = None,
-    details: Mapping[str, Any] | None = None,
-    also: Mapping[str, Mapping[str, Any]] | None = None,
-    settle: bool = True,
-) -> Order:
-    """Let something happen to the order as it was read; return what it is then. `kind` is one of orders.states.MOVES.
+def order_moved(order: Order, transition: Transition, *, settle: bool = True) -> Order:
+    """Let something happen to the order as it was read; return what it is then.
 
-    `details` and `also` are those of orders.operations.moving.event_written.
     Whoever was faster wins: the other is told by StaleOrder, and nothing of theirs is written. What follows (stock,
     lists, mail) is done at once, and by the worker if this process dies; `settle=False` leaves it to the worker.
     Raises MoveRefused when the order's state does not allow it, StaleOrder, CassandraUnavailable.
     """
-    fresh, hint = event_written(
-        order,
-        kind,
-        actor=actor,
-        now=now,
-        note=note,
-        payment_id=payment_id,
-        allocated=allocated,
-        claim=claim,
-        details=details,
-        also=also,
-    )
+    fresh, hint = event_written(order, transition)
     if not settle:
         return fresh
     # The event stands, whatever comes now; the hint leads the worker to what is left to do.
     try:
-        fresh = settled(order.order_id, now) or fresh
+        fresh = settled(order.order_id, transition.at) or fresh
         hint_dropped(hint)
     except (CassandraUnavailable, GatewayAway, MoneyRestless) as away:
-        log.warning("order %s: %s, the rest is left to the worker: %s", order.number, kind, away)
+        log.warning("order %s: %s, the rest is left to the worker: %s", order.number, transition.kind, away)
     except Exception:
-        log.exception("order %s: %s, the rest is left to the worker", order.number, kind)
+        log.exception("order %s: %s, the rest is left to the worker", order.number, transition.kind)
     return fresh
 
 
@@ -162,7 +136,7 @@ def _voucher_moved(order: Order, now: datetime) -> None:
     The order may have ended since it was read, or come back to life by a payment that came late; so it is looked at
     before each step, and after it. Whoever took the use: a guest's order that has become a member's keeps it.
     """
-    for _ in range(_LOOKS if order.voucher else 0):
+    for _ in attempts(_LOOKS if order.voucher else 0):
         row, had = STANDS.one(order_id=order.order_id), voucher_had(order.voucher, order.order_id)
         if row is None:
             return

@@ -23,7 +23,7 @@ from orders.parcels import Content
 from orders.states import CONFIRMING, PENDING
 from payments.gateways import AT_THE_DOOR, BY_HAND, CARD, TRANSFER
 from pricing.money import money
-from pricing.templatetags.money import money as in_words
+from pricing.templatetags.money import format_money
 
 # What is older is no news any more, and an importer of old orders writes no mail.
 NEWS_FOR = timedelta(days=2)
@@ -90,7 +90,7 @@ def _placed(order: Order, event: Event, items: tuple[Item, ...]) -> Letter | Non
     return Letter(
         "Please pay your order",
         (
-            f"Thank you, we have your order. Please transfer {in_words(order.total)} "
+            f"Thank you, we have your order. Please transfer {format_money(order.total)} "
             f"by {_day(order.pay_until)}, and write {order.number} as the reference.",
             "We keep your things for you until then, and send them as soon as the money is there.",
         ),
@@ -104,7 +104,7 @@ def _confirmed(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
     days = _plain_day(first) if first == last else f"{_plain_day(first)} to {_plain_day(last)}"
     says = [f"We pack it next, and write again when it leaves our warehouse. It should reach you {days}."]
     if order.payment_method == AT_THE_DOOR:
-        says.append(f"You pay the carrier {in_words(order.total)} at your door.")
+        says.append(f"You pay the carrier {format_money(order.total)} at your door.")
     return Letter("Your order", tuple(says), whole=True)
 
 
@@ -223,19 +223,19 @@ def _changed(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
     says = ["It is this now:"]
     was, total = event.details["sums"].get("was"), event.details["sums"]["total"]
     if was is not None and was > total and order.captured.amount:
-        less = in_words(money(was - total, order.total.currency.code))
+        less = format_money(money(was - total, order.total.currency.code))
         says = [f"You get {less} back, because it costs less now. It is this now:"]
     return Letter("Your order was changed", tuple(says), whole=True)
 
 
 def _cancelled(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
     back = order.captured - order.refunded
-    said = f"We send {in_words(back)} back. We write to you when it has gone." if back.amount else _back_said(order)
+    said = f"We send {format_money(back)} back. We write to you when it has gone." if back.amount else _back_said(order)
     return Letter("Your order was cancelled", (said,), whole=True, link="See my order")
 
 
 def _back_said(order: Order) -> str:
-    return f"Given back: {in_words(order.refunded)}." if order.refunded.amount else "Nothing was charged."
+    return f"Given back: {format_money(order.refunded)}." if order.refunded.amount else "Nothing was charged."
 
 
 def _return_requested(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
@@ -295,11 +295,11 @@ def _refunded(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
     amount = about.amount if about else order.refunded
     of = {item.line_number: item for item in items}
     lines = about.lines if about else {}
-    says = [f"We have sent {in_words(amount)} back to you. {way_back(order)}"]
+    says = [f"We have sent {format_money(amount)} back to you. {way_back(order)}"]
     if about and about.reason:
         says.insert(0, f"For: {about.reason}")
     return Letter(
-        f"{in_words(amount)} is on its way back to you",
+        f"{format_money(amount)} is on its way back to you",
         tuple(says),
         tuple(Content(of[line], count) for line, count in units(lines).items() if line in of),
         "For these things",

@@ -26,6 +26,7 @@ from orders.entities import Order
 from orders.errors import MoveRefused, StaleOrder
 from orders.events import Event
 from orders.forms import AgainForm, HistoryForm
+from orders.transitions import Transition
 from web.methods import get_or_post, own
 from web.rendering import page
 
@@ -144,7 +145,7 @@ def cancel(request: HttpRequest, order: Order) -> HttpResponse:
         return _asked(request, order, news, status=409)
     for _ in range(3):
         try:
-            operations.order_moved(order, "cancelled", actor="shopper", now=datetime.now(UTC))
+            operations.order_moved(order, Transition("cancelled", actor="shopper", at=datetime.now(UTC)))
         except StaleOrder as stale:
             # Such as its payment, at the same moment; what matters to the shopper is told before anything is done.
             if news := shown.since(stale.order, shown.last_seen(order), shown.CHANGES):

@@ -17,6 +17,7 @@ from accounts.access import to_login
 from orders import access, numbers, operations, queries
 from orders.entities import Order
 from orders.errors import NoticeBusy, NotPayable, OrderError
+from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayAway, NoGateway
 from web.methods import get_or_post, own, public
@@ -76,7 +77,7 @@ def give_up(request: HttpRequest, order: Order) -> HttpResponse:
     try:
         if not order.waits_for_payment:
             raise NotPayable
-        operations.order_moved(order, "cancelled", actor="shopper", now=datetime.now(UTC))
+        operations.order_moved(order, Transition("cancelled", actor="shopper", at=datetime.now(UTC)))
     except (OrderError, GatewayAway) as refused:
         messages.error(request, str(refused))
         return redirect("orders:detail", order.number)

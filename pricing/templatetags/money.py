@@ -12,8 +12,8 @@ register = template.Library()
 LOCALE = "en_IE"
 
 
-@register.filter
-def money(amount: Money | None) -> str:
+@register.filter("money")
+def format_money(amount: Money | None) -> str:
     """Write a sum as "€43.20"; None becomes the empty text."""
     return "" if amount is None else _written(amount.amount, amount.currency.code)
 

@@ -36,6 +36,7 @@ from orders.links import track_token
 from orders.operations import joining, order_moved, return_rejected, return_requested, settled
 from orders.privacy import _under_way
 from orders.states import COLUMNS
+from orders.transitions import Transition
 from tests.cart.sharing import listed_names, make_person, make_shared_cart, someone
 from tests.factories import PASSWORD, make_order, make_user, staff_signed_in
 from tests.orders import paper
@@ -71,7 +72,7 @@ def make_done(user: User, **more: Any) -> Order:
     """An order that was paid, sent and delivered."""
     order = make_order(paid=True, user_id=user.pk, email=user.email, **more)
     for kind in ("packed", "shipped", "delivered"):
-        order = order_moved(order, kind, actor="staff:0:Toni", now=datetime.now(UTC), note="rang twice")
+        order = order_moved(order, Transition(kind, actor="staff:0:Toni", at=datetime.now(UTC), note="rang twice"))
     return order
 
 
@@ -213,13 +214,13 @@ def test_s52_s53_what_was_ordered_as_a_guest_since_the_last_login_is_told_and_er
     alice = user_registered(email, "Alice", PASSWORD, datetime.now(UTC), verified=True)
     order = make_order(paid=True, email=email)
     for kind in ("packed", "shipped", "delivered"):
-        order = order_moved(order, kind, actor="system", now=datetime.now(UTC))
+        order = order_moved(order, Transition(kind, actor="system", at=datetime.now(UTC)))
     client.force_login(alice)
     assert [each["number"] for each in exported(client)["orders"]["orders"]] == [order.number]
     # Another one, which nobody has asked about before.
     later = make_order(paid=True, email=email)
     for kind in ("packed", "shipped", "delivered"):
-        later = order_moved(later, kind, actor="system", now=datetime.now(UTC))
+        later = order_moved(later, Transition(kind, actor="system", at=datetime.now(UTC)))
     erasure_asked(alice.pk, datetime.now(UTC))
     assert account_erased(alice.pk, datetime.now(UTC))
     for order_id in (order.order_id, later.order_id):
@@ -231,7 +232,7 @@ def test_s53_an_order_that_joined_a_moment_ago_is_erased_though_no_list_has_it_y
     alice = user_registered(email, "Alice", PASSWORD, datetime.now(UTC), verified=True)
     order = make_order(paid=True, email=email)
     for kind in ("packed", "shipped", "delivered"):
-        order = order_moved(order, kind, actor="system", now=datetime.now(UTC))
+        order = order_moved(order, Transition(kind, actor="system", at=datetime.now(UTC)))
     erasure_asked(alice.pk, datetime.now(UTC))
     with patch.object(joining, "copies_written", side_effect=CassandraUnavailable("died here")):  # noqa: SIM117
         with pytest.raises(CassandraUnavailable):
@@ -284,14 +285,14 @@ def test_s53_not_while_an_order_is_under_way(browser: Client, alice: User) -> No
         account_erased(alice.pk, datetime.now(UTC))
     assert queries.user(alice.pk) is not None
     for kind in ("packed", "shipped", "delivered"):
-        order = order_moved(order, kind, actor="system", now=datetime.now(UTC))
+        order = order_moved(order, Transition(kind, actor="system", at=datetime.now(UTC)))
     assert account_erased(alice.pk, datetime.now(UTC))
 
 
 def test_s53_not_while_something_of_an_order_is_on_its_way_back(alice: User) -> None:
     order = make_order(paid=True, user_id=alice.pk, email=alice.email)
     for kind in ("packed", "shipped", "delivered"):
-        order = order_moved(order, kind, actor="system", now=datetime.now(UTC))
+        order = order_moved(order, Transition(kind, actor="system", at=datetime.now(UTC)))
     order = return_requested(order, {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC))
     erasure_asked(alice.pk, datetime.now(UTC))
     with pytest.raises(NotYet, match=order.number):
@@ -387,7 +388,7 @@ def test_s53_who_has_to_wait_has_another_turn_and_keeps_nobody_from_theirs(alice
     jobs.erase(asked + timedelta(minutes=5))
     assert (queries.user(alice.pk) is None, queries.user(ben.pk) is None) == (False, True)
     for kind in ("packed", "shipped", "delivered"):
-        order = order_moved(order, kind, actor="system", now=datetime.now(UTC))
+        order = order_moved(order, Transition(kind, actor="system", at=datetime.now(UTC)))
     jobs.erase(asked + timedelta(minutes=5) + AGAIN + timedelta(minutes=5))
     assert queries.user(alice.pk) is None
 

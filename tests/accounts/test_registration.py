@@ -16,8 +16,10 @@ from django.urls import reverse
 from accounts import operations, queries
 from accounts.errors import EmailTaken
 from accounts.forms import FinishForm
-from cassandra_db import conditional, metered, scan
+from cassandra_db import RAISE_UNKNOWN, conditional, metered, scan, statements
+from cassandra_db import session as sessions
 from tests.accounts.post import link_in, mails_to
+from tests.answers import AnswerLost
 from tests.factories import PASSWORD, make_user
 
 REGISTER = "/account/register/"
@@ -158,7 +160,7 @@ def test_s10_of_twenty_who_register_one_address_at_once_one_wins_and_nothing_is_
 
 def test_a_claim_whose_account_is_gone_can_be_claimed_again() -> None:
     gone = make_user()
-    assert ERASED.apply(user_id=gone.pk)
+    assert ERASED.apply(if_lost=RAISE_UNKNOWN, user_id=gone.pk)
     assert queries.user_by_email(gone.email) is None
     new = operations.user_registered(gone.email, "Bob", PASSWORD, datetime.now(UTC))
     found = queries.user_by_email(gone.email)
@@ -245,3 +247,13 @@ def test_the_user_of_a_registration_is_djangos_user() -> None:
         session = client.session
 
     assert get_user(Request()) == alice  # type: ignore[arg-type]
+
+
+def test_a_repeat_whose_answer_was_lost_does_not_take_the_first_account_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, other = make_user(), make_user()
+    flaky = AnswerLost(sessions.session())
+    monkeypatch.setattr(statements, "session", lambda: flaky)
+    with pytest.raises(EmailTaken):
+        operations.user_registered(other.email, "Alice", PASSWORD, datetime.now(UTC), user_id=first.user_id)
+    assert flaky.lost
+    assert queries.user(first.user_id) is not None

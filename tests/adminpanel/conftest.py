@@ -12,6 +12,7 @@ from accounts.models import User
 from orders import operations
 from orders.entities import Order
 from orders.operations import Draft
+from orders.transitions import Transition
 from pricing import delivery
 from pricing.quotes import QuotedLine
 from tests.factories import make_payment, make_product, make_stock, make_user, staff_signed_in
@@ -57,7 +58,7 @@ def make_order(*moves: str, now: datetime | None = None, name: str = "Sam Shoppe
         if move == "paid":
             order = make_payment(order)
         else:
-            order = operations.order_moved(order, move, actor="system", now=datetime.now(UTC))
+            order = operations.order_moved(order, Transition(move, actor="system", at=datetime.now(UTC)))
     return order
 
 

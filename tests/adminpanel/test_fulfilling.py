@@ -16,6 +16,7 @@ from accounts.models import User
 from adminpanel import queries as staff_queries
 from orders import operations, queries
 from orders.entities import Order
+from orders.transitions import Transition
 from tests.adminpanel.conftest import make_order
 from tests.factories import make_draft, make_product, make_stock
 
@@ -114,7 +115,7 @@ def test_an_empty_parcel_and_a_wrong_number_of_a_carrier_are_told(staff: Client)
     house = next(iter(order.left_to_pack))
     empty = staff.post(url("pack", order, house), seen(order, line_1="0"))
     assert (empty.status_code, "Enter a number for at least one thing" in empty.content.decode()) == (422, True)
-    order = operations.order_moved(order, "packed", actor="Ben", now=datetime.now(UTC))
+    order = operations.order_moved(order, Transition("packed", actor="Ben", at=datetime.now(UTC)))
     wrong = staff.post(url("parcel", order, "1"), seen(order, event="shipped", tracking="<b>"))
     assert wrong.status_code == 422
     assert "as the carrier wrote it" in wrong.content.decode()
@@ -358,7 +359,7 @@ def test_money_that_nobody_but_staff_can_send_waits_for_them(desk: Client, staff
     order = by_transfer()
     press = str(uuid4())
     paid, _ = operations.money_received(order, order.total, key=press, actor="Ann", now=datetime.now(UTC))
-    gone = operations.order_moved(paid, "cancelled", actor="shopper", now=datetime.now(UTC))
+    gone = operations.order_moved(paid, Transition("cancelled", actor="shopper", at=datetime.now(UTC)))
     (owed,) = gone.owed
     assert "I have sent them" in text_of(desk, gone)
     assert "I have sent them" not in text_of(staff, gone)

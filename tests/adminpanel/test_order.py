@@ -10,6 +10,7 @@ from accounts.models import User
 from adminpanel import queries as staff_queries
 from orders import operations, queries
 from orders.entities import Order
+from orders.transitions import Transition
 from tests.adminpanel.conftest import make_order
 from tests.factories import make_user, staff_signed_in
 
@@ -102,7 +103,7 @@ def test_the_same_press_by_htmx_swaps_the_order_in_place(staff: Client) -> None:
 
 def test_x73_a_stale_page_is_told_who_did_what_and_keeps_the_note(staff: Client) -> None:
     order = make_order("paid")
-    operations.order_moved(order, "held", actor="Ben", now=datetime.now(UTC))
+    operations.order_moved(order, Transition("held", actor="Ben", at=datetime.now(UTC)))
     answer = staff.post(move(order), pressed(order, "packed", note="Wrapped as a present"), headers=HTMX)
     text = answer.content.decode()
     assert answer.status_code == 409
@@ -119,7 +120,7 @@ def test_x73_a_stale_page_is_told_who_did_what_and_keeps_the_note(staff: Client)
 
 def test_x73_the_same_without_scripts_is_a_whole_page(staff: Client) -> None:
     order = make_order("paid")
-    operations.order_moved(order, "packed", actor="Ben", now=datetime.now(UTC))
+    operations.order_moved(order, Transition("packed", actor="Ben", at=datetime.now(UTC)))
     answer = staff.post(move(order), pressed(order, "held"))
     assert answer.status_code == 409
     assert "<html" in answer.content.decode()

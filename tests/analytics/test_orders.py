@@ -7,6 +7,7 @@ from analytics.days import day_of
 from analytics.figures import SoldLine
 from orders import operations
 from orders.entities import Order
+from orders.transitions import Transition
 from pricing.money import money
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.audit import audit
@@ -36,7 +37,7 @@ def test_an_order_is_sold_once_it_is_paid() -> None:
 
 def test_a_cancelled_order_has_given_all_back_but_its_day_still_knows_of_it() -> None:
     order = make_order(quantity=2, price="11.90", paid=True)
-    order = operations.order_moved(order, "cancelled", actor="shopper", now=now())
+    order = operations.order_moved(order, Transition("cancelled", actor="shopper", at=now()))
     sold = facts(order)[1]
     assert (sold.units, sold.gross) == (2, 2380)
     assert (sold.refunded_units, sold.refunded_gross, sold.refunded_net) == (2, 2380, 2000)
@@ -44,7 +45,7 @@ def test_a_cancelled_order_has_given_all_back_but_its_day_still_knows_of_it() ->
 
 
 def test_one_that_was_never_paid_sold_nothing() -> None:
-    order = operations.order_moved(make_order(), "cancelled", actor="shopper", now=now())
+    order = operations.order_moved(make_order(), Transition("cancelled", actor="shopper", at=now()))
     assert facts(order) == {}
 
 

@@ -34,6 +34,7 @@ from demo.testbank.operations import card_given
 from notifications.queries import Wish, end_token
 from orders.entities import Order
 from orders.operations import order_moved, order_placed, payment_started, return_requested
+from orders.transitions import Transition
 from tests.browser import steps
 from tests.cart.sharing import make_person, make_shared_cart, someone
 from tests.factories import make_category, make_draft, make_payment, make_product, make_user, staff_signed_in
@@ -87,7 +88,7 @@ def _orders(now: datetime) -> dict[str, Order]:
     paid, sent, unpaid, challenged = (_order(number, now) for number in range(4))
     sent = make_payment(sent)
     for event in ("packed", "shipped", "delivered"):
-        sent = order_moved(sent, event, actor="system", now=datetime.now(UTC))
+        sent = order_moved(sent, Transition(event, actor="system", at=datetime.now(UTC)))
     sent = return_requested(sent, {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC))
     return {"order": make_payment(paid), "sent": sent, "unpaid": unpaid, "challenged": challenged}
 

@@ -15,6 +15,7 @@ from cart.errors import BadName, CartFull, NameTaken, NoSuchCart, TooLate, TooMa
 from cart.naming import LONGEST, free_name, name_brought, name_key, name_of
 from cart.operations import carts, tidying
 from cart.undo import undo_of
+from cassandra_db import RAISE_UNKNOWN
 from cassandra_db.session import session
 from catalogue.entities import Product
 from tests.cart.goods import mug
@@ -142,7 +143,7 @@ def test_an_add_meets_a_cart_whose_deletion_broke_off_and_goes_into_the_next() -
     person, product = uuid4(), mug()
     kept, gone = make(person, "Kept"), make(person, "Gone")
     add(person, product, 1)
-    carts.MARKED.apply(cart_id=gone, owner_id=person, now=NOW)
+    carts.MARKED.apply(if_lost=RAISE_UNKNOWN, cart_id=gone, owner_id=person, now=NOW)
     assert add(person, product).cart_id == kept
     assert named(person) == {"Kept": True}
 

@@ -11,7 +11,7 @@ from cart import operations, queries
 from cart.errors import NoSuchCart
 from cart.operations import carts, filling, lines, tidying
 from cart.operations.filling import Units, units_put
-from cassandra_db import Row
+from cassandra_db import SEND_AGAIN, Row
 from tests.cart.goods import mug
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -85,7 +85,7 @@ def test_a_cart_that_is_brought_back_while_an_add_gives_it_up_stays(monkeypatch:
 
     def marked(*args: Any, **kwargs: Any) -> Row:
         row = carts.active_cart(person, NOW)
-        carts.MARKED.apply(mine=lambda _: False, cart_id=cart_id, owner_id=person, now=NOW)
+        carts.MARKED.apply(if_lost=SEND_AGAIN, cart_id=cart_id, owner_id=person, now=NOW)
         monkeypatch.setattr(lines, "active_cart", carts.active_cart)
         return row
 

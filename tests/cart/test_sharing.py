@@ -23,7 +23,7 @@ from cart.errors import (
     TooManyPeople,
 )
 from cart.operations import carts, sharing
-from cassandra_db import conditional_batch, read
+from cassandra_db import RAISE_UNKNOWN, conditional_batch, read
 from mail.queries import mails_to
 from tests.cart.goods import mug
 from tests.cart.sharing import (
@@ -133,7 +133,10 @@ def test_rows_that_went_by_themselves_make_room(ann: User, gifts: UUID) -> None:
     with pytest.raises(TooManyPeople):
         invite(ann, gifts, f"{uuid4().hex}@example.com")
     # As the TTL does it: the row is gone, and nobody has counted.
-    conditional_batch(sharing.GONE.bind(cart_id=gifts, kind="invitation", key=made.key, added_at=made.invited_at))
+    conditional_batch(
+        sharing.GONE.bind(cart_id=gifts, kind="invitation", key=made.key, added_at=made.invited_at),
+        if_lost=RAISE_UNKNOWN,
+    )
     invite(ann, gifts, f"{uuid4().hex}@example.com")
     assert row_count(gifts) == sharing.MAX_PEOPLE
 

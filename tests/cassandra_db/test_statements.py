@@ -8,8 +8,12 @@ import pytest
 from cassandra import OperationTimedOut
 
 from cassandra_db import (
+    RAISE_UNKNOWN,
+    REFUSED_MEANS_DONE,
+    SEND_AGAIN,
     BadPageToken,
     UnknownOutcome,
+    applied_if,
     conditional,
     conditional_batch,
     metered,
@@ -21,13 +25,16 @@ from cassandra_db import (
     write,
 )
 from cassandra_db.configuration import SilentLast
+from cassandra_db.lost_answers import IfLost
 from cassandra_db.session import session
 
 PUT = write("test", "INSERT INTO leases (job, position, last_run) VALUES (:job, :position, :at)")
 GET = read("test", "SELECT job, position, last_run FROM leases WHERE job = :job")
 CLAIM = conditional("test", "INSERT INTO leases (job, holder) VALUES (:job, :holder) IF NOT EXISTS")
 MOVE = conditional("test", "UPDATE leases SET position = :next WHERE job = :job IF position = :was")
+END = conditional("test", "DELETE FROM leases WHERE job = :job IF EXISTS")
 ALL = scan("test", "SELECT job FROM leases WHERE token(job) > :start AND token(job) <= :end")
+ME, OTHER = uuid4(), uuid4()
 
 
 def test_it_reads_what_was_written_with_times_in_utc() -> None:
@@ -47,8 +54,8 @@ def test_it_refuses_a_missing_and_a_surplus_parameter() -> None:
 
 def test_a_conditional_write_answers_with_what_was_in_the_way() -> None:
     job, mine, other = f"test-{uuid4()}", uuid4(), uuid4()
-    assert CLAIM.apply(job=job, holder=mine)
-    refused = CLAIM.apply(job=job, holder=other)
+    assert CLAIM.apply(if_lost=RAISE_UNKNOWN, job=job, holder=mine)
+    refused = CLAIM.apply(if_lost=RAISE_UNKNOWN, job=job, holder=other)
     assert not refused
     assert refused.current
     assert refused.current.holder == mine
@@ -57,37 +64,66 @@ def test_a_conditional_write_answers_with_what_was_in_the_way() -> None:
 def test_a_conditional_batch_applies_all_or_nothing() -> None:
     job = f"test-{uuid4()}"
     PUT.run(job=job, position="1", at=datetime.now(UTC))
-    refused = conditional_batch(MOVE.bind(job=job, was="0", next="9"))
+    refused = conditional_batch(MOVE.bind(job=job, was="0", next="9"), if_lost=RAISE_UNKNOWN)
     assert not refused
     assert refused.current
     assert refused.current.position == "1"
-    assert conditional_batch(MOVE.bind(job=job, was="1", next="9"))
+    assert conditional_batch(MOVE.bind(job=job, was="1", next="9"), if_lost=RAISE_UNKNOWN)
     assert [row.position for row in GET.all(job=job)] == ["9"]
 
 
 class AnswersLost:
-    """A session that does all that it is asked, and loses each answer."""
+    """A session that does all that it is asked, and loses each answer, or the first ones."""
 
-    def __init__(self) -> None:
-        self.real, self.sent = session(), 0
+    def __init__(self, lost: int | None = None) -> None:
+        self.real, self.sent, self.lost = session(), 0, lost
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
 
-    def execute(self, *arguments: Any, **options: Any) -> None:
+    def execute(self, *arguments: Any, **options: Any) -> Any:
         self.sent += 1
-        self.real.execute(*arguments, **options)
-        raise OperationTimedOut
+        answer = self.real.execute(*arguments, **options)
+        if self.lost is None or self.sent <= self.lost:
+            raise OperationTimedOut
+        return answer
 
 
-def test_a_conditional_write_that_cannot_know_its_own_row_is_never_sent_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("if_lost", "applied"),
+    [
+        (SEND_AGAIN, False),
+        (REFUSED_MEANS_DONE, True),
+        (applied_if(lambda row: bool(row.holder == ME)), True),
+        (applied_if(lambda row: bool(row.holder == OTHER)), False),
+    ],
+)
+def test_a_write_whose_answer_was_lost_meets_its_row_and_says_what_that_means(
+    if_lost: IfLost, applied: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lossy = AnswersLost(1)
+    monkeypatch.setattr(statements, "session", lambda: lossy)
+    outcome = CLAIM.apply(if_lost=if_lost, job=f"test-{uuid4()}", holder=ME)
+    assert (outcome.applied, lossy.sent) == (applied, 2)
+
+
+def test_a_refusal_without_a_row_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = f"test-{uuid4()}"
+    PUT.run(job=job, position="1", at=datetime.now(UTC))
+    lossy = AnswersLost(1)
+    monkeypatch.setattr(statements, "session", lambda: lossy)
+    assert not END.apply(if_lost=REFUSED_MEANS_DONE, job=job), "the row that is gone cannot say who has removed it"
+    assert lossy.sent == 2
+
+
+def test_a_conditional_write_whose_outcome_stays_unknown_is_never_sent_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     job = f"test-{uuid4()}"
     PUT.run(job=job, position="1", at=datetime.now(UTC))
     with monkeypatch.context() as patched:
         lossy = AnswersLost()
         patched.setattr(statements, "session", lambda: lossy)
         with pytest.raises(UnknownOutcome):
-            MOVE.apply(job=job, was="1", next="2")
+            MOVE.apply(if_lost=RAISE_UNKNOWN, job=job, was="1", next="2")
     assert lossy.sent == 1
     assert [row.position for row in GET.all(job=job)] == ["2"]
 

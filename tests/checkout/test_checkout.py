@@ -22,6 +22,7 @@ from cart import operations as cart_operations
 from cart import queries as carts
 from cart.entities import Cart
 from cart.errors import CartChanged
+from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN
 from catalogue.entities import Product
 from checkout.checkouts import checkout_of
 from demo.testbank import queries as bank_queries
@@ -344,7 +345,7 @@ def test_a_first_try_that_died_is_found_again(shopper: Shopper, mug: Product, mo
             shopper.send(token, email=email)
     assert held(mug) == 1
     order_id = checkout_of(cart_of(shopper), now()).checkout_id
-    cleared = placing.UNCLAIM.apply(mine=lambda _: True, order_id=order_id, me=_claim_of(order_id))
+    cleared = placing.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=order_id, me=_claim_of(order_id))
     assert cleared
     assert shopper.send(token, email=email).status_code == 303
     assert held(mug) == 1
@@ -352,7 +353,7 @@ def test_a_first_try_that_died_is_found_again(shopper: Shopper, mug: Product, mo
 
 
 def _claim_of(order_id: UUID) -> UUID:
-    refused = placing.UNCLAIM.apply(mine=lambda _: False, order_id=order_id, me=uuid4())
+    refused = placing.UNCLAIM.apply(if_lost=SEND_AGAIN, order_id=order_id, me=uuid4())
     assert refused.current
     found: UUID = refused.current.placing
     return found
@@ -380,7 +381,7 @@ def ends(shopper: Shopper, order: Order, how: str) -> None:
 
 def kept(order: Order, until: datetime) -> None:
     """Let an order's time to pay be another one."""
-    assert paying.KEEP.apply(mine=lambda _: True, order_id=order.order_id, pay_until=until, seen=order.version)
+    assert paying.KEEP.apply(if_lost=SEND_AGAIN, order_id=order.order_id, pay_until=until, seen=order.version)
 
 
 @pytest.mark.parametrize("how", ["given up", "expired", "overdue"])
@@ -491,7 +492,7 @@ def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(
             shopper.send(token, email=email)
     dead = cart_of(shopper).checkout_id
     assert dead
-    placing.UNCLAIM.apply(mine=lambda _: True, order_id=dead, me=_claim_of(dead))
+    placing.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
     shopper.add(mug)
     assert shopper.send(shopper.token(email=email), email=email).status_code == 303
     (order,) = orders_of(email)
@@ -540,7 +541,7 @@ def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
         dead = cart_of(shopper).checkout_id
         assert dead
         if second == "died":
-            placing.UNCLAIM.apply(mine=lambda _: True, order_id=dead, me=_claim_of(dead))
+            placing.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
     else:
         url = shopper.send(token, email=email)["Location"]
         if second == "bought":
@@ -616,7 +617,7 @@ def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.Monke
             shopper.send(shopper.token(email=email), email=email)
     dead = cart_of(shopper).checkout_id
     assert dead
-    placing.UNCLAIM.apply(mine=lambda _: True, order_id=dead, me=_claim_of(dead))
+    placing.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
     assert held(last) == 1
     shopper.add(plate)
     answer = shopper.send(shopper.token(email=email), email=email)

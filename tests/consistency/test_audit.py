@@ -28,6 +28,7 @@ from orders.operations import order_moved, order_placed, settled
 from orders.operations.copies import copied_at
 from orders.operations.hints import hint_dropped
 from orders.operations.moving import event_written
+from orders.transitions import Transition
 from promotions.operations import voucher_released
 from promotions.queries import CODE, promotion
 from promotions.rules import code_key
@@ -68,7 +69,7 @@ def fresh(order: Order) -> Order:
 
 def unsettled(order: Order, kind: str, **more: object) -> Order:
     """What is left when a process dies after an event, and somebody has lost the hint at it, too."""
-    moved, hint = event_written(order, kind, actor="system", now=datetime.now(UTC), **more)  # type: ignore[arg-type]
+    moved, hint = event_written(order, Transition(kind, actor="system", at=datetime.now(UTC), **more))  # type: ignore[arg-type]
     hint_dropped(hint)
     return moved
 
@@ -428,7 +429,7 @@ def test_i9_a_line_that_is_not_units_at_their_price_is_named() -> None:
 
 
 def test_an_order_that_the_worker_has_a_hint_of_is_under_way() -> None:
-    order = order_moved(make_order(), "confirmed", actor="system", now=datetime.now(UTC), settle=False)
+    order = order_moved(make_order(), Transition("confirmed", actor="system", at=datetime.now(UTC)), settle=False)
     report = audited(of(order), again=QUICK)
     assert report.violations == []
     assert order.order_id in report.under_way
@@ -446,7 +447,7 @@ def test_buyers_who_come_and_go_meanwhile_are_no_violation() -> None:
     def buy() -> None:
         while not enough.is_set():
             order = order_placed(make_draft((product, 1)), datetime.now(UTC))
-            order_moved(order, "cancelled", actor="shopper", now=datetime.now(UTC))
+            order_moved(order, Transition("cancelled", actor="shopper", at=datetime.now(UTC)))
             placed.append(order)
 
     buyers = [threading.Thread(target=buy) for _ in range(3)]

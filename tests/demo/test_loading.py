@@ -46,6 +46,7 @@ from inventory.queries import WAREHOUSES, numbers
 from orders import queries as orders
 from orders.operations.hints import hint_dropped
 from orders.operations.moving import event_written
+from orders.transitions import Transition
 from consistency.running import RULES, audited
 from demo.orders import plans
 
@@ -93,7 +94,7 @@ seen("index rebuilt", command("rebuild", "index"))
 seen("audited", audit())
 # A process dies after an event, and somebody has lost the hint at it, too.
 order = next(found for plan in plans(datetime.now(UTC), PLACED) if (found := orders.order(plan.order_id)).word == "Confirmed")
-_, hint = event_written(order, "held", actor="system", now=datetime.now(UTC))
+_, hint = event_written(order, Transition("held", actor="system", at=datetime.now(UTC)))
 hint_dropped(hint)
 seen("broken", f"order {order.number} ({order.order_id})")
 seen("audited when broken", audit("I3"))

@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from moneyed import Money
 
 from catalogue.templatetags.pictures import picture, swatches
-from pricing.templatetags.money import money
+from pricing.templatetags.money import format_money
 from tests.house.rooms import ROOT
 from tests.rules import for_each
 from web.templatetags.icons import icon
@@ -142,8 +142,8 @@ def test_swatches_take_colours_only() -> None:
 
 
 def test_x19_money_is_written_as_the_shop_does() -> None:
-    assert money(Money("1243.20", "EUR")) == "€1,243.20"
-    assert money(None) == ""
+    assert format_money(Money("1243.20", "EUR")) == "€1,243.20"
+    assert format_money(None) == ""
 
 
 def test_x29_an_old_price_is_crossed_out_and_said() -> None:

@@ -8,17 +8,16 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from cassandra import OperationTimedOut
 
 from cassandra_db import session as sessions
 from cassandra_db import statements
-from cassandra_db.configuration import CONDITIONAL
 from inventory import operations, queries
 from inventory.entities import SENTINEL, Numbers, Want
 from inventory.errors import OutOfStock
 from inventory.operations import combining, copying, holding
 from inventory.queries import WAREHOUSES
 from jobs.minutes import minute_of
+from tests.answers import AnswerLost
 from tests.factories import make_stock
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -146,26 +145,6 @@ def test_what_ships_before_it_was_committed_is_committed_on_the_way() -> None:
     variant_id = make_stock(10)
     operations.shipped(operations.held(uuid4(), [want(variant_id, 4)], NOW))
     assert numbers(variant_id) == Numbers(10, 6, 0, 0, 4)
-
-
-class AnswerLost:
-    """The driver's session, which loses the answer to each first conditional batch after it was carried out."""
-
-    def __init__(self, real: Any) -> None:
-        self.real, self.lost = real, 0
-        self.seen: set[int] = set()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.real, name)
-
-    def execute(self, statement: Any, **kwargs: Any) -> Any:
-        answer = self.real.execute(statement, **kwargs)
-        if kwargs.get("execution_profile") == CONDITIONAL and id(statement) not in self.seen:
-            self.seen.add(id(statement))
-            self.kept = statement  # keeps its id from being used again
-            self.lost += 1
-            raise OperationTimedOut
-        return answer
 
 
 def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:

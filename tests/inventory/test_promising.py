@@ -7,9 +7,12 @@ from uuid import UUID, uuid4
 import pytest
 from django.core.management import CommandError, call_command
 
+from cassandra_db import session as sessions
+from cassandra_db import statements
 from inventory import operations, queries
 from inventory.entities import AHEAD, BACKORDER, PREORDER, Ahead, Numbers, Want
 from inventory.errors import OutOfStock
+from tests.answers import AnswerLost
 from tests.factories import make_product, make_stock
 from tests.inventory.test_operations import NOW, numbers, want
 
@@ -33,6 +36,14 @@ def test_what_is_in_the_house_goes_first_and_a_line_waits_as_a_whole() -> None:
     kept = operations.held(uuid4(), [want(variant_id, 2, 1), want(variant_id, 3, 2)], NOW, retry=False)
     assert [(each.line_number, each.warehouse_id, each.quantity) for each in kept] == [(2, AHEAD, 3), (1, "berlin", 2)]
     assert numbers(variant_id, AHEAD) == Numbers(5, 2, 3, 0, 0)
+
+
+def test_the_ledger_knows_of_a_limit_whose_answer_was_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    flaky = AnswerLost(sessions.session())
+    monkeypatch.setattr(statements, "session", lambda: flaky)
+    _product_id, variant_id = promised(5)
+    assert numbers(variant_id, AHEAD) == Numbers(5, 5, 0, 0, 0)
+    assert [(row.kind, row.units, row.actor) for row in queries.ledger(variant_id, AHEAD)] == [("adjusted", 5, "Ada")]
 
 
 @pytest.mark.parametrize("retry", [False, True])

@@ -8,8 +8,9 @@ from uuid import uuid4
 import pytest
 from django.conf import settings
 
-from cassandra_db.errors import LeaseLost
+from cassandra_db import RAISE_UNKNOWN
 from jobs import leases
+from jobs.errors import LeaseLost
 from jobs.leases import (
     CLOCKS_DIFFER,
     HOLD,
@@ -76,7 +77,7 @@ def test_a_renewal_in_between_makes_a_takeover_fail() -> None:
     held = claimed(standing(name), now)
     assert held
     seen = standing(name)
-    assert leases.RENEW.apply(job=name, me=held.holder, until=now + 2 * HOLD)
+    assert leases.RENEW.apply(if_lost=RAISE_UNKNOWN, job=name, me=held.holder, until=now + 2 * HOLD)
     assert claimed(seen, now + timedelta(hours=1)) is None
     assert standing(name).holder == held.holder
 

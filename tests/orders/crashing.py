@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 import pytest
 from cassandra.query import BoundStatement
 
+from cassandra_db import RAISE_UNKNOWN
 from cassandra_db.configuration import CONDITIONAL, WRITE
 from cassandra_db.session import session
 from jobs.minutes import MINUTE, minutes_between
@@ -119,6 +120,6 @@ def worked(since: datetime, until: datetime, *order_ids: UUID) -> None:
 
 def claim_over(order_id: UUID) -> None:
     """Let the minute pass in which nobody else places a checkout: the claim's TTL counts in the node's own time."""
-    outcome = placing.CLAIM.apply(order_id=order_id, me=(me := uuid4()), seconds=1)
+    outcome = placing.CLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=(me := uuid4()), seconds=1)
     holder = outcome.current.placing if outcome.current else None
-    placing.UNCLAIM.apply(order_id=order_id, me=me if outcome else holder or me)
+    placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=me if outcome else holder or me)

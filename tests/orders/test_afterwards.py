@@ -28,6 +28,7 @@ from orders import links, operations, queries
 from orders.entities import Order
 from orders.jobs import joined_in
 from orders.operations import joining
+from orders.transitions import Transition
 from orders.views import afterwards
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock, make_user
 
@@ -342,7 +343,7 @@ def test_x72_an_order_is_cancelled_by_its_shopper_until_it_is_packed_and_then_to
     done = queries.order(order.order_id)
     assert done
     assert (done.state, done.payment) == ("cancelled", "refunded")
-    operations.order_moved(packed, "packed", actor="system", now=datetime.now(UTC))
+    operations.order_moved(packed, Transition("packed", actor="system", at=datetime.now(UTC)))
     cancel = reverse("orders:cancel", args=[packed.number])
     assert "It is packed and leaves us any moment" in text(client.get(cancel))
     assert client.post(cancel).status_code == 409

@@ -15,6 +15,7 @@ from inventory.entities import AHEAD, PREORDER, Ahead, Numbers
 from orders import queries
 from orders.entities import Order
 from orders.operations import arriving, goods_allocated, order_moved, order_placed, settled
+from orders.transitions import Transition
 from tests.factories import make_draft, make_payment, make_product, make_stock
 
 SOON = (datetime.now(UTC) + timedelta(days=40)).date()
@@ -66,8 +67,8 @@ def test_an_order_waits_and_gets_its_goods_when_they_arrive(only_ours: list[UUID
     assert any(event.kind == "allocated" for event in fresh.events)
     assert ahead(product) == Numbers(9, 9, 0, 0, 0), "the promise is free again"
     assert stock.numbers(product.variants[0].variant_id, "cork") == Numbers(3, 1, 0, 2, 0)
-    sent = order_moved(order_moved(fresh, "packed", actor="Bo", now=datetime.now(UTC)), "shipped", actor="Bo",
-                       now=datetime.now(UTC))  # fmt: skip
+    sent = order_moved(order_moved(fresh, Transition("packed", actor="Bo", at=datetime.now(UTC))), Transition("shipped", actor="Bo",
+                       at=datetime.now(UTC)))  # fmt: skip
     assert sent.fulfilment == "shipped"
     assert stock.numbers(product.variants[0].variant_id, "cork") == Numbers(3, 1, 0, 0, 2)
 
@@ -91,7 +92,7 @@ def test_an_order_that_was_cancelled_waits_no_more(only_ours: list[UUID]) -> Non
     product = promised()
     only_ours.append(product.variants[0].variant_id)
     order = ordered((product, 2))
-    order_moved(order, "cancelled", actor="shopper", now=datetime.now(UTC))
+    order_moved(order, Transition("cancelled", actor="shopper", at=datetime.now(UTC)))
     assert ahead(product).committed == 0
     arrived(product, 2)
     assert goods_allocated(datetime.now(UTC)) == 0

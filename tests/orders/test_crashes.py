@@ -21,6 +21,7 @@ from orders import operations, queries
 from orders.entities import Order
 from orders.operations import Draft, Started
 from orders.states import ABANDONED, COLUMNS
+from orders.transitions import Transition
 from promotions.queries import CODE, promotion
 from promotions.rules import code_key
 from tests.factories import make_draft, make_product, make_stock
@@ -110,7 +111,7 @@ class Case:
         bank.card_given(started.payment_id, bank.APPROVED, now())
 
     def cancelled(self) -> Order:
-        return operations.order_moved(self.order, "cancelled", actor="staff", now=now())
+        return operations.order_moved(self.order, Transition("cancelled", actor="staff", at=now()))
 
     def sent(self) -> Order:
         """In a parcel from each warehouse; both arrive."""

@@ -16,6 +16,7 @@ from orders import balance, jobs, operations, queries
 from orders.entities import Order, Ticket
 from orders.errors import MoveRefused, StaleOrder
 from orders.operations import moving, settling
+from orders.transitions import Transition
 from pricing.money import money
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.audit import audit, numbers_of, stock_adds_up
@@ -51,7 +52,7 @@ def two_houses() -> tuple[Order, Any]:
 def arrived(quantity: int = 3) -> Order:
     order = make_order(quantity=quantity, price="10.00", stock=10, paid=True)
     for kind in ("packed", "shipped", "delivered"):
-        order = operations.order_moved(order, kind, actor="Ann", now=now())
+        order = operations.order_moved(order, Transition(kind, actor="Ann", at=now()))
     return order
 
 
@@ -86,7 +87,7 @@ def test_units_leave_the_stock_parcel_by_parcel() -> None:
 
 def test_a_parcel_that_is_taken_apart_keeps_its_units_for_the_order() -> None:
     order, variant_id = two_houses()
-    order = operations.order_moved(order, "packed", actor="Ann", now=now())
+    order = operations.order_moved(order, Transition("packed", actor="Ann", at=now()))
     order = operations.parcel_unpacked(order, "1", actor="Ann", now=now())
     assert stock_adds_up(variant_id)["committed"] == 5
     assert len(audit(order.order_id).left_to_pack) == 1
@@ -107,7 +108,9 @@ def test_killed_while_a_parcel_is_sent(subtests: pytest.Subtests) -> None:
 
 def test_killed_before_the_event_nothing_has_happened() -> None:
     order = make_order(quantity=2, paid=True)
-    killed_in(moving, "conditional_batch", lambda: operations.order_moved(order, "packed", actor="A", now=now()))
+    killed_in(
+        moving, "conditional_batch", lambda: operations.order_moved(order, Transition("packed", actor="A", at=now()))
+    )
     swept(order)
     assert audit(order.order_id) == order
 
@@ -147,7 +150,7 @@ def test_fewer_of_a_line_gives_units_and_money_back() -> None:
     assert done.user_id
     (mine,) = queries.orders_of(done.user_id, [done.placed_at.year])[done.placed_at.year]
     assert (mine.total, mine.item_count) == (done.total, 2)
-    order = operations.order_moved(done, "shipped", actor="Ann", now=now())
+    order = operations.order_moved(done, Transition("shipped", actor="Ann", at=now()))
     assert stock_adds_up(variant_id)["shipped"] == 2
     assert audit(order.order_id).fulfilment == "shipped"
 
@@ -183,7 +186,7 @@ def test_of_a_change_and_a_packing_at_once_one_wins() -> None:
 
     def pack(_: int) -> str:
         try:
-            operations.order_moved(order, "packed", actor="Ann", now=now())
+            operations.order_moved(order, Transition("packed", actor="Ann", at=now()))
         except StaleOrder:
             return "lost"
         return "packed"
@@ -282,7 +285,7 @@ def test_an_order_that_was_to_pack_for_two_days_is_late(monkeypatch: pytest.Monk
     done = audit(order.order_id)
     assert (done.column, done.word, done.version) == ("late", "Confirmed", order.version + 1)
     assert "late" not in {event.kind for event in done.history}
-    sent = operations.order_moved(done, "shipped", actor="Ann", now=now())
+    sent = operations.order_moved(done, Transition("shipped", actor="Ann", at=now()))
     assert audit(sent.order_id).column == "shipped"
 
 
@@ -306,9 +309,9 @@ def _ticket(order: Order) -> Ticket:
 def test_an_erased_order_tells_no_address_no_reason_and_no_number_at_the_carrier() -> None:
     order = make_order(quantity=2, paid=True)
     order = operations.order_changed(order, {}, replace(AT_HOME, street="Secret Lane 9"), actor="shopper", now=now())
-    order = operations.order_moved(order, "packed", actor="Ann", now=now())
+    order = operations.order_moved(order, Transition("packed", actor="Ann", at=now()))
     order = operations.parcel_shipped(order, "1", "DHL", "TRACKME", actor="Ann", now=now())
-    order = operations.order_moved(order, "delivered", actor="Ann", now=now())
+    order = operations.order_moved(order, Transition("delivered", actor="Ann", at=now()))
     order = operations.return_requested(order, {1: 1}, "My knee hurts", actor="shopper", now=now())
     order = operations.return_rejected(order, "1", actor="Ann", now=now(), note="Dear Ada")
     operations.order_erased(order, now())

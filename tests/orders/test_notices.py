@@ -15,7 +15,7 @@ from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler
 from django.core.wsgi import get_wsgi_application
 from django.test.utils import override_settings
 
-from cassandra_db import conditional, read
+from cassandra_db import RAISE_UNKNOWN, conditional, read
 from demo.testbank import cards, jobs
 from demo.testbank import operations as bank
 from demo.testbank import queries as books
@@ -27,6 +27,7 @@ from orders import operations, queries
 from orders.entities import Order
 from orders.errors import NoticeBusy
 from orders.operations import noticing
+from orders.transitions import Transition
 from payments.gateways import Notice
 from tests.factories import make_order
 from tests.orders.audit import audit, stock_adds_up
@@ -183,7 +184,7 @@ def test_the_bank_gives_up_after_a_while() -> None:
 def test_an_hour_late_the_goods_are_taken_again(shop: str) -> None:
     order = make_order(stock=5, quantity=2, now=now() - timedelta(hours=1))
     order, payment_id = paid_with(cards.APPROVED, shop, order)
-    operations.order_moved(fresh(order), "expired", actor="system", now=now())
+    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
     assert post(shop, *notice_of(payment_id, order.number)) == 204
     done = audit(order.order_id)
     assert (done.word, done.payment) == ("Confirmed", "paid")
@@ -193,7 +194,7 @@ def test_an_hour_late_the_goods_are_taken_again(shop: str) -> None:
 def test_an_hour_late_with_the_goods_gone_nothing_is_charged(shop: str) -> None:
     order = make_order(stock=2, quantity=2, now=now() - timedelta(hours=1))
     order, payment_id = paid_with(cards.APPROVED, shop, order)
-    operations.order_moved(fresh(order), "expired", actor="system", now=now())
+    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
     item = queries.items(order)[0]
     inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
     assert post(shop, *notice_of(payment_id, order.number)) == 204
@@ -239,7 +240,7 @@ def test_s46_amount_currency_and_order_are_held_to_the_banks_own_word(shop: str,
     for column, value in (("amount", 1), ("currency", "USD"), ("reference", "OTHR-0000")):
         with subtests.test(column):
             order, payment_id = paid_with(cards.APPROVED, shop)
-            assert SWAPS[column].apply(payment_id=payment_id, value=value)
+            assert SWAPS[column].apply(if_lost=RAISE_UNKNOWN, payment_id=payment_id, value=value)
             assert post(shop, *notice_of(payment_id, order.number)) == 204
             done = audit(order.order_id)
             assert (done.state, done.payment) == ("pending_payment", "failed")
@@ -347,7 +348,7 @@ def test_whoever_died_over_a_notice_is_forgotten(monkeypatch: pytest.MonkeyPatch
     told: dict[str, Any] = {"gateway": "testbank", "event_id": notice.event_id}
     (row,) = CLAIM.all(**told)
     assert 0 < row.left <= noticing.BUSY_SECONDS
-    assert CLAIM_OVER.apply(**told)
+    assert CLAIM_OVER.apply(if_lost=RAISE_UNKNOWN, **told)
     assert operations.notice_followed("testbank", notice, now())
     assert not operations.notice_followed("testbank", notice, now())
     assert audit(order.order_id).word == "Confirmed"

@@ -16,7 +16,8 @@ from moneyed import Money
 from accounts.addresses import Address
 from cart import operations as carts
 from cart import queries as cart_queries
-from cassandra_db import conditional, write
+from cassandra_db import RAISE_UNKNOWN, conditional, statements, write
+from cassandra_db import session as sessions
 from demo.testbank import operations as bank
 from demo.testbank import queries as bank_queries
 from demo.testbank.gateway import TestBank
@@ -41,7 +42,9 @@ from orders.errors import (
     TooManyAttempts,
 )
 from orders.operations import copies, hints, moving, paying, placing, refunding, settling
+from orders.transitions import Transition
 from payments.errors import GatewayAway, NoGateway
+from tests.answers import AnswerLost
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.audit import audit, numbers_of, stock_adds_up
 from tests.orders.crashing import killed_in, worked
@@ -156,7 +159,7 @@ def test_a_claim_that_ran_out_places_nothing(monkeypatch: pytest.MonkeyPatch) ->
 
     def slept(order_id: UUID) -> str:
         # As after half a minute: the claim's TTL has removed it.
-        placing.UNCLAIM.apply(order_id=order_id, me=_claimant(order_id))
+        placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=_claimant(order_id))
         return claim(order_id)
 
     monkeypatch.setattr(placing, "number_claimed", slept)
@@ -205,14 +208,14 @@ def test_killed_while_placing(subtests: pytest.Subtests) -> None:
                 audit(make_payment(order).order_id)
                 continue
             # The claim is over after half a minute; then the units go back, and nothing can come of that checkout.
-            placing.UNCLAIM.apply(order_id=draft.order_id, me=_claimant(draft.order_id))
+            placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id))
             swept(draft.order_id, 12)
             assert stock_adds_up(variant_id) == {"received": 5, "available": 5, "held": 0, "committed": 0, "shipped": 0}
             assert not queries.ITEMS.all(order_id=draft.order_id)
 
 
 def _claimant(order_id: UUID) -> UUID:
-    outcome = placing.CLAIM.apply(order_id=order_id, me=uuid4(), seconds=1)
+    outcome = placing.CLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=uuid4(), seconds=1)
     return outcome.current.placing if outcome.current and outcome.current.placing else uuid4()
 
 
@@ -222,7 +225,7 @@ def test_killed_while_placing_and_sent_again(subtests: pytest.Subtests) -> None:
         draft = make_draft((product, 2))
         with subtests.test(name):
             killed_in(module, name, partial(operations.order_placed, draft, now()))
-            placing.UNCLAIM.apply(order_id=draft.order_id, me=_claimant(draft.order_id))
+            placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id))
             # The last two units are held by the shopper's own first try.
             order = operations.order_placed(draft, now())
             audit(order.order_id)
@@ -234,7 +237,7 @@ def test_a_checkout_that_was_given_up_becomes_no_order() -> None:
     draft = make_draft((product, 2))
     killed_in(placing, "number_claimed", lambda: operations.order_placed(draft, now()))
     assert not operations.checkout_abandoned(draft.order_id), "while somebody places it, it is not given up"
-    placing.UNCLAIM.apply(order_id=draft.order_id, me=_claimant(draft.order_id))
+    placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id))
     assert operations.checkout_abandoned(draft.order_id)
     with pytest.raises(CheckoutGivenUp):
         operations.order_placed(draft, now())
@@ -356,7 +359,7 @@ def test_a_payment_over_another_sum_does_not_count(caplog: pytest.LogCaptureFixt
     cheap = conditional(
         "test", "UPDATE testbank_payments SET amount = 1 WHERE payment_id = :payment_id IF state = 'authorized'"
     )
-    assert cheap.apply(payment_id=started.payment_id)
+    assert cheap.apply(if_lost=RAISE_UNKNOWN, payment_id=started.payment_id)
     with caplog.at_level(logging.ERROR):
         operations.payment_settled(order.order_id, started.payment_id, now())
     assert "the gateway has" in caplog.text
@@ -435,7 +438,7 @@ def test_an_order_with_longer_to_pay_keeps_its_units_till_then() -> None:
 def test_a_payment_after_the_end_takes_the_units_again() -> None:
     order = make_order(quantity=3, stock=5, user_id=uuid4())
     started = operations.payment_started(order, ORIGIN, now())
-    operations.order_moved(fresh(order), "expired", actor="system", now=now())
+    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
     bank.card_given(started.payment_id, bank.APPROVED, now())
     operations.payment_settled(order.order_id, started.payment_id, now())
     done = audit(order.order_id)
@@ -448,7 +451,7 @@ def test_a_payment_after_the_end_takes_the_units_again() -> None:
 def test_a_payment_after_the_end_goes_back_when_the_goods_are_sold() -> None:
     order = make_order(quantity=3, stock=3)
     started = operations.payment_started(order, ORIGIN, now())
-    operations.order_moved(fresh(order), "expired", actor="system", now=now())
+    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
     item = queries.items(order)[0]
     inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
     bank.card_given(started.payment_id, bank.APPROVED, now())
@@ -462,7 +465,7 @@ def test_a_payment_after_the_end_goes_back_when_the_goods_are_sold() -> None:
 def expired_and_paid(order: Order) -> UUID:
     """Let the bank take an order's money after its time; return the payment's id."""
     started = operations.payment_started(order, ORIGIN, now())
-    operations.order_moved(fresh(order), "expired", actor="system", now=now())
+    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
     bank.card_given(started.payment_id, bank.APPROVED, now())
     return started.payment_id
 
@@ -489,7 +492,9 @@ def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> Non
             item = queries.items(order)[0]
             inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
             killed_in(module, name, settle(order, payment_id))
-            placing.UNCLAIM.apply(order_id=order.order_id, me=_claimant(order.order_id))  # a minute later
+            placing.UNCLAIM.apply(
+                if_lost=RAISE_UNKNOWN, order_id=order.order_id, me=_claimant(order.order_id)
+            )  # a minute later
             swept(order.order_id, 4)
             assert audit(order.order_id).payment == "voided"
             assert at_the_bank(payment_id) == "voided"
@@ -499,7 +504,7 @@ def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> Non
 def test_killed_after_a_second_payment_went_back() -> None:
     order = make_order()
     started = operations.payment_started(order, ORIGIN, now())
-    operations.order_moved(fresh(order), "cancelled", actor="Ann", now=now())
+    operations.order_moved(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     bank.card_given(started.payment_id, bank.APPROVED, now())
     killed_in(paying, "attempt_ended", settle(order, started.payment_id))
     assert at_the_bank(started.payment_id) == "voided"
@@ -514,7 +519,7 @@ def test_killed_after_a_second_payment_went_back() -> None:
 def test_the_whole_way_to_the_door() -> None:
     order = make_order(quantity=2, user_id=uuid4(), paid=True)
     for kind in ("packed", "shipped", "delivered", "closed"):
-        order = operations.order_moved(order, kind, actor="Ann", now=now())
+        order = operations.order_moved(order, Transition(kind, actor="Ann", at=now()))
         audit(order.order_id)
     assert stock_adds_up(queries.items(order)[0].variant_id)["shipped"] == 2
     assert [event.kind for event in order.events] == [
@@ -536,7 +541,7 @@ def test_of_two_at_once_one_wins_and_the_other_is_told_who() -> None:
 
     def move(who: str) -> str:
         try:
-            operations.order_moved(order, "held" if who == "Ann" else "packed", actor=who, now=now())
+            operations.order_moved(order, Transition("held" if who == "Ann" else "packed", actor=who, at=now()))
         except StaleOrder as stale:
             lost.append((who, stale))
             return "lost"
@@ -554,7 +559,7 @@ def test_of_two_at_once_one_wins_and_the_other_is_told_who() -> None:
 def test_a_cancelled_order_gives_back_the_units_and_the_money() -> None:
     order = make_order(quantity=2, stock=5, paid=True)
     assert order.payment_id
-    operations.order_moved(order, "cancelled", actor="Ann", now=now(), note="Changed their mind")
+    operations.order_moved(order, Transition("cancelled", actor="Ann", at=now(), note="Changed their mind"))
     done = audit(order.order_id)
     assert done.word == "Cancelled and refunded"
     assert at_the_bank(order.payment_id) == "refunded"
@@ -564,7 +569,7 @@ def test_a_cancelled_order_gives_back_the_units_and_the_money() -> None:
 def test_killed_while_cancelling(subtests: pytest.Subtests) -> None:
     for name in ("stock_moved", "money_settled", "copies_written"):
         order = make_order(quantity=2, stock=5, paid=True)
-        cancel = partial(operations.order_moved, order, "cancelled", actor="Ann", now=now())
+        cancel = partial(operations.order_moved, order, Transition("cancelled", actor="Ann", at=now()))
         with subtests.test(name):
             killed_in(settling, name, cancel)
             swept(order.order_id, 3)
@@ -583,7 +588,9 @@ def test_two_at_once_may_return_the_money(monkeypatch: pytest.MonkeyPatch) -> No
             operations.settled(order.order_id, now())  # the worker, say
 
     monkeypatch.setattr(TestBank, "refund", refund_twice)
-    assert operations.order_moved(order, "cancelled", actor="Ann", now=now()).word == "Cancelled and refunded"
+    assert (
+        operations.order_moved(order, Transition("cancelled", actor="Ann", at=now())).word == "Cancelled and refunded"
+    )
     assert raced
     assert [event.kind for event in audit(order.order_id).events].count("refunded") == 1
 
@@ -596,7 +603,7 @@ def test_with_the_bank_away_the_rest_is_done_and_the_money_follows(monkeypatch: 
 
     with monkeypatch.context() as patch:
         patch.setattr(TestBank, "refund", away)
-        operations.order_moved(order, "cancelled", actor="Ann", now=now())
+        operations.order_moved(order, Transition("cancelled", actor="Ann", at=now()))
         assert audit(order.order_id).word == "Cancelled"
         with pytest.raises(GatewayAway):
             operations.settled(order.order_id, now())
@@ -610,7 +617,7 @@ def test_with_another_bank_than_it_was_paid_at_all_but_the_money_is_done(subtest
         with subtests.test(gone=gone):
             order = make_order(quantity=2, stock=5, paid=True)
             with patch.object(TestBank, "refund", side_effect=gone):
-                operations.order_moved(order, "cancelled", actor="Ann", now=now(), settle=False)
+                operations.order_moved(order, Transition("cancelled", actor="Ann", at=now()), settle=False)
                 with pytest.raises(GatewayAway):
                     operations.settled(order.order_id, now())
             assert audit(order.order_id).word == "Cancelled", "its copies and its stock are right"
@@ -666,7 +673,7 @@ def test_what_needs_no_bank_is_done_while_a_payment_cannot_be_asked_for(monkeypa
 def test_what_is_not_allowed_is_refused() -> None:
     order = make_order(paid=True)
     with pytest.raises(MoveRefused):
-        operations.order_moved(order, "delivered", actor="Ann", now=now())
+        operations.order_moved(order, Transition("delivered", actor="Ann", at=now()))
     assert fresh(order) == order
 
 
@@ -675,12 +682,12 @@ def test_a_note_makes_nobody_stale() -> None:
     noted = operations.note_added(order, "Called; wants blue ribbon", actor="Ann", now=now())
     assert noted.events[0].note == "Called; wants blue ribbon"
     assert noted.history == order.history
-    assert operations.order_moved(order, "packed", actor="Bob", now=now()).packed
+    assert operations.order_moved(order, Transition("packed", actor="Bob", at=now())).packed
 
 
 def test_events_stand_in_order_whatever_the_clock_says() -> None:
     order = make_order(paid=True)
-    order = operations.order_moved(order, "packed", actor="Ann", now=order.placed_at - timedelta(hours=1))
+    order = operations.order_moved(order, Transition("packed", actor="Ann", at=order.placed_at - timedelta(hours=1)))
     assert order.events[0].kind == "packed"
 
 
@@ -689,7 +696,7 @@ def test_events_stand_in_order_whatever_the_clock_says() -> None:
 
 def test_a_late_copy_of_an_older_version_loses() -> None:
     order = make_order(paid=True)
-    later = operations.order_moved(order, "held", actor="Ann", now=now())
+    later = operations.order_moved(order, Transition("held", actor="Ann", at=now()))
     copies.copies_written(order)
     assert audit(later.order_id).column == "on_hold"
 
@@ -721,7 +728,7 @@ def test_counts_are_exact_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None
 def test_an_emptied_day_is_forgotten_later_and_a_fresh_one_stays() -> None:
     day = datetime(2018, 7, 1, 12, tzinfo=UTC)
     order = make_order(now=day, paid=True)
-    operations.order_moved(order, "packed", actor="Ann", now=day)
+    operations.order_moved(order, Transition("packed", actor="Ann", at=day))
     assert day.date() in queries.days("to_pay")
     operations.empty_days_removed(now())
     assert day.date() in queries.days("to_pay"), "it was written less than an hour ago"
@@ -805,7 +812,7 @@ def test_what_a_try_has_left_over_goes_back_when_the_order_expires() -> None:
     first, second = goods(5), goods(5)
     draft = make_draft((first, 2))
     killed_in(placing, "number_claimed", lambda: operations.order_placed(draft, now()))
-    placing.UNCLAIM.apply(order_id=draft.order_id, me=_claimant(draft.order_id))
+    placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id))
     # The same checkout with its lines in another order: these are other holds.
     again = make_draft((second, 1), (first, 2))
     order = operations.order_placed(placing.Draft(**{**vars(again), "order_id": draft.order_id}), now())
@@ -834,9 +841,9 @@ def hinted(minute: datetime, order_id: UUID) -> bool:
 def test_who_is_too_late_leaves_the_hint_of_who_was_faster() -> None:
     order = make_order(paid=True)
     moment = now()
-    faster = operations.order_moved(order, "held", actor="Ann", now=moment, settle=False)
+    faster = operations.order_moved(order, Transition("held", actor="Ann", at=moment), settle=False)
     with pytest.raises(StaleOrder):
-        operations.order_moved(order, "held", actor="Bob", now=moment)
+        operations.order_moved(order, Transition("held", actor="Bob", at=moment))
     assert faster.state == "on_hold"
     assert any(hinted(minute_of(moment + timedelta(minutes=n)), order.order_id) for n in (-1, 0, 1))
 
@@ -865,3 +872,19 @@ def test_an_old_order_writes_no_mail_and_takes_nothing_from_a_cart() -> None:
 def test_an_address_is_kept_as_it_was() -> None:
     order = make_order()
     assert order.delivery_address == Address("Ada Lovelace", "Torstraße 1", "10115", "Berlin", "DE")
+
+
+def test_an_order_that_ends_while_an_answer_is_lost_is_not_said_to_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = operations.order_placed(make_draft((goods(1), 1)), now() - timedelta(minutes=5))
+    flaky, pauses = AnswerLost(sessions.session()), []
+
+    def cancelled(pause: float) -> None:
+        pauses.append(pause)
+        if len(pauses) == 1:
+            operations.order_moved(order, Transition("cancelled", actor="Ann", at=now()), settle=False)
+
+    monkeypatch.setattr(statements, "session", lambda: flaky)
+    monkeypatch.setattr(statements, "sleep", cancelled)
+    with pytest.raises(NotPayable):
+        operations.kept_longer(order, now())
+    assert fresh(order).state == "cancelled"

@@ -31,7 +31,8 @@ from inventory import operations as inventory
 from inventory.entities import PREORDER, Want
 from orders import links, operations, queries
 from orders.entities import Order
-from pricing.templatetags.money import money as in_words
+from orders.transitions import Transition
+from pricing.templatetags.money import format_money
 from tests.factories import make_order, make_product, make_stock
 from tests.orders.audit import audit, stock_adds_up
 from tests.payments.bank import notice_of
@@ -379,9 +380,13 @@ def test_s34_s40_prices_and_states_sent_by_the_client_are_ignored(mug: Product) 
         "tax": "0",
     }
     order, _ = Shopper((mug, 1)).place(**sent, delivery_price="0", state="confirmed", user_id=str(uuid4()))
-    assert (in_words(order.discount), in_words(order.delivery), in_words(order.tax)) == ("€0.00", "€4.90", "€2.70")
+    assert (format_money(order.discount), format_money(order.delivery), format_money(order.tax)) == (
+        "€0.00",
+        "€4.90",
+        "€2.70",
+    )
     assert (order.voucher, order.discounts) == ("", ())
-    assert (in_words(order.total), order.state, order.user_id) == ("€16.90", "pending_payment", None)
+    assert (format_money(order.total), order.state, order.user_id) == ("€16.90", "pending_payment", None)
 
 
 def test_x66_a_changed_price_is_told_and_nothing_is_charged(mug: Product) -> None:
@@ -400,7 +405,7 @@ def test_x66_a_changed_price_is_told_and_nothing_is_charged(mug: Product) -> Non
     (order_id,) = remembered(shopper.client)
     order = queries.order(order_id)
     assert order
-    assert in_words(order.subtotal) == "€48.00"
+    assert format_money(order.subtotal) == "€48.00"
 
 
 def save_at(product: Product, price: str) -> None:
@@ -419,7 +424,7 @@ def test_x48_nobody_gets_to_the_checkout_before_a_rise_is_agreed_to(mug: Product
     fields = html.fromstring(cart.content).xpath("//form[@action='/cart/agree/']//input[@name!='csrfmiddlewaretoken']")
     assert shopper.client.post(reverse("cart:agree"), {each.name: each.value for each in fields}).status_code == 303
     order, _ = shopper.place()
-    assert in_words(order.subtotal) == "€24.00"
+    assert format_money(order.subtotal) == "€24.00"
 
 
 def test_x48_a_rise_that_a_page_of_errors_brings_is_told_before_a_press_counts(mug: Product) -> None:
@@ -446,7 +451,7 @@ def test_x48_a_fall_passes_through(mug: Product) -> None:
     shopper = Shopper((mug, 2))
     save_at(mug, "10.00")
     order, _ = shopper.place()
-    assert in_words(order.subtotal) == "€20.00"
+    assert format_money(order.subtotal) == "€20.00"
 
 
 def test_x66_short_stock_is_told_and_the_rest_can_be_ordered() -> None:
@@ -737,7 +742,7 @@ def test_the_history_is_told_without_what_is_for_staff_only() -> None:
     order = make_order(paid=True)
     operations.note_added(order, "looks like fraud?", actor="Ann", now=datetime.now(UTC))
     order = operations.order_moved(
-        order, "shipped", actor="staff:1:Ann", now=datetime.now(UTC), note="Knows the fraud desk"
+        order, Transition("shipped", actor="staff:1:Ann", at=datetime.now(UTC), note="Knows the fraud desk")
     )
     page = text(visit(order))
     assert "fraud" not in page
@@ -751,7 +756,7 @@ def test_staffs_move_is_seen_by_the_shopper_without_reloading() -> None:
     page = html.fromstring(visit(order, visitor).content)
     (again,) = page.xpath("//a[@id='refresh']")
     assert "every" in again.get("hx-trigger")
-    operations.order_moved(order, "shipped", actor="Ann", now=datetime.now(UTC))
+    operations.order_moved(order, Transition("shipped", actor="Ann", at=datetime.now(UTC)))
     part = visitor.get(again.get("hx-get"), headers=HTMX)
     assert "Your parcel is on its way" in text(part)
 
@@ -761,7 +766,7 @@ def test_each_state_has_a_page(subtests: pytest.Subtests) -> None:
         with subtests.test(kinds=kinds):
             order = make_order(paid=True)
             for kind in kinds:
-                order = operations.order_moved(order, kind, actor="Ann", now=datetime.now(UTC))
+                order = operations.order_moved(order, Transition(kind, actor="Ann", at=datetime.now(UTC)))
             fresh = queries.order(order.order_id)
             assert fresh
             assert fresh.word in text(visit(order))

@@ -23,6 +23,7 @@ from orders import balance, jobs, operations, queries
 from orders.entities import Order
 from orders.errors import MoneyRestless, MoveRefused, NotPayable, StaleOrder
 from orders.operations import paying, refunding
+from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayAway
 from payments.gateways import CaptureRefused
@@ -82,7 +83,7 @@ def owe(order: Order, cents: int) -> Order:
 
 
 def expired(order: Order) -> Order:
-    return operations.order_moved(fresh(order), "expired", actor="system", now=now())
+    return operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
 
 
 def sold_to_another(order: Order) -> None:
@@ -146,7 +147,7 @@ def test_what_the_bank_will_not_pay_out_stops_the_order(caplog: pytest.LogCaptur
     assert "does not pay out" in caplog.text
     assert [each.state for each in queries.attempts(order.order_id)] == ["failed"]
     assert audit(order.order_id).history[0].told == "The payment did not go through"
-    gone = operations.order_moved(order, "cancelled", actor="Ann", now=now())
+    gone = operations.order_moved(order, Transition("cancelled", actor="Ann", at=now()))
     assert audit(gone.order_id).payment == "voided"
 
 
@@ -189,7 +190,7 @@ def test_a_part_that_was_taken_elsewhere_is_not_given_away_where_the_rest_cannot
     assert (done.state, done.payment, minor(done.captured)) == ("on_hold", "failed", 600)
     assert at_the_bank(order).refunded == 0
     assert "does not pay out" in caplog.text
-    operations.order_moved(done, "cancelled", actor="Ann", now=now())
+    operations.order_moved(done, Transition("cancelled", actor="Ann", at=now()))
     gone = audit(order.order_id)
     assert (gone.payment, minor(gone.refunded), at_the_bank(order).refunded) == ("refunded", 600, 600)
 
@@ -275,11 +276,11 @@ def test_cancelled_while_it_is_being_taken_gives_it_back(monkeypatch: pytest.Mon
     def cancelled_meanwhile(self: TestBank, reference: str, amount: Money, key: str) -> None:
         monkeypatch.setattr(TestBank, "capture", capture)
         if raced:  # by who saw it before it was taken: they let it go, and there is nothing to take
-            operations.order_moved(fresh(order), "cancelled", actor="Ann", now=now())
+            operations.order_moved(fresh(order), Transition("cancelled", actor="Ann", at=now()))
             capture(self, reference, amount, key)
         else:  # by who finds it taken, and no event that says so
             capture(self, reference, amount, key)
-            operations.order_moved(fresh(order), "cancelled", actor="Ann", now=now())
+            operations.order_moved(fresh(order), Transition("cancelled", actor="Ann", at=now()))
 
     monkeypatch.setattr(TestBank, "capture", cancelled_meanwhile)
     make_payment(order)
@@ -331,11 +332,11 @@ def test_never_more_than_was_taken() -> None:
     unpaid = make_order()
     with pytest.raises(MoveRefused):
         operations.order_moved(
-            unpaid, "refund_owed", actor="Ann", now=now(), details={"refund": "1", "amount": 1, "lines": {}}
+            unpaid, Transition("refund_owed", actor="Ann", at=now(), details={"refund": "1", "amount": 1, "lines": {}})
         )
     details = {"payment_id": str(order.payment_id), "amount": 1, "key": "another"}
     with pytest.raises(MoveRefused):
-        operations.order_moved(fresh(order), "captured", actor="Ann", now=now(), details=details)
+        operations.order_moved(fresh(order), Transition("captured", actor="Ann", at=now(), details=details))
     assert fresh(order) == order
 
 
@@ -484,7 +485,7 @@ def test_part_of_a_transfer_after_the_end_is_owed_back() -> None:
 
 def test_a_transfer_for_a_cancelled_order_is_owed_back() -> None:
     order = by("transfer")
-    gone = operations.order_moved(order, "cancelled", actor="shopper", now=now())
+    gone = operations.order_moved(order, Transition("cancelled", actor="shopper", at=now()))
     late, _ = received(gone, minor(order.total))
     assert (late.state, [each.amount for each in late.owed]) == ("cancelled", [order.total])
 
@@ -530,7 +531,7 @@ def test_pressing_twice_at_the_door_orders_once() -> None:
 def test_the_money_at_the_door_is_noted_when_it_is_there() -> None:
     order = by("cod")
     for kind in ("packed", "shipped", "delivered"):
-        order = operations.order_moved(order, kind, actor="Ann", now=now())
+        order = operations.order_moved(order, Transition(kind, actor="Ann", at=now()))
     paid, _ = received(order, minor(order.total))
     assert (paid.payment, audit(order.order_id).word) == ("paid", "Delivered")
     back = owe(paid, 300)
@@ -555,7 +556,7 @@ def test_the_second_parcel_is_paid_at_the_door_after_some_went_back() -> None:
 
 def test_a_cancelled_order_at_the_door_owes_nothing() -> None:
     order = by("cod", stock=5)
-    operations.order_moved(order, "cancelled", actor="shopper", now=now())
+    operations.order_moved(order, Transition("cancelled", actor="shopper", at=now()))
     assert audit(order.order_id).payment == "voided"
     assert stock_adds_up(queries.items(order)[0].variant_id)["available"] == 5
 
@@ -588,7 +589,7 @@ def test_what_costs_nothing_asks_no_bank() -> None:
     assert started.url.endswith(f"/orders/{order.number}/")
     done = audit(order.order_id)
     assert (done.word, done.payment, queries.attempts(order.order_id)) == ("Confirmed", "paid", ())
-    operations.order_moved(done, "cancelled", actor="Ann", now=now())
+    operations.order_moved(done, Transition("cancelled", actor="Ann", at=now()))
     gone = audit(order.order_id)
     assert (gone.state, gone.owed) == ("cancelled", ())
 

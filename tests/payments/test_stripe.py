@@ -20,6 +20,7 @@ from inventory import operations as inventory
 from inventory.entities import Want
 from orders import jobs, operations, queries
 from orders.entities import Order
+from orders.transitions import Transition
 from payments import gateways
 from payments.checks import payments
 from payments.errors import GatewayAway, NoGateway
@@ -142,7 +143,7 @@ def test_set_aside_then_taken_then_given_back_in_parts(fake: FakeStripe) -> None
     assert intent["amount_received"] == minor(order.total)
     for part in (500, 700):
         details: dict[str, Any] = {"refund": uuid4().hex, "amount": part, "lines": {}, "reason": "scratched"}
-        paid = operations.order_moved(fresh(order), "refund_owed", actor="Ann", now=now(), details=details)
+        paid = operations.order_moved(fresh(order), Transition("refund_owed", actor="Ann", at=now(), details=details))
     done = audit(order.order_id)
     assert (done.payment, minor(done.refunded)) == ("partially_refunded", 1200)
     assert intent["latest_charge"]["amount_refunded"] == 1200
@@ -162,7 +163,7 @@ def test_whoever_paid_for_a_cancelled_order_gets_the_money_back(fake: FakeStripe
     order = make_order()
     opened, reference = started(order)
     intent = fake.approve(reference)
-    operations.order_moved(fresh(order), "cancelled", actor="Ann", now=now())
+    operations.order_moved(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     done = settle(order, opened)
     assert (intent["status"], intent["cancellation_reason"]) == ("canceled", "abandoned")
     assert "nothing was charged" in done.history[0].note
@@ -180,7 +181,7 @@ def test_cancelled_before_it_was_taken_lets_the_money_go(fake: FakeStripe, monke
     with monkeypatch.context() as patch:
         patch.setattr(stripe.Stripe, "capture", away)
         assert settle(order, opened).payment == "authorized"
-    operations.order_moved(fresh(order), "cancelled", actor="Ann", now=now())
+    operations.order_moved(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     assert (audit(order.order_id).payment, intent["status"]) == ("voided", "canceled")
 
 
@@ -217,7 +218,7 @@ def test_a_refund_that_was_not_noted_is_not_given_twice(fake: FakeStripe, monkey
 
     with monkeypatch.context() as patch:
         patch.setattr(stripe.Stripe, "refund", lost)
-        operations.order_moved(fresh(order), "cancelled", actor="Ann", now=now())
+        operations.order_moved(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     fake.answered.clear()  # a day later
     operations.settled(order.order_id, now())
     assert audit(order.order_id).word == "Cancelled and refunded"
@@ -262,7 +263,7 @@ def test_a_page_that_was_left_open_for_too_long_counts_as_declined(fake: FakeStr
 def test_stripe_paid_after_the_goods_were_sold_is_let_go(fake: FakeStripe) -> None:
     order = make_order(stock=1)
     opened, reference = started(order)
-    operations.order_moved(fresh(order), "expired", actor="system", now=now())
+    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
     item = queries.items(order)[0]
     inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
     intent = fake.approve(reference)

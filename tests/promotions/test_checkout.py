@@ -8,7 +8,7 @@ from lxml import html
 
 from cart import queries as carts
 from orders import queries
-from pricing.templatetags.money import money as in_words
+from pricing.templatetags.money import format_money
 from promotions.operations import person_key, promotion_ended, voucher_claimed
 from promotions.queries import CODE
 from promotions.rules import code_key
@@ -31,7 +31,7 @@ def test_the_discount_that_was_shown_is_charged_and_the_code_goes_with_the_order
     for words in ("Ten per cent off", "−€2.00", "€22.90"):
         assert words in shown
     order, url = shopper.place()
-    assert (in_words(order.discount), in_words(order.total), order.voucher) == ("€2.00", "€22.90", code)
+    assert (format_money(order.discount), format_money(order.total), order.voucher) == ("€2.00", "€22.90", code)
     assert used(code) == 1
     shopper.pay(url)
     assert order.cart_id
@@ -55,7 +55,7 @@ def test_x66_a_code_that_ends_on_the_way_is_told_and_nothing_is_charged() -> Non
     assert shopper.send(token_in(page)).status_code == 303
     order = queries.order(remembered(shopper.client)[0])
     assert order
-    assert (in_words(order.total), order.voucher) == ("€24.90", "")
+    assert (format_money(order.total), order.voucher) == ("€24.90", "")
 
 
 def test_s37_the_last_use_that_goes_to_another_on_the_way_is_told() -> None:

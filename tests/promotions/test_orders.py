@@ -10,12 +10,14 @@ import pytest
 from moneyed import EUR, Money
 
 from accounts.operations import user_registered
+from cassandra_db import RAISE_UNKNOWN
 from catalogue.entities import Product
 from demo.testbank import operations as bank
 from inventory import queries as stock
 from orders import operations, queries
 from orders.entities import Order
 from orders.operations import placing, settling
+from orders.transitions import Transition
 from promotions import queries as promotions
 from promotions.errors import VoucherRefused
 from promotions.operations import voucher_claimed, voucher_had, voucher_released
@@ -122,7 +124,7 @@ def test_s37_cancelled_gives_the_use_back_once() -> None:
     code, alice = make_code(uses=1, per_person=1), uuid4()
     order = make_payment(placed(code, user_id=alice))
     assert used(code) == 1
-    cancelled = operations.order_moved(order, "cancelled", actor="Ann", now=now())
+    cancelled = operations.order_moved(order, Transition("cancelled", actor="Ann", at=now()))
     assert used(code) == 0
     placed(code, user_id=alice)
     operations.settled(cancelled.order_id, now())
@@ -149,7 +151,7 @@ def test_killed_between_the_use_and_the_order_gives_it_back(monkeypatch: pytest.
             operations.order_placed(made, now())
     assert used(code) == 1
     me = _claimant(made.order_id)
-    placing.UNCLAIM.apply(order_id=made.order_id, me=me)
+    placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=made.order_id, me=me)
     swept(made.order_id, now() + timedelta(minutes=12))
     assert used(code) == 0
 
@@ -165,7 +167,7 @@ def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(monkeypatch:
         patch.setattr(placing, "number_claimed", die)
         with pytest.raises(KeyboardInterrupt):
             operations.order_placed(made, now())
-    placing.UNCLAIM.apply(order_id=made.order_id, me=_claimant(made.order_id))
+    placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=made.order_id, me=_claimant(made.order_id))
     order = make_payment(operations.order_placed(replace(made, voucher=second), now()))
     assert (used(first), used(second)) == (1, 1)
     swept(made.order_id, now() + timedelta(minutes=12))
@@ -175,7 +177,7 @@ def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(monkeypatch:
 
 def _expired_and_paid(order: Order) -> UUID:
     started = operations.payment_started(order, "http://testserver", now())
-    operations.order_moved(_fresh(order), "expired", actor="system", now=now())
+    operations.order_moved(_fresh(order), Transition("expired", actor="system", at=now()))
     bank.card_given(started.payment_id, bank.APPROVED, now())
     return started.payment_id
 
@@ -243,7 +245,7 @@ def _fresh(order: Order) -> Order:
 
 
 def _claimant(order_id: UUID) -> UUID:
-    row = placing.UNCLAIM.apply(order_id=order_id, me=uuid4()).current
+    row = placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=uuid4()).current
     assert row
     found: UUID = row.placing
     return found

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from cassandra_db.tables import data_model
+from devtools.datamodel import data_model
 
 
 class Command(BaseCommand):

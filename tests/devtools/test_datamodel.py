@@ -3,7 +3,7 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from cassandra_db.tables import data_model, tables
+from devtools.datamodel import data_model, tables
 from tests.environment import ROOT
 
 
@@ -14,7 +14,7 @@ def test_the_page_is_what_the_models_say() -> None:
 
 
 def test_check_fails_when_the_page_is_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cassandra_db.management.commands.datamodel.data_model", lambda: "another house")
+    monkeypatch.setattr("devtools.management.commands.datamodel.data_model", lambda: "another house")
     with pytest.raises(CommandError, match="datamodel --write"):
         call_command("datamodel", "--check")
 

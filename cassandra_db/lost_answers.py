@@ -1,0 +1,37 @@
+"""What becomes of a conditional write whose answer is lost: it may have applied or not, and nobody has said so.
+
+Every conditional write says it at the call, by `if_lost`:
+
+    RAISE_UNKNOWN        It is never sent again, and UnknownOutcome is raised: the caller looks at what is there.
+    SEND_AGAIN           It is sent again, and the second answer counts. For what does no harm when it happens twice, where a
+                         refusal tells nothing about whose write came first.
+    REFUSED_MEANS_DONE   It is sent again, and a row that refuses it counts as success: whoever wrote that row, what the
+                         write should bring about is there. For "begin it, if nobody has" and "give up what is mine".
+    applied_if(is_ours)  It is sent again, and counts as applied if `is_ours` is true of a row that refuses it: one that only
+                         this very write can have made, by an id of its own.
+
+A refusal without a row (IF EXISTS, or an empty partition) is a refusal in each of them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cassandra_db.rows import Row
+
+
+@dataclass(frozen=True)
+class IfLost:
+    """Whether a conditional write without an answer is sent again, and which row shows then that it had applied."""
+
+    sends_again: bool
+    had_applied: Callable[[Row], bool]
+
+
+def applied_if(is_ours: Callable[[Row], bool]) -> IfLost:
+    """Send the write again; if it is refused by a row of which `is_ours` is true, it had applied the first time."""
+    return IfLost(sends_again=True, had_applied=is_ours)
+
+
+RAISE_UNKNOWN = IfLost(sends_again=False, had_applied=lambda _: False)
+SEND_AGAIN = IfLost(sends_again=True, had_applied=lambda _: False)
+REFUSED_MEANS_DONE = IfLost(sends_again=True, had_applied=lambda _: True)

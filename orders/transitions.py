@@ -1,0 +1,35 @@
+"""What shall happen to an order: built once by whoever decides it, and handed down as it is to what writes it."""
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+
+@dataclass(frozen=True)
+class Transition:
+    """An event that an order's state has to allow, and what it changes in the order's header.
+
+    `kind` is one of orders.states.MOVES, `actor` is "shopper", "system" or "staff:<user id>:<name>", `at` is in UTC.
+    `details` are the event's (orders.parcels, orders.returns, orders.balance); `also` are events, by their kind, that happen
+    with it or not at all. `payment_id` is the payment that pays the order from then on, `allocated` which units are kept for
+    it, as its header has them; None and '' leave them. `claim` is that under which the order's units were taken; this ends
+    it. Without one nobody may have one.
+    """
+
+    kind: str
+    _: KW_ONLY
+    actor: str
+    at: datetime
+    note: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    also: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    payment_id: UUID | None = None
+    allocated: str = ""
+    claim: UUID | None = None
+
+    @property
+    def events(self) -> dict[str, Mapping[str, Any]]:
+        """The details of all its events by their kind, in the order in which they happen: its own first."""
+        return {self.kind: self.details, **self.also}
