@@ -19,6 +19,7 @@ from cart.access import EDIT, OWN, VIEW, Access, access
 from cart.errors import BadName, CartError, NoSuchCart, NoSuchLine, NotAllowed
 from cart.forms import MoveForm, NameForm, PressForm
 from cart.merging import preview
+from cart.request_cart import request_cart
 from cart.undo import Undo, undo_of
 from catalogue.queries import categories_ahead
 from web.methods import get_or_post, own
@@ -282,13 +283,9 @@ def _rows(request: HttpRequest) -> list[Any]:
     person_id = owner.owner_of(request)
     if person_id is None:
         return []
-    reading = getattr(request, "cart_reading", None)
-    if reading is None:
-        request.cart_reading = reading = queries.badge_started(person_id)  # type: ignore[attr-defined]
-    rows: list[Any] = reading.first()
+    rows: list[Any] = request_cart(request).reading(person_id).first()
     # One who may not sign in any more has lost the session by this look.
     if not request.user.is_authenticated and owner.owner_of(request) != person_id:
-        request.cart_reading = None  # type: ignore[attr-defined]
         return _rows(request)
     return rows
 

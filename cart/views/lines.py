@@ -1,5 +1,6 @@
 """The cart's page, and the presses that change a cart. Each works as a plain form; to htmx it answers with the changed part."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -19,9 +20,9 @@ from cart.entities import Badge, Cart, Line
 from cart.errors import CartError, NoSuchCart, NoSuchLine, PriceMoved, SoldOut
 from cart.forms import AddForm, AgreeForm, ChangeForm, LineForm, RestoreForm, VoucherForm, add_form
 from cart.people import People
+from cart.request_cart import request_cart
 from cart.today import CartToday, as_today, shown
 from cart.undo import Removed, removed
-from cassandra_db import Chain
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
 from catalogue.queries import categories_ahead, goods_named, on_sale, product_now
@@ -31,6 +32,17 @@ from pricing.templatetags.money import money as in_words
 from promotions.operations import person_key
 from web.methods import get_or_post, own
 from web.rendering import done, page, without_header
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A cart that a page is about: as it is today, what is kept for later in it, what one may do in it, and who else is there."""
+
+    shown: CartToday
+    later: tuple[Line, ...]
+    access: Access
+    people: People
+
 
 # How many lines the page draws unless all are asked for.
 MOST_DRAWN = 100
@@ -247,8 +259,7 @@ def _named_line(request: HttpRequest, form: LineForm) -> tuple[UUID, Line]:
 
 def _read_again(request: HttpRequest) -> Badge:
     """Return the active cart's sums as they are now; the header of this answer shows the same."""
-    request.cart_reading = reading = queries.badge_started(owner.owner_for_writing(request))  # type: ignore[attr-defined]
-    badge = queries.badge(reading)
+    badge = queries.badge(request_cart(request).read_again(owner.owner_for_writing(request)))
     owner.saw_active_cart(request, badge.cart_id)
     return badge
 
@@ -256,19 +267,17 @@ def _read_again(request: HttpRequest) -> Badge:
 def _cart(request: HttpRequest, *, undo: Removed | None = None) -> dict[str, Any]:
     """Return what the cart's page shows."""
     categories_ahead()
-    owner_id, reading = owner.owner_of(request), getattr(request, "cart_reading", None)
-    if reading is None and owner_id:
-        request.cart_reading = reading = queries.badge_started(owner_id)  # type: ignore[attr-defined]
-    found, later = _opened(request, owner_id, reading) if reading and owner_id else (None, ())
+    owner_id = owner.owner_of(request)
+    opened = _opened(request, owner_id) if owner_id else None
     # The member was read beside the cart. One who may not sign in any more has lost the session by this look.
     if not request.user.is_authenticated and owner.owner_of(request) != owner_id:
-        request.cart_reading = request.cart_access = None  # type: ignore[attr-defined]
         return _cart(request, undo=undo)
-    context: dict[str, Any] = {"shown": found, "cart": found.cart if found else None, "undo": undo, "later": later}
-    context |= {"access": getattr(request, "cart_access", None), "operation": uuid4()}
-    if found is None:
-        return context
-    context |= {"voucher": _voucher(found)} | _shared(request, found) | _place(request, found)
+    context: dict[str, Any] = {"undo": undo, "operation": uuid4()}
+    if opened is None:
+        return context | {"shown": None, "cart": None, "later": (), "access": None}
+    found = opened.shown
+    context |= {"shown": found, "cart": found.cart, "later": opened.later, "access": opened.access}
+    context |= {"voucher": _voucher(found)} | _shared(opened) | _place(request, found)
     return context | _sums(request, found) | _part(request, found)
 
 
@@ -281,12 +290,11 @@ def _voucher(found: CartToday) -> VoucherForm:
     return form
 
 
-def _shared(request: HttpRequest, found: CartToday) -> dict[str, Any]:
+def _shared(opened: Opened) -> dict[str, Any]:
     """Return who is in the cart, and the version that its page asks about if others may change it meanwhile."""
-    there: People = request.cart_people  # type: ignore[attr-defined]
-    mine: Access = request.cart_access  # type: ignore[attr-defined]
+    there, mine = opened.people, opened.access
     live = there.live or not mine.own
-    return {"people": there, "live": people.version(queries.version_of(found.cart), mine.role) if live else ""}
+    return {"people": there, "live": people.version(queries.version_of(opened.shown.cart), mine.role) if live else ""}
 
 
 def _place(request: HttpRequest, found: CartToday) -> dict[str, Any]:
@@ -311,8 +319,9 @@ def _wanted(request: HttpRequest) -> UUID | None:
         return None
 
 
-def _opened(request: HttpRequest, person_id: UUID, reading: Chain) -> tuple[CartToday | None, tuple[Line, ...]]:
-    """Return the cart that a page is about, as it is today, and what is kept for later in it."""
+def _opened(request: HttpRequest, person_id: UUID) -> Opened | None:
+    """Return the cart that a page is about; None if there is none, or it is not shared with this person any more."""
+    reading = request_cart(request).reading(person_id)
     wanted, hint = _wanted(request), owner.active_cart_hint(request)
     kept = queries.LATER.start(cart_id=hint) if hint and not wanted else None
     around = people.people_started(hint) if hint and not wanted else None
@@ -321,21 +330,19 @@ def _opened(request: HttpRequest, person_id: UUID, reading: Chain) -> tuple[Cart
     rows = reading.result()[0]
     row = next((row for row in rows if wanted and row.cart_id == wanted), None) or queries.active(rows)
     if row is None:
-        return None, ()
+        return None
     try:
-        request.cart_access = (  # type: ignore[attr-defined]
-            access(person_id, row.cart_id, VIEW) if row.role else Access(row.cart_id, row.cart_name)
-        )
+        mine = access(person_id, row.cart_id, VIEW) if row.role else Access(row.cart_id, row.cart_name)
     except NoSuchCart:  # not shared any more
-        return None, ()
+        return None
     if found is None or found.cart.cart_id != row.cart_id:
         found = as_today(queries.cart(row.cart_id, row.cart_name), person=person)
     if kept is None or row.cart_id != hint:
         kept = queries.LATER.start(cart_id=row.cart_id)
     if around is None or row.cart_id != hint:
         around = people.people_started(row.cart_id)
-    request.cart_people = people.as_people(row.cart_id, around.rows())  # type: ignore[attr-defined]
-    return found, queries.later(kept.rows())
+    there = people.as_people(row.cart_id, around.rows())
+    return Opened(found, queries.later(kept.rows()), mine, there)
 
 
 def _address(request: HttpRequest) -> str:
@@ -345,8 +352,8 @@ def _address(request: HttpRequest) -> str:
 
 
 def _active(request: HttpRequest) -> UUID | None:
-    reading = getattr(request, "cart_reading", None)
-    return queries.badge(reading).cart_id if reading else None
+    owner_id = owner.owner_of(request)
+    return queries.badge(request_cart(request).reading(owner_id)).cart_id if owner_id else None
 
 
 def _sums(request: HttpRequest, found: CartToday) -> dict[str, Any]:
