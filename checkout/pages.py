@@ -15,8 +15,8 @@ from checkout.forms import BillingForm, CheckoutForm
 from checkout.steps import DETAILS, REVIEW, address_of
 from checkout.typed import NAMES
 from checkout.visit import Visit
+from orders.access import remember_guests
 from orders.entities import Order
-from orders.views.payment import remember_guests
 from payments import gateways
 from pricing import delivery
 from web.rendering import page

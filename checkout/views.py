@@ -31,7 +31,7 @@ from inventory.errors import OutOfStock
 from orders import operations, queries
 from orders.entities import Order
 from orders.errors import CartOrdered, CheckoutBusy, CheckoutGivenUp, CheckoutUsed
-from orders.views.payment import to_payment
+from orders.payment_redirect import to_payment
 from payments.errors import GatewayAway
 from pricing.templatetags.money import money as in_words
 from promotions.errors import VoucherRefused

@@ -29,7 +29,7 @@ from adminpanel.order_forms import (
     StaffDoorForm,
     to_refund,
 )
-from adminpanel.views.orders import conflict, order_done, order_found, order_page
+from adminpanel.order_pages import conflict, order_done, order_found, order_page
 from orders import operations
 from orders.entities import Order
 from orders.errors import MoveRefused, NotPayable, StaleOrder
@@ -204,7 +204,7 @@ def _pressed(request: HttpRequest, number: str, asked: Asked[F], do: Done[F]) ->
     if form is None or request.POST.get("version") != str(order.version):
         return conflict(request, StaleOrder(order), typed=form.typed if form else [])
     if not form.is_valid():
-        return order_page(request, order, form)
+        return order_page(request, queries.whole(order), form=form, status=422)
     try:
         moved, said = do(order, form, queries.actor(member(request)), datetime.now(UTC))
     except (StaleOrder, MoveRefused, NotPayable) as refused:
