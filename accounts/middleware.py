@@ -41,7 +41,6 @@ class SessionMiddleware(sessions.SessionMiddleware):
     def _ended(request: HttpRequest) -> HttpResponse:
         request.session = SessionStore()
         request.user = AnonymousUser()
-        request.cart_reading = None  # type: ignore[attr-defined]
         ended = render(request, "accounts/ended.html", status=403)
         ended["Cache-Control"] = "no-store"
         return ended

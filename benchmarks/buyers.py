@@ -37,6 +37,7 @@ TYPED = {
 }
 _TAG = re.compile(r"<input\b([^>]*)>")
 _ATTRIBUTE = re.compile(r'([\w-]+)(?:="([^"]*)")?')
+_ACTION = re.compile(r'<form\b[^>]*\baction="([^"]*)"[^>]*\bdata-checkout')
 _HEADING = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
 _NUMBER = re.compile(r"^/orders/([\w-]+)/")
 _LOST_PATIENCE = "nobody answered"
@@ -161,14 +162,16 @@ class Buyer:
         return self.words != _LOST_PATIENCE
 
     async def _buy(self, visit: _Visit) -> None:
-        page = await visit.followed(await visit.ask("GET", "/checkout/"))
+        page = await visit.followed(await visit.ask("GET", "/checkout/review/"))
         presses = 0
         while (form := _preset(page.text)).get("checkout") and presses < self.presses:
-            if form["on"] == "review":
+            step = _ACTION.search(page.text)
+            at = step[1] if step else ""
+            if at == "/checkout/review/":
                 presses += 1
             else:
-                form |= {**TYPED, "email": self.email, "step": form["on"]}
-            page = await visit.ask("POST", "/checkout/", form)
+                form |= {**TYPED, "email": self.email}
+            page = await visit.ask("POST", at, form)
             if page.place.startswith("/testbank/"):
                 page = await visit.paid(page.place, self.card)
             page = await visit.followed(page)

@@ -5,6 +5,7 @@ from django.utils.functional import SimpleLazyObject
 
 from cart import owner, queries
 from cart.entities import Badge
+from cart.request_cart import request_cart
 
 
 def cart_badge(request: HttpRequest) -> dict[str, object]:
@@ -13,12 +14,9 @@ def cart_badge(request: HttpRequest) -> dict[str, object]:
     def look() -> Badge:
         if not hasattr(request, "user"):
             return Badge()  # refused by a middleware, before anybody asked who it is
-        reading = getattr(request, "cart_reading", None)
-        if reading is None and (owner_id := owner.owner_of(request)):
-            reading = queries.badge_started(owner_id)
-        if reading is None:
+        if (owner_id := owner.owner_of(request)) is None:
             return Badge()
-        found = queries.badge(reading)
+        found = queries.badge(request_cart(request).reading(owner_id))
         owner.saw_active_cart(request, found.cart_id)
         return found
 

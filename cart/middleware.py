@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
-from cart import owner, queries
+from cart import owner
+from cart.request_cart import request_cart
 
 
 class OwnerMiddleware:
@@ -27,4 +28,4 @@ class OwnerMiddleware:
             and not getattr(view, "without_header", False)
             and (owner_id := owner.owner_of(request))
         ):
-            request.cart_reading = queries.badge_started(owner_id)  # type: ignore[attr-defined]
+            request_cart(request).reading(owner_id)

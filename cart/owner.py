@@ -12,6 +12,8 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import salted_hmac
 
+from cart.request_cart import request_cart
+
 _SALT = "cart.owner"
 GUEST_SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie at most
 
@@ -32,16 +34,14 @@ def checked_owner_of(request: HttpRequest) -> UUID | None:
 
 def guest_of(request: HttpRequest) -> UUID | None:
     """Return the id in the guest's cookie, or None. A cookie that we have not signed counts as none."""
-    if (made := getattr(request, "new_guest_id", None)) is not None:
-        return made  # type: ignore[no-any-return]
-    return _cookie(request)[0]
+    return request_cart(request).new_guest_id or _cookie(request)[0]
 
 
 def owner_for_writing(request: HttpRequest) -> UUID:
     """Return the owner's id; a new guest gets one, and a cookie with the answer."""
     owner_id = owner_of(request)
     if owner_id is None:
-        owner_id = request.new_guest_id = _new_guest(request)  # type: ignore[attr-defined]
+        owner_id = request_cart(request).new_guest_id = _new_guest(request)
     return owner_id
 
 
@@ -67,7 +67,7 @@ def active_cart_hint(request: HttpRequest) -> UUID | None:
 
 def saw_active_cart(request: HttpRequest, cart_id: UUID | None) -> None:
     """Note which cart is active, for the next request's hint."""
-    request.active_cart_id = cart_id  # type: ignore[attr-defined]
+    request_cart(request).active_cart_id = cart_id
 
 
 def remember(request: HttpRequest, response: HttpResponse) -> None:
@@ -75,7 +75,7 @@ def remember(request: HttpRequest, response: HttpResponse) -> None:
     if settings.CART_COOKIE_NAME in response.cookies:  # a login has just removed it
         return
     known = _cookie(request)
-    now = (guest_of(request), getattr(request, "active_cart_id", None) or known[1])
+    now = (guest_of(request), request_cart(request).active_cart_id or known[1])
     if now != known:
         response.set_cookie(
             settings.CART_COOKIE_NAME,

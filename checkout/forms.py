@@ -10,6 +10,7 @@ from django import forms
 
 from accounts.forms import AddressFields, email_field
 from checkout.offers import ways_to_pay
+from checkout.steps import DELIVERY, DETAILS
 from payments import gateways
 from pricing.delivery import DEFAULT_COUNTRY, METHODS, Method, methods
 
@@ -17,8 +18,8 @@ from pricing.delivery import DEFAULT_COUNTRY, METHODS, Method, methods
 class CheckoutForm(AddressFields):
     """Who, where to, and how. Nothing here says what is bought or what it costs: the server knows."""
 
-    # What is asked on its second step; all else on the first.
-    WAYS = ("delivery", "payment", "same_billing")
+    # What the second step asks for; the first one asks for all else.
+    OF_DELIVERY = ("delivery", "payment", "same_billing")
 
     # As on the page, so that the summary of errors reads from top to bottom.
     field_order = ("email",)
@@ -74,21 +75,18 @@ class CheckoutForm(AddressFields):
         """Whether the invoice goes to another address than the parcel."""
         return not self["same_billing"].value()
 
-    @property
-    def details_wrong(self) -> bool:
-        """Whether something of the first step is missing or wrong."""
-        return any(name not in self.WAYS for name in self.errors)
+    def is_wrong(self, step: str) -> bool:
+        """Tell whether something in the fields of a step is missing or wrong."""
+        return any(self._step_of(name) == step for name in self.errors)
 
-    @property
-    def ways_wrong(self) -> bool:
-        """Whether something of the second step is missing or wrong."""
-        return any(name in self.WAYS for name in self.errors)
-
-    def asked_only(self, *, ways: bool) -> None:
+    def asked_only(self, step: str) -> None:
         """Forget the errors of another step than the one that was sent."""
         for name in list(self.errors):
-            if (name in self.WAYS) != ways:
+            if self._step_of(name) != step:
                 del self.errors[name]
+
+    def _step_of(self, name: str) -> str:
+        return DELIVERY if name in self.OF_DELIVERY else DETAILS
 
 
 class BillingForm(AddressFields):

@@ -11,6 +11,7 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
 from checkout.forms import BillingForm, CheckoutForm
+from checkout.steps import DETAILS
 
 _SALT = "orders.typed"
 SECONDS = 24 * 3600
@@ -33,10 +34,10 @@ def typed_before(request: HttpRequest, owner_id: UUID) -> dict[str, str]:
         return {}
 
 
-def typed_now(posted: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
-    """Return what has been typed, with what a form has just sent; a box that is not ticked is not sent."""
+def typed_now(posted: Mapping[str, str], before: Mapping[str, str], step: str) -> dict[str, str]:
+    """Return what has been typed, with what a step's form has just sent; a box that is not ticked is not sent."""
     sent = {name: posted[name] for name in NAMES if name in posted}
-    if posted.get("on") != "details":
+    if step != DETAILS:
         sent["same_billing"] = posted.get("same_billing", "")
     return {**before, **sent}
 

@@ -6,5 +6,7 @@ from checkout import views
 
 app_name = "checkout"
 urlpatterns = [
-    path("checkout/", views.checkout, name="details"),
+    path("checkout/", views.details, name="details"),
+    path("checkout/delivery/", views.delivery, name="delivery"),
+    path("checkout/review/", views.review, name="review"),
 ]

@@ -81,6 +81,12 @@ def remember(request: HttpRequest, response: HttpResponse, order_id: UUID) -> No
     )
 
 
+def remember_guests(request: HttpRequest, response: HttpResponse, order: Order) -> None:
+    """Let this browser open a guest's order; a member's opens by their session, and not any more after they left."""
+    if order.user_id is None:
+        remember(request, response, order.order_id)
+
+
 def remembered(request: HttpRequest) -> list[UUID]:
     """Return the orders that this browser may open without a session, the last one first."""
     try:

@@ -234,7 +234,7 @@ LIMITS = {
 
 # So many requests for the checkout a process works on at once, and so many more wait in its threads (web.waiting_room). One
 # keeps a processor busy: with more of them none is answered sooner, and all other pages are later.
-IN_LINE = ["checkout:details"]
+IN_LINE = ["checkout:details", "checkout:delivery", "checkout:review"]
 CHECKOUTS_AT_ONCE = env.int("CHECKOUTS_AT_ONCE", default=1)
 CHECKOUTS_NEXT = env.int("CHECKOUTS_NEXT", default=env.int("WEB_THREADS", default=16) // 4)
 

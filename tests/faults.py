@@ -224,6 +224,13 @@ FAULTS = (
     ),
     # ---- Orders
     _fault(
+        "A step of the checkout can be passed over",
+        "checkout/views.py",
+        "    if visit.skips(step):\n        return redirect(address_of(visit.first_open))\n",
+        "",
+        "tests/checkout/test_checkout.py",
+    ),
+    _fault(
         "Two checkouts order one cart",
         "orders/operations/placing.py",
         "    elif order.keeps_cart:\n        raise CartOrdered(order)\n",

@@ -13,27 +13,21 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from cart import operations, owner, people, queries
-from cart.access import EDIT, VIEW, Access, access
-from cart.destination import countries, destination, destination_remembered
+from cart.access import EDIT, VIEW, access
+from cart.destination import destination_remembered
 from cart.entities import Badge, Cart, Line
 from cart.errors import CartError, NoSuchCart, NoSuchLine, PriceMoved, SoldOut
-from cart.forms import AddForm, AgreeForm, ChangeForm, LineForm, RestoreForm, VoucherForm, add_form
-from cart.people import People
-from cart.today import CartToday, as_today, shown
-from cart.undo import Removed, removed
-from cassandra_db import Chain
+from cart.forms import AddForm, AgreeForm, ChangeForm, LineForm, RestoreForm, add_form
+from cart.pages import badge_now, cart_address, cart_context, press_refused, sums_in_words
+from cart.undo import removed
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
-from catalogue.queries import categories_ahead, goods_named, on_sale, product_now
+from catalogue.queries import goods_named, on_sale, product_now
 from inventory.queries import stock_of
-from pricing import delivery
 from pricing.templatetags.money import format_money as in_words
-from promotions.operations import person_key
-from web.methods import get_or_post, own
+from web.methods import own, post_only
 from web.rendering import done, page, without_header
 
-# How many lines the page draws unless all are asked for.
-MOST_DRAWN = 100
 TOO_LATE = "That was taken out too long ago to be put back from here. You can add it again from its page."
 
 
@@ -43,7 +37,7 @@ TOO_LATE = "That was taken out too long ago to be put back from here. You can ad
 def show(request: HttpRequest) -> HttpResponse:
     """Show the active cart, with its sums for the country that is chosen there."""
     part = "sums" if "country" in request.GET else "cart"
-    context = _cart(request, undo=removed(request.GET.get("removed", "")))
+    context = cart_context(request, undo=removed(request.GET.get("removed", "")))
     response = page(request, "cart/show.html", context, part=part)
     destination_remembered(request, response)
     return response
@@ -73,10 +67,10 @@ def changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
         raise Http404("no such cart")
     if request.GET.get("version") == version:
         return HttpResponse(status=204)
-    context = _cart(request, undo=removed(request.GET.get("removed", "")))
+    context = cart_context(request, undo=removed(request.GET.get("removed", "")))
     if context["cart"] is None or context["cart"].cart_id != cart_id:
         raise Http404("no such cart")
-    messages.info(request, f"Changed meanwhile. {_sums_in_words(_badge_of(context['cart']))}")
+    messages.info(request, f"Changed meanwhile. {sums_in_words(_badge_of(context['cart']))}")
     return page(request, "cart/show.html", context, part="cart", beside=True)
 
 
@@ -94,13 +88,10 @@ def panel(request: HttpRequest) -> HttpResponse:
     return page(request, "cart/panel.html", {}, part="panel")
 
 
-@get_or_post
-@never_cache
+@post_only("cart:show")
 @own
 def add(request: HttpRequest) -> HttpResponse:
     """Put a variant into the active cart."""
-    if request.method != "POST":
-        return redirect("cart:show")
     form = AddForm(request.POST)
     goods = None
     try:
@@ -120,19 +111,16 @@ def add(request: HttpRequest) -> HttpResponse:
     except (CartError, NoLongerSold) as error:
         form.add_error("quantity" if goods else None, str(error))
         return _not_added(request, form, goods)
-    badge = _read_again(request)
+    badge = badge_now(request)
     messages.success(request, _added_in_words(added, badge))
     context = {"added": added, "form": add_form(goods[1].sku), "quantity": quantity}
     return done(request, reverse("cart:show"), "cart/add.html", context, part="answer")
 
 
-@get_or_post
-@never_cache
+@post_only("cart:show")
 @own
 def change(request: HttpRequest) -> HttpResponse:
     """Set a line's quantity."""
-    if request.method != "POST":
-        return redirect("cart:show")
     form = ChangeForm(request.POST)
     try:
         if not form.is_valid():
@@ -147,17 +135,14 @@ def change(request: HttpRequest) -> HttpResponse:
     except (CartError, NoLongerSold) as error:
         form.add_error("quantity", str(error))
         return _unchanged(request, form)
-    messages.success(request, _changed_in_words(changed, _read_again(request)))
-    return done(request, _address(request), "cart/show.html", lambda: _cart(request), part="cart")
+    messages.success(request, _changed_in_words(changed, badge_now(request)))
+    return done(request, cart_address(request), "cart/show.html", lambda: cart_context(request), part="cart")
 
 
-@get_or_post
-@never_cache
+@post_only("cart:show")
 @own
 def agree(request: HttpRequest) -> HttpResponse:
     """Agree to prices that have risen, as the page has shown them."""
-    if request.method != "POST":
-        return redirect("cart:show")
     form = AgreeForm(request.POST)
     try:
         if not form.is_valid():
@@ -167,35 +152,29 @@ def agree(request: HttpRequest) -> HttpResponse:
     except CartError as error:
         return press_refused(request, str(error))
     words = "The new price counts now." if len(agreed) == 1 else "The new prices count now."
-    messages.success(request, f"{words} {_sums_in_words(_read_again(request))}")
-    return done(request, _address(request), "cart/show.html", lambda: _cart(request), part="cart")
+    messages.success(request, f"{words} {sums_in_words(badge_now(request))}")
+    return done(request, cart_address(request), "cart/show.html", lambda: cart_context(request), part="cart")
 
 
-@get_or_post
-@never_cache
+@post_only("cart:show")
 @own
 def remove(request: HttpRequest) -> HttpResponse:
     """Take a line out; the answer offers to put it back."""
-    if request.method != "POST":
-        return redirect("cart:show")
     form = LineForm(request.POST)
     try:
         cart_id, line = _named_line(request, form)
         undo = operations.line_removed(_owner(request), cart_id, line.key, datetime.now(UTC))
     except CartError as error:
         return press_refused(request, str(error))
-    messages.success(request, f"{undo.name} was taken out. {_sums_in_words(_read_again(request))}")
-    to = f"{_address(request)}?{urlencode({'removed': undo.token()})}"
-    return done(request, to, "cart/show.html", lambda: _cart(request, undo=undo), part="cart")
+    messages.success(request, f"{undo.name} was taken out. {sums_in_words(badge_now(request))}")
+    to = f"{cart_address(request)}?{urlencode({'removed': undo.token()})}"
+    return done(request, to, "cart/show.html", lambda: cart_context(request, undo=undo), part="cart")
 
 
-@get_or_post
-@never_cache
+@post_only("cart:show")
 @own
 def restore(request: HttpRequest) -> HttpResponse:
     """Put back what was taken out."""
-    if request.method != "POST":
-        return redirect("cart:show")
     form = RestoreForm(request.POST)
     undo = removed(form.cleaned_data["removed"]) if form.is_valid() else None
     if undo is None:
@@ -208,15 +187,10 @@ def restore(request: HttpRequest) -> HttpResponse:
         restored = operations.line_restored(_owner(request), undo, found, variant, datetime.now(UTC))
     except (CartError, NoLongerSold) as error:
         return press_refused(request, str(error))
-    badge = _read_again(request)
-    messages.success(request, f"{undo.name} is back in your cart. {_sums_in_words(badge)}")
+    badge = badge_now(request)
+    messages.success(request, f"{undo.name} is back in your cart. {sums_in_words(badge)}")
     context = {"restored": restored.line.key if restored.line else ""}
-    return done(request, _address(request), "cart/show.html", lambda: _cart(request) | context, part="cart")
-
-
-def person_of(request: HttpRequest, person_id: UUID) -> str:
-    """Return as whom the visitor uses codes: a member by the account; of a guest that is known at the checkout only."""
-    return "" if person_id == owner.guest_of(request) else person_key(person_id)
+    return done(request, cart_address(request), "cart/show.html", lambda: cart_context(request) | context, part="cart")
 
 
 def _owner(request: HttpRequest) -> UUID:
@@ -245,129 +219,6 @@ def _named_line(request: HttpRequest, form: LineForm) -> tuple[UUID, Line]:
     return cart_id, line
 
 
-def _read_again(request: HttpRequest) -> Badge:
-    """Return the active cart's sums as they are now; the header of this answer shows the same."""
-    request.cart_reading = reading = queries.badge_started(owner.owner_for_writing(request))  # type: ignore[attr-defined]
-    badge = queries.badge(reading)
-    owner.saw_active_cart(request, badge.cart_id)
-    return badge
-
-
-def _cart(request: HttpRequest, *, undo: Removed | None = None) -> dict[str, Any]:
-    """Return what the cart's page shows."""
-    categories_ahead()
-    owner_id, reading = owner.owner_of(request), getattr(request, "cart_reading", None)
-    if reading is None and owner_id:
-        request.cart_reading = reading = queries.badge_started(owner_id)  # type: ignore[attr-defined]
-    found, later = _opened(request, owner_id, reading) if reading and owner_id else (None, ())
-    # The member was read beside the cart. One who may not sign in any more has lost the session by this look.
-    if not request.user.is_authenticated and owner.owner_of(request) != owner_id:
-        request.cart_reading = request.cart_access = None  # type: ignore[attr-defined]
-        return _cart(request, undo=undo)
-    context: dict[str, Any] = {"shown": found, "cart": found.cart if found else None, "undo": undo, "later": later}
-    context |= {"access": getattr(request, "cart_access", None), "operation": uuid4()}
-    if found is None:
-        return context
-    context |= {"voucher": _voucher(found)} | _shared(request, found) | _place(request, found)
-    return context | _sums(request, found) | _part(request, found)
-
-
-def _voucher(found: CartToday) -> VoucherForm:
-    """Return the field for a code, with the one that the cart has, and beside it why that takes nothing off."""
-    typed = found.cart.voucher
-    form = VoucherForm({"cart": str(found.cart.cart_id), "code": typed}) if typed else VoucherForm()
-    if found.applied.refused:
-        form.add_error("code", found.applied.refused)
-    return form
-
-
-def _shared(request: HttpRequest, found: CartToday) -> dict[str, Any]:
-    """Return who is in the cart, and the version that its page asks about if others may change it meanwhile."""
-    there: People = request.cart_people  # type: ignore[attr-defined]
-    mine: Access = request.cart_access  # type: ignore[attr-defined]
-    live = there.live or not mine.own
-    return {"people": there, "live": people.version(queries.version_of(found.cart), mine.role) if live else ""}
-
-
-def _place(request: HttpRequest, found: CartToday) -> dict[str, Any]:
-    """Return whether this is the active cart, which alone is ordered, and the address of its page."""
-    active = found.cart.cart_id == _active(request)
-    return {
-        "active": active,
-        "here": reverse("cart:show") if active else reverse("cart:one", args=[found.cart.cart_id]),
-    }
-
-
-def _wanted(request: HttpRequest) -> UUID | None:
-    """Return the cart that the address or the press names; None for the active one, whichever that is."""
-    if request.method != "POST":
-        named = request.resolver_match.kwargs.get("cart_id") if request.resolver_match else None
-        return named if isinstance(named, UUID) else None
-    if undo := removed(request.POST.get("removed", "")):
-        return undo.cart_id
-    try:
-        return UUID(request.POST.get("cart", ""))
-    except ValueError:
-        return None
-
-
-def _opened(request: HttpRequest, person_id: UUID, reading: Chain) -> tuple[CartToday | None, tuple[Line, ...]]:
-    """Return the cart that a page is about, as it is today, and what is kept for later in it."""
-    wanted, hint = _wanted(request), owner.active_cart_hint(request)
-    kept = queries.LATER.start(cart_id=hint) if hint and not wanted else None
-    around = people.people_started(hint) if hint and not wanted else None
-    person = person_of(request, person_id)
-    found = shown(reading, hint, person) if not wanted else None
-    rows = reading.result()[0]
-    row = next((row for row in rows if wanted and row.cart_id == wanted), None) or queries.active(rows)
-    if row is None:
-        return None, ()
-    try:
-        request.cart_access = (  # type: ignore[attr-defined]
-            access(person_id, row.cart_id, VIEW) if row.role else Access(row.cart_id, row.cart_name)
-        )
-    except NoSuchCart:  # not shared any more
-        return None, ()
-    if found is None or found.cart.cart_id != row.cart_id:
-        found = as_today(queries.cart(row.cart_id, row.cart_name), person=person)
-    if kept is None or row.cart_id != hint:
-        kept = queries.LATER.start(cart_id=row.cart_id)
-    if around is None or row.cart_id != hint:
-        around = people.people_started(row.cart_id)
-    request.cart_people = people.as_people(row.cart_id, around.rows())  # type: ignore[attr-defined]
-    return found, queries.later(kept.rows())
-
-
-def _address(request: HttpRequest) -> str:
-    """Return the page of the cart that a press was about."""
-    wanted = _wanted(request)
-    return reverse("cart:one", args=[wanted]) if wanted and wanted != _active(request) else reverse("cart:show")
-
-
-def _active(request: HttpRequest) -> UUID | None:
-    reading = getattr(request, "cart_reading", None)
-    return queries.badge(reading).cart_id if reading else None
-
-
-def _sums(request: HttpRequest, found: CartToday) -> dict[str, Any]:
-    """Return what the cart comes to in the country chosen, with each way to get it there."""
-    country, now = destination(request), datetime.now(UTC)
-    ways = delivery.methods(country)
-    sums = found.sums(country, ways[0])
-    return {
-        "country": country,
-        "countries": countries(),
-        "sums": sums,
-        "ways": [(way, found.applied.delivery(found.quoted, way), *way.arrives(now)) for way in ways] if sums else [],
-    }
-
-
-def _part(request: HttpRequest, found: CartToday) -> dict[str, Any]:
-    """Return the lines that the page draws: the first hundred, or all if that is asked for."""
-    everything = "all" in request.GET or len(found.lines) <= MOST_DRAWN
-    return {"lines": found.lines if everything else found.lines[:MOST_DRAWN], "everything": everything}
-
-
 def _not_added(request: HttpRequest, form: AddForm, goods: tuple[Product, Variant] | None) -> HttpResponse:
     # The next press is another one: it goes to the cart that is active then.
     form.data = {name: form.data[name] for name in form.data} | {"operation": str(uuid4())}
@@ -386,28 +237,9 @@ def _unchanged(request: HttpRequest, form: ChangeForm) -> HttpResponse:
         "typed": form["quantity"].value(),
         "errors": form.errors["quantity"],
     }
-    return page(request, "cart/show.html", _cart(request) | {"wrong": wrong, "form": form}, part="cart", status=422)
-
-
-def cart_shown(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
-    """Show the cart that a press was about, as it is."""
-    return page(request, "cart/show.html", _cart(request) | context, part="cart", status=status)
-
-
-def cart_changed(request: HttpRequest) -> HttpResponse:
-    """Answer a press that has changed the cart."""
-    _read_again(request)
-    return done(request, _address(request), "cart/show.html", lambda: _cart(request), part="cart")
-
-
-def press_refused(request: HttpRequest, sentence: str) -> HttpResponse:
-    """Show the cart as it is, and why the press has changed nothing."""
-    return cart_shown(request, {"refused": sentence, "has_errors": True}, 422)
-
-
-def _sums_in_words(badge: Badge) -> str:
-    things = "1 item" if badge.item_count == 1 else f"{badge.item_count} items"
-    return f"{badge.name}: {things}, {in_words(badge.subtotal)}." if badge.item_count else f"{badge.name} is empty."
+    return page(
+        request, "cart/show.html", cart_context(request) | {"wrong": wrong, "form": form}, part="cart", status=422
+    )
 
 
 def _price_in_words(added: operations.Added) -> str:
@@ -418,10 +250,10 @@ def _price_in_words(added: operations.Added) -> str:
 
 def _added_in_words(added: operations.Added, badge: Badge) -> str:
     name = added.line.label if added.line else "It"
-    return f"{name} is in your cart.{_price_in_words(added)} {_sums_in_words(badge)}"
+    return f"{name} is in your cart.{_price_in_words(added)} {sums_in_words(badge)}"
 
 
 def _changed_in_words(changed: operations.Added, badge: Badge) -> str:
     name = changed.line.label if changed.line else "It"
     count = changed.line.quantity if changed.line else 0
-    return f"{name}: {count} now. {_sums_in_words(badge)}"
+    return f"{name}: {count} now. {sums_in_words(badge)}"

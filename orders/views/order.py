@@ -20,8 +20,8 @@ from orders.forms import LookupForm
 from orders.invoice import has_invoice
 from orders.invoice import invoice as as_pdf
 from orders.items import Item
+from orders.payment_status import ask_bank
 from orders.states import CONFIRMING
-from orders.views.payment import asked
 from web.errors import TooManyAttempts
 from web.limits import attempted
 from web.methods import get_or_post, own, public
@@ -34,7 +34,7 @@ from web.rendering import page, too_many
 def detail(request: HttpRequest, number: str) -> HttpResponse:
     """An order: what it is at, what is in it, where it goes."""
     # While the bank thinks, looking at the page asks it; the worker would find the same out a little later.
-    order = asked(access.own_order(request, number))
+    order = ask_bank(access.own_order(request, number))
     attempts = queries.attempts(order.order_id)
     items = queries.items(order)
     context = {

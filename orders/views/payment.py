@@ -17,47 +17,21 @@ from accounts.access import to_login
 from orders import access, numbers, operations, queries
 from orders.entities import Order
 from orders.errors import NoticeBusy, NotPayable, OrderError
+from orders.payment_redirect import to_payment
+from orders.payment_status import ask_bank, settle_payment
 from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayAway, NoGateway
-from web.methods import get_or_post, own, public
+from web.methods import own, post_only, public
 from web.rendering import without_header
 
 log = logging.getLogger(__name__)
 
 
-def remember_guests(request: HttpRequest, response: HttpResponse, order: Order) -> None:
-    """Let this browser open a guest's order; a member's opens by their session, and not any more after they left."""
-    if order.user_id is None:
-        access.remember(request, response, order.order_id)
-
-
-def to_payment(request: HttpRequest, order: Order) -> HttpResponse:
-    """Send the shopper to the gateway, or to the order's page when there is nothing to pay (any more)."""
-    try:
-        url = operations.payment_started(order, _origin(request), datetime.now(UTC)).url
-    except NotPayable:
-        response = redirect("orders:detail", order.number)
-    except (OrderError, GatewayAway) as refused:
-        messages.error(request, str(refused))
-        response = redirect("orders:detail", order.number)
-    else:
-        response = redirect(url)
-    remember_guests(request, response, order)
-    return response
-
-
-def _origin(request: HttpRequest) -> str:
-    return f"{request.scheme}://{request.get_host()}"
-
-
-@get_or_post
-@never_cache
+@post_only("orders:detail", "number")
 @own
 def pay(request: HttpRequest, number: str) -> HttpResponse:
     """Try once more to pay an order."""
-    if request.method != "POST":
-        return redirect("orders:detail", number)
     order = access.own_order(request, number)
     if order.waits_for_payment and order.pay_until < datetime.now(UTC):
         messages.warning(request, "The time to pay this order is over. Nothing was charged.")
@@ -65,15 +39,12 @@ def pay(request: HttpRequest, number: str) -> HttpResponse:
     return to_payment(request, order)
 
 
-@get_or_post
-@never_cache
+@post_only("orders:detail", "number")
 @own
 @access.by_its_buyer
 def give_up(request: HttpRequest, order: Order) -> HttpResponse:
     """The shopper does not want to pay: the order's things are free again, and still in the cart."""
-    if request.method != "POST":
-        return redirect("orders:detail", order.number)
-    order = asked(order)
+    order = ask_bank(order)
     try:
         if not order.waits_for_payment:
             raise NotPayable
@@ -85,13 +56,10 @@ def give_up(request: HttpRequest, order: Order) -> HttpResponse:
     return redirect("cart:show")
 
 
-@get_or_post
-@never_cache
+@post_only("orders:detail", "number")
 @own
 def keep(request: HttpRequest, number: str) -> HttpResponse:
     """The shopper is still about to pay: the order's things are kept a little longer."""
-    if request.method != "POST":
-        return redirect("orders:detail", number)
     order = access.own_order(request, number)
     try:
         until = operations.kept_longer(order, datetime.now(UTC))
@@ -99,23 +67,6 @@ def keep(request: HttpRequest, number: str) -> HttpResponse:
     except (OrderError, GatewayAway) as refused:
         messages.error(request, str(refused))
     return redirect("orders:detail", number)
-
-
-def asked(order: Order) -> Order:
-    """Ask the bank about a payment that is under way, and return the order as it is then."""
-    under_way = next((each for each in queries.attempts(order.order_id) if each.state == "started"), None)
-    if under_way is None or not order.waits_for_payment:
-        return order
-    return _settled(order, under_way.payment_id)
-
-
-def _settled(order: Order, payment_id: UUID) -> Order:
-    try:
-        return operations.payment_settled(order.order_id, payment_id, datetime.now(UTC)) or order
-    except (GatewayAway, LookupError, ValueError) as away:
-        # The worker asks again; until then the order's page tells what is known.
-        log.warning("order %s: the gateway does not answer: %s", order.number, away)
-        return order
 
 
 @require_safe
@@ -126,7 +77,7 @@ def payment_return(request: HttpRequest, number: str, payment_id: UUID) -> HttpR
     if not request.user.is_authenticated and _signed_out_at_the_bank(number, payment_id):
         return to_login(request)
     order = access.own_order(request, number)
-    _settled(order, payment_id)
+    settle_payment(order, payment_id)
     return redirect("orders:detail", order.number)
 
 

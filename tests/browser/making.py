@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 import pyotp
 from django.conf import settings
 from django.core import signing
+from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
@@ -21,13 +22,14 @@ from accounts import second_factor
 from accounts.addresses import Address
 from accounts.models import User
 from accounts.operations import address_saved, email_change_link, registration_link, reset_link
-from benchmarks.buyers import cart_for
+from benchmarks.buyers import TYPED, cart_for
 from cart import operations as carts
 from cart import queries as cart_queries
 from cart.operations import sharing
 from catalogue import operations as catalogue
 from catalogue.entities import Product
 from catalogue.queries import category_by_slug, product, product_id_by_slug
+from checkout.typed import keep
 from demo import goods as data
 from demo.testbank.cards import CHALLENGED
 from demo.testbank.operations import card_given
@@ -59,6 +61,7 @@ def made() -> None:
     guest[settings.ORDER_COOKIE_NAME] = signing.dumps(
         [each.order_id.hex for each in orders.values()], salt="orders.cookie"
     )
+    guest[settings.CHECKOUT_COOKIE_NAME] = _typed(guest)
     things = _addressed(ann, now) | _carts(guest, now) | _payments(orders, now)
     things |= {name: each.number for name, each in orders.items()}
     people, shared_carts = _people(ann, guest), []
@@ -128,6 +131,13 @@ def _carts(guest: Cookies, now: datetime) -> dict[str, str]:
         "line": lines[_goods(steps.TWO_CHOICES).product_id],
         "link": _token(link.address),
     }
+
+
+def _typed(guest: Cookies) -> str:
+    """What a guest has typed at the checkout, so that each of its steps can be looked at."""
+    response, person = HttpResponse(), signing.loads(guest[settings.CART_COOKIE_NAME], salt="cart.owner")[0]
+    keep(response, UUID(hex=person), TYPED | {"email": "guest@example.org"})
+    return response.cookies[settings.CHECKOUT_COOKIE_NAME].value
 
 
 def _addressed(ann: User, now: datetime) -> dict[str, str]:

@@ -77,9 +77,9 @@ PLACES: dict[str, dict[str, Place]] = {
         "telling that is over": Place("notifications:waiting", "/cart/wait/{forged}/", status=410),
     },
     "orders": {
-        "checkout": Place("checkout:details", "/checkout/", "guest"),
-        "checkout's first step": Place("checkout:details", "/checkout/?step=details", "guest"),
-        "checkout's second step": Place("checkout:details", "/checkout/?step=ways", "guest"),
+        "checkout's first step": Place("checkout:details", "/checkout/", "guest"),
+        "checkout's second step": Place("checkout:delivery", "/checkout/delivery/", "guest"),
+        "checkout's last step": Place("checkout:review", "/checkout/review/", "guest"),
         "line before the checkout": Place(address="/checkout/", drawn="waiting_room.html"),
         "bank": Place("testbank:pay", "/testbank/{card}/"),
         "bank that asks for a code": Place("testbank:pay", "/testbank/{code}/"),

@@ -54,12 +54,14 @@ def fill_in_checkout(page: Page, email: str = "ann@example.org") -> None:
     """Go through the checkout as a guest, up to its last step."""
     fill_in_details(page, email)
     page.get_by_role("button", name="Go on to delivery and payment").click()
+    expect(page).to_have_url(re.compile("/checkout/delivery/$"))
     look_it_over(page)
 
 
 def look_it_over(page: Page) -> None:
     """Leave delivery and payment as they are preset."""
     page.get_by_role("button", name="Look it over").click()
+    expect(page).to_have_url(re.compile("/checkout/review/$"))
     expect(page.locator("#pay")).to_be_visible()
 
 

@@ -88,7 +88,7 @@ def test_x6_a_guest_buys_by_keyboard_alone(page: Page) -> None:
     tab_to(page, "#add-button")
     page.keyboard.press("Enter")
     expect(page.locator("#added-title")).to_be_focused()
-    tab_to(page, "#added a[href='/checkout/']")
+    tab_to(page, "#added a[href='/checkout/review/']")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("Checkout")
     for field, value in (

@@ -163,7 +163,7 @@ def test_x64_the_steps_of_the_checkout_keep_what_was_chosen(page: Page) -> None:
     assert_accessible(page, "the checkout's last step")
     page.get_by_role("button", name="Change your details").click()
     expect(page.locator("#id_email")).to_have_value("ann@example.org")
-    page.goto("/checkout/")
+    page.goto("/checkout/review/")
     expect(page.locator("#pay")).to_be_visible()
 
 

@@ -14,7 +14,7 @@ from django.test import Client
 from cart import operations, queries
 from cart.errors import CartFull
 from cart.limits import MAX_LINES
-from cart.views.lines import MOST_DRAWN
+from cart.pages import MOST_DRAWN
 from cassandra_db import write_together
 from cassandra_db.session import session
 from catalogue.entities import Product

@@ -273,7 +273,7 @@ def test_a_page_offers_what_the_role_may_do(scene: Scene, subtests: pytest.Subte
             text = text_of(client.get(reverse("cart:one", args=[scene.cart_id])))
             assert ('name="quantity"' in text) == (EDIT in may)
             assert (f'action="{reverse("cart:remove")}"' in text) == (EDIT in may)
-            assert (f'href="{reverse("checkout:details")}"' in text) == (BUY in may)
+            assert (f'href="{reverse("checkout:review")}"' in text) == (BUY in may)
             around = text_of(client.get(reverse("cart:people", args=[scene.cart_id])))
             assert ("Send the invitation" in around) == (OWN in may)
             assert ("Make a link" in around or "Withdraw the link" in around) == (OWN in may)
@@ -284,7 +284,7 @@ def test_a_page_offers_what_the_role_may_do(scene: Scene, subtests: pytest.Subte
 def test_checkout_demands_the_right_to_buy(scene: Scene, subtests: pytest.Subtests) -> None:
     for role, may in ROLES.items():
         with subtests.test(role):
-            response = scene.as_(role).get(reverse("checkout:details") + "?step=details")
+            response = scene.as_(role).get(reverse("checkout:details"))
             if BUY in may:
                 assert response.status_code == 200
                 assert "Mug" in text_of(response)

@@ -25,6 +25,8 @@ from cart.errors import CartChanged
 from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN
 from catalogue.entities import Product
 from checkout.checkouts import checkout_of
+from checkout.forms import CheckoutForm
+from checkout.steps import STEPS
 from demo.testbank import queries as bank_queries
 from jobs.minutes import minute_of
 from mail import queries as mails
@@ -94,8 +96,9 @@ def tab(shopper: Shopper) -> Shopper:
     return Shopper(client=other)
 
 
-def at(step: str = "") -> str:
-    return reverse("checkout:details") + (f"?step={step}" if step else "")
+def at(step: str = "review") -> str:
+    """Return a step's address; that of the last one leads to the first that is open."""
+    return reverse(f"checkout:{step}")
 
 
 def heading(page: Any) -> str:
@@ -130,14 +133,14 @@ def test_x64_steps_are_numbered_and_finished_ones_collapse_to_a_summary_with_cha
 
 def test_x64_reload_resumes_and_back_loses_nothing(shopper: Shopper) -> None:
     assert heading(shopper.client.get(at(), follow=True)) == "1 Your details"
-    assert shopper.typed("details", city="Köln")["Location"] == at("ways")
-    assert heading(shopper.client.get(at())) == "2 Delivery and payment"
+    assert shopper.typed("details", city="Köln")["Location"] == at("delivery")
+    assert heading(shopper.client.get(at(), follow=True)) == "2 Delivery and payment"
     assert shopper.typed(city="Köln", delivery="express")["Location"] == at("review")
     for _ in range(2):
         page = html.fromstring(shopper.client.get(at()).content)
         assert heading(page) == "3 Look it over and order"
         assert "Köln" in text(page)
-    back = html.fromstring(shopper.client.get(at("ways")).content)
+    back = html.fromstring(shopper.client.get(at("delivery")).content)
     assert back.xpath("//input[@name='delivery'][@checked]/@value") == ["express"]
     back = html.fromstring(shopper.client.get(at("details")).content)
     assert back.xpath("//input[@name='city']/@value") == ["Köln"]
@@ -145,11 +148,10 @@ def test_x64_reload_resumes_and_back_loses_nothing(shopper: Shopper) -> None:
 
 def test_x64_change_keeps_what_was_not_sent_yet(shopper: Shopper) -> None:
     shopper.typed("details")
-    left = shopper.client.post(
-        at(), {"on": "ways", "to": "details", "delivery": "express", "payment": "cod", "billing-name": "Wor"}
-    )
+    sent = {"to": "details", "delivery": "express", "payment": "cod", "billing-name": "Wor"}
+    left = shopper.client.post(at("delivery"), sent)
     assert left["Location"] == at("details")
-    ways = html.fromstring(shopper.client.get(at("ways")).content)
+    ways = html.fromstring(shopper.client.get(at("delivery")).content)
     assert ways.xpath("//input[@name='delivery'][@checked]/@value") == ["express"]
     assert ways.xpath("//input[@name='payment'][@checked]/@value") == ["cod"]
     assert ways.xpath("//input[@name='billing-name']/@value") == ["Wor"]
@@ -157,8 +159,9 @@ def test_x64_change_keeps_what_was_not_sent_yet(shopper: Shopper) -> None:
 
 def test_x64_a_choice_is_kept_as_it_is_made(shopper: Shopper) -> None:
     shopper.typed("details")
-    shopper.client.post(at(), {"on": "ways", "update": "yes", "delivery": "express", "payment": "card"}, headers=HTMX)
-    ways = html.fromstring(shopper.client.get(at("ways")).content)
+    sent = {"update": "yes", "delivery": "express", "payment": "card"}
+    shopper.client.post(at("delivery"), sent, headers=HTMX)
+    ways = html.fromstring(shopper.client.get(at("delivery")).content)
     assert ways.xpath("//input[@name='delivery'][@checked]/@value") == ["express"]
 
 
@@ -189,18 +192,90 @@ def test_more_than_a_browser_keeps_is_told(shopper: Shopper) -> None:
 
 def test_s39_no_step_can_be_skipped(shopper: Shopper, mug: Product) -> None:
     assert shopper.client.get(at("review"))["Location"] == at("details")
-    assert shopper.client.get(at("ways"))["Location"] == at("details")
+    assert shopper.client.get(at("delivery"))["Location"] == at("details")
     early = token_in(shopper.details())
     shopper.typed("details")
-    assert shopper.client.get(at("review"))["Location"] == at("ways")
+    assert shopper.client.get(at("review"))["Location"] == at("delivery")
     for token in (early, token_in(shopper.ways())):
         refused = shopper.send(token)
         assert refused.status_code == 409
         assert "Please look it over" in text(refused)
-    assert shopper.client.post(at(), {"on": "review", "checkout": early}).status_code == 422
+    assert shopper.client.post(at(), {"checkout": early}).status_code == 422
     assert held(mug) == 0
     # What the refused page shows is looked over, then.
     assert shopper.send(token_in(refused)).status_code == 303
+
+
+def test_each_step_has_an_address_and_its_form_is_sent_there(shopper: Shopper) -> None:
+    shopper.look()
+    for number, step in enumerate(STEPS, 1):
+        answer = shopper.client.get(at(step))
+        assert answer.status_code == 200
+        (form,) = html.fromstring(answer.content).xpath("//form[@data-checkout]")
+        assert heading(answer).startswith(str(number))
+        assert form.action == at(step)
+    assert [at(step) for step in STEPS] == ["/checkout/", "/checkout/delivery/", "/checkout/review/"]
+
+
+def test_whoever_comes_too_early_or_too_late_is_led_to_the_step_that_is_missing(shopper: Shopper) -> None:
+    for step in ("delivery", "review"):
+        answer = shopper.client.get(at(step), follow=True)
+        assert answer.redirect_chain == [(at("details"), 302)]
+        assert heading(answer) == "1 Your details"
+    shopper.look()
+    # The browser was closed, or a day is over: the form of the last step has all with it, and that of the second has not.
+    page, later = shopper.client.get(at()), shopper.client.cookies.pop(settings.CHECKOUT_COOKIE_NAME)
+    asked = shopper.client.post(at("delivery"), {"delivery": "standard", "payment": "card", "same_billing": "on"})
+    assert asked["Location"] == at("review")
+    assert heading(shopper.client.get(at(), follow=True)) == "1 Your details"
+    assert later.value
+    assert shopper.send(token_in(page)).status_code == 303
+
+
+def test_the_addresses_of_before_lead_on(shopper: Shopper) -> None:
+    shopper.look()
+    for name, step in (("ways", "delivery"), ("review", "review")):
+        assert shopper.client.get(at("details") + f"?step={name}")["Location"] == at(step)
+    for query in ("?step=details", "?step=made-up"):
+        assert heading(shopper.client.get(at("details") + query)) == "1 Your details"
+
+
+class OldPage:
+    """A page that was opened before each step had an address: all its forms are sent to the first one's."""
+
+    def __init__(self, shopper: Shopper) -> None:
+        self.client = shopper.client
+
+    def send(self, sent: dict[str, str], headers: dict[str, str] | None = None) -> Any:
+        """Send it as a browser does, which sends the same once more where 307 leads."""
+        answer = self.client.post(at("details"), sent, headers=headers)
+        return self.client.post(answer["Location"], sent, headers=headers) if answer.status_code == 307 else answer
+
+
+def test_the_forms_of_a_page_from_before_lose_nothing(shopper: Shopper) -> None:
+    page, email = OldPage(shopper), somebody()
+    details = {name: value for name, value in TYPED.items() if name not in CheckoutForm.OF_DELIVERY} | {"email": email}
+    assert page.send(details | {"on": "details", "step": "details"})["Location"] == at("delivery")
+    express = {"on": "ways", "delivery": "express", "payment": "card", "same_billing": "on"}
+    assert 'id="summary"' in page.send(express | {"update": "yes"}, HTMX).content.decode()
+    assert page.send(express | {"to": "details"})["Location"] == at("details")
+    assert page.send(express | {"step": "ways"})["Location"] == at("review")
+    review = shopper.client.get(at())
+    typed = {each.name: each.value or "" for each in html.fromstring(review.content).xpath("//form//input[@name]")}
+    assert page.send(typed | {"on": "review", "to": "ways"})["Location"] == at("delivery")
+    for _ in range(2):
+        assert "/testbank/" in page.send(typed | {"on": "review"})["Location"]
+    (order,) = orders_of(email)
+    assert order.method.code == "express"
+
+
+def test_a_form_of_before_that_is_wrong_or_late_is_answered_by_its_step(shopper: Shopper, mug: Product) -> None:
+    page = OldPage(shopper)
+    wrong = page.send(TYPED | {"on": "ways", "step": "ways", "delivery": "by owl"})
+    assert (wrong.status_code, heading(wrong)) == (422, "2 Delivery and payment")
+    late = page.send(TYPED | {"on": "review", "checkout": token_in(shopper.details())})
+    assert (late.status_code, heading(late)) == (409, "3 Look it over and order")
+    assert held(mug) == 0
 
 
 def test_s39_only_what_was_looked_over_is_ordered(shopper: Shopper, mug: Product, subtests: pytest.Subtests) -> None:
@@ -753,7 +828,7 @@ def added(line: Line, product: Product) -> None:
 
 
 def form(token: str, email: str, **fields: str) -> dict[str, str]:
-    return TYPED | {"on": "review", "checkout": token, "email": email} | fields
+    return TYPED | {"checkout": token, "email": email} | fields
 
 
 def test_eight_presses_at_once_are_one_order_and_one_charge(shop: str, shopper: Shopper, mug: Product) -> None:

@@ -162,6 +162,8 @@ BY_A_PRESS: dict[str, list[Ask]] = {
     "accounts:session_end": [ask({"session": "{session}"})],
     "orders:lookup": [ask({"number": "{number}", "email": "eve@example.com"})],
     "checkout:details": [ask({"checkout": "{forged}", "address": "{address}"})],
+    "checkout:delivery": [ask({"checkout": "{forged}", "delivery": "standard", "payment": "card"})],
+    "checkout:review": [ask({"checkout": "{forged}", "email": "eve@example.com"})],
     "adminpanel:person_find": [ask({"email": "{email}"})],
     "adminpanel:find": [ask({"number": "{number}"})],
 }

@@ -24,6 +24,7 @@ from benchmarks import buyers
 from cart import queries as cart_queries
 from catalogue.entities import Product
 from catalogue.operations import product_saved
+from checkout.steps import STEPS
 from demo.testbank import gateway as bank_gateway
 from demo.testbank import operations as bank
 from demo.testbank import queries as bank_queries
@@ -55,15 +56,13 @@ class Shopper:
 
     def details(self, query: str = "") -> Any:
         """Open the checkout at its first step."""
-        return html.fromstring(self.client.get(reverse("checkout:details") + (query or "?step=details")).content)
+        return html.fromstring(self.client.get(reverse("checkout:details") + query).content)
 
-    def typed(self, step: str = "ways", headers: Any = None, **fields: str) -> Any:
+    def typed(self, step: str = "delivery", headers: Any = None, **fields: str) -> Any:
         """Send a step's form with all that it asks for; that of the second, here, with the first's as well."""
         later = ("delivery", "payment", "same_billing") if step == "details" else ()
         sent = {name: value for name, value in TYPED.items() if name not in later}
-        return self.client.post(
-            reverse("checkout:details"), sent | {"on": step, "step": step} | fields, headers=headers
-        )
+        return self.client.post(reverse(f"checkout:{step}"), sent | fields, headers=headers)
 
     def ways(self, **fields: str) -> Any:
         """Go on to the second step."""
@@ -78,8 +77,8 @@ class Shopper:
 
     def send(self, token: str | None = None, headers: Any = None, **fields: str) -> Any:
         """Order, with what was looked over by default."""
-        sent = TYPED | {"on": "review", "checkout": token if token is not None else self.token()} | fields
-        return self.client.post(reverse("checkout:details"), sent, headers=headers)
+        sent = TYPED | {"checkout": token if token is not None else self.token()} | fields
+        return self.client.post(reverse("checkout:review"), sent, headers=headers)
 
     def place(self, **fields: str) -> tuple[Order, str]:
         """Order, and return the order and the bank's address."""
@@ -126,8 +125,9 @@ def mug() -> Product:
 
 
 def test_an_empty_cart_has_nothing_to_check_out(client: Client) -> None:
-    assert client.get(reverse("checkout:details"))["Location"] == reverse("cart:show")
-    assert client.post(reverse("checkout:details"), TYPED)["Location"] == reverse("cart:show")
+    for step in STEPS:
+        assert client.get(reverse(f"checkout:{step}"))["Location"] == reverse("cart:show")
+        assert client.post(reverse(f"checkout:{step}"), TYPED)["Location"] == reverse("cart:show")
 
 
 def test_x53_a_guest_is_asked_for_no_account(mug: Product) -> None:
@@ -240,7 +240,7 @@ def test_x62_nothing_is_asked_twice(mug: Product) -> None:
     )
     assert page.xpath("//select[@name='country']/option[@selected]/@value") == ["FR"]
     # All of the first step is known, so the visit begins with the second.
-    begins = html.fromstring(member.get(reverse("checkout:details")).content)
+    begins = html.fromstring(member.get(reverse("checkout:review"), follow=True).content)
     assert "Colissimo" in text(begins.get_element_by_id("ways"))
     assert "Rue de la Paix 1" in text(begins)
     page = shopper.details(f"?address={other}")
@@ -289,9 +289,9 @@ def test_x65_the_button_names_act_and_sum(mug: Product) -> None:
 
 def test_the_sums_follow_the_country_without_scripts(mug: Product) -> None:
     shopper = Shopper((mug, 1))
-    sent = {"on": "details", "update": "yes", "country": "IE", "email": "half typed", "name": ""}
+    sent = {"update": "yes", "country": "IE", "email": "half typed", "name": ""}
     answer = shopper.client.post(reverse("checkout:details"), TYPED | sent)
-    assert answer["Location"] == reverse("checkout:details") + "?step=details"
+    assert answer["Location"] == reverse("checkout:details")
     page = shopper.details()
     assert "Eircode optional" in text(page)
     assert page.xpath("//input[@name='email']/@value") == ["half typed"]
@@ -303,7 +303,7 @@ def test_the_sums_follow_the_country_without_scripts(mug: Product) -> None:
 
 def test_the_sums_follow_the_country_by_htmx(mug: Product) -> None:
     shopper = Shopper((mug, 1))
-    sent = {"on": "details", "update": "yes", "country": "IE"}
+    sent = {"update": "yes", "country": "IE"}
     answer = shopper.client.post(reverse("checkout:details"), TYPED | sent, headers=HTMX)
     part = html.fragments_fromstring(answer.content.decode())
     assert part[0].get("id") == "summary"
@@ -327,15 +327,18 @@ def test_the_sums_follow_the_country_by_htmx(mug: Product) -> None:
 
 def test_enter_in_a_field_goes_on(mug: Product) -> None:
     shopper = Shopper((mug, 1))
-    for step, page in {"details": shopper.details(), "ways": shopper.ways()}.items():
-        first = page.xpath("//form[@data-checkout]//button[@type='submit']")[0]
-        assert (first.get("name"), first.get("value")) == ("step", step)
+    for step, page in {"details": shopper.details(), "delivery": shopper.ways()}.items():
+        (form,) = page.xpath("//form[@data-checkout]")
+        assert form.action == reverse(f"checkout:{step}")
+        assert form.xpath(".//button[@type='submit']")[0].get("name") is None, (
+            "the buttons with names do something else"
+        )
 
 
 def test_the_invoice_can_go_elsewhere(mug: Product) -> None:
     shopper = Shopper((mug, 1))
     elsewhere = {name: value for name, value in TYPED.items() if name != "same_billing"}
-    refused = shopper.client.post(reverse("checkout:details"), elsewhere | {"on": "ways", "step": "ways"})
+    refused = shopper.client.post(reverse("checkout:delivery"), elsewhere)
     assert refused.status_code == 422
     page = html.fromstring(refused.content)
     assert "Enter the name on the invoice" in text(page)
@@ -349,11 +352,11 @@ def test_the_invoice_can_go_elsewhere(mug: Product) -> None:
         "country": "IE",
     }
     elsewhere |= {f"billing-{name}": value for name, value in billing.items()}
-    at = shopper.client.post(reverse("checkout:details"), elsewhere | {"on": "ways", "step": "ways"})["Location"]
+    at = shopper.client.post(reverse("checkout:delivery"), elsewhere)["Location"]
     review = shopper.client.get(at)
     assert "Works Ltd" in text(review)
     sent = elsewhere | {"checkout": token_in(review)}
-    assert shopper.client.post(reverse("checkout:details"), sent).status_code == 303
+    assert shopper.client.post(reverse("checkout:review"), sent).status_code == 303
     (order_id,) = remembered(shopper.client)
     order = queries.order(order_id)
     assert order
@@ -417,7 +420,8 @@ def save_at(product: Product, price: str) -> None:
 def test_x48_nobody_gets_to_the_checkout_before_a_rise_is_agreed_to(mug: Product) -> None:
     shopper = Shopper((mug, 1))
     save_at(mug, "24.00")
-    for answer in (shopper.client.get(reverse("checkout:details")), shopper.typed("details"), shopper.typed()):
+    looks = [shopper.client.get(reverse(f"checkout:{step}")) for step in STEPS]
+    for answer in (*looks, shopper.typed("details"), shopper.typed()):
         assert (answer.status_code, answer["Location"]) in [(302, reverse("cart:show")), (303, reverse("cart:show"))]
     cart = shopper.client.get(reverse("cart:show"))
     assert "A price has risen since you chose." in text(cart)

@@ -175,13 +175,13 @@ def test_nobody_makes_a_turn_of_their_own() -> None:
 def test_a_page_that_waits_comes_again_by_itself_and_reads_nothing(full: Full) -> None:
     client = Client()
     with metered() as meter:
-        response = client.get(reverse("checkout:details") + "?step=ways")
+        response = client.get(reverse("checkout:details") + "?address=2")
     assert (response.status_code, meter.statements) == (200, 0)
     assert response["Refresh"] == response["Retry-After"] == "2"
     assert response["Cache-Control"] == "no-store"
     page = html.fromstring(response.content)
     assert page.findtext(".//h1") == "You are in line"
-    assert page.xpath("//main//a/@href")[0] == "/checkout/?step=ways"
+    assert page.xpath("//main//a/@href")[0] == "/checkout/?address=2"
     full.leave()
     assert client.get(reverse("checkout:details")).status_code == 302  # to the empty cart
 
@@ -190,14 +190,14 @@ def test_what_was_sent_is_sent_again_word_for_word(full: Full) -> None:
     client = Client(enforce_csrf_checks=True)
     token = "a" * 32
     client.cookies[settings.CSRF_COOKIE_NAME] = token
-    typed = {"csrfmiddlewaretoken": token, "name": 'Ada "><script>', "street": "Torstraße 1", "on": "review"}
-    response = client.post(reverse("checkout:details"), typed)
+    typed = {"csrfmiddlewaretoken": token, "name": 'Ada "><script>', "street": "Torstraße 1", "checkout": "x"}
+    response = client.post(reverse("checkout:review"), typed)
     assert response.status_code == 200
     assert "Refresh" not in response  # that would ask for the page, and forget the rest
     form = html.fromstring(response.content).xpath("//form[@data-again]")[0]
     assert form.get("method") == "post"
     assert dict(form.fields) == typed
-    assert form.action == "/checkout/"
+    assert form.action == "/checkout/review/"
 
 
 def test_what_was_sent_from_elsewhere_goes_no_further_than_the_line(full: Full) -> None:

@@ -1,0 +1,46 @@
+"""Who may check out a cart: whoever may order it, as long as nobody has."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import wraps
+from typing import Concatenate
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from accounts.access import member
+from cart import owner
+from cart import queries as carts
+from cart.access import BUY, access
+from cart.errors import CartError
+from checkout.checkouts import checkout_of
+from checkout.pages import ordered_already
+from checkout.visit import Visit
+from web.methods import P, View
+
+
+def by_its_buyer(view: Callable[Concatenate[HttpRequest, Visit, P], HttpResponse]) -> View[P]:
+    """Give a view the visit to the checkout of the active cart.
+
+    Whoever has nothing to order or may not order it is led to the cart; and who has ordered it, to the order.
+    """
+
+    @wraps(view)
+    def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        owner_id, now = owner.checked_owner_of(request), datetime.now(UTC)
+        cart = carts.cart_of(owner_id) if owner_id else None
+        if cart is None or owner_id is None or not cart.lines:
+            return redirect("cart:show")
+        try:
+            access(owner_id, cart.cart_id, BUY)
+        except CartError as error:
+            messages.warning(request, str(error))
+            return redirect("cart:show")
+        found = checkout_of(cart, now)
+        if found.order:
+            return ordered_already(request, owner_id, found.order)
+        visitor = member(request) if request.user.is_authenticated else None
+        return view(request, Visit(owner_id, visitor, cart, found), *args, **kwargs)
+
+    return checked

@@ -1,0 +1,140 @@
+"""The checkout's pages: a step of it, and what is said instead where there is nothing to order any more."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from accounts import queries as accounts
+from checkout import offers
+from checkout.forms import BillingForm, CheckoutForm
+from checkout.steps import DETAILS, REVIEW, address_of
+from checkout.typed import NAMES
+from checkout.visit import Visit
+from orders.access import remember_guests
+from orders.entities import Order
+from payments import gateways
+from pricing import delivery
+from web.rendering import page
+
+
+def step_template(step: str) -> str:
+    """Return the template that draws a step."""
+    return f"checkout/{step}.html"
+
+
+def step_page(
+    request: HttpRequest,
+    visit: Visit,
+    step: str,
+    offer: offers.Offer,
+    *,
+    before: offers.Shown | None = None,
+    told: Sequence[str] = (),
+    errors: bool = False,
+    status: int = 200,
+) -> HttpResponse:
+    """Return a step at today's prices, which says what of it is not as `before` showed it.
+
+    `told` is what it says besides, and with `errors` it says what was wrong in what was sent.
+    """
+    if not offer.lines:
+        return page(request, "checkout/nothing.html", {"reasons": list(offer.reasons.values())}, status=409)
+    shown = visit.shown(offer, step)
+    changes = [*told, *_changes(visit, offer, before, shown, counted=status == 409)]
+    context = step_context(request, visit, step, offer, shown, errors=errors) | {"changes": changes}
+    return page(request, step_template(step), context, status=status)
+
+
+def step_context(
+    request: HttpRequest, visit: Visit, step: str, offer: offers.Offer, shown: offers.Shown, *, errors: bool = False
+) -> dict[str, Any]:
+    """Return what a step's template draws of an offer that has something in it; `shown` is what that promises."""
+    return _offered(visit, step, offer) | _forms(request.POST, visit, step, errors=errors) | {"checkout": shown.token()}
+
+
+def _changes(
+    visit: Visit, offer: offers.Offer, before: offers.Shown | None, shown: offers.Shown, *, counted: bool
+) -> Sequence[str]:
+    """Say what is not as it was shown; on a page that was `counted` on, that is its sums and all that was typed, too."""
+    if before is None:
+        return []
+    of_the_checkout = before.order_id != visit.cart.cart_id
+    found = offers.changes(before, offer, visit.sums(offer) if counted and of_the_checkout else None)
+    if counted and not found and before != shown:
+        return ["Please look it over once more: this is what you would order now."]
+    return found
+
+
+def _offered(visit: Visit, step: str, offer: offers.Offer) -> dict[str, Any]:
+    """What is ordered, what it comes to, and how it gets where."""
+    form, now = visit.form, datetime.now(UTC)
+    return {
+        "step": step,
+        "here": address_of(step),
+        "lines": [(line, offer.waits.get(line.variant_id)) for line in offer.lines],
+        "sums": visit.sums(offer),
+        "applied": offer.applied,
+        "ways": [
+            (way, offer.applied.delivery(offer.lines, way), *way.arrives(now))
+            for way in delivery.methods(form.destination)
+        ],
+        "method": form.method,
+        "arrives": form.method.arrives(now),
+        "pays": form.way_to_pay,
+        "by_card": form.way_to_pay is None or form.way_to_pay.code == gateways.CARD,
+        "addresses": accounts.addresses_of(visit.visitor) if visit.visitor else [],
+        "typed": {name: visit.typed.get(name, "") for name in NAMES} if step == REVIEW else {},
+        "to": form.address() if not form.is_wrong(DETAILS) else None,
+        "bill": visit.billing.address() if visit.billing and visit.billing.is_valid() else None,
+    }
+
+
+def _forms(posted: Mapping[str, str], visit: Visit, step: str, *, errors: bool) -> dict[str, Any]:
+    """The forms as a step draws them: nobody complains about what was not sent yet."""
+    form, billing = visit.form, visit.billing
+    if errors:
+        form.asked_only(step)
+    elif step != REVIEW:
+        form = CheckoutForm(initial=visit.typed)
+    if billing is None or not errors:
+        # With a country from the first, as its field shows one: it is drawn anew for another one alone.
+        typed = {name: visit.typed.get(f"billing-{name}", "") for name in BillingForm.base_fields}
+        billing = BillingForm(initial=typed | {"country": typed["country"] or form.destination})
+    return {
+        "form": form,
+        "billing": billing,
+        "has_errors": errors,
+        # The address's fields are drawn anew for another country only: nobody types in them then.
+        "redrawn": posted.get("address-fields-for") != form["country"].value(),
+        "billing_redrawn": posted.get("billing-fields-for") != (billing["country"].value() or ""),
+    }
+
+
+def ordered_already(request: HttpRequest, owner_id: UUID, order: Order) -> HttpResponse:
+    """Lead to the order that the cart has become, in another tab or before Back, or by somebody who shares it."""
+    if order.owner_id != owner_id:
+        return _anothers(request, order)
+    messages.info(request, "You have ordered this already. Pay the order, or give it up to order anew.")
+    response = redirect("orders:detail", order.number)
+    remember_guests(request, response, order)
+    return response
+
+
+def ordered_otherwise(request: HttpRequest, owner_id: UUID, order: Order) -> HttpResponse:
+    """Say that a checkout which was sent with another content now is an order already."""
+    if order.owner_id != owner_id:
+        return _anothers(request, order)
+    response = page(request, "checkout/used.html", {"order": order}, status=409)
+    remember_guests(request, response, order)
+    return response
+
+
+def _anothers(request: HttpRequest, order: Order) -> HttpResponse:
+    """Of what somebody else has ordered only that is told which concerns the cart that they share."""
+    until = order.pay_until if order.waits_for_payment else None
+    return page(request, "checkout/used.html", {"until": until}, status=409)

@@ -1,0 +1,102 @@
+"""A visit to the checkout: what is to be ordered, and what has been typed so far."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from uuid import UUID
+
+from accounts.models import User
+from cart.entities import Cart
+from checkout import offers
+from checkout.checkouts import Checkout
+from checkout.forms import BillingForm, CheckoutForm, fingerprint
+from checkout.steps import DELIVERY, REVIEW, STEPS
+from orders.operations import Draft
+from orders.persons import user_of_code
+from pricing import quotes
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One request for the checkout: whose cart it is about, that cart's checkout, and what has been typed so far.
+
+    `visitor` is None for a guest.
+    """
+
+    owner_id: UUID
+    visitor: User | None
+    cart: Cart
+    checkout: Checkout
+    typed: Mapping[str, str] = field(default_factory=dict)
+
+    def with_typed(self, typed: Mapping[str, str]) -> "Visit":
+        """Return it with what has been typed."""
+        return replace(self, typed=typed)
+
+    @cached_property
+    def form(self) -> CheckoutForm:
+        return CheckoutForm(self.typed)
+
+    @cached_property
+    def billing(self) -> BillingForm | None:
+        """The address on the invoice; None where that is the parcel's."""
+        return BillingForm(self.typed) if self.form.bills_elsewhere else None
+
+    def is_wrong(self, step: str) -> bool:
+        """Tell whether something that a step asks for is missing or wrong."""
+        if self.form.is_wrong(step):
+            return True
+        return step == DELIVERY and self.billing is not None and not self.billing.is_valid()
+
+    @cached_property
+    def first_open(self) -> str:
+        """The first step at which something is missing or wrong; the last one if nothing is."""
+        return next((step for step in STEPS if self.is_wrong(step)), REVIEW)
+
+    def skips(self, step: str) -> bool:
+        """Tell whether a step comes too early: another before it is still open."""
+        return STEPS.index(step) > STEPS.index(self.first_open)
+
+    def offered(self, short: Mapping[UUID, int] | None = None, refused: str = "") -> offers.Offer:
+        """Return what can be ordered of the cart now, with what its code takes off for this person.
+
+        `short` knows the stock of some better, `refused` is why the code takes nothing off. Raises CassandraUnavailable.
+        """
+        email = "" if "email" in self.form.errors else self.form.cleaned_data["email"]
+        # Who it is matters to a code alone.
+        user_id = self.visitor.user_id if self.visitor else None
+        person = user_of_code(user_id, email) if self.cart.voucher else ""
+        return offers.offered(self.cart, short, person=person, refused=refused)
+
+    def sums(self, offer: offers.Offer) -> quotes.Sums:
+        """Return what an offer comes to. Raises ValueError if nothing is left to order."""
+        return offer.sums(self.form.method, self.form.destination)
+
+    def shown(self, offer: offers.Offer, step: str) -> offers.Shown:
+        """Return what a page with this offer shows; that of the last step binds all that was typed as well."""
+        shown = offer.shown(self.sums(offer), self.owner_id, self.checkout.checkout_id)
+        if step != REVIEW:
+            return shown
+        return replace(shown, reviewed=fingerprint(self.form, self.billing, shown.content))
+
+    def draft(self, shown: offers.Shown, offer: offers.Offer) -> Draft:
+        """Return what the valid forms make an order of."""
+        address, voucher = self.form.address(), offer.applied.voucher
+        return Draft(
+            order_id=shown.order_id,
+            owner_id=shown.owner_id,
+            user_id=self.visitor.user_id if self.visitor else None,
+            email=self.form.cleaned_data["email"],
+            delivery_address=address,
+            billing_address=self.billing.address() if self.billing else address,
+            method=self.form.method,
+            lines=offer.lines,
+            cart_id=self.cart.cart_id,
+            fingerprint=shown.reviewed,
+            payment_method=self.form.cleaned_data["payment"],
+            voucher=voucher.code if voucher and not voucher.reason else "",
+            promotions=offer.applied.promotions,
+            cart=self.cart,
+            checkout_number=self.checkout.number,
+            stock=offer.stock,
+        )

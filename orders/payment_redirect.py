@@ -1,0 +1,32 @@
+"""The way from an order to its payment."""
+
+from datetime import UTC, datetime
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from orders import operations
+from orders.access import remember_guests
+from orders.entities import Order
+from orders.errors import NotPayable, OrderError
+from payments.errors import GatewayAway
+
+
+def to_payment(request: HttpRequest, order: Order) -> HttpResponse:
+    """Send the shopper to the gateway, or to the order's page when there is nothing to pay (any more)."""
+    try:
+        url = operations.payment_started(order, _origin(request), datetime.now(UTC)).url
+    except NotPayable:
+        response = redirect("orders:detail", order.number)
+    except (OrderError, GatewayAway) as refused:
+        messages.error(request, str(refused))
+        response = redirect("orders:detail", order.number)
+    else:
+        response = redirect(url)
+    remember_guests(request, response, order)
+    return response
+
+
+def _origin(request: HttpRequest) -> str:
+    return f"{request.scheme}://{request.get_host()}"
