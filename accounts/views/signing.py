@@ -19,8 +19,9 @@ from accounts.models import User
 from accounts.second_factor import forgotten
 from cart.errors import CartError
 from cart.operations import Adopted, carts_adopted
-from cart.owner import device_of, forget_guest, guest_of
+from cart.owner import forget_guest, guest_of
 from demo import logins as demo
+from web.devices import device_of
 from web.errors import TooManyAttempts
 from web.methods import get_or_post, public
 from web.rendering import page, too_many
