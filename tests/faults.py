@@ -439,6 +439,13 @@ FAULTS = (
         "tests/accounts/test_second_factor.py",
     ),
     _fault(
+        "The demo's second factor, which everybody knows, is offered in a shop",
+        "accounts/demo_logins.py",
+        "    if not (settings.SHOWROOM and settings.DEMO_LOGINS):",
+        "    if not settings.DEMO_LOGINS:",
+        "tests/accounts/test_second_factor.py",
+    ),
+    _fault(
         "A wrong password is not counted",
         "accounts/views/passwords.py",
         "    right = check_password(password, user.password)\n    if right:\n        attempt.forgotten()",

@@ -12,7 +12,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from accounts import audit, known_devices, operations
+from accounts import audit, demo_logins, known_devices, operations
 from accounts.access import member
 from accounts.forms import LoginForm
 from accounts.models import User
@@ -20,7 +20,6 @@ from accounts.second_factor import forgotten
 from cart.errors import CartError
 from cart.operations import Adopted, carts_adopted
 from cart.owner import forget_guest, guest_of
-from demo import logins as demo
 from web.devices import device_of
 from web.errors import TooManyAttempts
 from web.methods import get_or_post, public
@@ -61,7 +60,7 @@ def _login_page(request: HttpRequest, form: LoginForm) -> HttpResponse:
 
 
 def _context(form: LoginForm) -> dict[str, Any]:
-    return {"form": form, "demo_logins": demo.LOGINS if settings.SHOWROOM else ()}
+    return {"form": form, "demo_logins": demo_logins.logins()}
 
 
 @public

@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "inventory": {"pricing", "catalogue", "web", "jobs", "cassandra_db"},
     "notifications": {"inventory", "catalogue", "pricing", "mail", "web", "jobs", "cassandra_db"},
     "cart": {"promotions", "pricing", "catalogue", "inventory", "mail", "web", "jobs", "cassandra_db"},
-    "accounts": {"demo", "cart", "mail", "pricing", "catalogue", "web", "jobs", "cassandra_db"},
+    "accounts": {"cart", "mail", "pricing", "catalogue", "web", "jobs", "cassandra_db"},
     "payments": {"orders", "inventory", "pricing", "jobs", "cassandra_db", "demo"},
     "orders": {
         "payments",
