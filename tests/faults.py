@@ -446,6 +446,20 @@ FAULTS = (
         "tests/accounts/test_second_factor.py",
     ),
     _fault(
+        "A user object that is saved undoes what another has changed meanwhile",
+        "accounts/users.py",
+        "        changed = {name for name in user.as_read if getattr(user, name) != getattr(read, name)}\n",
+        "        changed = {*user.as_read} & {*_SAVED}\n",
+        "tests/accounts/test_users.py",
+    ),
+    _fault(
+        "All staff have a permission that no page has",
+        "accounts/access.py",
+        "_roles_by_page(app).get(name, (ADMIN,))",
+        "_roles_by_page(app).get(name, ())",
+        "tests/accounts/test_users.py",
+    ),
+    _fault(
         "A wrong password is not counted",
         "accounts/views/passwords.py",
         "    right = check_password(password, user.password)\n    if right:\n        attempt.forgotten()",
