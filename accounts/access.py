@@ -12,30 +12,24 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
+from django.urls import URLPattern, get_resolver
 from django.utils.cache import add_never_cache_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts import audit
 from accounts.models import User
+from accounts.roles import ADMIN as ADMIN
+from accounts.roles import MAY as MAY
+from accounts.roles import MONEY_STAFF as MONEY_STAFF
+from accounts.roles import ORDER_STAFF as ORDER_STAFF
+from accounts.roles import ROLES as ROLES
+from accounts.roles import is_allowed
 from accounts.second_factor import has_passed
 from web.errors import TooManyAttempts
 from web.limits import attempted
 from web.methods import P, View
 from web.rendering import view_named
 
-# What a member of staff may be; an admin may do what any of them may.
-ADMIN = "admin"
-MAY = {
-    "support": "orders, and whoever asks about one",
-    "warehouse": "orders, to pack and send them",
-    "catalogue": "products and categories",
-    "analyst": "figures",
-    ADMIN: "all of it, the people who work here, and the audit log",
-}
-ROLES = tuple(MAY)
-# Who works on orders; and who of them notes money, and gives it back.
-ORDER_STAFF = ("support", "warehouse")
-MONEY_STAFF = ("support",)
 _SAFE = ("GET", "HEAD", "OPTIONS")  # nothing is changed by these, so nothing is entered
 log = logging.getLogger(__name__)
 
@@ -89,7 +83,7 @@ def staff_required(roles: Collection[str] = (), *, second_factor: bool = True) -
                 raise Http404
             if second_factor and not has_passed(request.session, user):
                 return redirect_to_login(_page_of(request), resolve_url(settings.SECOND_FACTOR_URL))
-            if roles and role not in (*roles, ADMIN):
+            if not is_allowed(role, roles):
                 _refused(request, user, f"not for {role} (403)")
                 raise PermissionDenied
             if request.method in _SAFE:
@@ -101,6 +95,31 @@ def staff_required(roles: Collection[str] = (), *, second_factor: bool = True) -
         return checked
 
     return decorated
+
+
+def has_permission(user: User, permission: str) -> bool:
+    """Tell whether a role opens the staff page that a permission names: "adminpanel.refund" for `adminpanel:refund`.
+
+    That is what `staff_required` says of the page; there is no other permission, and an admin has all there could be.
+    """
+    app, _, name = permission.partition(".")
+    # An admin's alone is what no page has.
+    return is_allowed(user.role, _roles_by_page(app).get(name, (ADMIN,)))
+
+
+def has_permissions_in(user: User, app: str) -> bool:
+    """Tell whether a role opens any staff page of an app."""
+    return any(is_allowed(user.role, roles) for roles in [(ADMIN,), *_roles_by_page(app).values()])
+
+
+def _roles_by_page(app: str) -> dict[str, Collection[str]]:
+    """Return for whom the staff pages of an app are, by their names."""
+    _, found = get_resolver().namespace_dict.get(app, ("", None))
+    return {
+        each.name: each.callback.roles
+        for each in (found.url_patterns if found else ())
+        if isinstance(each, URLPattern) and each.name and hasattr(each.callback, "roles")
+    }
 
 
 def _refused(request: HttpRequest, user: User, why: str) -> None:

@@ -4,17 +4,19 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib.auth.hashers import check_password, make_password
+from django.contrib.auth.backends import BaseBackend
+from django.contrib.auth.hashers import make_password
 from django.http import HttpRequest
 
-from accounts import known_devices, operations, queries
+from accounts import known_devices, queries
+from accounts.access import has_permission, has_permissions_in
 from accounts.models import User
 from accounts.validators import too_long
 from web.limits import attempted
 
 
-class EmailBackend:
-    """Logs in by e-mail address and password (Q7)."""
+class EmailBackend(BaseBackend):
+    """Logs in by e-mail address and password (Q7), and says what a role may (accounts.access)."""
 
     def authenticate(
         self, request: HttpRequest | None, username: str = "", password: str = "", email: str = "", **_: Any
@@ -32,9 +34,7 @@ class EmailBackend:
         if found is None or not found.password:
             make_password(password)
             return None
-        # After the hasher's settings have changed, a login renews the stored hash.
-        right = check_password(password, found.password, setter=lambda raw: operations.password_rehashed(found, raw))
-        if not right or not may_log_in(found):
+        if not found.check_password(password) or not may_log_in(found):
             return None
         if attempt:
             attempt.forgotten()
@@ -44,6 +44,14 @@ class EmailBackend:
         """Return the user of a session, or None."""
         found = queries.user(user_id if isinstance(user_id, UUID) else UUID(user_id))
         return found if found and may_log_in(found) else None
+
+    def has_perm(self, user_obj: Any, perm: str, obj: Any = None) -> bool:
+        """Tell whether somebody's role opens the staff page that a permission names (`has_permission`), whatever `obj` is."""
+        return may_log_in(user_obj) and has_permission(user_obj, perm)
+
+    def has_module_perms(self, user_obj: Any, app_label: str) -> bool:
+        """Tell whether somebody's role opens any staff page of an app."""
+        return may_log_in(user_obj) and has_permissions_in(user_obj, app_label)
 
 
 def may_log_in(user: User) -> bool:

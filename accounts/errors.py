@@ -9,6 +9,10 @@ class ChangedMeanwhile(Exception):
     """The password or the address that this was about is another one by now; nothing was changed."""
 
 
+class CannotSave(Exception):
+    """A user object cannot write this by itself: says which of accounts.operations does it."""
+
+
 class AddressBookFull(Exception):
     """A member has as many addresses as an account can keep."""
 

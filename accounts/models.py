@@ -1,16 +1,24 @@
 """Who somebody is: users, the addresses of their mailboxes and doors, sessions."""
 
+from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
+from django.contrib.auth import get_backends
 from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.hashers import check_password, make_password
 from django_cassandra_engine.models import DjangoCassandraModel
+
+from accounts.errors import CannotSave
+from accounts.roles import ADMIN
 
 
 class User(DjangoCassandraModel):
-    """Q6, Q8: a person's profile and addresses. Django's user model; read by accounts.queries, never by `.objects`.
+    """Q6, Q8: a person's profile and addresses. Django's user model; the shop reads it by accounts.queries.
+
+    What else Django and its tests ask of a user is here and in accounts.users, which is `User.objects`.
 
     Bound: one row, at most 20 addresses (accounts.operations.MAX_ADDRESSES).
     Writer: accounts.operations, and accounts.known_devices for the stamp, by conditional writes alone.
@@ -42,6 +50,9 @@ class User(DjangoCassandraModel):
     is_authenticated = True
     is_anonymous = False
 
+    # The columns as accounts.queries read them, for `save`; None for an object that was never read.
+    as_read: dict[str, Any] | None = None
+
     class Meta:
         get_pk_field = "user_id"
 
@@ -49,6 +60,9 @@ class User(DjangoCassandraModel):
     get_session_auth_hash = AbstractBaseUser.get_session_auth_hash
     get_session_auth_fallback_hash = AbstractBaseUser.get_session_auth_fallback_hash
     _get_session_auth_hash = AbstractBaseUser._get_session_auth_hash  # type: ignore[attr-defined]
+    set_unusable_password = AbstractBaseUser.set_unusable_password
+    has_usable_password = AbstractBaseUser.has_usable_password
+    natural_key = AbstractBaseUser.natural_key
 
     @property
     def pk(self) -> UUID:
@@ -62,8 +76,67 @@ class User(DjangoCassandraModel):
     def is_staff(self) -> bool:
         return bool(self.role)
 
+    @property
+    def is_superuser(self) -> bool:
+        return bool(self.role == ADMIN)
+
     def get_username(self) -> str:
         return str(self.email)
+
+    def check_password(self, raw_password: str) -> bool:
+        """Tell whether this is the password. If the hasher's settings have changed since it was stored, its hash is renewed.
+
+        Raises CassandraUnavailable.
+        """
+        return check_password(raw_password, self.password, setter=lambda raw: type(self).objects.renew_hash(self, raw))
+
+    def set_password(self, raw_password: str | None) -> None:
+        """Give this object another password, or with None one that nobody can log in with; `save` writes it."""
+        self.password = make_password(raw_password)
+
+    def save(self, *, update_fields: Collection[str] | None = None, **_: Any) -> None:
+        """Write what was set on this object since it was read: its name, password or role, and of these what has changed.
+
+        Each is written by the operation that does it in the shop, and what follows there follows here: another password ends
+        all sessions and is told by mail. A password is written only if the account still has the one that was read. No other
+        column is written, and of an object in which another one was set, nothing is. `update_fields` leaves out all but these.
+
+        Raises CannotSave for what an object cannot write (a new account, an e-mail address that nobody has proved, anything
+        else), ChangedMeanwhile, NoSuchUser, LastAdmin, ValueError for a field or a role that there is not, CassandraUnavailable.
+        """
+        type(self).objects.save(self, update_fields)
+
+    def refresh_from_db(self, **_: Any) -> None:
+        """Have this object say what the account is now. Raises User.DoesNotExist if it is gone, CassandraUnavailable."""
+        type(self).objects.refresh(self)
+
+    def update(self, **_: Any) -> None:
+        """Raise CannotSave: the mapper writes blindly."""
+        raise CannotSave("Set what is to change and call save(), or call one of accounts.operations.")
+
+    def delete(self, *_: Any, **__: Any) -> None:
+        """Raise CannotSave: more is held about a person than this row."""
+        raise CannotSave(
+            "An account goes by accounts.operations.erasure_asked, and all that is held about the person with it."
+        )
+
+    def has_perm(self, perm: str, obj: Any = None) -> bool:
+        """Tell whether this role opens the staff page that a permission names, as in "adminpanel.refund"; an admin has all.
+
+        It is the login's backend that says so, from what accounts.access says of the page.
+        """
+        return any(backend.has_perm(self, perm, obj) for backend in get_backends())
+
+    def has_perms(self, perm_list: Iterable[str], obj: Any = None) -> bool:
+        """Tell whether this user has each of these permissions. Raises ValueError for a single one as a string."""
+        if isinstance(perm_list, str):
+            raise ValueError("perm_list must be an iterable of permissions.")
+        return all(self.has_perm(perm, obj) for perm in perm_list)
+
+    def has_module_perms(self, app_label: str) -> bool:
+        """Tell whether this role opens any staff page of an app."""
+        backends: list[Any] = get_backends()
+        return any(backend.has_module_perms(self, app_label) for backend in backends)
 
     def __str__(self) -> str:
         return str(self.name or self.email)

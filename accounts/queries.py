@@ -45,7 +45,10 @@ def user(user_id: UUID) -> User | None:
 
 def as_user(row: Row) -> User:
     """Return a row of `users` as Django's user object."""
-    return User(**row._asdict())
+    values = row._asdict()
+    found = User(**values)
+    found.as_read = values
+    return found
 
 
 def user_by_email(email: str) -> User | None:

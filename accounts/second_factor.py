@@ -16,12 +16,11 @@ from uuid import UUID
 import pyotp
 from django.contrib.sessions.backends.base import SessionBase
 
-from accounts import sealing
+from accounts import demo_logins, sealing
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.sessions import PASSED_AT, SECOND_FACTOR, STAFF_IDLE, sessions_ended
 from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, Row, applied_if, conditional, read
-from demo import logins as demo
 
 FACTOR = read(
     "second factor", "SELECT secret, step, recovery, enrolled_at FROM second_factors WHERE user_id = :user_id"
@@ -75,7 +74,7 @@ def offered(session_key: str, user: User) -> str:
 
     It is made of the session's key, so that a page and its picture show the same and nothing is written before a code confirms it.
     """
-    if fixed := demo.secret_of(user):
+    if fixed := demo_logins.secret_of(user):
         return fixed
     digest = sealing.digests(session_key, _OFFER, str(user.pk))[0]
     return base64.b32encode(bytes.fromhex(digest)[:20]).decode()
@@ -101,7 +100,7 @@ def enrolled(user: User, secret: str, code: str, now: datetime) -> list[str] | N
 
 def enrolled_for_demo(user: User, now: datetime) -> None:
     """Give one of the showroom's staff the second factor that everybody may know; once. Raises CassandraUnavailable."""
-    if secret := demo.secret_of(user):
+    if secret := demo_logins.secret_of(user):
         try:
             _enrol(user, secret, 0, {}, now)
         except AlreadyEnrolled:
@@ -198,7 +197,7 @@ def code_to_show(user: User, now: datetime) -> tuple[str, int]:
 
     `now` is in UTC. Raises CassandraUnavailable.
     """
-    secret = demo.secret_of(user)
+    secret = demo_logins.secret_of(user)
     if not secret:
         return "", 0
     row = FACTOR.one(user_id=user.pk)

@@ -50,16 +50,6 @@ def is_guest(request: HttpRequest) -> bool:
     return not request.user.is_authenticated
 
 
-def device_of(request: HttpRequest) -> str:
-    """Return what the browser runs on, in a word for its user: phone, tablet or computer."""
-    agent = request.headers.get("User-Agent", "")
-    if "iPad" in agent or "Tablet" in agent or ("Android" in agent and "Mobile" not in agent):
-        return "tablet"
-    if "Mobi" in agent or "iPhone" in agent:
-        return "phone"
-    return "computer" if "Mozilla" in agent else "device"
-
-
 def active_cart_hint(request: HttpRequest) -> UUID | None:
     """Return the cart that was active when this browser last saw one. To be confirmed by the owner's carts."""
     return _cookie(request)[1]

@@ -1,11 +1,7 @@
-"""The showroom's logins. Everybody may know them: no other shop lets them in (accounts.backends.may_log_in)."""
+"""The demo's logins (DEMO_LOGINS). Everybody may know them: no shop lets them in (accounts.demo_logins, accounts.backends)."""
 
 from dataclasses import dataclass
 from uuid import UUID, uuid5
-
-from django.conf import settings
-
-from accounts.models import User
 
 _OURS = UUID("a1f5c0de-52a8-4c4e-8f6b-0d5c9b7e2f10")
 
@@ -46,10 +42,3 @@ LOGINS = (
         totp="STOASHOWROOMKEYSOFTHEHOUSEFORALL",
     ),
 )
-
-
-def secret_of(user: User) -> str:
-    """Return the second factor's secret that everybody may know; "" for all who are not one of the showroom's staff."""
-    if not (settings.SHOWROOM and user.demo):
-        return ""
-    return next((login.totp for login in LOGINS if login.user_id == user.pk), "")

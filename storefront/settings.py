@@ -13,6 +13,8 @@ environ.Env.read_env(str(BASE_DIR / ".env"))
 DEBUG = env.bool("DEBUG", default=False)
 # A showroom shows the demo logins and lets its visitors read the mail; a shop does neither.
 SHOWROOM = env.bool("STOA_SHOWROOM", default=False)
+# Where the demo logins stand; a shop has none (accounts.demo_logins).
+DEMO_LOGINS = "demo.logins.LOGINS" if SHOWROOM else ""
 HTTPS = env.bool("STOA_HTTPS", default=not (DEBUG or SHOWROOM))
 
 # Without one, Django refuses its first use and gunicorn to start; commands that need none (`cassandra`, `doctor`) run.

@@ -3,13 +3,19 @@
 import io
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.conf import settings
 from django.core.management import call_command
+from django.test import Client
 from django.test.utils import override_settings
+from django_cassandra_engine.base import CassandraDatabaseOperations
 
+from accounts.models import User
+from cassandra_db import REFUSED_MEANS_DONE
 from cassandra_db.session import close, session
+from mail.addresses import email_key
 from tests.beside import Toxiproxy, stripe_running, toxiproxy_running
 from tests.environment import KEYSPACE
 
@@ -38,6 +44,50 @@ def honest_clock(keyspace: str) -> Iterator[None]:
     yield
     clock = session().cluster.timestamp_generator
     clock.last = min(clock.last, time.time_ns() // 1000)
+
+
+# ---- For tests that know Django and pytest-django, and nothing of this shop (tests/accounts/stock.py)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(keyspace: str) -> Iterator[None]:
+    """What `django_db`, `db`, `transactional_db` and Django's own test cases are given: the run's keyspace.
+
+    They empty all tables after each test, by Django's `flush`. Here that takes away the accounts that the test has made by
+    `User.objects`, so that the next one can make them again, and truncates nothing: other tests have their things there.
+    """
+    from accounts.operations import user_registered
+    from accounts.operations.claims import EMAIL_RELEASED
+    from accounts.operations.joining import USER_DROPPED
+
+    made: list[User] = []
+
+    def register(*args: Any, **fields: Any) -> User:
+        made.append(user_registered(*args, **fields))
+        return made[-1]
+
+    def flush(*_: Any, **__: Any) -> list[str]:
+        while made:
+            user = made.pop()
+            EMAIL_RELEASED.apply(if_lost=REFUSED_MEANS_DONE, email=email_key(user.email), user_id=user.user_id)
+            USER_DROPPED.apply(if_lost=REFUSED_MEANS_DONE, user_id=user.user_id)
+        return []
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("accounts.users.user_registered", register)
+        patch.setattr(CassandraDatabaseOperations, "sql_flush", flush)
+        yield
+
+
+@pytest.fixture
+def admin_client(admin_user: User) -> Client:
+    """An admin's client. It has passed the second factor, which staff pages would ask for first."""
+    from tests.factories import staff_signed_in
+
+    return staff_signed_in(Client(), admin_user)
+
+
+# ---- What runs beside the shop
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ A measure has as many places as it allows tries, and each try first writes itsel
 gets none is refused. The place comes free by its TTL, a window after it was taken. So no race lets more through and none
 lets too few through, the window slides, hammering writes nothing, and a partition cannot grow.
 
-Nobody is locked out by strangers: a browser that has logged in before (accounts.devices) comes with a bucket of its own, and
+Nobody is locked out by strangers: a browser that has logged in before (accounts.known_devices) comes with a bucket of its own, and
 is counted there alone.
 
     attempted(request, "lookup", email)        # raises TooManyAttempts, which is answered with 429

@@ -19,6 +19,7 @@ from accounts.operations.mailbox import (
     proof_dropped,
 )
 from accounts.operations.passwords import (
+    hash_changed,
     password_changed,
     password_rehashed,
     password_reset,
@@ -42,6 +43,7 @@ __all__ = [
     "email_settled",
     "erasure_asked",
     "erasures_done",
+    "hash_changed",
     "mailbox_proved",
     "password_changed",
     "password_rehashed",

@@ -43,12 +43,16 @@ def password_changed(member: User, password: str, now: datetime, here: str | Non
     Returns the member with it. Raises ChangedMeanwhile if it is not any more the password that was read, NoSuchUser,
     CassandraUnavailable.
     """
-    made = make_password(password)
+    return hash_changed(member, member.password, make_password(password), now, here)
+
+
+def hash_changed(member: User, before: str, made: str, now: datetime, here: str | None = None) -> User:
+    """Do what `password_changed` does for a password that is hashed already: `made`, where `before` was read."""
     outcome = PASSWORD_SET.apply(
         if_lost=applied_if(lambda row: bool(row.password == made)),
         user_id=member.user_id,
         password=made,
-        before=member.password,
+        before=before,
     )
     return _changed(member, made, outcome.applied, now, here)
 

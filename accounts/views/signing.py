@@ -12,15 +12,15 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from accounts import audit, known_devices, operations
+from accounts import audit, demo_logins, known_devices, operations
 from accounts.access import member
 from accounts.forms import LoginForm
 from accounts.models import User
 from accounts.second_factor import forgotten
 from cart.errors import CartError
 from cart.operations import Adopted, carts_adopted
-from cart.owner import device_of, forget_guest, guest_of
-from demo import logins as demo
+from cart.owner import forget_guest, guest_of
+from web.devices import device_of
 from web.errors import TooManyAttempts
 from web.methods import get_or_post, public
 from web.rendering import page, too_many
@@ -60,7 +60,7 @@ def _login_page(request: HttpRequest, form: LoginForm) -> HttpResponse:
 
 
 def _context(form: LoginForm) -> dict[str, Any]:
-    return {"form": form, "demo_logins": demo.LOGINS if settings.SHOWROOM else ()}
+    return {"form": form, "demo_logins": demo_logins.logins()}
 
 
 @public

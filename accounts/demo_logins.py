@@ -1,0 +1,39 @@
+"""The logins of a demo, which the setting DEMO_LOGINS brings in. No shop has any."""
+
+from collections.abc import Sequence
+from typing import Protocol, cast
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from accounts.models import User
+
+
+class DemoLogin(Protocol):
+    """Somebody to try the shop out as. Everybody may know all of it."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def email(self) -> str: ...
+    @property
+    def password(self) -> str: ...
+    @property
+    def totp(self) -> str: ...  # the second factor's secret, base 32; '' for a shopper
+    @property
+    def user_id(self) -> UUID: ...
+
+
+def logins() -> Sequence[DemoLogin]:
+    """Return the logins that everybody may know; none outside a demo, whatever the setting names."""
+    if not (settings.SHOWROOM and settings.DEMO_LOGINS):
+        return ()
+    return cast("Sequence[DemoLogin]", import_string(settings.DEMO_LOGINS))
+
+
+def secret_of(user: User) -> str:
+    """Return the second factor's secret that everybody may know; "" for all who are not one of the demo's staff."""
+    if not user.demo:
+        return ""
+    return next((login.totp for login in logins() if login.user_id == user.pk), "")

@@ -1,0 +1,122 @@
+"""`User.objects`: what Django, its test client and pytest-django ask of a user model, by the shop's own reads and writes.
+
+There is no queryset behind it: by anything but its key, an account could only be found by reading all of them.
+"""
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+from typing import Any, NoReturn
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+from accounts import queries
+from accounts.errors import CannotSave
+from accounts.models import User
+from accounts.operations import hash_changed, password_rehashed, profile_saved, role_given, user_registered
+from accounts.roles import ADMIN, ROLES
+
+_NAMES = ("objects", "default_manager", "_default_manager", "base_manager", "_base_manager")
+_SAVED = ("password", "name", "role")
+
+
+class UserManager:
+    """Makes accounts, and finds them by e-mail address or id."""
+
+    def create_user(self, username: str = "", email: str = "", password: str | None = None, **fields: Any) -> User:
+        """Make an account and return it; its address is `email`, or `username` where there is no `email`.
+
+        `fields` may have a `name` and a `role`. Raises ValueError for what is no e-mail address or no role, TypeError for other
+        fields, EmailTaken, CassandraUnavailable.
+        """
+        return _registered(username, email, password, fields.pop("role", ""), fields)
+
+    def create_superuser(self, username: str = "", email: str = "", password: str | None = None, **fields: Any) -> User:
+        """Make an admin's account, as `create_user` does; the first login sets up its second factor."""
+        return _registered(username, email, password, ADMIN, fields)
+
+    def get_by_natural_key(self, username: str) -> User:
+        """Return the user with this e-mail address. Raises User.DoesNotExist, CassandraUnavailable."""
+        return _found(queries.user_by_email(username), username)
+
+    def get(self, **by: Any) -> User:
+        """Return the user with this `email` or `pk`. Raises User.DoesNotExist, TypeError for anything else, CassandraUnavailable."""
+        if by.keys() == {"email"}:
+            return self.get_by_natural_key(by["email"])
+        if by.keys() in ({"pk"}, {"user_id"}):
+            (key,) = by.values()
+            return _found(queries.user(key if isinstance(key, UUID) else UUID(key)), str(key))
+        raise TypeError(f"A user is found by email=... or by pk=..., and not by {', '.join(by) or 'nothing'}.")
+
+    def save(self, user: User, fields: Collection[str] | None) -> None:
+        """Do what `User.save` says."""
+        if user.as_read is None:
+            raise CannotSave("A new account is made by User.objects.create_user, which claims its e-mail address.")
+        if unknown := set(fields or ()) - set(user.as_read):
+            raise ValueError(f"An account has no {', '.join(sorted(unknown))}.")
+        read = User(**user.as_read)
+        changed = {name for name in user.as_read if getattr(user, name) != getattr(read, name)}
+        changed &= changed if fields is None else set(fields)
+        if others := changed.difference(_SAVED):
+            raise CannotSave(f"A user's {' and '.join(sorted(others))} cannot be saved: see accounts.operations.")
+        if user.role not in ("", *ROLES):
+            raise ValueError(f"There is no role {user.role}.")
+        now = datetime.now(UTC)
+        for name in (name for name in _SAVED if name in changed):
+            if name == "password":
+                hash_changed(user, read.password, user.password, now)
+            elif name == "name":
+                profile_saved(user.user_id, user.name)
+            else:
+                role_given(user.user_id, user.role, now)
+            user.as_read[name] = getattr(user, name)
+
+    def renew_hash(self, user: User, password: str) -> None:
+        """Store the password that a user has just been known by under today's hasher. Raises CassandraUnavailable."""
+        password_rehashed(user, password)
+        if user.as_read is not None:
+            user.as_read["password"] = user.password
+
+    def refresh(self, user: User) -> None:
+        """Do what `User.refresh_from_db` says."""
+        now = _found(queries.user(user.user_id), str(user.user_id))
+        for name in now.as_read or ():
+            setattr(user, name, getattr(now, name))
+        user.as_read = now.as_read
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(
+            f"User.objects has no {name}: it is no queryset. See accounts.queries and accounts.operations."
+        )
+
+
+def attach() -> None:
+    """Put the manager in the place of the engine's querysets, which read and write past the shop's rules."""
+    manager = UserManager()
+    for name in _NAMES:
+        setattr(User, name, manager)
+
+
+def _registered(username: str, email: str, password: str | None, role: str, fields: dict[str, Any]) -> User:
+    address = email or username
+    try:
+        validate_email(address)
+    except ValidationError as error:
+        raise ValueError(f"{address!r} is no e-mail address, by which users are known here.") from error
+    if role not in ("", *ROLES):
+        raise ValueError(f"There is no role {role}.")
+    name = fields.pop("name", "") or (username or address).partition("@")[0]
+    # Django's flags may be given where they say what is so.
+    for flag, is_so in {"is_active": True, "is_staff": bool(role), "is_superuser": role == ADMIN}.items():
+        if fields.pop(flag, is_so) != is_so:
+            raise ValueError(f"{flag} is {is_so} here: what somebody may do is their role, one of {', '.join(ROLES)}.")
+    if fields:
+        raise TypeError(f"An account has no {', '.join(sorted(fields))}: it has a name and a role.")
+    return user_registered(address, name, password, datetime.now(UTC), role)
+
+
+def _found(user: User | None, key: str) -> User:
+    if user is None:
+        raise User.DoesNotExist(f"There is no user {key}.")
+    return user

@@ -1,0 +1,195 @@
+"""What Django and its test client ask of a user model: `User.objects`, saving, permissions."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.test import Client, override_settings
+
+from accounts import queries
+from accounts.access import ROLES
+from accounts.errors import CannotSave, ChangedMeanwhile, EmailTaken
+from accounts.hashers import CheapArgon2PasswordHasher
+from accounts.models import User
+from accounts.operations import password_changed, profile_saved
+from tests.accounts.post import mails_to
+from tests.factories import PASSWORD, make_user
+from tests.house.addresses import WHO_MAY
+
+NEW = "nine dry badgers"
+
+
+def fresh(name: str = "ada") -> str:
+    return f"{name}-{uuid4().hex}@example.com"
+
+
+def stored(user: User) -> User:
+    found = queries.user(user.pk)
+    assert found
+    return found
+
+
+# ---- User.objects
+
+
+def test_an_account_is_made_by_the_shops_operation_which_alone_claims_the_address() -> None:
+    email = fresh()
+    ada = User.objects.create_user(email, password=PASSWORD, is_staff=False)
+    assert (ada.name, ada.role) == (email.partition("@")[0], "")
+    assert queries.user_by_email(email.upper()) == ada
+    with pytest.raises(EmailTaken):
+        User.objects.create_superuser(email=email.upper(), password=PASSWORD)
+    packer = User.objects.create_user(email=fresh(), name="Ben", role="warehouse", is_staff=True)
+    assert (packer.name, packer.role) == ("Ben", "warehouse")
+    assert not packer.has_usable_password()
+
+
+def test_what_cannot_be_is_refused_before_anything_is_written(subtests: pytest.Subtests) -> None:
+    for error, given in (
+        (ValueError, {"username": "ada"}),
+        (ValueError, {"email": "ada"}),
+        (ValueError, {"role": "pilot"}),
+        (ValueError, {"is_staff": True}),
+        (ValueError, {"is_superuser": True}),
+        (ValueError, {"is_active": False}),
+        (TypeError, {"first_name": "Ada"}),
+    ):
+        with subtests.test(given=given):
+            email = fresh()
+            with pytest.raises(error):
+                User.objects.create_user(**{"email": email} | given if "username" not in given else given)
+            assert queries.user_by_email(email) is None
+    with pytest.raises(ValueError, match="is_superuser"):
+        User.objects.create_superuser(email=fresh(), is_superuser=False)
+
+
+def test_nothing_is_a_queryset(subtests: pytest.Subtests) -> None:
+    for manager in (User.objects, User._default_manager, User._base_manager):
+        for name in ("all", "filter", "create", "count", "first", "get_or_create", "get_queryset", "bulk_create"):
+            with subtests.test(name), pytest.raises(AttributeError, match="no queryset"):
+                getattr(manager, name)
+    for by in ({}, {"name": "Ada"}, {"email": "a@example.com", "name": "Ada"}, {"email__iexact": "a@example.com"}):
+        with subtests.test(by=by), pytest.raises(TypeError, match="found by email"):
+            User.objects.get(**by)
+    with pytest.raises(AttributeError):
+        User.create(email="ada@example.com")
+
+
+# ---- Saving
+
+
+def test_another_password_is_written_by_save_and_only_where_the_one_that_was_read_still_is() -> None:
+    alice, client = make_user(), Client()
+    client.force_login(alice)
+    late = stored(alice)
+    alice.set_password(NEW)
+    assert stored(alice).check_password(PASSWORD)
+    alice.save()
+    assert stored(alice).check_password(NEW)
+    assert client.get("/account/").status_code == 302  # what follows a new password follows this one
+    assert "password" in mails_to(alice.email)[-1].subject
+    late.name, late.password = "Late", alice.password + "x"
+    with pytest.raises(ChangedMeanwhile):
+        late.save()
+    assert (stored(alice).name, stored(alice).check_password(NEW)) == ("Alice", True)
+    # Once written, it is what was read: it can be saved again, and nothing is in the way of another one.
+    alice.set_password(PASSWORD)
+    alice.save(update_fields=["password"])
+    assert stored(alice).check_password(PASSWORD)
+
+
+def test_save_writes_what_was_set_and_nothing_that_another_has_changed_meanwhile() -> None:
+    alice = make_user()
+    late = stored(alice)
+    password_changed(alice, NEW, datetime.now(UTC))
+    late.name = "Alicia"
+    late.save()
+    late.save()
+    assert (stored(alice).name, stored(alice).check_password(NEW)) == ("Alicia", True)
+    late.name, late.role = "Ali", "support"
+    late.save(update_fields=["role"])
+    assert (stored(alice).name, stored(alice).role) == ("Alicia", "support")
+
+
+def test_what_save_cannot_write_is_refused_as_a_whole(subtests: pytest.Subtests) -> None:
+    alice = make_user()
+    for column, value in (("email", fresh()), ("active", False), ("demo", True), ("addresses", {"1": {"name": "A"}})):
+        with subtests.test(column):
+            found = stored(alice)
+            found.name = "Mallory"
+            setattr(found, column, value)
+            with pytest.raises(CannotSave, match=column):
+                found.save()
+    found = stored(alice)
+    found.name, found.role = "Mallory", "pilot"
+    with pytest.raises(ValueError, match="pilot"):
+        found.save()
+    with pytest.raises(ValueError, match="no first_name"):
+        stored(alice).save(update_fields=["first_name"])
+    with pytest.raises(CannotSave, match="create_user"):
+        User(user_id=uuid4(), email=fresh(), name="Nobody").save()
+    for blind in (alice.delete, alice.update):
+        with pytest.raises(CannotSave):
+            blind()
+    kept = stored(alice)
+    assert (kept.name, kept.email, kept.role, kept.active, kept.demo) == ("Alice", alice.email, "", True, False)
+    assert not kept.addresses
+
+
+def test_an_object_is_read_again() -> None:
+    alice = make_user()
+    profile_saved(alice.pk, "Alicia")
+    alice.refresh_from_db()
+    assert alice.name == "Alicia"
+    alice.save()
+    nobody = User(user_id=uuid4())
+    with pytest.raises(User.DoesNotExist):
+        nobody.refresh_from_db()
+
+
+def test_a_hash_is_renewed_when_the_hashers_settings_have_changed() -> None:
+    alice = make_user()
+    before = alice.password
+    with override_settings(PASSWORD_HASHERS=[f"{__name__}.DearerHasher"]):
+        assert alice.check_password(PASSWORD)
+        assert stored(alice).password == alice.password != before
+        alice.name = "Alicia"
+        alice.save()
+        assert stored(alice).check_password(PASSWORD)
+
+
+class DearerHasher(CheapArgon2PasswordHasher):
+    """Hashes made before it are made anew."""
+
+    time_cost = 2
+
+
+# ---- Permissions
+
+
+def test_a_permission_is_what_the_page_of_its_name_says_of_a_role(subtests: pytest.Subtests) -> None:
+    assert len(WHO_MAY) >= 28
+    for role in ("", *ROLES):
+        with subtests.test(role):
+            user = User(user_id=uuid4(), role=role, active=True, demo=False)
+            may = {name for name in WHO_MAY if user.has_perm(name.replace(":", "."))}
+            assert may == {name for name, roles in WHO_MAY.items() if role in roles}
+            assert user.has_module_perms("adminpanel") is bool(role)
+            assert user.has_perms(name.replace(":", ".") for name in may)
+
+
+def test_there_is_no_other_permission_and_an_admin_has_all(subtests: pytest.Subtests) -> None:
+    for role, has in (("", False), ("support", False), ("admin", True), ("owner of the world", False)):
+        user: Any = User(user_id=uuid4(), role=role, active=True, demo=False)
+        for name in ("orders.change_order", "adminpanel", "adminpanel.", ".", "", "home", "accounts.profile"):
+            with subtests.test(role=role, name=name):
+                assert user.has_perm(name) is has
+        assert user.has_module_perms("orders") is has
+    assert not User(user_id=uuid4(), role="admin", active=False).has_perm("adminpanel.people")
+    assert not AnonymousUser().has_perm("adminpanel.board")
+    with override_settings(SHOWROOM=False):
+        assert not User(user_id=uuid4(), role="admin", active=True, demo=True).has_perm("adminpanel.people")
+    with pytest.raises(ValueError, match="iterable"):
+        user.has_perms("adminpanel.board")

@@ -1,0 +1,48 @@
+"""What a browser says it is, in words that its owner recognises. It may say anything: nothing is decided by it."""
+
+import re
+
+from django.http import HttpRequest
+
+# In this order: each of these also calls itself one of those below.
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR", "Opera"),
+    ("SamsungBrowser", "Samsung Internet"),
+    ("Firefox", "Firefox"),
+    ("FxiOS", "Firefox"),
+    ("CriOS", "Chrome"),
+    ("Chrome", "Chrome"),
+    ("Safari", "Safari"),
+)
+_SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("Macintosh", "Mac"),
+    ("CrOS", "Chromebook"),
+    ("Linux", "Linux"),
+)
+
+
+def browser_of(request: HttpRequest) -> str:
+    """Return browser and system as in "Firefox on Windows"; '' for what names neither."""
+    agent = _user_agent(request)
+    browser = next((name for token, name in _BROWSERS if re.search(rf"{token}\w*/", agent)), "")
+    system = next((name for token, name in _SYSTEMS if token in agent), "")
+    return f"{browser} on {system}" if browser and system else browser or system
+
+
+def device_of(request: HttpRequest) -> str:
+    """Return what the browser runs on: phone, tablet or computer; device for what names none of them."""
+    agent = _user_agent(request)
+    if "iPad" in agent or "Tablet" in agent or ("Android" in agent and "Mobile" not in agent):
+        return "tablet"
+    if "Mobi" in agent or "iPhone" in agent:
+        return "phone"
+    return "computer" if "Mozilla" in agent else "device"
+
+
+def _user_agent(request: HttpRequest) -> str:
+    return request.headers.get("User-Agent", "")
