@@ -11,7 +11,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes
 PORT ?= 8000
 # What a server would have in its environment; only for checking that such a configuration passes.
-PRODUCTION := DEBUG=false STOA_SHOWROOM=false STOA_HTTPS=true ALLOWED_HOSTS=shop.example PUBLIC_URL=https://shop.example \
+PRODUCTION := DEBUG=false STOA_DEMO=false STOA_HTTPS=true ALLOWED_HOSTS=shop.example PUBLIC_URL=https://shop.example \
 	PAYMENT_GATEWAY=none \
 	SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(50))')
 
@@ -27,7 +27,7 @@ stop: .venv/runs .env  ## stop every run of this checkout, and its Cassandra
 	@$(BIN)/python manage.py cassandra stop
 
 doctor: .venv/runs .env  ## say what is missing or wrong on this machine, and what mends it
-	@STOA_SHOWROOM=$${STOA_SHOWROOM:-true} $(BIN)/python manage.py doctor
+	@STOA_DEMO=$${STOA_DEMO:-true} $(BIN)/python manage.py doctor
 
 clean:  ## stop, then delete the data, the logs and the virtual environment (.env stays)
 	@if [ -e .venv/runs ]; then $(MAKE) --no-print-directory stop; fi

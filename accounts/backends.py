@@ -56,4 +56,4 @@ class EmailBackend(BaseBackend):
 
 def may_log_in(user: User) -> bool:
     """Tell whether this account may be used: active, and a demo login only in a showroom."""
-    return user.is_active and (settings.SHOWROOM or not user.demo)
+    return user.is_active and (settings.DEMO or not user.demo)

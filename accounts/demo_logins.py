@@ -27,7 +27,7 @@ class DemoLogin(Protocol):
 
 def logins() -> Sequence[DemoLogin]:
     """Return the logins that everybody may know; none outside a demo, whatever the setting names."""
-    if not (settings.SHOWROOM and settings.DEMO_LOGINS):
+    if not (settings.DEMO and settings.DEMO_LOGINS):
         return ()
     return cast("Sequence[DemoLogin]", import_string(settings.DEMO_LOGINS))
 

@@ -227,7 +227,7 @@ def _look_at_stock(sale: Sale, variant_id: UUID) -> None:
 def main() -> int:
     """Hold the sales, print, and return the exit status."""
     args = _arguments()
-    os.environ |= environment(KEYSPACE, STOA_SHOWROOM="1", COUNT_STATEMENTS="0")
+    os.environ |= environment(KEYSPACE, STOA_DEMO="1", COUNT_STATEMENTS="0")
     import django
 
     django.setup()

@@ -195,7 +195,7 @@ def _run(args: argparse.Namespace, nodes: Nodes) -> int:
         "CASSANDRA_PORT": str(nodes.cluster.cql_port),
         "CASSANDRA_REPLICATION": "3",
     }
-    os.environ |= environment(KEYSPACE, STOA_SHOWROOM="1", COUNT_STATEMENTS="0")
+    os.environ |= environment(KEYSPACE, STOA_DEMO="1", COUNT_STATEMENTS="0")
     import django
 
     django.setup()

@@ -163,8 +163,8 @@ def _configuration() -> Iterator[Finding]:
         yield Finding(WRONG, f"DEBUG is on for {settings.PUBLIC_URL}", "DEBUG=false")
     if "*" in settings.ALLOWED_HOSTS and not settings.DEBUG:
         yield Finding(WRONG, "ALLOWED_HOSTS accepts any host name", "ALLOWED_HOSTS=shop.example")
-    if settings.SHOWROOM and not local:
-        yield Finding(WRONG, f"The demo logins are open at {settings.PUBLIC_URL}", "STOA_SHOWROOM=false")
+    if settings.DEMO and not local:
+        yield Finding(WRONG, f"The demo logins are open at {settings.PUBLIC_URL}", "STOA_DEMO=false")
     if settings.HTTPS and not settings.PUBLIC_URL.startswith("https://"):
         yield Finding(
             WRONG, f"Served by HTTPS, but mailed links would begin with {settings.PUBLIC_URL}", "PUBLIC_URL=https://…"
@@ -172,7 +172,7 @@ def _configuration() -> Iterator[Finding]:
     if settings.PAYMENT_GATEWAY in ("", "none"):
         level = ADVICE if settings.PAYMENT_GATEWAY else WRONG
         yield Finding(level, "No payment gateway: nothing can be ordered here", "PAYMENT_GATEWAY=…, or none on purpose")
-    elif settings.PAYMENT_GATEWAY == "testbank" and not (settings.SHOWROOM or settings.DEBUG):
+    elif settings.PAYMENT_GATEWAY == "testbank" and not (settings.DEMO or settings.DEBUG):
         yield Finding(WRONG, "The test bank takes no money, and only a showroom uses it", "PAYMENT_GATEWAY=…")
     host = settings.PUBLIC_URL.split("://")[-1].split("/")[0].split(":")[0]
     if not _is_allowed(host):
@@ -263,7 +263,7 @@ def _authentication(connected: Session) -> Iterator[Finding]:
     exposed = [host.address for host in connected.cluster.metadata.all_hosts() if not host.address.startswith("127.")]
     if exposed and not database["USER"]:
         yield Finding(
-            ADVICE if settings.DEBUG or settings.SHOWROOM else WRONG,
+            ADVICE if settings.DEBUG or settings.DEMO else WRONG,
             f"Anybody who reaches {', '.join(exposed)} may read and write all of the shop",
             "authenticator: PasswordAuthenticator and authorizer: CassandraAuthorizer in cassandra.yaml",
         )

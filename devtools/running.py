@@ -55,7 +55,7 @@ class Run:
 
     @property
     def showroom(self) -> bool:
-        return self.environment["STOA_SHOWROOM"].lower() in Env.BOOLEAN_TRUE_STRINGS
+        return self.environment["STOA_DEMO"].lower() in Env.BOOLEAN_TRUE_STRINGS
 
     def log_path(self, name: str) -> Path:
         return RUN / "logs" / f"{name}-{self.port}.log"
@@ -212,7 +212,7 @@ def _open_door(stack: contextlib.ExitStack, port: int, development: bool, say: S
 
 def _environment(port: int, development: bool) -> dict[str, str]:
     environment = os.environ | {"DEBUG": str(development).lower(), "PYTHONUNBUFFERED": "1"}
-    environment.setdefault("STOA_SHOWROOM", "true")
+    environment.setdefault("STOA_DEMO", "true")
     environment.setdefault("PUBLIC_URL", f"http://127.0.0.1:{port}")
     if "EMAIL_URL" not in os.environ:
         environment["EMAIL_URL"] = f"smtp://127.0.0.1:{machine.free_port(port + 25, ['127.0.0.1'])}"

@@ -13,7 +13,7 @@ _METHODS_HINT = f"PAYMENT_METHODS: some of {', '.join(METHODS)}, comma separated
 
 def payments(**_: Any) -> list[CheckMessage]:
     """Return what is wrong with the gateway: outside a showroom nobody may pay by the test bank's cards."""
-    name, trying_out = settings.PAYMENT_GATEWAY, settings.DEBUG or settings.SHOWROOM
+    name, trying_out = settings.PAYMENT_GATEWAY, settings.DEBUG or settings.DEMO
     found = list(_methods())
     known = settings.PAYMENT_GATEWAYS
     hint = f"PAYMENT_GATEWAY: one of {', '.join(known)}; `{NONE}` for a shop that takes no orders yet."

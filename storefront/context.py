@@ -14,7 +14,7 @@ def shop(request: HttpRequest) -> dict[str, object]:
     """
     return {
         "nav_categories": SimpleLazyObject(queries.root_categories),
-        "debug_showroom": settings.SHOWROOM,
+        "debug_showroom": settings.DEMO,
         "order_staff": (*ORDER_STAFF, ADMIN),
         "viewed_any": settings.VIEWED_COOKIE_NAME in request.COOKIES,
     }

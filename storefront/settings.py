@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
 from cassandra_db.configuration import database
 
@@ -11,11 +12,13 @@ env = environ.Env()
 environ.Env.read_env(str(BASE_DIR / ".env"))
 
 DEBUG = env.bool("DEBUG", default=False)
-# A showroom shows the demo logins and lets its visitors read the mail; a shop does neither.
-SHOWROOM = env.bool("STOA_SHOWROOM", default=False)
+if "STOA_SHOWROOM" in env.ENVIRON:
+    raise ImproperlyConfigured("STOA_SHOWROOM is called STOA_DEMO now: change its name in the environment or in .env.")
+# A demo shows its logins and lets its visitors read the mail; a shop does neither.
+DEMO = env.bool("STOA_DEMO", default=False)
 # Where the demo logins stand; a shop has none (accounts.demo_logins).
-DEMO_LOGINS = "demo.logins.LOGINS" if SHOWROOM else ""
-HTTPS = env.bool("STOA_HTTPS", default=not (DEBUG or SHOWROOM))
+DEMO_LOGINS = "demo.logins.LOGINS" if DEMO else ""
+HTTPS = env.bool("STOA_HTTPS", default=not (DEBUG or DEMO))
 
 # Without one, Django refuses its first use and gunicorn to start; commands that need none (`cassandra`, `doctor`) run.
 SECRET_KEY = env.str("SECRET_KEY", default="only-for-debug-" + "0" * 50 if DEBUG else "")
@@ -28,7 +31,7 @@ PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 # What stands beside the shop, and nothing of it imports: local tools, and in a demo what a demo has. An app may have a urls.py.
 EXTRA_APPS = env.list(
     "EXTRA_APPS",
-    default=["devtools", *(["benchmarks", "demo", "demo.testbank"] if DEBUG or SHOWROOM else [])],
+    default=["devtools", *(["benchmarks", "demo", "demo.testbank"] if DEBUG or DEMO else [])],
 )
 INSTALLED_APPS = [
     "django_cassandra_engine",
@@ -186,12 +189,12 @@ CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 PAYMENT_GATEWAYS = {"stripe": "payments.gateways.stripe"}
 if "demo.testbank" in EXTRA_APPS:
     PAYMENT_GATEWAYS["testbank"] = "demo.testbank.gateway"
-PAYMENT_GATEWAY = env.str("PAYMENT_GATEWAY", default="testbank" if DEBUG or SHOWROOM else "")
+PAYMENT_GATEWAY = env.str("PAYMENT_GATEWAY", default="testbank" if DEBUG or DEMO else "")
 # The ways to pay that the checkout offers: of payments.gateways.METHODS.
-PAYMENT_METHODS = env.list("PAYMENT_METHODS", default=["card", "transfer", "cod"] if DEBUG or SHOWROOM else ["card"])
+PAYMENT_METHODS = env.list("PAYMENT_METHODS", default=["card", "transfer", "cod"] if DEBUG or DEMO else ["card"])
 # To whom a transfer goes. The lines are parted by "|".
 BANK_ACCOUNT = env.str(
-    "BANK_ACCOUNT", default="Stoa|IBAN IE64 IRCE 9205 0112 3456 78|BIC IRCEIE2D" if DEBUG or SHOWROOM else ""
+    "BANK_ACCOUNT", default="Stoa|IBAN IE64 IRCE 9205 0112 3456 78|BIC IRCEIE2D" if DEBUG or DEMO else ""
 )
 STRIPE_SECRET_KEY = env.str("STRIPE_SECRET_KEY", default="")
 STRIPE_WEBHOOK_SECRET = env.str("STRIPE_WEBHOOK_SECRET", default="")

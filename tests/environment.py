@@ -40,7 +40,7 @@ os.environ |= {
     "DJANGO_SETTINGS_MODULE": "storefront.settings",
     "SECRET_KEY": secrets.token_hex(32),
     "DEBUG": "0",
-    "STOA_SHOWROOM": "1",
+    "STOA_DEMO": "1",
     "STOA_HTTPS": "0",
     "ALLOWED_HOSTS": "testserver,127.0.0.1,localhost",
     "COUNT_STATEMENTS": "1",

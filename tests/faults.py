@@ -469,7 +469,7 @@ FAULTS = (
     _fault(
         "The demo's second factor, which everybody knows, is offered in a shop",
         "accounts/demo_logins.py",
-        "    if not (settings.SHOWROOM and settings.DEMO_LOGINS):",
+        "    if not (settings.DEMO and settings.DEMO_LOGINS):",
         "    if not settings.DEMO_LOGINS:",
         "tests/accounts/test_second_factor.py",
     ),

@@ -21,7 +21,7 @@ _CHEAP_PASSWORD_HASHES = Error(
 
 def deployment(**_: Any) -> list[CheckMessage]:
     """Return what `check --deploy` refuses even where debug or a showroom may be tried out."""
-    tried_out = settings.DEBUG or settings.SHOWROOM
+    tried_out = settings.DEBUG or settings.DEMO
     return [_CHEAP_PASSWORD_HASHES] if settings.CHEAP_PASSWORD_HASHES and tried_out else []
 
 
@@ -38,7 +38,7 @@ def secrets(**_: Any) -> list[CheckMessage]:
             )
         )
     hosts = database["HOST"].split(",")
-    if not database["USER"] and not (settings.DEBUG or settings.SHOWROOM or all(map(_is_here, hosts))):
+    if not database["USER"] and not (settings.DEBUG or settings.DEMO or all(map(_is_here, hosts))):
         found.append(
             Error(
                 "The shop would speak to Cassandra over a network without a login.",
@@ -58,7 +58,7 @@ def secrets(**_: Any) -> list[CheckMessage]:
                 id="cassandra_db.E004",
             )
         )
-    if settings.CHEAP_PASSWORD_HASHES and not (settings.DEBUG or settings.SHOWROOM):
+    if settings.CHEAP_PASSWORD_HASHES and not (settings.DEBUG or settings.DEMO):
         found.append(_CHEAP_PASSWORD_HASHES)
     if not settings.DEBUG and any(len(key) < KEY_LENGTH for key in settings.SECRET_KEY_FALLBACKS):
         found.append(

@@ -17,7 +17,7 @@ def showroom_only(view: View[P]) -> View[P]:
 
     @wraps(view)
     def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        if not settings.SHOWROOM:
+        if not settings.DEMO:
             raise Http404
         return view(request, *args, **kwargs)
 

@@ -34,7 +34,7 @@ class _AsItIs(HTTPErrorProcessor):
 
 def tell(now: datetime) -> str:
     """Send the notices that are due; those that no shop takes come again later."""
-    if not (settings.SHOWROOM or settings.DEBUG):
+    if not (settings.DEMO or settings.DEBUG):
         return ""
     was = position(NAME)
     first = datetime.fromisoformat(was) if was else now - timedelta(hours=1)

@@ -170,7 +170,7 @@ def test_an_inactive_looking_row_or_a_demo_login_gets_in_nowhere_but_in_a_showro
     demo = make_user(demo=True)
     client = Client()
     assert client.login(username=demo.email, password=PASSWORD)
-    settings.SHOWROOM = False
+    settings.DEMO = False
     assert not Client().login(username=demo.email, password=PASSWORD)
     assert not logged_in(client)  # nor by a session from before
     assert demo.email.encode() not in Client().get(LOGIN).content
@@ -178,7 +178,7 @@ def test_an_inactive_looking_row_or_a_demo_login_gets_in_nowhere_but_in_a_showro
 
 def test_the_showrooms_login_page_shows_its_logins_and_a_shops_does_not(settings: Settings) -> None:
     assert b"shopper@stoa.example" in Client().get(LOGIN).content
-    settings.SHOWROOM = False
+    settings.DEMO = False
     assert b"shopper@stoa.example" not in Client().get(LOGIN).content
 
 

@@ -340,7 +340,7 @@ def test_the_showroom_shows_the_code_of_its_own_staff_and_of_nobody_else(ann_sig
     assert factors.code_to_show(ann, moment) == ("", 0)
     assert "demo-code" not in ann_signed_in.get(PAGE).content.decode()
     # Either is enough: a shop whose settings name the logins has none, nor has a showroom whose settings do not.
-    for shop in ({"SHOWROOM": False}, {"DEMO_LOGINS": ""}):
+    for shop in ({"DEMO": False}, {"DEMO_LOGINS": ""}):
         with override_settings(**shop):
             assert factors.code_to_show(toni, moment) == ("", 0)
             assert factors.offered("a session", toni) not in {login.totp for login in demo.LOGINS}

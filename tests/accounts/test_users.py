@@ -189,7 +189,7 @@ def test_there_is_no_other_permission_and_an_admin_has_all(subtests: pytest.Subt
         assert user.has_module_perms("orders") is has
     assert not User(user_id=uuid4(), role="admin", active=False).has_perm("adminpanel.people")
     assert not AnonymousUser().has_perm("adminpanel.board")
-    with override_settings(SHOWROOM=False):
+    with override_settings(DEMO=False):
         assert not User(user_id=uuid4(), role="admin", active=True, demo=True).has_perm("adminpanel.people")
     with pytest.raises(ValueError, match="iterable"):
         user.has_perms("adminpanel.board")

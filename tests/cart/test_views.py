@@ -226,11 +226,11 @@ def test_a_lines_key_with_a_percent_sign_is_refused_in_words(
 
 
 def test_whoever_may_not_sign_in_any_more_sees_no_cart_and_keeps_no_session(client: Client, mug: Product) -> None:
-    with override_settings(SHOWROOM=True):
+    with override_settings(DEMO=True):
         client.force_login(make_user(demo=True))
         press(client, mug)
         assert mug.slug in shown(client)
-    with override_settings(SHOWROOM=False):
+    with override_settings(DEMO=False):
         assert mug.slug not in shown(client)
         assert (
             settings.SESSION_COOKIE_NAME not in client.cookies or not client.cookies[settings.SESSION_COOKIE_NAME].value

@@ -260,7 +260,7 @@ def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, told: Told) -> N
 
 
 def test_the_showroom_is_loaded_only_into_one() -> None:
-    with override_settings(SHOWROOM=False), pytest.raises(CommandError, match="no showroom"):
+    with override_settings(DEMO=False), pytest.raises(CommandError, match="no showroom"):
         call_command("load_showroom")
 
 

@@ -69,6 +69,6 @@ def test_what_is_not_there_is_not_found(catcher: int) -> None:
 
 
 def test_a_shop_has_no_such_pages(settings: Settings) -> None:
-    settings.SHOWROOM = False
+    settings.DEMO = False
     assert Client().get(reverse("mail:messages")).status_code == 404
     assert Client().get("/demo/mail/some/").status_code == 404

@@ -32,7 +32,7 @@ def test_a_missing_key_is_wrong() -> None:
     assert "token_urlsafe" in found.mend
 
 
-@override_settings(DEBUG=True, SHOWROOM=True, PUBLIC_URL="https://shop.example", ALLOWED_HOSTS=["localhost"])
+@override_settings(DEBUG=True, DEMO=True, PUBLIC_URL="https://shop.example", ALLOWED_HOSTS=["localhost"])
 def test_a_public_shop_must_not_run_in_debug_nor_as_a_showroom() -> None:
     assert findings(level=WRONG, about="DEBUG")
     assert findings(level=WRONG, about="demo logins")
@@ -81,7 +81,7 @@ def test_a_shop_without_somebody_to_take_the_money_is_told_so() -> None:
     }
     told = {}
     for named, showroom in expected:
-        with override_settings(PAYMENT_GATEWAY=named, SHOWROOM=showroom, DEBUG=False):
+        with override_settings(PAYMENT_GATEWAY=named, DEMO=showroom, DEBUG=False):
             about = [one for one in doctor._configuration() if "PAYMENT_GATEWAY" in one.mend]
         told[named, showroom] = [one.level for one in about]
     assert told == expected

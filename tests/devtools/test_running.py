@@ -50,10 +50,10 @@ def test_a_step_that_fails_is_told_with_what_it_printed(run: Run) -> None:
 
 def test_only_a_showroom_is_filled_and_tells_its_logins(run: Run) -> None:
     run.development = True
-    run.environment["STOA_SHOWROOM"] = "false"
+    run.environment["STOA_DEMO"] = "false"
     assert not run.showroom
     assert "demo/mail" not in running._welcome(run, ())
-    run.environment["STOA_SHOWROOM"] = "1"
+    run.environment["STOA_DEMO"] = "1"
     assert run.showroom
 
 
@@ -146,9 +146,10 @@ def test_s54_cheap_password_hashes_are_no_way_to_deploy() -> None:
         ({"SECRET_KEY": "changeme"}, "SECRET_KEY is shorter"),
         ({"SECRET_KEY_FALLBACKS": "changeme"}, "SECRET_KEY_FALLBACKS is shorter"),
         ({"CASSANDRA_USERNAME": "cassandra", "CASSANDRA_PASSWORD": "cassandra"}, "superuser"),
-        ({"CASSANDRA_HOSTS": "10.1.2.3", "STOA_SHOWROOM": "0"}, "without a login"),
-        ({"CHEAP_PASSWORD_HASHES": "1", "STOA_SHOWROOM": "0"}, "CHEAP_PASSWORD_HASHES"),
+        ({"CASSANDRA_HOSTS": "10.1.2.3", "STOA_DEMO": "0"}, "without a login"),
+        ({"CHEAP_PASSWORD_HASHES": "1", "STOA_DEMO": "0"}, "CHEAP_PASSWORD_HASHES"),
         ({"DEBUG": "1", "PUBLIC_URL": "https://shop.example"}, "DEBUG is on"),
+        ({"STOA_SHOWROOM": "1"}, "STOA_SHOWROOM is called STOA_DEMO now"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )

@@ -281,7 +281,7 @@ def test_other_gateways_notices_and_other_methods_are_nowhere(shop: str) -> None
     assert post(shop, body, signature, gateway="other") == 404
     assert post(shop, body, signature, gateway="transfer") == 404
     assert post(shop, body, signature, gateway="stripe") == 404
-    with override_settings(SHOWROOM=False, DEBUG=False):
+    with override_settings(DEMO=False, DEBUG=False):
         assert post(shop, body, signature) == 404
 
 

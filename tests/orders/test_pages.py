@@ -690,7 +690,7 @@ def test_outside_a_showroom_nobody_orders_what_cannot_be_paid_and_the_test_bank_
     for named in ("", "none", "testbank"):
         with (
             subtests.test(named=named),
-            override_settings(SHOWROOM=False, PAYMENT_GATEWAY=named, PAYMENT_METHODS=["card"]),
+            override_settings(DEMO=False, PAYMENT_GATEWAY=named, PAYMENT_METHODS=["card"]),
         ):
             shopper = Shopper((mug, 1))
             page = shopper.send() if named == "testbank" else shopper.typed()

@@ -439,7 +439,7 @@ def test_the_checks_complain_of_what_stripe_lacks(subtests: pytest.Subtests) -> 
         given = {"PAYMENT_GATEWAY": "stripe", "STRIPE_SECRET_KEY": key, "STRIPE_WEBHOOK_SECRET": secret}
         with (
             subtests.test(key=key, secret=secret, showroom=showroom),
-            override_settings(SHOWROOM=showroom, PAYMENT_METHODS=["card"], **given),
+            override_settings(DEMO=showroom, PAYMENT_METHODS=["card"], **given),
         ):
             assert ids(payments()) == told
 
@@ -454,7 +454,7 @@ def test_the_checks_of_a_configuration_name_its_gateway(subtests: pytest.Subtest
     ):
         with (
             subtests.test(named=named, showroom=showroom),
-            override_settings(SHOWROOM=showroom, PAYMENT_GATEWAY=named),
+            override_settings(DEMO=showroom, PAYMENT_GATEWAY=named),
         ):
             assert ids(payments()) == told
 

@@ -24,8 +24,8 @@ class Command(BaseCommand):
         parser.add_argument("--orders", type=int, default=showroom_orders.COUNT, help="how many orders there shall be")
 
     def handle(self, *args: Any, renew: bool, orders: int, **options: Any) -> None:
-        if not settings.SHOWROOM:
-            raise CommandError("This is no showroom: set STOA_SHOWROOM=true if it shall become one.")
+        if not settings.DEMO:
+            raise CommandError("This is no showroom: set STOA_DEMO=true if it shall become one.")
         began, now = monotonic(), datetime.now(UTC)
         columns = (TextColumn("{task.description:<12}"), BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=Console(file=cast("IO[str]", self.stdout._out))) as bars:
