@@ -498,8 +498,8 @@ FAULTS = (
     _fault(
         "Whoever packs may give money back",
         "adminpanel/views/fulfilling.py",
-        "@staff_required(MONEY_STAFF)\n@get_or_post\ndef refund(",
-        "@staff_required(ORDER_STAFF)\n@get_or_post\ndef refund(",
+        '@staff_required(MONEY_STAFF)\n@post_only("adminpanel:order", "number")\ndef refund(',
+        '@staff_required(ORDER_STAFF)\n@post_only("adminpanel:order", "number")\ndef refund(',
         "tests/adminpanel/test_access.py",
     ),
     _fault(

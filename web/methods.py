@@ -1,16 +1,39 @@
 """What a view is, which methods it answers, and whom it is for."""
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Concatenate, ParamSpec
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponse]
 
-# A page with a form; and a press, whose address somebody may open again: it then leads to its page.
+# A page with a form.
 get_or_post = require_http_methods(["GET", "HEAD", "POST"])
+
+
+def post_only(leads_to: str, *given: str) -> Callable[[View[P]], View[P]]:
+    """Declare that a view is a press alone. Whoever opens its address again is led to a page; and no cache keeps an answer.
+
+    `given` names what of the press's address stands in the page's, too: `@post_only("orders:detail", "number")`.
+    """
+
+    def decorated(view: View[P]) -> View[P]:
+        @get_or_post
+        @never_cache
+        @wraps(view)
+        def pressed(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            if request.method == "POST":
+                return view(request, *args, **kwargs)
+            return HttpResponseRedirect(reverse(leads_to, kwargs={name: kwargs[name] for name in given}))
+
+        return pressed
+
+    return decorated
 
 
 def public(view: View[P]) -> View[P]:

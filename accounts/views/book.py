@@ -14,7 +14,7 @@ from accounts.addresses import Address
 from accounts.errors import AddressBookFull, NoSuchAddress
 from accounts.forms import AddressForm
 from pricing import delivery
-from web.methods import get_or_post
+from web.methods import get_or_post, post_only
 from web.rendering import page
 
 
@@ -79,12 +79,10 @@ def _page(request: HttpRequest, form: AddressForm, stored: Address | None = None
     return page(request, "accounts/address.html", context, part="fields" if not form.is_bound else "", status=status)
 
 
-@get_or_post
 @personal
+@post_only("accounts:addresses")
 def address_remove(request: HttpRequest, key: int) -> HttpResponse:
     """Take an address out of the book; taking it out twice is no error."""
-    if request.method != "POST":
-        return redirect("accounts:addresses")
     with suppress(NoSuchAddress):
         operations.address_removed(member(request).pk, str(key))
     messages.info(request, "The address is removed.")

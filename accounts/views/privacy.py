@@ -20,7 +20,7 @@ from accounts.forms import AgainForm
 from accounts.models import User
 from web import personal as people
 from web.limits import attempted
-from web.methods import get_or_post, public
+from web.methods import get_or_post, post_only, public
 from web.rendering import page
 
 
@@ -32,12 +32,10 @@ def privacy(request: HttpRequest) -> HttpResponse:
 
 
 @sensitive_post_parameters("password")
-@get_or_post
 @personal
+@post_only("accounts:privacy")
 def export(request: HttpRequest) -> HttpResponse:
     """Hand out all that is held, as one file, once the password was given again."""
-    if request.method != "POST":
-        return redirect("accounts:privacy")
     user = member(request)
     attempt, form = attempted(request, "password", str(user.pk)), AgainForm(request.POST, user=user)
     if not form.is_valid():

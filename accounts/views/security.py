@@ -15,7 +15,7 @@ from accounts.forms import EmailForm
 from accounts.sessions import session_ended, sessions_ended, sessions_of
 from accounts.views.passwords import DEMO, WRONG, knows
 from web.limits import attempted
-from web.methods import get_or_post
+from web.methods import get_or_post, post_only
 from web.rendering import page
 
 
@@ -51,12 +51,10 @@ def sessions_end_others(request: HttpRequest) -> HttpResponse:
     return redirect("accounts:security")
 
 
-@get_or_post
 @personal
+@post_only("accounts:security")
 def sessions_end_all(request: HttpRequest) -> HttpResponse:
     """End all of a member's sessions, also this one."""
-    if request.method != "POST":
-        return redirect("accounts:security")
     sessions_ended(member(request).pk)
     audit.noted("sessions_ended", datetime.now(UTC), by=member(request).pk, outcome="done: all")
     auth.logout(request)

@@ -11,7 +11,6 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from moneyed import Money
 
 from accounts.access import MONEY_STAFF, ORDER_STAFF, member, staff_required
@@ -36,7 +35,7 @@ from orders.errors import MoveRefused, NotPayable, StaleOrder
 from orders.items import Item
 from orders.queries import items
 from pricing.templatetags.money import money as in_words
-from web.methods import get_or_post
+from web.methods import post_only
 
 F = TypeVar("F", bound=AnyForm)
 # The form with what was sent, and the order with its items; None where it has no such thing (any more).
@@ -46,7 +45,7 @@ Done = Callable[[Order, F, str, datetime], tuple[Order, str]]
 
 
 @staff_required(ORDER_STAFF)
-@get_or_post
+@post_only("adminpanel:order", "number")
 def pack(request: HttpRequest, number: str, house: str) -> HttpResponse:
     """Pack a parcel in a warehouse: all that is left there, or some of it."""
 
@@ -61,7 +60,7 @@ def pack(request: HttpRequest, number: str, house: str) -> HttpResponse:
 
 
 @staff_required(ORDER_STAFF)
-@get_or_post
+@post_only("adminpanel:order", "number")
 def parcel(request: HttpRequest, number: str, parcel_id: str) -> HttpResponse:
     """Send a parcel, or say what became of it."""
 
@@ -87,7 +86,7 @@ def parcel(request: HttpRequest, number: str, parcel_id: str) -> HttpResponse:
 
 
 @staff_required(ORDER_STAFF)
-@get_or_post
+@post_only("adminpanel:order", "number")
 def sent_back(request: HttpRequest, number: str, return_id: str) -> HttpResponse:
     """Agree to a return, refuse it in words, or say that it has arrived and what of it goes back to the shelf."""
 
@@ -112,7 +111,7 @@ def sent_back(request: HttpRequest, number: str, return_id: str) -> HttpResponse
 
 
 @staff_required(MONEY_STAFF)
-@get_or_post
+@post_only("adminpanel:order", "number")
 def refund(request: HttpRequest, number: str, return_id: str = "") -> HttpResponse:
     """Give money back: for lines, for the delivery, or another sum; for a return, or just so."""
 
@@ -140,7 +139,7 @@ def refund(request: HttpRequest, number: str, return_id: str = "") -> HttpRespon
 
 
 @staff_required(ORDER_STAFF)
-@get_or_post
+@post_only("adminpanel:order", "number")
 def lines(request: HttpRequest, number: str) -> HttpResponse:
     """Take units out of an order that are not packed yet."""
 
@@ -152,7 +151,7 @@ def lines(request: HttpRequest, number: str) -> HttpResponse:
 
 
 @staff_required(ORDER_STAFF)
-@get_or_post
+@post_only("adminpanel:order", "number")
 def door(request: HttpRequest, number: str) -> HttpResponse:
     """Send an order to another door in the same country."""
 
@@ -165,7 +164,7 @@ def door(request: HttpRequest, number: str) -> HttpResponse:
 
 
 @staff_required(MONEY_STAFF)
-@get_or_post
+@post_only("adminpanel:order", "number")
 def received(request: HttpRequest, number: str) -> HttpResponse:
     """Note money that came by transfer, or was paid at the door."""
 
@@ -180,11 +179,9 @@ def received(request: HttpRequest, number: str) -> HttpResponse:
 
 
 @staff_required(MONEY_STAFF)
-@get_or_post
+@post_only("adminpanel:order", "number")
 def money_sent(request: HttpRequest, number: str) -> HttpResponse:
     """Note that staff have sent money back by hand that was owed."""
-    if request.method != "POST":
-        return redirect("adminpanel:order", number)
     order = order_found(number)
     actor = queries.actor(member(request))
     try:
@@ -196,8 +193,6 @@ def money_sent(request: HttpRequest, number: str) -> HttpResponse:
 
 
 def _pressed(request: HttpRequest, number: str, asked: Asked[F], do: Done[F]) -> HttpResponse:
-    if request.method != "POST":
-        return redirect("adminpanel:order", number)
     order = order_found(number)
     goods = items(order)
     form = asked(order, goods)

@@ -15,7 +15,7 @@ from adminpanel.order_pages import conflict, order_done, order_found, order_page
 from cassandra_db import BadPageToken
 from orders.errors import MoveRefused, StaleOrder
 from orders.queries import order_by_number
-from web.methods import get_or_post
+from web.methods import post_only
 from web.rendering import page
 
 
@@ -57,11 +57,9 @@ def order(request: HttpRequest, number: str) -> HttpResponse:
 
 
 @staff_required(ORDER_STAFF)
-@get_or_post
+@post_only("adminpanel:order", "number")
 def move(request: HttpRequest, number: str) -> HttpResponse:
     """Move an order on, if it still is what the page showed."""
-    if request.method != "POST":
-        return redirect("adminpanel:order", number)
     found, form = order_found(number), MoveForm(request.POST)
     if not form.is_valid():
         if {"event", "version"} & form.errors.keys():
@@ -85,11 +83,9 @@ def move(request: HttpRequest, number: str) -> HttpResponse:
 
 
 @staff_required(ORDER_STAFF)
-@get_or_post
+@post_only("adminpanel:order", "number")
 def note(request: HttpRequest, number: str) -> HttpResponse:
     """Write a note among the staff into an order's history."""
-    if request.method != "POST":
-        return redirect("adminpanel:order", number)
     found, form = order_found(number), NoteForm(request.POST)
     if not form.is_valid():
         return order_page(request, queries.whole(found), note_form=form, status=422)

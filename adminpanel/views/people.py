@@ -16,7 +16,7 @@ from accounts.models import User
 from accounts.second_factor import factor
 from accounts.sessions import sessions_ended, sessions_of
 from adminpanel.forms import PersonForm, RoleForm
-from web.methods import get_or_post
+from web.methods import post_only
 from web.rendering import page
 
 OWN = "You cannot do this to yourself: another admin can."
@@ -30,11 +30,9 @@ def people(request: HttpRequest) -> HttpResponse:
 
 
 @staff_required((ADMIN,))
-@get_or_post
+@post_only("adminpanel:people")
 def person_find(request: HttpRequest) -> HttpResponse:
     """Lead to the account with an e-mail address; by POST, so that no address stands in a URL."""
-    if request.method != "POST":
-        return redirect("adminpanel:people")
     form = PersonForm(request.POST)
     if form.is_valid():
         if found := queries.user_by_email(form.cleaned_data["email"]):
@@ -51,11 +49,9 @@ def person(request: HttpRequest, user_id: UUID) -> HttpResponse:
 
 
 @staff_required((ADMIN,))
-@get_or_post
+@post_only("adminpanel:person", "user_id")
 def person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Give somebody a role, or take it; it ends their sessions."""
-    if request.method != "POST":
-        return redirect("adminpanel:person", user_id)
     found, form = _found(user_id), RoleForm(request.POST)
     if found == member(request):
         form.add_error(None, OWN)
@@ -75,24 +71,21 @@ def person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
 
 
 @staff_required((ADMIN,))
-@get_or_post
+@post_only("adminpanel:person", "user_id")
 def person_sessions_end(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """End all of somebody's sessions."""
-    if request.method == "POST":
-        found = _found(user_id)
-        count = sessions_ended(user_id)
-        if found == member(request):
-            return redirect("accounts:login")
-        messages.success(request, f"{count} session{'' if count == 1 else 's'} of {found.name} ended.")
+    found = _found(user_id)
+    count = sessions_ended(user_id)
+    if found == member(request):
+        return redirect("accounts:login")
+    messages.success(request, f"{count} session{'' if count == 1 else 's'} of {found.name} ended.")
     return redirect("adminpanel:person", user_id)
 
 
 @staff_required((ADMIN,))
-@get_or_post
+@post_only("adminpanel:person", "user_id")
 def person_factor_reset(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Take somebody's second factor away, so that their next login enrols a new one; it ends their sessions."""
-    if request.method != "POST":
-        return redirect("adminpanel:person", user_id)
     found, form = _found(user_id), RoleForm({})
     if found == member(request):
         form.add_error(None, OWN)

@@ -12,7 +12,7 @@ from adminpanel.forms import PromotionForm
 from adminpanel.promotions import listed
 from promotions import operations, queries
 from promotions.errors import CodeTaken, PromotionRefused
-from web.methods import get_or_post
+from web.methods import post_only
 from web.rendering import page
 
 
@@ -24,11 +24,9 @@ def promotions(request: HttpRequest) -> HttpResponse:
 
 
 @staff_required(("catalogue",))
-@get_or_post
+@post_only("adminpanel:promotions")
 def promotion_make(request: HttpRequest) -> HttpResponse:
     """Make a promotion, with a code or without."""
-    if request.method != "POST":
-        return redirect("adminpanel:promotions")
     form = PromotionForm(request.POST)
     if form.is_valid():
         try:
@@ -44,15 +42,14 @@ def promotion_make(request: HttpRequest) -> HttpResponse:
 
 
 @staff_required(("catalogue",))
-@get_or_post
+@post_only("adminpanel:promotions")
 def promotion_end(request: HttpRequest, shelf: str, name: str) -> HttpResponse:
     """End a promotion now; orders that have it keep it."""
-    if request.method == "POST":
-        found = queries.promotion(shelf, name)
-        if found is None:
-            raise Http404("no such promotion")
-        operations.promotion_ended(shelf, name, datetime.now(UTC))
-        messages.success(request, f"{found.title}: ended.")
+    found = queries.promotion(shelf, name)
+    if found is None:
+        raise Http404("no such promotion")
+    operations.promotion_ended(shelf, name, datetime.now(UTC))
+    messages.success(request, f"{found.title}: ended.")
     return redirect("adminpanel:promotions")
 
 

@@ -18,7 +18,7 @@ from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from adminpanel.forms import CodeForm, RecoveryForm
 from web.limits import attempted
-from web.methods import get_or_post
+from web.methods import get_or_post, post_only
 from web.rendering import page, without_header
 
 WRONG = "This code is not right, or it was used before. Wait until your app shows the next one, and enter that."
@@ -117,11 +117,9 @@ def second_factor_picture(request: HttpRequest) -> HttpResponse:
 
 @sensitive_post_parameters("code")
 @staff_required()
-@get_or_post
+@post_only("adminpanel:second_factor")
 def recovery_codes(request: HttpRequest) -> HttpResponse:
     """Make ten new recovery codes for whoever enters a code, and show them once."""
-    if request.method != "POST":
-        return redirect(settings.SECOND_FACTOR_URL)
     user, form = member(request), CodeForm(request.POST)
     if form.is_valid():
         attempt = attempted(request, "code", str(user.pk))

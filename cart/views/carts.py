@@ -22,7 +22,7 @@ from cart.merging import preview
 from cart.request_cart import request_cart
 from cart.undo import Undo, undo_of
 from catalogue.queries import categories_ahead
-from web.methods import get_or_post, own
+from web.methods import get_or_post, own, post_only
 from web.rendering import page
 
 T = TypeVar("T")
@@ -37,13 +37,10 @@ def overview(request: HttpRequest) -> HttpResponse:
     return _overview(request, undo=undo_of(request.GET.get("undo", "")))
 
 
-@get_or_post
-@never_cache
+@post_only("cart:carts")
 @own
 def make(request: HttpRequest) -> HttpResponse:
     """Make a cart and use it from now on."""
-    if request.method != "POST":
-        return redirect("cart:carts")
     form = NameForm(request.POST)
     if not form.is_valid():
         return _overview(request, form=form, status=422)
@@ -79,26 +76,20 @@ def rename(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     return page(request, "cart/rename.html", {"access": found, "form": form}, status=422 if form.is_bound else 200)
 
 
-@get_or_post
-@never_cache
+@post_only("cart:carts")
 @own
 def switch(request: HttpRequest) -> HttpResponse:
     """Use another cart from now on, and go back to where the press was."""
-    if request.method != "POST":
-        return redirect("cart:carts")
     name = _done(request, lambda person: operations.cart_switched(person, _cart_id(request), datetime.now(UTC)))
     if name:
         messages.success(request, f"{name} is in use now. What you add goes into it.")
     return HttpResponseRedirect(_next(request))
 
 
-@get_or_post
-@never_cache
+@post_only("cart:carts")
 @own
 def duplicate(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Make a cart with the same lines."""
-    if request.method != "POST":
-        return redirect("cart:carts")
     operation_id, guest = _operation(request), owner.is_guest(request)
     made = _done(
         request,
@@ -109,13 +100,10 @@ def duplicate(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     return redirect("cart:carts")
 
 
-@get_or_post
-@never_cache
+@post_only("cart:carts")
 @own
 def empty(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Take everything out of a cart; the answer offers to put it back."""
-    if request.method != "POST":
-        return redirect("cart:carts")
     operation_id = _operation(request)
     undo = _done(request, lambda person: operations.cart_emptied(person, cart_id, operation_id, datetime.now(UTC)))
     if undo:
@@ -123,26 +111,20 @@ def empty(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     return _to_overview(undo)
 
 
-@get_or_post
-@never_cache
+@post_only("cart:carts")
 @own
 def delete(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Delete a cart; the answer offers to bring it back."""
-    if request.method != "POST":
-        return redirect("cart:carts")
     undo = _done(request, lambda person: operations.cart_deleted(person, cart_id, datetime.now(UTC)))
     if undo:
         messages.success(request, f"{undo.name} is deleted.")
     return _to_overview(undo)
 
 
-@get_or_post
-@never_cache
+@post_only("cart:carts")
 @own
 def undo(request: HttpRequest) -> HttpResponse:
     """Take back what was done to a whole cart."""
-    if request.method != "POST":
-        return redirect("cart:carts")
     meant = undo_of(request.POST.get("undo", ""))
     if meant is None:
         return _overview(request, refused=TOO_LATE, status=422)
@@ -216,24 +198,21 @@ def move(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     return redirect("cart:one", cart_id)
 
 
-@get_or_post
-@never_cache
+@post_only("cart:one", "cart_id")
 @own
 def later(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     """Keep a line for later."""
     return _kept(request, cart_id, key, operations.line_kept, "{} is kept for later.")
 
 
-@get_or_post
-@never_cache
+@post_only("cart:one", "cart_id")
 @own
 def now(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     """Put back into the cart what was kept for later."""
     return _kept(request, cart_id, key, operations.line_taken_up, "{} is in the cart again.")
 
 
-@get_or_post
-@never_cache
+@post_only("cart:one", "cart_id")
 @own
 def drop(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     """Remove what was kept for later."""
@@ -247,11 +226,10 @@ def _kept(
     act: Callable[[UUID, UUID, str, UUID, datetime], operations.Moved | str],
     words: str,
 ) -> HttpResponse:
-    if request.method == "POST":
-        operation_id = _operation(request)
-        did = _done(request, lambda person: act(person, cart_id, str(key), operation_id, datetime.now(UTC)))
-        if did:
-            messages.success(request, words.format(did if isinstance(did, str) else did.label))
+    operation_id = _operation(request)
+    did = _done(request, lambda person: act(person, cart_id, str(key), operation_id, datetime.now(UTC)))
+    if did:
+        messages.success(request, words.format(did if isinstance(did, str) else did.label))
     return redirect("cart:one", cart_id)
 
 

@@ -25,7 +25,7 @@ from catalogue.errors import NoLongerSold
 from catalogue.queries import goods_named, on_sale, product_now
 from inventory.queries import stock_of
 from pricing.templatetags.money import money as in_words
-from web.methods import get_or_post, own
+from web.methods import own, post_only
 from web.rendering import done, page, without_header
 
 TOO_LATE = "That was taken out too long ago to be put back from here. You can add it again from its page."
@@ -88,13 +88,10 @@ def panel(request: HttpRequest) -> HttpResponse:
     return page(request, "cart/panel.html", {}, part="panel")
 
 
-@get_or_post
-@never_cache
+@post_only("cart:show")
 @own
 def add(request: HttpRequest) -> HttpResponse:
     """Put a variant into the active cart."""
-    if request.method != "POST":
-        return redirect("cart:show")
     form = AddForm(request.POST)
     goods = None
     try:
@@ -120,13 +117,10 @@ def add(request: HttpRequest) -> HttpResponse:
     return done(request, reverse("cart:show"), "cart/add.html", context, part="answer")
 
 
-@get_or_post
-@never_cache
+@post_only("cart:show")
 @own
 def change(request: HttpRequest) -> HttpResponse:
     """Set a line's quantity."""
-    if request.method != "POST":
-        return redirect("cart:show")
     form = ChangeForm(request.POST)
     try:
         if not form.is_valid():
@@ -145,13 +139,10 @@ def change(request: HttpRequest) -> HttpResponse:
     return done(request, cart_address(request), "cart/show.html", lambda: cart_context(request), part="cart")
 
 
-@get_or_post
-@never_cache
+@post_only("cart:show")
 @own
 def agree(request: HttpRequest) -> HttpResponse:
     """Agree to prices that have risen, as the page has shown them."""
-    if request.method != "POST":
-        return redirect("cart:show")
     form = AgreeForm(request.POST)
     try:
         if not form.is_valid():
@@ -165,13 +156,10 @@ def agree(request: HttpRequest) -> HttpResponse:
     return done(request, cart_address(request), "cart/show.html", lambda: cart_context(request), part="cart")
 
 
-@get_or_post
-@never_cache
+@post_only("cart:show")
 @own
 def remove(request: HttpRequest) -> HttpResponse:
     """Take a line out; the answer offers to put it back."""
-    if request.method != "POST":
-        return redirect("cart:show")
     form = LineForm(request.POST)
     try:
         cart_id, line = _named_line(request, form)
@@ -183,13 +171,10 @@ def remove(request: HttpRequest) -> HttpResponse:
     return done(request, to, "cart/show.html", lambda: cart_context(request, undo=undo), part="cart")
 
 
-@get_or_post
-@never_cache
+@post_only("cart:show")
 @own
 def restore(request: HttpRequest) -> HttpResponse:
     """Put back what was taken out."""
-    if request.method != "POST":
-        return redirect("cart:show")
     form = RestoreForm(request.POST)
     undo = removed(form.cleaned_data["removed"]) if form.is_valid() else None
     if undo is None:

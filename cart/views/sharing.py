@@ -23,7 +23,7 @@ from mail.addresses import email_key
 from web.errors import TooManyAttempts
 from web.forms import Form
 from web.limits import attempted
-from web.methods import get_or_post, own
+from web.methods import get_or_post, own, post_only
 from web.rendering import page, too_many
 
 Act = Callable[[UUID], str]
@@ -37,13 +37,10 @@ def everybody(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     return _people(request, _found(request, cart_id, VIEW))
 
 
-@get_or_post
-@never_cache
+@post_only("cart:people", "cart_id")
 @own
 def invite(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Invite somebody by e-mail. The answer is the same whether the address has an account or not."""
-    if request.method != "POST":
-        return redirect("cart:people", cart_id)
     form, inviter = InviteForm(request.POST), _member(request)
     try:
         found = _found(request, cart_id, OWN)
@@ -65,8 +62,7 @@ def invite(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     return redirect("cart:people", cart_id)
 
 
-@get_or_post
-@never_cache
+@post_only("cart:people", "cart_id")
 @own
 def withdraw(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Take an invitation back."""
@@ -78,8 +74,7 @@ def withdraw(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     return _pressed(request, cart_id, act)
 
 
-@get_or_post
-@never_cache
+@post_only("cart:people", "cart_id")
 @own
 def role(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Give a person another role."""
@@ -92,8 +87,7 @@ def role(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     return _pressed(request, cart_id, act)
 
 
-@get_or_post
-@never_cache
+@post_only("cart:people", "cart_id")
 @own
 def exclude(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Take a person out of the cart."""
@@ -105,8 +99,7 @@ def exclude(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     return _pressed(request, cart_id, act)
 
 
-@get_or_post
-@never_cache
+@post_only("cart:people", "cart_id")
 @own
 def link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Make a link that shows the cart to whoever has it."""
@@ -119,8 +112,7 @@ def link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     return _pressed(request, cart_id, act)
 
 
-@get_or_post
-@never_cache
+@post_only("cart:people", "cart_id")
 @own
 def unlink(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Take the link back."""
@@ -132,13 +124,10 @@ def unlink(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     return _pressed(request, cart_id, act)
 
 
-@get_or_post
-@never_cache
+@post_only("cart:people", "cart_id")
 @own
 def leave(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Leave a cart that somebody has shared."""
-    if request.method != "POST":
-        return redirect("cart:people", cart_id)
     try:
         found = access(owner.owner_of(request), cart_id, VIEW)
     except NoSuchCart:
@@ -187,13 +176,10 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
     return _shared(request, token, seen)
 
 
-@get_or_post
-@never_cache
+@post_only("cart:shared", "token")
 @own
 def shared_copy(request: HttpRequest, token: str) -> HttpResponse:
     """Make a cart of the visitor's own with what a link shows."""
-    if request.method != "POST":
-        return redirect("cart:shared", token)
     seen = people.shown_by(token)
     if seen is None:
         return _unindexed(page(request, "cart/link_over.html", {}, status=404))
@@ -246,8 +232,6 @@ def _sent(form: Form) -> dict[str, Any]:
 
 def _pressed(request: HttpRequest, cart_id: UUID, act: Act) -> HttpResponse:
     """Do what a press asks for, and answer with the page of the cart's people."""
-    if request.method != "POST":
-        return redirect("cart:people", cart_id)
     try:
         found = _found(request, cart_id, OWN)
         messages.success(request, act(owner.owner_for_writing(request)))

@@ -4,8 +4,6 @@ from datetime import UTC, datetime
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.views.decorators.cache import never_cache
 
 from cart import operations, owner
 from cart.access import EDIT, access
@@ -16,17 +14,14 @@ from promotions import queries as promotions
 from promotions.entities import Voucher
 from web.errors import TooManyAttempts
 from web.limits import attempted
-from web.methods import get_or_post, own
+from web.methods import own, post_only
 from web.rendering import too_many
 
 
-@get_or_post
-@never_cache
+@post_only("cart:show")
 @own
 def voucher(request: HttpRequest) -> HttpResponse:
     """Put a code into a cart, or take it out."""
-    if request.method != "POST":
-        return redirect("cart:show")
     form, person_id = VoucherForm(request.POST), owner.owner_of(request)
     removing = "remove" in request.POST
     if "cart" in form.errors or person_id is None:

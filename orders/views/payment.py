@@ -21,19 +21,16 @@ from orders.payment_redirect import to_payment
 from orders.payment_status import ask_bank, settle_payment
 from payments import gateways
 from payments.errors import GatewayAway, NoGateway
-from web.methods import get_or_post, own, public
+from web.methods import own, post_only, public
 from web.rendering import without_header
 
 log = logging.getLogger(__name__)
 
 
-@get_or_post
-@never_cache
+@post_only("orders:detail", "number")
 @own
 def pay(request: HttpRequest, number: str) -> HttpResponse:
     """Try once more to pay an order."""
-    if request.method != "POST":
-        return redirect("orders:detail", number)
     order = access.own_order(request, number)
     if order.waits_for_payment and order.pay_until < datetime.now(UTC):
         messages.warning(request, "The time to pay this order is over. Nothing was charged.")
@@ -41,14 +38,11 @@ def pay(request: HttpRequest, number: str) -> HttpResponse:
     return to_payment(request, order)
 
 
-@get_or_post
-@never_cache
+@post_only("orders:detail", "number")
 @own
 @access.by_its_buyer
 def give_up(request: HttpRequest, order: Order) -> HttpResponse:
     """The shopper does not want to pay: the order's things are free again, and still in the cart."""
-    if request.method != "POST":
-        return redirect("orders:detail", order.number)
     order = ask_bank(order)
     try:
         if not order.waits_for_payment:
@@ -61,13 +55,10 @@ def give_up(request: HttpRequest, order: Order) -> HttpResponse:
     return redirect("cart:show")
 
 
-@get_or_post
-@never_cache
+@post_only("orders:detail", "number")
 @own
 def keep(request: HttpRequest, number: str) -> HttpResponse:
     """The shopper is still about to pay: the order's things are kept a little longer."""
-    if request.method != "POST":
-        return redirect("orders:detail", number)
     order = access.own_order(request, number)
     try:
         until = operations.kept_longer(order, datetime.now(UTC))
