@@ -63,7 +63,9 @@ def personal_keys(view: View[P]) -> View[P]:
     return personal(checked)
 
 
-def staff_required(roles: Collection[str] = (), *, second_factor: bool = True) -> Callable[[View[P]], View[P]]:
+def staff_required(
+    roles: Collection[str] = (), *, second_factor: bool = True
+) -> Callable[[View[P]], View[P]]:
     """Let staff in, of these roles or of any, once they have passed the second factor; and enter what they do in the audit log.
 
     Guests are sent to log in, and for shoppers there is no such page. `second_factor=False` is for its own page.
@@ -131,7 +133,9 @@ def _refused(request: HttpRequest, user: User, why: str) -> None:
     audit.noted(view_named(request), datetime.now(UTC), by=user.pk, outcome=f"refused: {why}")
 
 
-def _entered(view: View[P], request: HttpRequest, user: User, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+def _entered(
+    view: View[P], request: HttpRequest, user: User, /, *args: P.args, **kwargs: P.kwargs
+) -> HttpResponse:
     """Do what one of the staff asks for, between two rows of the audit log. What cannot be entered is not done."""
     found = request.resolver_match
     entry = audit.begun(
@@ -188,7 +192,9 @@ def _page_of(request: HttpRequest) -> str:
     if request.method in ("GET", "HEAD"):
         return request.get_full_path()
     referer = request.headers.get("Referer", "")
-    if url_has_allowed_host_and_scheme(referer, {request.get_host()}, require_https=request.is_secure()):
+    if url_has_allowed_host_and_scheme(
+        referer, {request.get_host()}, require_https=request.is_secure()
+    ):
         parts = urlsplit(referer)
         return f"{parts.path}?{parts.query}" if parts.query else parts.path
     return resolve_url("accounts:profile")

@@ -48,9 +48,21 @@ _POSTCODE_HINTS = {
 # People write the country before the code: D-10115, SE-111 29. No code begins with a letter but Ireland's.
 _COUNTRY_PREFIX = re.compile(r"^[A-Z]{1,3}(?=\d)")
 # Where a code is written in two groups: so many signs in the first, and what stands between them.
-_GROUPS = {"CZ": (3, " "), "IE": (3, " "), "NL": (4, " "), "PL": (2, "-"), "PT": (4, "-"), "SE": (3, " ")}
+_GROUPS = {
+    "CZ": (3, " "),
+    "IE": (3, " "),
+    "NL": (4, " "),
+    "PL": (2, "-"),
+    "PT": (4, "-"),
+    "SE": (3, " "),
+}
 _CODES = {"postal": "Postcode", "eircode": "Eircode", "zip": "ZIP code"}
-_CITIES = {"city": "Town or city", "post_town": "Town or city", "suburb": "Suburb", "district": "District"}
+_CITIES = {
+    "city": "Town or city",
+    "post_town": "Town or city",
+    "suburb": "Suburb",
+    "district": "District",
+}
 # By its letters an Italian province is written; elsewhere by its name.
 _AREA_BY_LETTERS = frozenset({"IT"})
 _PARTS = {
@@ -84,7 +96,12 @@ def shape(country: str) -> Shape:
         for line in rules.address_format.split("%n")
     ]
     asked = {name for row in rows for name in row}
-    needed = {"street_address": "street", "postal_code": "postal_code", "city": "city", "country_area": "area"}
+    needed = {
+        "street_address": "street",
+        "postal_code": "postal_code",
+        "city": "city",
+        "country_area": "area",
+    }
     return Shape(
         tuple(row for row in rows if row),
         _CODES.get(rules.postal_code_type, "Postcode"),
@@ -131,7 +148,9 @@ class Address:
         written = [self.name]
         for line in shape(self.country).form.split("%n"):
             if any(signs.get(part) for part in re.findall("%([A-Z])", line)):
-                written.append(" ".join(re.sub("%([A-Z])", lambda part: signs.get(part[1], ""), line).split()))
+                written.append(
+                    " ".join(re.sub("%([A-Z])", lambda part: signs.get(part[1], ""), line).split())
+                )
             if "%A" in line and self.street2:
                 written.append(self.street2)
         return (*written, self.country_name)

@@ -20,7 +20,16 @@ from cassandra.util import datetime_from_uuid1, uuid_from_time
 from django.http import QueryDict
 from django.utils.crypto import salted_hmac
 
-from cassandra_db import CassandraUnavailable, Row, Statement, page_key, page_token, read, write, write_together
+from cassandra_db import (
+    CassandraUnavailable,
+    Row,
+    Statement,
+    page_key,
+    page_token,
+    read,
+    write,
+    write_together,
+)
 from mail.addresses import email_key
 from web.logs import in_one_line, request_id
 
@@ -100,7 +109,15 @@ def begun(
     Raises CassandraUnavailable: then it must not be done.
     """
     entry = Entry(
-        uuid_from_time(now), book, by, _plain(name), act, _plain(subject), _told(fields or {}), "", request_id()
+        uuid_from_time(now),
+        book,
+        by,
+        _plain(name),
+        act,
+        _plain(subject),
+        _told(fields or {}),
+        "",
+        request_id(),
     )
     _enter(entry, 0, "")
     return entry
@@ -111,7 +128,9 @@ def ended(entry: Entry, outcome: str) -> None:
     try:
         _enter(entry, 1, _plain(outcome))
     except CassandraUnavailable:
-        log.exception("no outcome in the audit log: %s by %s, %s", entry.act, entry.actor_id, outcome)
+        log.exception(
+            "no outcome in the audit log: %s by %s, %s", entry.act, entry.actor_id, outcome
+        )
 
 
 def noted(
@@ -130,7 +149,9 @@ def noted(
     Raises CassandraUnavailable.
     """
     at = uuid_from_time(now)
-    entry = Entry(at, book, by, _plain(name), act, _plain(subject), _told(fields or {}), "", request_id())
+    entry = Entry(
+        at, book, by, _plain(name), act, _plain(subject), _told(fields or {}), "", request_id()
+    )
     _enter(entry, 0, _plain(outcome))
 
 
@@ -219,12 +240,18 @@ def _plain(text: str) -> str:
 def _told(sent: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return what was sent as it may be kept: without secrets, of bearable length, in one line each."""
     told: dict[str, str] = {}
-    lines = [f"{found[1]}: {values[-1][:8]}" for name, values in sent.items() if (found := _LINE.fullmatch(name))]
+    lines = [
+        f"{found[1]}: {values[-1][:8]}"
+        for name, values in sent.items()
+        if (found := _LINE.fullmatch(name))
+    ]
     if lines:
         # An order may have many: together they are one field.
         told["lines"] = in_one_line(", ".join(lines))
     for name, values in _first(sent.items()):
-        told[_plain(name)] = "(not kept)" if _SECRET.search(name) else _plain(_impersonal(name, ", ".join(values)))
+        told[_plain(name)] = (
+            "(not kept)" if _SECRET.search(name) else _plain(_impersonal(name, ", ".join(values)))
+        )
     return told
 
 
@@ -236,10 +263,25 @@ def _impersonal(name: str, value: str) -> str:
 
 
 _TOLD_BY_ORDERS = frozenset(
-    ("note", "reason", "name", "street", "street2", "postal_code", "city", "area", "phone", "tracking")
+    (
+        "note",
+        "reason",
+        "name",
+        "street",
+        "street2",
+        "postal_code",
+        "city",
+        "area",
+        "phone",
+        "tracking",
+    )
 )
 
 
 def _first(fields: Iterable[tuple[str, Sequence[str]]]) -> list[tuple[str, Sequence[str]]]:
-    shown = [(name, values) for name, values in fields if name != "csrfmiddlewaretoken" and not _LINE.fullmatch(name)]
+    shown = [
+        (name, values)
+        for name, values in fields
+        if name != "csrfmiddlewaretoken" and not _LINE.fullmatch(name)
+    ]
     return shown[:MOST_FIELDS]

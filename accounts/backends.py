@@ -19,7 +19,12 @@ class EmailBackend(BaseBackend):
     """Logs in by e-mail address and password (Q7), and says what a role may (accounts.access)."""
 
     def authenticate(
-        self, request: HttpRequest | None, username: str = "", password: str = "", email: str = "", **_: Any
+        self,
+        request: HttpRequest | None,
+        username: str = "",
+        password: str = "",
+        email: str = "",
+        **_: Any,
     ) -> User | None:
         """Return the user, or None. Known and unknown addresses cost the same two reads and one hash (fault 7).
 
@@ -27,7 +32,11 @@ class EmailBackend(BaseBackend):
         """
         key = queries.email_key(email or username)
         # Also of what is refused at once: each refusal stands in the audit log.
-        attempt = attempted(request, "login", key, own=known_devices.own(request, key)) if request else None
+        attempt = (
+            attempted(request, "login", key, own=known_devices.own(request, key))
+            if request
+            else None
+        )
         if too_long(password):
             return None
         found = queries.user_by_email(email or username)

@@ -25,7 +25,11 @@ class OneLine(forms.CharField):
     def to_python(self, value: Any) -> str:
         """Return the text as it is kept."""
         text = super().to_python(value) or ""
-        return " ".join("".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text).split())
+        return " ".join(
+            "".join(
+                " " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text
+            ).split()
+        )
 
 
 def email_field(autocomplete: str = "email") -> forms.EmailField:
@@ -34,12 +38,16 @@ def email_field(autocomplete: str = "email") -> forms.EmailField:
         label="E-mail address",
         max_length=254,
         validators=[reachable],
-        widget=forms.EmailInput({"autocomplete": autocomplete, "spellcheck": "false", "autocapitalize": "none"}),
+        widget=forms.EmailInput(
+            {"autocomplete": autocomplete, "spellcheck": "false", "autocapitalize": "none"}
+        ),
         error_messages={"required": EMAIL_WRONG, "invalid": EMAIL_WRONG},
     )
 
 
-def password_field(label: str, autocomplete: str, help_text: str = "", required: str = "") -> forms.CharField:
+def password_field(
+    label: str, autocomplete: str, help_text: str = "", required: str = ""
+) -> forms.CharField:
     """Return a password's field: taken as typed, no letter trimmed, never shown again."""
     return forms.CharField(
         label=label,
@@ -100,7 +108,9 @@ class PasswordForm(NewPassword):
     """Another password, for somebody who knows the present one."""
 
     field_order = ("current", "password")
-    current = password_field("Your password now", "current-password", required="Enter the password you have now")
+    current = password_field(
+        "Your password now", "current-password", required="Enter the password you have now"
+    )
     password = new_password_field("New password")
 
 
@@ -131,7 +141,9 @@ class PreferencesForm(Form):
         required=False,
         help_text="The checkout starts with it while your address book is empty, and so do the sums in your cart",
     )
-    plain_mail = forms.BooleanField(label="Mail about my orders as text only, without layout", required=False)
+    plain_mail = forms.BooleanField(
+        label="Mail about my orders as text only, without layout", required=False
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -215,7 +227,11 @@ class AddressFields(Form):
             {"autocomplete": "postal-code", "class": "input--short", "autocapitalize": "characters"}
         ),
     )
-    city = OneLine(label="Town or city", max_length=80, widget=forms.TextInput({"autocomplete": "address-level2"}))
+    city = OneLine(
+        label="Town or city",
+        max_length=80,
+        widget=forms.TextInput({"autocomplete": "address-level2"}),
+    )
     area = OneLine(
         label="Province",
         max_length=80,
@@ -258,7 +274,10 @@ class AddressFields(Form):
             return
         fields["area"].label, fields["area"].required = shape.area, "area" in shape.required
         fields["area"].error_messages["required"] = f"Choose the {shape.area.lower()}"
-        fields["area"].widget.choices = [("", "Choose…" if fields["area"].required else ""), *shape.areas]
+        fields["area"].widget.choices = [
+            ("", "Choose…" if fields["area"].required else ""),
+            *shape.areas,
+        ]
 
     @property
     def rows(self) -> list[list[BoundField]]:
@@ -270,7 +289,9 @@ class AddressFields(Form):
         """Return the values, postcode and telephone as they are written where the parcel goes."""
         cleaned = super().clean() or self.cleaned_data
         if "postal_code" in cleaned and cleaned.get("country"):
-            self._tidied(cleaned, "postal_code", lambda typed: addresses.postcode(typed, cleaned["country"]))
+            self._tidied(
+                cleaned, "postal_code", lambda typed: addresses.postcode(typed, cleaned["country"])
+            )
         if not self.shape.area:
             cleaned["area"] = ""
         elif cleaned.get("area") and cleaned["area"] not in dict(self.shape.areas):

@@ -21,7 +21,10 @@ def erase(now: datetime) -> str:
     was = position(ERASURES)
     last = minute_of(now - WAIT)
     minutes = minutes_between(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK, last)
-    done = sum(erasures_done(minutes[start : start + _AT_ONCE], now) for start in range(0, len(minutes), _AT_ONCE))
+    done = sum(
+        erasures_done(minutes[start : start + _AT_ONCE], now)
+        for start in range(0, len(minutes), _AT_ONCE)
+    )
     # The last minute is looked at once more: a request may be slow to write what it noted.
     if last.isoformat() != was:
         moved(ERASURES, last.isoformat())

@@ -30,7 +30,10 @@ def own(request: HttpRequest, email: str) -> str:
     Only a browser that says it has costs the two reads. Raises CassandraUnavailable.
     """
     account = _account(email)
-    stamp, bucket = next(((stamp, bucket) for known, stamp, bucket in _entries(request) if known == account), ("", ""))
+    stamp, bucket = next(
+        ((stamp, bucket) for known, stamp, bucket in _entries(request) if known == account),
+        ("", ""),
+    )
     if not bucket:
         return ""
     user = queries.user_by_email(email)
@@ -70,7 +73,10 @@ def _entries(request: HttpRequest) -> list[Entry]:
     if not cookie:
         return []
     try:
-        return [(str(a), str(b), str(c)) for a, b, c in signing.loads(cookie, salt=_SALT, max_age=_SECONDS)][:_MOST]
+        return [
+            (str(a), str(b), str(c))
+            for a, b, c in signing.loads(cookie, salt=_SALT, max_age=_SECONDS)
+        ][:_MOST]
     except (signing.BadSignature, ValueError, TypeError):
         return []
 
@@ -80,4 +86,6 @@ def _account(email: str) -> str:
 
 
 def _stamp(user: User) -> str:
-    return salted_hmac(_SALT, f"{user.pk} {user.password} {user.stamp}", algorithm="sha256").hexdigest()[:24]
+    return salted_hmac(
+        _SALT, f"{user.pk} {user.password} {user.stamp}", algorithm="sha256"
+    ).hexdigest()[:24]

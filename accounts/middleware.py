@@ -69,7 +69,9 @@ class UserMiddleware:
         if request.session.session_key and (user_id := request.session.get(auth.SESSION_KEY)):
             queries.user_started(UUID(user_id))
             # A page that refreshes itself is nobody at work: it does not keep a session alive.
-            if isinstance(request.session, SessionStore) and not request.headers.get("X-Refreshes-Itself"):
+            if isinstance(request.session, SessionStore) and not request.headers.get(
+                "X-Refreshes-Itself"
+            ):
                 request.session.renew()
 
 

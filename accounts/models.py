@@ -33,16 +33,28 @@ class User(DjangoCassandraModel):
     role = columns.Text()  # '' for shoppers; else support, warehouse, catalogue, analyst, admin
     active = columns.Boolean()
     demo = columns.Boolean()  # a showroom's login; refused anywhere else
-    addresses = columns.Map(columns.Text, columns.Map(columns.Text, columns.Text))  # place, '1' to '20' -> address
+    addresses = columns.Map(
+        columns.Text, columns.Map(columns.Text, columns.Text)
+    )  # place, '1' to '20' -> address
     default_address = columns.Text()
     created_at = columns.DateTime()
-    verified_at = columns.DateTime()  # when a mailed link proved that the present e-mail address is this person's
-    email_next = columns.Text()  # the address that the account is moving to; its claim is worth nothing before
-    email_before = columns.Text()  # the address that it has just left, whose claim is still to be released
+    verified_at = (
+        columns.DateTime()
+    )  # when a mailed link proved that the present e-mail address is this person's
+    email_next = (
+        columns.Text()
+    )  # the address that the account is moving to; its claim is worth nothing before
+    email_before = (
+        columns.Text()
+    )  # the address that it has just left, whose claim is still to be released
     delivery_country = columns.Text()  # where they usually have things sent; '' is the shop's own
     plain_mail = columns.Boolean()  # mail about orders as text only
-    stamp = columns.UUID()  # another one whenever all sessions end: browsers that knew it are strangers again
-    erasing_at = columns.DateTime()  # when somebody asked to be erased: the account cannot be used any more
+    stamp = (
+        columns.UUID()
+    )  # another one whenever all sessions end: browsers that knew it are strangers again
+    erasing_at = (
+        columns.DateTime()
+    )  # when somebody asked to be erased: the account cannot be used any more
 
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
@@ -88,7 +100,9 @@ class User(DjangoCassandraModel):
 
         Raises CassandraUnavailable.
         """
-        return check_password(raw_password, self.password, setter=lambda raw: type(self).objects.renew_hash(self, raw))
+        return check_password(
+            raw_password, self.password, setter=lambda raw: type(self).objects.renew_hash(self, raw)
+        )
 
     def set_password(self, raw_password: str | None) -> None:
         """Give this object another password, or with None one that nobody can log in with; `save` writes it."""
@@ -112,7 +126,9 @@ class User(DjangoCassandraModel):
 
     def update(self, **_: Any) -> None:
         """Raise CannotSave: the mapper writes blindly."""
-        raise CannotSave("Set what is to change and call save(), or call one of accounts.operations.")
+        raise CannotSave(
+            "Set what is to change and call save(), or call one of accounts.operations."
+        )
 
     def delete(self, *_: Any, **__: Any) -> None:
         """Raise CannotSave: more is held about a person than this row."""
@@ -203,7 +219,11 @@ class UserProved(Model):
 
     __table_name__ = "users_proved"
     __options__ = {"gc_grace_seconds": 24 * 3600}
-    __personal_data__ = {"columns": ("user_id",), "on_erase": "expires", "why": "a hint, gone within minutes"}
+    __personal_data__ = {
+        "columns": ("user_id",),
+        "on_erase": "expires",
+        "why": "a hint, gone within minutes",
+    }
     minute = columns.DateTime(partition_key=True)
     user_id = columns.UUID(primary_key=True)
     written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal
@@ -238,7 +258,9 @@ class SecondFactor(Model):
     user_id = columns.UUID(primary_key=True)
     secret = columns.Text()  # encrypted under a key made of SECRET_KEY
     step = columns.BigInt()  # the last half minute since 1970 whose code was used; never null
-    recovery = columns.Map(columns.Text, columns.DateTime)  # keyed hash of a code -> when it was made
+    recovery = columns.Map(
+        columns.Text, columns.DateTime
+    )  # keyed hash of a code -> when it was made
     enrolled_at = columns.DateTime()
 
 

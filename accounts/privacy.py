@@ -32,12 +32,16 @@ def held(person: Person) -> dict[str, Any]:
             "mail_as_text_only": bool(user.plain_mail),
             "member_since": user.created_at,
         },
-        "addresses": [each.fields() | {"used_by_default": each.default} for each in queries.addresses_of(user)],
+        "addresses": [
+            each.fields() | {"used_by_default": each.default} for each in queries.addresses_of(user)
+        ],
         "sessions": [
             {"device": each.device, "began_at": each.began, "seen_at": each.seen}
             for each in sessions_of(person.user_id, None)
         ],
-        "second_factor": {"since": second.enrolled_at, "recovery_codes_left": second.recovery_left} if second else None,
+        "second_factor": {"since": second.enrolled_at, "recovery_codes_left": second.recovery_left}
+        if second
+        else None,
         "log": [_told(entry) for entry in _entries(person)],
     }
 
@@ -45,7 +49,9 @@ def held(person: Person) -> dict[str, Any]:
 def _told(entry: audit.Entry) -> dict[str, Any]:
     told = {"at": entry.moment, "what": entry.act, "ended": entry.outcome}
     # Whom and what one of the staff worked on is about others, and behind the second factor.
-    return told if entry.book == audit.STAFF else told | {"about": entry.subject, "sent": entry.fields}
+    return (
+        told if entry.book == audit.STAFF else told | {"about": entry.subject, "sent": entry.fields}
+    )
 
 
 def _entries(person: Person) -> Iterator[audit.Entry]:

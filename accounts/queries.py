@@ -65,7 +65,10 @@ def addresses_of(member: User) -> list[Address]:
     stored = {key: dict(fields) for key, fields in (member.addresses or {}).items()}
     keys = sorted(stored, key=int)
     first = member.default_address if member.default_address in stored else next(iter(keys), "")
-    return sorted((address(stored[key], key, default=key == first) for key in keys), key=lambda each: not each.default)
+    return sorted(
+        (address(stored[key], key, default=key == first) for key in keys),
+        key=lambda each: not each.default,
+    )
 
 
 def address_of(member: User, key: str) -> Address | None:
@@ -83,7 +86,8 @@ def staff() -> list[User]:
     """Return everybody with a role, by role and name. Raises CassandraUnavailable."""
     everybody = users(row.user_id for row in STAFF.all(shop=SHOP) if row.user_id)
     return sorted(
-        (each for each in everybody.values() if each.role), key=lambda each: (each.role, each.name.casefold())
+        (each for each in everybody.values() if each.role),
+        key=lambda each: (each.role, each.name.casefold()),
     )
 
 
@@ -92,7 +96,9 @@ def staff_with(role: str) -> tuple[int | None, set[UUID]]:
     rows = STAFF.all(shop=SHOP)
     found = users(row.user_id for row in rows if row.user_id and row.role == role)
     version = rows[0].version if rows else None
-    return version, {user_id for user_id, each in found.items() if each.role == role and each.active}
+    return version, {
+        user_id for user_id, each in found.items() if each.role == role and each.active
+    }
 
 
 # Who has asked to be erased.
@@ -112,4 +118,8 @@ PROVED = read("Q7", "SELECT user_id, written FROM users_proved WHERE minute = :m
 def proved_in(minutes: Iterable[datetime]) -> list[tuple[datetime, UUID, int]]:
     """Return who proved an e-mail address in these minutes: (minute, user, time of the hint). Raises CassandraUnavailable."""
     reading = {minute: PROVED.start(minute=minute) for minute in minutes}
-    return [(minute, row.user_id, row.written) for minute, pending in reading.items() for row in pending.rows()]
+    return [
+        (minute, row.user_id, row.written)
+        for minute, pending in reading.items()
+        for row in pending.rows()
+    ]

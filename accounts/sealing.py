@@ -38,7 +38,9 @@ def opened(box: str, purpose: str, owner: str) -> tuple[str, bool]:
         raise CannotOpen from error
     for place, key in enumerate(_keys(purpose)):
         try:
-            return AESGCM(key).decrypt(raw[:_NONCE], raw[_NONCE:], owner.encode()).decode(), place > 0
+            return AESGCM(key).decrypt(
+                raw[:_NONCE], raw[_NONCE:], owner.encode()
+            ).decode(), place > 0
         except (InvalidTag, ValueError):
             continue
     raise CannotOpen
@@ -52,4 +54,6 @@ def digests(text: str, purpose: str, owner: str) -> list[str]:
 
 def _keys(purpose: str) -> Iterator[bytes]:
     for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
-        yield HKDF(algorithm=SHA256(), length=32, salt=None, info=f"stoa {purpose}".encode()).derive(secret.encode())
+        yield HKDF(
+            algorithm=SHA256(), length=32, salt=None, info=f"stoa {purpose}".encode()
+        ).derive(secret.encode())

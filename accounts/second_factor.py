@@ -23,7 +23,8 @@ from accounts.sessions import PASSED_AT, SECOND_FACTOR, STAFF_IDLE, sessions_end
 from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, Row, applied_if, conditional, read
 
 FACTOR = read(
-    "second factor", "SELECT secret, step, recovery, enrolled_at FROM second_factors WHERE user_id = :user_id"
+    "second factor",
+    "SELECT secret, step, recovery, enrolled_at FROM second_factors WHERE user_id = :user_id",
 )
 ENROLLED = conditional(
     "second factor",
@@ -45,7 +46,9 @@ RECOVERY_USED = conditional(
     "second factor",
     "UPDATE second_factors SET recovery[:code] = null WHERE user_id = :user_id IF recovery[:there] != null",
 )
-RESET = conditional("second factor", "DELETE FROM second_factors WHERE user_id = :user_id IF EXISTS")
+RESET = conditional(
+    "second factor", "DELETE FROM second_factors WHERE user_id = :user_id IF EXISTS"
+)
 
 SECONDS = 30  # a code's time
 DRIFT = 1  # steps that a telephone's clock may be ahead or behind
@@ -107,7 +110,9 @@ def enrolled_for_demo(user: User, now: datetime) -> None:
             return
 
 
-def _enrol(user: User, secret: str, step: int, recovery: dict[str, datetime], now: datetime) -> None:
+def _enrol(
+    user: User, secret: str, step: int, recovery: dict[str, datetime], now: datetime
+) -> None:
     box = sealing.sealed(secret, _SECRET, str(user.pk))
     if not ENROLLED.apply(
         if_lost=applied_if(lambda row: bool(row.secret == box)),
@@ -133,7 +138,11 @@ def code_used(user_id: UUID, code: str, now: datetime) -> bool:
     if step is None:
         return False
     box = sealing.sealed(secret, _SECRET, str(user_id)) if stale else row.secret
-    return bool(STEP_USED.apply(if_lost=RAISE_UNKNOWN, user_id=user_id, secret=row.secret, sealed=box, step=step))
+    return bool(
+        STEP_USED.apply(
+            if_lost=RAISE_UNKNOWN, user_id=user_id, secret=row.secret, sealed=box, step=step
+        )
+    )
 
 
 def recovery_code_used(user_id: UUID, code: str) -> bool:
@@ -221,7 +230,9 @@ def _step_of(secret: str, code: str, now: datetime) -> int | None:
     """Return the half minute that a code belongs to, among the present one and its neighbours."""
     typed = "".join(code.split())
     near = range(_step_at(now) - DRIFT, _step_at(now) + DRIFT + 1)
-    return next((step for step in near if pyotp.utils.strings_equal(typed, _code(secret, step))), None)
+    return next(
+        (step for step in near if pyotp.utils.strings_equal(typed, _code(secret, step))), None
+    )
 
 
 def _recovery_codes() -> list[str]:
@@ -230,4 +241,6 @@ def _recovery_codes() -> list[str]:
 
 
 def _kept(user_id: UUID, codes: list[str], now: datetime) -> dict[str, datetime]:
-    return {sealing.digests(code.replace("-", ""), _RECOVERY, str(user_id))[0]: now for code in codes}
+    return {
+        sealing.digests(code.replace("-", ""), _RECOVERY, str(user_id))[0]: now for code in codes
+    }

@@ -13,7 +13,12 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth import SESSION_KEY
-from django.contrib.sessions.backends.base import VALID_KEY_CHARS, CreateError, SessionBase, UpdateError
+from django.contrib.sessions.backends.base import (
+    VALID_KEY_CHARS,
+    CreateError,
+    SessionBase,
+    UpdateError,
+)
 from django.contrib.sessions.exceptions import SessionInterrupted
 from django.utils.crypto import constant_time_compare, get_random_string, salted_hmac
 
@@ -27,7 +32,8 @@ CREATE = conditional(
     "INSERT INTO sessions (session_key, data, user_id) VALUES (:key, :data, :user_id) IF NOT EXISTS USING TTL :ttl",
 )
 UPDATE = conditional(
-    "session", "UPDATE sessions USING TTL :ttl SET data = :data, user_id = :user_id WHERE session_key = :key IF EXISTS"
+    "session",
+    "UPDATE sessions USING TTL :ttl SET data = :data, user_id = :user_id WHERE session_key = :key IF EXISTS",
 )
 DELETE = conditional("session", "DELETE FROM sessions WHERE session_key = :key IF EXISTS")
 REMEMBER = write(
@@ -35,9 +41,12 @@ REMEMBER = write(
     """INSERT INTO sessions_by_user (user_id, session_key, created_at, seen_at, device)
        VALUES (:user_id, :key, :began, :now, :device) USING TTL :ttl""",
 )
-FORGET = write("session", "DELETE FROM sessions_by_user WHERE user_id = :user_id AND session_key = :key")
+FORGET = write(
+    "session", "DELETE FROM sessions_by_user WHERE user_id = :user_id AND session_key = :key"
+)
 OF_USER = read(
-    "session", "SELECT session_key, created_at, seen_at, device FROM sessions_by_user WHERE user_id = :user_id"
+    "session",
+    "SELECT session_key, created_at, seen_at, device FROM sessions_by_user WHERE user_id = :user_id",
 )
 
 RENEWED_AFTER = 3600  # seconds; an active session's expiry is moved on at most this often
@@ -46,7 +55,10 @@ LONGEST = 90 * 24 * 3600  # seconds from login on, however active the session is
 STAFF_IDLE = 30 * 60  # seconds without a press
 STAFF_LONGEST = 12 * 3600  # seconds from the second factor on
 STAFF_RENEWED_AFTER = 60  # seconds
-SECOND_FACTOR, PASSED_AT = "_second_factor", "_passed_at"  # who has passed it, and when: accounts.second_factor
+SECOND_FACTOR, PASSED_AT = (
+    "_second_factor",
+    "_passed_at",
+)  # who has passed it, and when: accounts.second_factor
 _KEY = re.compile(f"[{VALID_KEY_CHARS}]{{32}}")
 _RENEWED, _BEGAN = "_renewed", "_began"
 
@@ -98,7 +110,10 @@ class SessionStore(SessionBase):
         new key.
         """
         data = self._get_session()  # type: ignore[attr-defined]
-        key, user_id = self.session_key, self.user_id  # after the read: the key of a session that is not there is None
+        key, user_id = (
+            self.session_key,
+            self.user_id,
+        )  # after the read: the key of a session that is not there is None
         self._session_cache = data
         self.create()
         if key is None:
@@ -116,12 +131,19 @@ class SessionStore(SessionBase):
         data: dict[str, Any] = self._get_session(no_load=must_create)  # type: ignore[attr-defined]
         self.user_id = UUID(data[SESSION_KEY]) if SESSION_KEY in data else None
         seconds = self._dated(data, began=must_create)
-        params = {"key": self.session_key, "data": self.encode(data), "user_id": self.user_id, "ttl": seconds}
+        params = {
+            "key": self.session_key,
+            "data": self.encode(data),
+            "user_id": self.user_id,
+            "ttl": seconds,
+        }
         if must_create:
             # Listed before it can be used: whoever ends all sessions from now on ends this one, too.
             self._remember(data, seconds)
             # Settled by its own data: an answer that was lost does not make a second row.
-            if not CREATE.apply(if_lost=applied_if(lambda row: bool(row.data == params["data"])), **params):
+            if not CREATE.apply(
+                if_lost=applied_if(lambda row: bool(row.data == params["data"])), **params
+            ):
                 raise CreateError
         # To send it again does no harm: it has no other effect the second time.
         elif not UPDATE.apply(if_lost=SEND_AGAIN, **params):

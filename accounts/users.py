@@ -14,7 +14,13 @@ from django.core.validators import validate_email
 from accounts import queries
 from accounts.errors import CannotSave
 from accounts.models import User
-from accounts.operations import hash_changed, password_rehashed, profile_saved, role_given, user_registered
+from accounts.operations import (
+    hash_changed,
+    password_rehashed,
+    profile_saved,
+    role_given,
+    user_registered,
+)
 from accounts.roles import ADMIN, ROLES
 
 _NAMES = ("objects", "default_manager", "_default_manager", "base_manager", "_base_manager")
@@ -24,7 +30,9 @@ _SAVED = ("password", "name", "role")
 class UserManager:
     """Makes accounts, and finds them by e-mail address or id."""
 
-    def create_user(self, username: str = "", email: str = "", password: str | None = None, **fields: Any) -> User:
+    def create_user(
+        self, username: str = "", email: str = "", password: str | None = None, **fields: Any
+    ) -> User:
         """Make an account and return it; its address is `email`, or `username` where there is no `email`.
 
         `fields` may have a `name` and a `role`. Raises ValueError for what is no e-mail address or no role, TypeError for other
@@ -32,7 +40,9 @@ class UserManager:
         """
         return _registered(username, email, password, fields.pop("role", ""), fields)
 
-    def create_superuser(self, username: str = "", email: str = "", password: str | None = None, **fields: Any) -> User:
+    def create_superuser(
+        self, username: str = "", email: str = "", password: str | None = None, **fields: Any
+    ) -> User:
         """Make an admin's account, as `create_user` does; the first login sets up its second factor."""
         return _registered(username, email, password, ADMIN, fields)
 
@@ -47,19 +57,25 @@ class UserManager:
         if by.keys() in ({"pk"}, {"user_id"}):
             (key,) = by.values()
             return _found(queries.user(key if isinstance(key, UUID) else UUID(key)), str(key))
-        raise TypeError(f"A user is found by email=... or by pk=..., and not by {', '.join(by) or 'nothing'}.")
+        raise TypeError(
+            f"A user is found by email=... or by pk=..., and not by {', '.join(by) or 'nothing'}."
+        )
 
     def save(self, user: User, fields: Collection[str] | None) -> None:
         """Do what `User.save` says."""
         if user.as_read is None:
-            raise CannotSave("A new account is made by User.objects.create_user, which claims its e-mail address.")
+            raise CannotSave(
+                "A new account is made by User.objects.create_user, which claims its e-mail address."
+            )
         if unknown := set(fields or ()) - set(user.as_read):
             raise ValueError(f"An account has no {', '.join(sorted(unknown))}.")
         read = User(**user.as_read)
         changed = {name for name in user.as_read if getattr(user, name) != getattr(read, name)}
         changed &= changed if fields is None else set(fields)
         if others := changed.difference(_SAVED):
-            raise CannotSave(f"A user's {' and '.join(sorted(others))} cannot be saved: see accounts.operations.")
+            raise CannotSave(
+                f"A user's {' and '.join(sorted(others))} cannot be saved: see accounts.operations."
+            )
         if user.role not in ("", *ROLES):
             raise ValueError(f"There is no role {user.role}.")
         now = datetime.now(UTC)
@@ -98,19 +114,29 @@ def attach() -> None:
         setattr(User, name, manager)
 
 
-def _registered(username: str, email: str, password: str | None, role: str, fields: dict[str, Any]) -> User:
+def _registered(
+    username: str, email: str, password: str | None, role: str, fields: dict[str, Any]
+) -> User:
     address = email or username
     try:
         validate_email(address)
     except ValidationError as error:
-        raise ValueError(f"{address!r} is no e-mail address, by which users are known here.") from error
+        raise ValueError(
+            f"{address!r} is no e-mail address, by which users are known here."
+        ) from error
     if role not in ("", *ROLES):
         raise ValueError(f"There is no role {role}.")
     name = fields.pop("name", "") or (username or address).partition("@")[0]
     # Django's flags may be given where they say what is so.
-    for flag, is_so in {"is_active": True, "is_staff": bool(role), "is_superuser": role == ADMIN}.items():
+    for flag, is_so in {
+        "is_active": True,
+        "is_staff": bool(role),
+        "is_superuser": role == ADMIN,
+    }.items():
         if fields.pop(flag, is_so) != is_so:
-            raise ValueError(f"{flag} is {is_so} here: what somebody may do is their role, one of {', '.join(ROLES)}.")
+            raise ValueError(
+                f"{flag} is {is_so} here: what somebody may do is their role, one of {', '.join(ROLES)}."
+            )
     if fields:
         raise TypeError(f"An account has no {', '.join(sorted(fields))}: it has a name and a role.")
     return user_registered(address, name, password, datetime.now(UTC), role)

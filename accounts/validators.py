@@ -15,7 +15,8 @@ class BytesValidator:
         """Raise ValidationError for a password of more than 4 KB."""
         if too_long(password):
             raise ValidationError(
-                "This password is too long. It must not be longer than 4,096 bytes.", code="password_too_long"
+                "This password is too long. It must not be longer than 4,096 bytes.",
+                code="password_too_long",
             )
 
     def get_help_text(self) -> str:
@@ -31,9 +32,14 @@ class OwnWordsValidator:
         email = str(getattr(user, "email", "") or "").casefold()
         words = {email, email.partition("@")[0], *SHOP_WORDS} - {""}
         bare = password.casefold().strip().rstrip("0123456789!?.#*-_ ")
-        if password.casefold().strip() in words or bare in words or bare in {word * 2 for word in SHOP_WORDS}:
+        if (
+            password.casefold().strip() in words
+            or bare in words
+            or bare in {word * 2 for word in SHOP_WORDS}
+        ):
             raise ValidationError(
-                "This password is too easily guessed from your e-mail address or our name.", code="password_own_words"
+                "This password is too easily guessed from your e-mail address or our name.",
+                code="password_own_words",
             )
 
     def get_help_text(self) -> str:
@@ -43,4 +49,7 @@ class OwnWordsValidator:
 
 def too_long(password: str) -> bool:
     """Tell whether a password is refused before it is hashed."""
-    return len(password) > LONGEST_BYTES or len(password.encode("utf-8", "surrogatepass")) > LONGEST_BYTES
+    return (
+        len(password) > LONGEST_BYTES
+        or len(password.encode("utf-8", "surrogatepass")) > LONGEST_BYTES
+    )

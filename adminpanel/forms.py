@@ -47,7 +47,12 @@ class FindForm(Form):
         label="Order number",
         max_length=40,
         widget=forms.TextInput(
-            {"class": "input--short", "autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}
+            {
+                "class": "input--short",
+                "autocomplete": "off",
+                "autocapitalize": "characters",
+                "spellcheck": "false",
+            }
         ),
     )
 
@@ -98,7 +103,12 @@ class CodeForm(Form):
         max_length=20,
         help_text="The six digits that your authenticator app shows for Stoa.",
         widget=forms.TextInput(
-            {"class": "input--short", "autocomplete": "one-time-code", "inputmode": "numeric", "spellcheck": "false"}
+            {
+                "class": "input--short",
+                "autocomplete": "one-time-code",
+                "inputmode": "numeric",
+                "spellcheck": "false",
+            }
         ),
         error_messages={"required": "Enter the six digits that your app shows"},
     )
@@ -112,7 +122,9 @@ class RecoveryForm(Form):
         label="Recovery code",
         max_length=40,
         help_text="One of the ten that you were given, like ABCD-EFGH-JKLM. Each works once.",
-        widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
+        widget=forms.TextInput(
+            {"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}
+        ),
         error_messages={"required": "Enter one of your recovery codes"},
     )
     next = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -134,7 +146,10 @@ class RoleForm(Form):
             *((role, f"{role.capitalize()}: {may}") for role, may in MAY.items()),
         ],
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose one of the roles", "invalid_choice": "Choose one of the roles"},
+        error_messages={
+            "required": "Choose one of the roles",
+            "invalid_choice": "Choose one of the roles",
+        },
     )
 
     def clean_role(self) -> str:
@@ -145,8 +160,12 @@ class RoleForm(Form):
 class LogForm(Form):
     """Which page of the audit log. Whatever is not understood shows today's acts of the staff."""
 
-    book = forms.ChoiceField(label="Show", choices=[(STAFF, "What staff did"), (ACCOUNTS, "Accounts")], required=False)
-    day = forms.DateField(label="Day", required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"))
+    book = forms.ChoiceField(
+        label="Show", choices=[(STAFF, "What staff did"), (ACCOUNTS, "Accounts")], required=False
+    )
+    day = forms.DateField(
+        label="Day", required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+    )
     who = forms.UUIDField(required=False)
     after = forms.CharField(required=False, max_length=500)
 
@@ -165,7 +184,9 @@ def _limit(label: str, hint: str) -> forms.IntegerField:
         min_value=1,
         max_value=1_000_000,
         help_text=hint,
-        widget=forms.TextInput({"class": "input--short", "inputmode": "numeric", "autocomplete": "off"}),
+        widget=forms.TextInput(
+            {"class": "input--short", "inputmode": "numeric", "autocomplete": "off"}
+        ),
     )
 
 
@@ -177,7 +198,9 @@ def _amount(label: str, hint: str) -> forms.DecimalField:
         max_value=Decimal(100_000),
         decimal_places=2,
         help_text=hint,
-        widget=forms.TextInput({"class": "input--short", "inputmode": "decimal", "autocomplete": "off"}),
+        widget=forms.TextInput(
+            {"class": "input--short", "inputmode": "decimal", "autocomplete": "off"}
+        ),
     )
 
 
@@ -189,14 +212,18 @@ def _day(label: str, hint: str) -> forms.DateField:
 class PromotionForm(Form):
     """The terms of a promotion. Days are the shop's, sums its currency."""
 
-    title = forms.CharField(label="Name", max_length=80, help_text="Shoppers see it beside what is taken off.")
+    title = forms.CharField(
+        label="Name", max_length=80, help_text="Shoppers see it beside what is taken off."
+    )
     # Not "code": the audit log shows no field of that name.
     voucher = forms.CharField(
         label="Code",
         required=False,
         max_length=LONGEST_CODE,
         help_text="Without one it counts by itself. Capitals, spaces and dashes do not matter.",
-        widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
+        widget=forms.TextInput(
+            {"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}
+        ),
     )
     kind = forms.ChoiceField(
         label="What it does",
@@ -215,7 +242,9 @@ class PromotionForm(Form):
         min_value=Decimal("0.1"),
         max_value=Decimal(100),
         decimal_places=1,
-        widget=forms.TextInput({"class": "input--short", "inputmode": "decimal", "autocomplete": "off"}),
+        widget=forms.TextInput(
+            {"class": "input--short", "inputmode": "decimal", "autocomplete": "off"}
+        ),
     )
     amount = _amount("Amount", "In euros.")
     buy = _limit("Things to buy", "Of “buy two, get one free”, the two.")
@@ -223,13 +252,17 @@ class PromotionForm(Form):
     category = forms.ChoiceField(label="In", required=False)
     minimum = _amount("Least sum of goods", "In euros, before anything is taken off.")
     uses = _limit("Uses in all", "Of a code; without a number there is no limit.")
-    per_person = _limit("Uses a person", "Of a code; guests are told apart by their e-mail address.")
+    per_person = _limit(
+        "Uses a person", "Of a code; guests are told apart by their e-mail address."
+    )
     starts = _day("First day", "Without one it starts at once.")
     ends = _day("Last day", "It counts until midnight.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, auto_id="promotion-%s", **kwargs)
-        named = sorted((str(key), node.name) for key, node in categories().by_id.items() if node.slug)
+        named = sorted(
+            (str(key), node.name) for key, node in categories().by_id.items() if node.slug
+        )
         category = cast(forms.ChoiceField, self.fields["category"])
         category.choices = [("", "Everything"), *sorted(named, key=lambda each: each[1])]
 
@@ -281,8 +314,12 @@ def _midnight(day: date) -> datetime:
 class SalesForm(Form):
     """Of which days the sales are shown, both included. Whatever is not understood shows the last thirty days."""
 
-    first = forms.DateField(label="From", required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"))
-    last = forms.DateField(label="To", required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"))
+    first = forms.DateField(
+        label="From", required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+    )
+    last = forms.DateField(
+        label="To", required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+    )
 
     def chosen(self, today: date) -> tuple[date, date]:
         """Return the first and the last day, in this order, a year apart at most, and none of them to come."""

@@ -85,7 +85,13 @@ def of_actor(who: UUID, day: date, after: str) -> Journal:
     """Return a page of what somebody did in the month of a day. Raises BadPageToken, CassandraUnavailable."""
     entries, following = audit.of_actor(who, day.replace(day=1), after, PAGE_LENGTH)
     person = queries.users([who]).get(who)
-    return Journal("", who, person.name if person else "Somebody whose account is gone", _lines(entries), following)
+    return Journal(
+        "",
+        who,
+        person.name if person else "Somebody whose account is gone",
+        _lines(entries),
+        following,
+    )
 
 
 def _lines(entries: list[Entry]) -> tuple[Line, ...]:

@@ -11,7 +11,9 @@ from orders.transitions import Transition
 SECOND_PRESS = timedelta(minutes=1)
 
 
-def order_moved(order: Order, kind: str, *, seen_version: int, actor: str, note: str, now: datetime) -> Order:
+def order_moved(
+    order: Order, kind: str, *, seen_version: int, actor: str, note: str, now: datetime
+) -> Order:
     """Let something happen to the order if it still is what the page showed; return what it is then. `now` is in UTC.
 
     Raises StaleOrder when somebody was faster, MoveRefused when its state does not allow it, CassandraUnavailable.
@@ -27,7 +29,10 @@ def order_noted(order: Order, text: str, *, actor: str, now: datetime) -> Order:
     `now` is in UTC. Raises CassandraUnavailable.
     """
     pressed_twice = any(
-        event.kind == "note" and event.actor == actor and event.note == text and now - event.at < SECOND_PRESS
+        event.kind == "note"
+        and event.actor == actor
+        and event.note == text
+        and now - event.at < SECOND_PRESS
         for event in order.events
     )
     return order if pressed_twice else operations.note_added(order, text, actor=actor, now=now)

@@ -38,7 +38,10 @@ class UnitsField(forms.CharField):
 
     def __init__(self, label: str, most: int) -> None:
         super().__init__(
-            label=label, required=False, max_length=10, widget=forms.TextInput({**_SHORT, "inputmode": "numeric"})
+            label=label,
+            required=False,
+            max_length=10,
+            widget=forms.TextInput({**_SHORT, "inputmode": "numeric"}),
         )
         self.most = most
 
@@ -55,7 +58,9 @@ class UnitsField(forms.CharField):
 class AmountField(forms.CharField):
     """A sum of money with its cents, in an order's currency."""
 
-    def __init__(self, label: str, most: Money, *, help_text: str = "", required: bool = True) -> None:
+    def __init__(
+        self, label: str, most: Money, *, help_text: str = "", required: bool = True
+    ) -> None:
         super().__init__(
             label=label,
             required=required,
@@ -85,7 +90,9 @@ class OrderForm(Form):
 
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
-    def __init__(self, order: Order, key: str, data: Mapping[str, Any] | None, **initial: Any) -> None:
+    def __init__(
+        self, order: Order, key: str, data: Mapping[str, Any] | None, **initial: Any
+    ) -> None:
         super().__init__(data, auto_id=f"{key}-%s", initial={"version": order.version, **initial})
         self.order, self.key = order, key
         self.lines: list[tuple[Item, forms.BoundField]] = []
@@ -106,19 +113,26 @@ class OrderForm(Form):
     @property
     def typed(self) -> list[tuple[str, str]]:
         """What somebody has typed, by label, to be shown where the form itself makes no sense any more."""
-        said = [(str(field.label), str(field.value() or "").strip()) for field in self.visible_fields()]
+        said = [
+            (str(field.label), str(field.value() or "").strip()) for field in self.visible_fields()
+        ]
         return [(label, value) for label, value in said if value]
 
     def some(self) -> None:
         """Complain if no number was given."""
         if not self.errors and not any(self.units.values()):
-            self.add_error(self.lines[0][1].name if self.lines else None, "Enter a number for at least one thing")
+            self.add_error(
+                self.lines[0][1].name if self.lines else None,
+                "Enter a number for at least one thing",
+            )
 
 
 class PackForm(OrderForm):
     """What goes into a new parcel of one warehouse."""
 
-    def __init__(self, order: Order, house: str, items: Iterable[Item], data: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, order: Order, house: str, items: Iterable[Item], data: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(order, f"pack-{house}", data)
         self.house = house
         self.ask(contents(items, order.left_to_pack.get(house, {})))
@@ -146,7 +160,10 @@ class ParcelForm(OrderForm):
         if parcel.state == parcels.PACKED:
             self.fields["carrier"] = forms.CharField(label="Carrier", max_length=40, required=False)
             self.fields["tracking"] = forms.CharField(
-                label="Tracking number", max_length=60, required=False, widget=forms.TextInput({"autocomplete": "off"})
+                label="Tracking number",
+                max_length=60,
+                required=False,
+                widget=forms.TextInput({"autocomplete": "off"}),
             )
 
     @property
@@ -158,7 +175,9 @@ class ParcelForm(OrderForm):
         """Return the number without the spaces around it."""
         typed = str(self.cleaned_data["tracking"]).strip()
         if typed and not _TRACKING.fullmatch(typed):
-            raise forms.ValidationError("Enter the number as the carrier wrote it: letters, digits, spaces and dashes")
+            raise forms.ValidationError(
+                "Enter the number as the carrier wrote it: letters, digits, spaces and dashes"
+            )
         return typed
 
 
@@ -181,7 +200,11 @@ class AnswerForm(OrderForm):
     def clean(self) -> dict[str, Any]:
         """Return the values. Raises ValidationError for a refusal without words."""
         cleaned = super().clean() or self.cleaned_data
-        if cleaned.get("event") == "return_rejected" and not cleaned.get("note") and "note" not in self.errors:
+        if (
+            cleaned.get("event") == "return_rejected"
+            and not cleaned.get("note")
+            and "note" not in self.errors
+        ):
             self.add_error("note", "Tell the customer why it cannot be sent back")
         return cleaned
 
@@ -190,7 +213,11 @@ class ReceiveForm(OrderForm):
     """What of a return that has arrived goes back to the shelf."""
 
     def __init__(
-        self, order: Order, back: Return, items: Iterable[Item], data: Mapping[str, Any] | None = None
+        self,
+        order: Order,
+        back: Return,
+        items: Iterable[Item],
+        data: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(order, f"return-{back.return_id}", data)
         self.back = back
@@ -214,16 +241,28 @@ class RefundForm(OrderForm):
         reason = "What you sent back has arrived." if back else ""
         super().__init__(order, key, data, reason=reason)
         self.items, self.back, self.most = order.lines(items), back, balance.refundable(order)
-        self.gone, _ = balance.paid_back_by_line(order, {item.line_number: item.quantity for item in items})
-        there = {item.line_number: max(0, item.quantity - self.gone.get(item.line_number, 0)) for item in self.items}
-        wanted = {line: min(units, there.get(line, 0)) for line, units in back.lines.items()} if back else there
+        self.gone, _ = balance.paid_back_by_line(
+            order, {item.line_number: item.quantity for item in items}
+        )
+        there = {
+            item.line_number: max(0, item.quantity - self.gone.get(item.line_number, 0))
+            for item in self.items
+        }
+        wanted = (
+            {line: min(units, there.get(line, 0)) for line, units in back.lines.items()}
+            if back
+            else there
+        )
         self.ask(contents(self.items, wanted), typed=back is not None)
         if order.delivery.amount and not _delivery_refunded(order):
             self.fields["delivery"] = forms.BooleanField(
                 label=f"The delivery, {format_money(order.delivery)}", required=False
             )
         self.fields["amount"] = AmountField(
-            "Another sum", self.most, required=False, help_text="Left empty: what the things above were paid for."
+            "Another sum",
+            self.most,
+            required=False,
+            help_text="Left empty: what the things above were paid for.",
         )
         self.fields["reason"] = forms.CharField(
             label="Why",
@@ -244,7 +283,10 @@ class RefundForm(OrderForm):
         if not minor(amount):
             self.add_error("amount", "Choose what the money is for, or enter a sum")
         elif amount > self.most:
-            self.add_error("amount", f"At most {format_money(self.most)} can go back; this is {format_money(amount)}")
+            self.add_error(
+                "amount",
+                f"At most {format_money(self.most)} can go back; this is {format_money(amount)}",
+            )
         cleaned["amount"] = amount
         return cleaned
 
@@ -259,13 +301,17 @@ class RefundForm(OrderForm):
 
 
 def _delivery_refunded(order: Order) -> bool:
-    return any(event.kind == "refund_owed" and event.details.get("delivery") for event in order.events)
+    return any(
+        event.kind == "refund_owed" and event.details.get("delivery") for event in order.events
+    )
 
 
 class LinesForm(OrderForm):
     """How many of each line shall stay."""
 
-    def __init__(self, order: Order, items: Iterable[Item], data: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, order: Order, items: Iterable[Item], data: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(order, "lines", data)
         self.packed = parcels.by_line(parcels.boxed(order.parcels()))
         self.ask(Content(item, item.quantity) for item in order.lines(items))
@@ -295,7 +341,9 @@ class ReceivedForm(OrderForm):
     def __init__(self, order: Order, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(order, "received", data, press=uuid4())
         left = balance.to_capture(order)
-        self.fields["amount"] = AmountField("What has come", left, help_text=f"{format_money(left)} are to be paid.")
+        self.fields["amount"] = AmountField(
+            "What has come", left, help_text=f"{format_money(left)} are to be paid."
+        )
         self.initial["amount"] = str(left.amount)
 
 
@@ -304,7 +352,9 @@ class StaffDoorForm(DoorForm):
 
     def __init__(self, order: Order, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(data, there=order.delivery_address, auto_id="door-%s")
-        self.fields["version"] = forms.IntegerField(min_value=0, widget=forms.HiddenInput, initial=order.version)
+        self.fields["version"] = forms.IntegerField(
+            min_value=0, widget=forms.HiddenInput, initial=order.version
+        )
         self.order, self.key = order, "door"
         for field in self.fields.values():
             field.widget.attrs["autocomplete"] = "off"  # it is not theirs
@@ -312,7 +362,9 @@ class StaffDoorForm(DoorForm):
     @property
     def typed(self) -> list[tuple[str, str]]:
         """What somebody has typed, by label."""
-        said = [(str(field.label), str(field.value() or "").strip()) for field in self.visible_fields()]
+        said = [
+            (str(field.label), str(field.value() or "").strip()) for field in self.visible_fields()
+        ]
         return [(label, value) for label, value in said if value]
 
 
@@ -332,14 +384,26 @@ def forms_for(order: Order, items: tuple[Item, ...], *, money: bool) -> dict[str
     found: list[AnyForm] = []
     if order.state == CONFIRMED:
         found += [PackForm(order, house, items) for house in order.left_to_pack]
-        found += [ParcelForm(order, each) for each in order.parcels() if each.state in ParcelForm.STEPS]
+        found += [
+            ParcelForm(order, each) for each in order.parcels() if each.state in ParcelForm.STEPS
+        ]
     elif order.state == ON_HOLD:
-        found += [ParcelForm(order, each) for each in order.parcels() if each.state == parcels.PACKED]
+        found += [
+            ParcelForm(order, each) for each in order.parcels() if each.state == parcels.PACKED
+        ]
     if order.state in (CONFIRMED, CLOSED):
-        found += [AnswerForm(order, each) for each in order.returns if each.state == returns.REQUESTED]
-        found += [ReceiveForm(order, each, items) for each in order.returns if each.state == returns.APPROVED]
+        found += [
+            AnswerForm(order, each) for each in order.returns if each.state == returns.REQUESTED
+        ]
+        found += [
+            ReceiveForm(order, each, items)
+            for each in order.returns
+            if each.state == returns.APPROVED
+        ]
     if money and balance.refundable(order).amount > 0:
-        found += [RefundForm(order, items, each) for each in order.returns if to_refund(order, each)]
+        found += [
+            RefundForm(order, items, each) for each in order.returns if to_refund(order, each)
+        ]
         found.append(RefundForm(order, items))
     if can_be_changed(order) and order.payment != "authorized":
         found.append(LinesForm(order, items))
@@ -359,12 +423,18 @@ def forms_for(order: Order, items: tuple[Item, ...], *, money: bool) -> dict[str
 def to_refund(order: Order, back: Return) -> bool:
     """Tell whether a return has arrived whose money was not decided to go back yet."""
     decided = any(
-        event.kind == "refund_owed" and event.details.get("return") == back.return_id for event in order.events
+        event.kind == "refund_owed" and event.details.get("return") == back.return_id
+        for event in order.events
     )
     return back.state == returns.RECEIVED and not decided
 
 
 def can_be_changed(order: Order) -> bool:
     """Tell whether there is something that is not packed yet, and so can be given back."""
-    waits = any(units for house, lines in order.kept.items() if house == parcels.AHEAD for units in lines.values())
+    waits = any(
+        units
+        for house, lines in order.kept.items()
+        if house == parcels.AHEAD
+        for units in lines.values()
+    )
     return order.state in (CONFIRMED, ON_HOLD) and (order.to_pack or waits) and not order.erased

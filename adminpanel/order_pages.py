@@ -29,7 +29,11 @@ def order_found(number: str) -> Order:
 
 
 def conflict(
-    request: HttpRequest, error: StaleOrder | MoveRefused, *, note: str = "", typed: Sequence[tuple[str, str]] = ()
+    request: HttpRequest,
+    error: StaleOrder | MoveRefused,
+    *,
+    note: str = "",
+    typed: Sequence[tuple[str, str]] = (),
 ) -> HttpResponse:
     """Explain what somebody else has done, show the order as it is now, and keep what was typed.
 
@@ -38,10 +42,14 @@ def conflict(
     current = error.order
     happened = [event for event in current.events if event.kind != "note"]
     # What somebody did, not what followed from it by itself: the money, the mail.
-    last = next((event for event in happened if event.actor != "system"), happened[0] if happened else None)
+    last = next(
+        (event for event in happened if event.actor != "system"), happened[0] if happened else None
+    )
     who = queries.who(last) if last else ""
     words = (
-        f"{who[:1].upper()}{who[1:]} changed it {ago(last.at)}: {queries.event_words(last).lower()}." if last else ""
+        f"{who[:1].upper()}{who[1:]} changed it {ago(last.at)}: {queries.event_words(last).lower()}."
+        if last
+        else ""
     )
     if isinstance(error, MoveRefused) and error.why:
         words = f"It cannot be done: {error.why}."
@@ -55,11 +63,22 @@ def conflict(
 def order_done(request: HttpRequest, changed: Order) -> HttpResponse:
     """Answer a press that has changed an order."""
     to = reverse("adminpanel:order", args=[changed.number])
-    return done(request, to, "adminpanel/order.html", lambda: _context(request, queries.whole(changed)), part="order")
+    return done(
+        request,
+        to,
+        "adminpanel/order.html",
+        lambda: _context(request, queries.whole(changed)),
+        part="order",
+    )
 
 
 def order_page(
-    request: HttpRequest, shown: OrderPage, *, form: AnyForm | None = None, status: int = 200, **more: Any
+    request: HttpRequest,
+    shown: OrderPage,
+    *,
+    form: AnyForm | None = None,
+    status: int = 200,
+    **more: Any,
 ) -> HttpResponse:
     """Return an order's page; with status 422 a form of it was filled in wrongly, and shows what was typed."""
     context = _context(request, shown, form) | more | {"has_errors": status == 422}

@@ -71,7 +71,9 @@ def _limits(promotion: Promotion) -> str:
     if promotion.uses:
         limits.append("one use" if promotion.uses == 1 else f"{promotion.uses} uses")
     if promotion.per_person:
-        limits.append("one a person" if promotion.per_person == 1 else f"{promotion.per_person} a person")
+        limits.append(
+            "one a person" if promotion.per_person == 1 else f"{promotion.per_person} a person"
+        )
     return ", ".join(limits) or "none"
 
 

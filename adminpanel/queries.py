@@ -154,7 +154,9 @@ def board(column: str, after: str, now: datetime) -> Board:
     """Return the board with this column opened at a page token. Raises BadPageToken, CassandraUnavailable."""
     tickets, following = queries.board(column, after, PAGE_LENGTH)
     counts = queries.board_counts()
-    tallies = tuple(Tally(key, label, counts.get(key), key == column) for key, label in states.COLUMNS.items())
+    tallies = tuple(
+        Tally(key, label, counts.get(key), key == column) for key, label in states.COLUMNS.items()
+    )
     rows = tuple(Row(ticket, _late(ticket, now)) for ticket in tickets)
     return Board(column, tallies, rows, after, following, now)
 
@@ -215,10 +217,14 @@ def _about(event: Event, order: Order) -> str:
     said = [f"{name} {details[name]}" for name in ("parcel", "return") if details.get(name)]
     if event.kind == "packed":
         said = [
-            f"parcel {each['parcel']} in {each['warehouse']}" for each in details.get("parcels") or [details] if each
+            f"parcel {each['parcel']} in {each['warehouse']}"
+            for each in details.get("parcels") or [details]
+            if each
         ]
     said += [str(details[name]) for name in ("carrier", "tracking", "reason") if details.get(name)]
-    if event.kind in ("authorized", "captured", "refund_owed", "refunded") and details.get("amount"):
+    if event.kind in ("authorized", "captured", "refund_owed", "refunded") and details.get(
+        "amount"
+    ):
         said.insert(0, format_money(money(int(details["amount"]), currency)))
     if event.kind == "changed":
         said = [
@@ -243,7 +249,8 @@ def actor(user: User) -> str:
 def address_lines(order: Order) -> tuple[Sequence[str], Sequence[str]]:
     """Return the delivery address and, if it is another one, the invoice's, line by line."""
     delivery, billing = (
-        [*each.lines, *filter(None, [each.phone])] for each in (order.delivery_address, order.billing_address)
+        [*each.lines, *filter(None, [each.phone])]
+        for each in (order.delivery_address, order.billing_address)
     )
     return delivery, billing if billing != delivery else []
 
@@ -260,9 +267,15 @@ class OrderPage:
 
 def whole(order: Order) -> OrderPage:
     """Return an order with its items and payments, read side by side. Raises CassandraUnavailable."""
-    items, attempts = queries.items_started(order.order_id), queries.PAYMENTS.start(order_id=order.order_id)
+    items, attempts = (
+        queries.items_started(order.order_id),
+        queries.PAYMENTS.start(order_id=order.order_id),
+    )
     return OrderPage(
-        order, queries.items_in(order, items.rows()), queries.attempts_in(attempts.rows()), datetime.now(UTC)
+        order,
+        queries.items_in(order, items.rows()),
+        queries.attempts_in(attempts.rows()),
+        datetime.now(UTC),
     )
 
 
@@ -309,7 +322,9 @@ RETURNS = {
 }
 
 
-def parcel_boxes(order: Order, items: Sequence[Item], forms: Mapping[str, AnyForm]) -> list[ParcelBox]:
+def parcel_boxes(
+    order: Order, items: Sequence[Item], forms: Mapping[str, AnyForm]
+) -> list[ParcelBox]:
     """Return an order's parcels, the first one first; `forms` are those of its page, by their keys."""
     return [
         ParcelBox(
@@ -322,7 +337,9 @@ def parcel_boxes(order: Order, items: Sequence[Item], forms: Mapping[str, AnyFor
     ]
 
 
-def return_boxes(order: Order, items: Sequence[Item], forms: Mapping[str, AnyForm]) -> list[ReturnBox]:
+def return_boxes(
+    order: Order, items: Sequence[Item], forms: Mapping[str, AnyForm]
+) -> list[ReturnBox]:
     """Return an order's returns, the newest first; `forms` are those of its page, by their keys."""
     return [
         ReturnBox(

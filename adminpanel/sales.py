@@ -75,11 +75,18 @@ def _categories(found: Iterable[Daily], currency: str) -> tuple[Line, ...]:
     sums.pop(ALL, None)
     best = max((each.gross for each in sums.values()), default=0)
     nodes = _in_tree(catalogue.root_categories())
-    named = [(" › ".join(each.name for each in [*node.ancestors, node]), node.category_id) for node in nodes]
+    named = [
+        (" › ".join(each.name for each in [*node.ancestors, node]), node.category_id)
+        for node in nodes
+    ]
     known = {category_id for _, category_id in named}
-    named += [("A category that is gone", category_id) for category_id in sums if category_id not in known]
+    named += [
+        ("A category that is gone", category_id) for category_id in sums if category_id not in known
+    ]
     return tuple(
-        _line(sums[category_id], currency, best, name=name) for name, category_id in named if category_id in sums
+        _line(sums[category_id], currency, best, name=name)
+        for name, category_id in named
+        if category_id in sums
     )
 
 
@@ -89,7 +96,9 @@ def _in_tree(nodes: Iterable[CategoryNode]) -> Iterable[CategoryNode]:
         yield from _in_tree(node.children)
 
 
-def _line(figures: Figures, currency: str, best: int = 0, day: date | None = None, name: str = "") -> Line:
+def _line(
+    figures: Figures, currency: str, best: int = 0, day: date | None = None, name: str = ""
+) -> Line:
     return Line(
         figures,
         money(figures.gross, currency),

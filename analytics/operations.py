@@ -48,7 +48,8 @@ FACT = write(
                :gross, :net, :refunded_units, :refunded_gross, :refunded_net) USING TIMESTAMP :at""",
 )
 DAY_CHANGED = write(
-    "Q18", "INSERT INTO sales_days (shop, day, written) VALUES (:shop, :day, :written) USING TIMESTAMP :written"
+    "Q18",
+    "INSERT INTO sales_days (shop, day, written) VALUES (:shop, :day, :written) USING TIMESTAMP :written",
 )
 
 
@@ -58,15 +59,21 @@ def sold(sale: Sale) -> bool:
     In which categories a line counts is decided when it is noted first. Tells whether anything was written.
     Raises CassandraUnavailable.
     """
-    there = {fact.line.line_number: fact for fact in queries.facts_of_order(sale.day, sale.order_id)}
-    if all(line.line_number in there and there[line.line_number].line == line for line in sale.lines):
+    there = {
+        fact.line.line_number: fact for fact in queries.facts_of_order(sale.day, sale.order_id)
+    }
+    if all(
+        line.line_number in there and there[line.line_number].line == line for line in sale.lines
+    ):
         return False
     of = _categories({line.product_id for line in sale.lines if line.line_number not in there})
     facts = [
         Fact(
             sale.order_id,
             line,
-            there[line.line_number].categories if line.line_number in there else of.get(line.product_id, ()),
+            there[line.line_number].categories
+            if line.line_number in there
+            else of.get(line.product_id, ()),
             sale.currency,
         )
         for line in sale.lines
@@ -128,7 +135,9 @@ def facts_removed(day: date, order_id: UUID, before: int) -> None:
     day_changed(day)
 
 
-DAY_EMPTIED = write("Q18", "DELETE FROM daily_sales USING TIMESTAMP :at WHERE month = :month AND day = :day")
+DAY_EMPTIED = write(
+    "Q18", "DELETE FROM daily_sales USING TIMESTAMP :at WHERE month = :month AND day = :day"
+)
 DAILY = write(
     "Q18",
     """INSERT INTO daily_sales (month, day, category_id, currency, orders, units, gross, net, refunded_units,
@@ -165,7 +174,9 @@ def _daily_rows(sales: Iterable[Daily], at: int) -> Iterable[BoundStatement]:
         )
 
 
-DAY_DONE = write("Q18", "DELETE FROM sales_days USING TIMESTAMP :written WHERE shop = :shop AND day = :day")
+DAY_DONE = write(
+    "Q18", "DELETE FROM sales_days USING TIMESTAMP :written WHERE shop = :shop AND day = :day"
+)
 
 
 def days_rolled_up(now: datetime) -> int:

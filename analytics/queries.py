@@ -24,7 +24,9 @@ def facts_of_day(day: date) -> list[Fact]:
 
 def facts_of_order(day: date, order_id: UUID) -> list[Fact]:
     """Return what stands of an order that was placed on this day, line by line. Raises CassandraUnavailable."""
-    return [fact_in(row) for row in OF_ORDER.all(day=day, shard=shard_of(order_id), order_id=order_id)]
+    return [
+        fact_in(row) for row in OF_ORDER.all(day=day, shard=shard_of(order_id), order_id=order_id)
+    ]
 
 
 def fact_in(row: Row) -> Fact:

@@ -29,7 +29,9 @@ def recorded(url: str, cookies: dict[str, str]) -> tuple[Template, dict[str, Any
     """Return the template that the shop renders for `url`, and the context it renders it with."""
     setup_test_environment()
     try:
-        with override_settings(ROOT_URLCONF="storefront.urls", MIDDLEWARE=storefront.settings.MIDDLEWARE):
+        with override_settings(
+            ROOT_URLCONF="storefront.urls", MIDDLEWARE=storefront.settings.MIDDLEWARE
+        ):
             client = Client()
             for name, value in cookies.items():
                 client.cookies[name] = value

@@ -74,13 +74,18 @@ class Browser:
 
     async def ask(self, method: str, path: str, form: Mapping[str, str] | None = None) -> Answer:
         """Send a request and return the answer."""
-        body = urlencode({**form, "csrfmiddlewaretoken": CSRF}).encode() if form is not None else b""
+        body = (
+            urlencode({**form, "csrfmiddlewaretoken": CSRF}).encode() if form is not None else b""
+        )
         lines = [
             *(f"{method} {path} HTTP/1.1", f"Host: {HOST}:{self._port}"),
             f"Cookie: {'; '.join(f'{name}={value}' for name, value in self.cookies.items())}",
         ]
         if form is not None:
-            lines += ["Content-Type: application/x-www-form-urlencoded", f"Content-Length: {len(body)}"]
+            lines += [
+                "Content-Type: application/x-www-form-urlencoded",
+                f"Content-Length: {len(body)}",
+            ]
         sent = "\r\n".join([*lines, "", ""]).encode() + body
         # A kept connection may have been closed since; that is no answer only if a fresh one gives none either.
         for kept in (True, False) if self._streams else (False,):
@@ -233,7 +238,9 @@ def _preset(text: str) -> dict[str, str]:
     found = {}
     for tag in _TAG.findall(form):
         given = dict(_ATTRIBUTE.findall(tag))
-        if given.get("name") and (given.get("type") not in ("radio", "checkbox") or "checked" in given):
+        if given.get("name") and (
+            given.get("type") not in ("radio", "checkbox") or "checked" in given
+        ):
             found[given["name"]] = unescape(given.get("value", ""))
     return found
 
@@ -263,7 +270,9 @@ class Looker:
         asking: list[asyncio.Task[None]] = []
         began = perf_counter()
         while not enough.is_set():
-            asking.append(asyncio.create_task(self._once(self.paths[len(asking) % len(self.paths)])))
+            asking.append(
+                asyncio.create_task(self._once(self.paths[len(asking) % len(self.paths)]))
+            )
             await asyncio.sleep(max(0.0, began + len(asking) * self.every - perf_counter()))
         await asyncio.gather(*asking)
 
@@ -298,9 +307,15 @@ def cart_for(goods: Sequence[tuple[UUID, UUID, int]], email: str = "") -> dict[s
         product = queries.product(product_id)
         assert product
         variant = next(each for each in product.variants if each.variant_id == variant_id)
-        cart_id = operations.line_added(person_id, product, variant, quantity, uuid4(), now, guest=True).cart_id
-    cookies = {settings.CART_COOKIE_NAME: signing.dumps([person_id.hex, cart_id.hex], salt="cart.owner")}
+        cart_id = operations.line_added(
+            person_id, product, variant, quantity, uuid4(), now, guest=True
+        ).cart_id
+    cookies = {
+        settings.CART_COOKIE_NAME: signing.dumps([person_id.hex, cart_id.hex], salt="cart.owner")
+    }
     if email:
         kept = [person_id.hex, TYPED | {"email": email}]
-        cookies[settings.CHECKOUT_COOKIE_NAME] = signing.dumps(kept, salt="orders.typed", compress=True)
+        cookies[settings.CHECKOUT_COOKIE_NAME] = signing.dumps(
+            kept, salt="orders.typed", compress=True
+        )
     return cookies

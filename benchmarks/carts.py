@@ -76,7 +76,12 @@ def main() -> int:
     django.setup()
     collect = [sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"]
     subprocess.run(collect, cwd=ROOT, check=True)
-    with _bare_rows(CROWD) as bare, _shoppers(CROWD) as shoppers, shop(args.keyspace) as server, Load(CROWD) as load:
+    with (
+        _bare_rows(CROWD) as bare,
+        _shoppers(CROWD) as shoppers,
+        shop(args.keyspace) as server,
+        Load(CROWD) as load,
+    ):
         adds = _adds(shoppers, bare, server.port, load)
         _measure(args, adds)
         badges = _badges(shoppers, bare)
@@ -85,7 +90,9 @@ def main() -> int:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.carts", description="What a cart costs.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.carts", description="What a cart costs."
+    )
     parser.add_argument("--keyspace", default=os.environ.get("CASSANDRA_KEYSPACE", "stoa"))
     parser.add_argument("--slices", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a slice")
@@ -109,9 +116,15 @@ def _bare_rows(count: int) -> Iterator[Bare]:
     from cassandra_db import conditional, read
     from cassandra_db.session import session
 
-    session().execute("CREATE TABLE IF NOT EXISTS benchmark_of_carts (id uuid PRIMARY KEY, units int)")
-    more = conditional("benchmark", "UPDATE benchmark_of_carts SET units = units + 1 WHERE id = :id IF units >= 0")
-    first = conditional("benchmark", "INSERT INTO benchmark_of_carts (id, units) VALUES (:id, 0) IF NOT EXISTS")
+    session().execute(
+        "CREATE TABLE IF NOT EXISTS benchmark_of_carts (id uuid PRIMARY KEY, units int)"
+    )
+    more = conditional(
+        "benchmark", "UPDATE benchmark_of_carts SET units = units + 1 WHERE id = :id IF units >= 0"
+    )
+    first = conditional(
+        "benchmark", "INSERT INTO benchmark_of_carts (id, units) VALUES (:id, 0) IF NOT EXISTS"
+    )
     one = read("benchmark", "SELECT units FROM benchmark_of_carts WHERE id = :id")
     ids = [uuid4() for _ in range(count)]
     for each in ids:
@@ -161,7 +174,11 @@ def _goods() -> tuple[tuple[Product, Variant], ...]:
             goods = product(card.product_id)
             stock = stock_of(card.product_id) if goods else {}
             if goods:
-                sold = (each for each in goods.variants if each.sold and stock.get(each.variant_id, none).available)
+                sold = (
+                    each
+                    for each in goods.variants
+                    if each.sold and stock.get(each.variant_id, none).available
+                )
                 found.extend((goods, each) for each in sold)
             if len(found) >= FEW:
                 return tuple(found[:FEW])
@@ -200,10 +217,18 @@ def _adds(shoppers: dict[int, list[Shopper]], bare: Bare, port: int, load: Load)
     cases = []
     for count in (1, CROWD):
         yardstick = f"bare conditional write, {count} at once"
-        cases.append(Case(yardstick, in_threads([_repeated(bare.write, row) for row in bare.ids[:count]])))
+        cases.append(
+            Case(yardstick, in_threads([_repeated(bare.write, row) for row in bare.ids[:count]]))
+        )
         for lines, there in shoppers.items():
             who = f"{count} shopper{'s' if count > 1 else ''}, {lines:,} lines"
-            cases.append(Case(f"operation, {who}", in_threads([_adding(each) for each in there[:count]]), yardstick))
+            cases.append(
+                Case(
+                    f"operation, {who}",
+                    in_threads([_adding(each) for each in there[:count]]),
+                    yardstick,
+                )
+            )
             presses = [_press(each) for each in there[:count]]
             cases.append(Case(f"HTTP, {who}", _over_http(load, port, presses), yardstick))
     return cases
@@ -219,7 +244,9 @@ def _adding(shopper: Shopper) -> Callable[[], None]:
     goods = cycle(shopper.goods)
 
     def add() -> None:
-        operations.line_added(shopper.person_id, *next(goods), 1, uuid4(), datetime.now(UTC), guest=True)
+        operations.line_added(
+            shopper.person_id, *next(goods), 1, uuid4(), datetime.now(UTC), guest=True
+        )
 
     return add
 
@@ -292,9 +319,13 @@ def _bury(shopper: Shopper) -> None:
     from cassandra_db.session import session
 
     operations.cart_emptied(shopper.person_id, shopper.cart_id, uuid4(), datetime.now(UTC))
-    dead = session().prepare("INSERT INTO items_by_cart (cart_id, kind, key) VALUES (?, 'op', ?) USING TTL 1")
+    dead = session().prepare(
+        "INSERT INTO items_by_cart (cart_id, kind, key) VALUES (?, 'op', ?) USING TTL 1"
+    )
     for _ in range(DEAD // 100):
-        for pending in [session().execute_async(dead, (shopper.cart_id, str(uuid4()))) for _ in range(100)]:
+        for pending in [
+            session().execute_async(dead, (shopper.cart_id, str(uuid4()))) for _ in range(100)
+        ]:
             pending.result()
     sleep(2)
 
@@ -331,7 +362,9 @@ def _report(args: argparse.Namespace, cases: dict[str, Case]) -> int:
 def _ratio(case: Case, cases: dict[str, Case]) -> float:
     """The share of the yardstick's rate, slice by slice: both stood side by side then."""
     beside = cases[case.yardstick].figures.slices
-    return median(mine.rate / bare.rate for mine, bare in zip(case.figures.slices, beside, strict=True))
+    return median(
+        mine.rate / bare.rate for mine, bare in zip(case.figures.slices, beside, strict=True)
+    )
 
 
 def _line(cases: dict[str, Case]) -> str:
@@ -342,7 +375,9 @@ def _line(cases: dict[str, Case]) -> str:
         if name.startswith("badge"):
             told.append(f"{name} {figures.percentile(0.5):.1f} ms")
         elif case.yardstick:
-            told.append(f"{name} {figures.rate:.0f}/s {figures.percentile(0.99):.0f} ms {_ratio(case, cases):.2f}")
+            told.append(
+                f"{name} {figures.rate:.0f}/s {figures.percentile(0.99):.0f} ms {_ratio(case, cases):.2f}"
+            )
     return "; ".join(told)
 
 
@@ -351,11 +386,21 @@ def _missed(cases: dict[str, Case]) -> list[str]:
     for name, case in cases.items():
         least = LEAST_RATIO.get(name.split(",")[0])
         if least and _ratio(case, cases) < least:
-            missed.append(f"{name}: {_ratio(case, cases):.2f} of a bare conditional write's rate, not {least}")
+            missed.append(
+                f"{name}: {_ratio(case, cases):.2f} of a bare conditional write's rate, not {least}"
+            )
         small = cases.get(name.replace(f"{MANY:,} lines", f"{FEW} lines"), case)
-        if case.yardstick and small is not case and case.figures.rate < small.figures.rate * LARGE_KEEPS:
-            missed.append(f"{name}: {case.figures.rate:.0f} a second, {small.figures.rate:.0f} with {FEW} lines")
-    badges = {name: 1 / _ratio(case, cases) for name, case in cases.items() if name.startswith("badge")}
+        if (
+            case.yardstick
+            and small is not case
+            and case.figures.rate < small.figures.rate * LARGE_KEEPS
+        ):
+            missed.append(
+                f"{name}: {case.figures.rate:.0f} a second, {small.figures.rate:.0f} with {FEW} lines"
+            )
+    badges = {
+        name: 1 / _ratio(case, cases) for name, case in cases.items() if name.startswith("badge")
+    }
     least_time = badges[f"badge, {FEW} lines"]
     for name, times in badges.items():
         if times > BADGE_MAY_TAKE:

@@ -120,10 +120,17 @@ def product_with(name: str, units: int) -> tuple[UUID, UUID, str]:
 
     now, product_id = datetime.now(UTC), uuid4()
     category_id = catalogue.category_saved(
-        category_id=UUID(int=1), slug="sale", name="Sale", parent_id=None, position=0, picture="mug/c8724c-efeae0"
+        category_id=UUID(int=1),
+        slug="sale",
+        name="Sale",
+        parent_id=None,
+        position=0,
+        picture="mug/c8724c-efeae0",
     ).category_id
     sku = f"S-{product_id.hex[:12].upper()}"
-    variant = Variant(uuid4(), sku, {}, Money("12.00", EUR), None, "mug/c8724c-efeae0", weight_grams=350)
+    variant = Variant(
+        uuid4(), sku, {}, Money("12.00", EUR), None, "mug/c8724c-efeae0", weight_grams=350
+    )
     product = Product(
         product_id=product_id,
         slug=f"sale-{product_id.hex[:12]}",
@@ -202,7 +209,9 @@ def _look_at_buyers(sale: Sale) -> None:
     for buyer in sale.buyers:
         if not buyer.answered or not buyer.words:
             sale.wrong.append(f"{buyer.email} was told nothing")
-    if errors := {status: count for status, count in sale.answers.items() if status >= 500 or not status}:
+    if errors := {
+        status: count for status, count in sale.answers.items() if status >= 500 or not status
+    }:
         sale.wrong.append(f"errors were answered: {errors}")
     if others := {status for status in sale.looking.answers if status != 200}:
         sale.wrong.append(f"other pages answered {others}")
@@ -217,7 +226,9 @@ def _look_at_stock(sale: Sale, variant_id: UUID) -> None:
         if buyer.paid and (order := queries.order_by_number(buyer.paid)):
             if (order.state, order.payment) != ("confirmed", "paid"):
                 sale.wrong.append(f"order {order.number} is {order.state}, {order.payment}")
-            sold += sum(item.quantity for item in queries.items(order) if item.variant_id == variant_id)
+            sold += sum(
+                item.quantity for item in queries.items(order) if item.variant_id == variant_id
+            )
     if there["committed"] != sold or there["held"] or there["available"] + sold != sale.units:
         sale.wrong.append(f"{sold} units were paid for, and the stock says {dict(there)}")
     if there["available"]:
@@ -238,12 +249,16 @@ def main() -> int:
     with open(os.devnull, "w") as nowhere:  # noqa: PTH123
         call_command("sync_cassandra", stdout=nowhere)
     close()
-    subprocess.run([sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"], cwd=ROOT, check=True)
+    subprocess.run(
+        [sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"], cwd=ROOT, check=True
+    )
     wrong = False
     try:
         for name in args.sales:
             with ExitStack() as stack:
-                ports = [stack.enter_context(shop(KEYSPACE)).port for _ in range(SALES[name].servers)]
+                ports = [
+                    stack.enter_context(shop(KEYSPACE)).port for _ in range(SALES[name].servers)
+                ]
                 sale = made(name, SALES[name], ports, args.buyers, args.units)
                 held(sale, args.within)
             if sale.meanwhile > SLOW:
@@ -259,7 +274,9 @@ def main() -> int:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.flash_sale", description="A flash sale.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.flash_sale", description="A flash sale."
+    )
     parser.add_argument("--buyers", type=int, default=2000)
     parser.add_argument("--units", type=int, default=100)
     parser.add_argument("--within", type=float, default=10.0, help="seconds in which they arrive")

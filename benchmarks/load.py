@@ -49,7 +49,11 @@ class Page:
 
     def requests(self, host: str) -> Iterator[bytes]:
         """Yield what is sent, without an end."""
-        lines = [f"GET {self.path} HTTP/1.1", f"Host: {host}", *([f"Cookie: {self.cookie}"] if self.cookie else [])]
+        lines = [
+            f"GET {self.path} HTTP/1.1",
+            f"Host: {host}",
+            *([f"Cookie: {self.cookie}"] if self.cookie else []),
+        ]
         return repeat("\r\n".join([*lines, "", ""]).encode())
 
 
@@ -66,11 +70,21 @@ class Press:
     def requests(self, host: str) -> Iterator[bytes]:
         """Yield what is sent, without an end."""
         for variant in cycle(self.variants):
-            form = {"variant": variant, "quantity": 1, "operation": uuid4(), "csrfmiddlewaretoken": self.csrf}
+            form = {
+                "variant": variant,
+                "quantity": 1,
+                "operation": uuid4(),
+                "csrfmiddlewaretoken": self.csrf,
+            }
             body = urlencode(form)
             lines = [
                 *(f"POST {self.path} HTTP/1.1", f"Host: {host}", f"Cookie: {self.cookie}"),
-                *("Content-Type: application/x-www-form-urlencoded", f"Content-Length: {len(body)}", "", body),
+                *(
+                    "Content-Type: application/x-www-form-urlencoded",
+                    f"Content-Length: {len(body)}",
+                    "",
+                    body,
+                ),
             ]
             yield "\r\n".join(lines).encode()
 
@@ -111,7 +125,10 @@ def _work(pipe: Connection) -> None:
         latencies: list[float] = []
         failures: list[str] = []
         until = perf_counter() + seconds
-        threads = [threading.Thread(target=_ask, args=(port, each, until, latencies, failures)) for each in asked]
+        threads = [
+            threading.Thread(target=_ask, args=(port, each, until, latencies, failures))
+            for each in asked
+        ]
         started = perf_counter()
         for thread in threads:
             thread.start()
@@ -120,7 +137,9 @@ def _work(pipe: Connection) -> None:
         pipe.send(failures[0] if failures else (perf_counter() - started, latencies))
 
 
-def _ask(port: int, asked: Page | Press, until: float, latencies: list[float], failures: list[str]) -> None:
+def _ask(
+    port: int, asked: Page | Press, until: float, latencies: list[float], failures: list[str]
+) -> None:
     requests = asked.requests(f"{HOST}:{port}")
     try:
         with socket.create_connection((HOST, port), timeout=30) as connection:

@@ -57,8 +57,12 @@ class Times:
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.logins", description=__doc__.split("\n")[0])
-    parser.add_argument("--tries", type=int, default=100, help="of each kind, half of them with known addresses")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.logins", description=__doc__.split("\n")[0]
+    )
+    parser.add_argument(
+        "--tries", type=int, default=100, help="of each kind, half of them with known addresses"
+    )
     tries = max(4, parser.parse_args().tries)
     django.setup()
     from django.conf import settings
@@ -68,7 +72,9 @@ def main() -> int:
     with override_settings(LIMITS=settings.LIMITS | WITHOUT_LIMIT):
         measured = {
             "login": _measured(
-                "/account/login/", tries, lambda email: {"email": email, "password": "wrong wrong wrong"}
+                "/account/login/",
+                tries,
+                lambda email: {"email": email, "password": "wrong wrong wrong"},
             ),
             "reset": _measured("/account/reset/", tries, lambda email: {"email": email}),
             "registration": _measured("/account/register/", tries, lambda email: {"email": email}),
@@ -111,11 +117,19 @@ def _in_turn(known: list[str]) -> Iterator[tuple[str, bool]]:
 
 def _report(tries: int, measured: dict[str, Times]) -> int:
     print(f"\n{tries} tries of each kind, half with known addresses; milliseconds.\n")
-    print(f"{'':16}{'known: median (p10, p90)':>28}{'unknown: median (p10, p90)':>28}{'ratio':>8}{'of CPU time':>13}")
+    print(
+        f"{'':16}{'known: median (p10, p90)':>28}{'unknown: median (p10, p90)':>28}{'ratio':>8}{'of CPU time':>13}"
+    )
     for kind, times in measured.items():
-        print(f"{kind:16}{_told(times.known):>28}{_told(times.unknown):>28}{times.ratio:>8.3f}{times.cpu_ratio:>13.3f}")
+        print(
+            f"{kind:16}{_told(times.known):>28}{_told(times.unknown):>28}{times.ratio:>8.3f}{times.cpu_ratio:>13.3f}"
+        )
     far = [kind for kind, times in measured.items() if _far(times.ratio) and _far(times.cpu_ratio)]
-    print(f"\nTOO FAR APART: {', '.join(far)}" if far else "\nThe time tells nobody who has an account.")
+    print(
+        f"\nTOO FAR APART: {', '.join(far)}"
+        if far
+        else "\nThe time tells nobody who has an account."
+    )
     return 1 if far else 0
 
 

@@ -86,7 +86,10 @@ class Run:
 
         async def together() -> None:
             everybody = asyncio.create_task(all_bought(buyers, self.checkouts / self.rate))
-            while sum(bool(each.paid) for each in buyers) < self.checkouts / 3 and not everybody.done():
+            while (
+                sum(bool(each.paid) for each in buyers) < self.checkouts / 3
+                and not everybody.done()
+            ):
                 await asyncio.sleep(0.05)
             await harm()
             await everybody
@@ -153,7 +156,9 @@ def goods(count: int) -> tuple[UUID, UUID]:
 def buyer(port: int, product_id: UUID, variant_id: UUID) -> Buyer:
     """Return somebody who is about to order one of these."""
     email = f"buyer-{uuid4().hex}@example.com"
-    return Buyer(port, cart_for([(product_id, variant_id, 1)], email), email=email, presses=60, patience=180)
+    return Buyer(
+        port, cart_for([(product_id, variant_id, 1)], email), email=email, presses=60, patience=180
+    )
 
 
 def units(variant_id: UUID) -> Counter[str]:
@@ -167,7 +172,11 @@ def one_order(somebody: Buyer) -> str:
     """Return what is wrong with what somebody has ordered: exactly one order, that of which they were told, paid once."""
     from orders import queries
 
-    orders = [order for each in queries.order_ids_by_email(somebody.email) if (order := queries.order(each))]
+    orders = [
+        order
+        for each in queries.order_ids_by_email(somebody.email)
+        if (order := queries.order(each))
+    ]
     paid = [order for order in orders if (order.state, order.payment) == ("confirmed", "paid")]
     if [order.number for order in paid] != [somebody.paid] or len(orders) != 1:
         found = [(order.number, order.state, order.payment) for order in orders]
@@ -202,7 +211,9 @@ def _run(args: argparse.Namespace, nodes: Nodes) -> int:
     from cassandra_db.session import close
 
     for command in (["sync_cassandra"], ["collectstatic", "--no-input", "-v0"]):
-        subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [sys.executable, "manage.py", *command], cwd=ROOT, check=True, stdout=subprocess.DEVNULL
+        )
     _, second, third = (node.name for node in nodes.cluster.nodes)
 
     async def killed() -> None:
@@ -228,7 +239,9 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--checkouts", type=int, default=500)
     parser.add_argument("--rate", type=float, default=8.0, help="how many of them arrive a second")
-    parser.add_argument("--pause", type=float, default=30.0, help="for how many seconds a node is paused")
+    parser.add_argument(
+        "--pause", type=float, default=30.0, help="for how many seconds a node is paused"
+    )
     return parser.parse_args()
 
 

@@ -89,15 +89,26 @@ def main() -> int:
     with ExitStack() as stack:
         load = stack.enter_context(Load(args.connections))
         servers = {keyspace: stack.enter_context(shop(keyspace)) for keyspace in keyspaces}
-        bare = {keyspace: stack.enter_context(_bare(keyspace, pages[keyspace])) for keyspace in keyspaces}
+        bare = {
+            keyspace: stack.enter_context(_bare(keyspace, pages[keyspace]))
+            for keyspace in keyspaces
+        }
         measured = _measure(args, load, servers, bare, pages)
     return _report(args, pages, measured)
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.pages", description="What the shop's pages cost.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.pages", description="What the shop's pages cost."
+    )
     parser.add_argument("--keyspace", default=os.environ.get("CASSANDRA_KEYSPACE", "stoa"))
-    parser.add_argument("--compare", action="append", default=[], metavar="KEYSPACE", help="measure this one beside it")
+    parser.add_argument(
+        "--compare",
+        action="append",
+        default=[],
+        metavar="KEYSPACE",
+        help="measure this one beside it",
+    )
     parser.add_argument("--slices", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a slice")
     parser.add_argument("--connections", type=int, default=8)
@@ -111,7 +122,9 @@ def _arguments() -> argparse.Namespace:
 
 def _probe(keyspace: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.pages", "--probe"]
-    done = subprocess.run(command, cwd=ROOT, env=environment(keyspace), stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment(keyspace), stdout=subprocess.PIPE, text=True, check=True
+    )
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
@@ -138,12 +151,16 @@ def probed() -> dict[str, Any]:
             client = Client()
             for cookie, value in cookies.items():
                 client.cookies[cookie] = value
-            client.get(url)  # once before, for what a process reads once: the categories, the prepared statements
+            client.get(
+                url
+            )  # once before, for what a process reads once: the categories, the prepared statements
             answer = client.get(url)
             if answer.status_code != 200:
                 raise SystemExit(f"{url} answered {answer.status_code}")
             counts = dict(part.split("=") for part in answer["X-Cassandra"].split(", "))
-            counted[who] = {key: int(value) for key, value in counts.items()} | {"bytes": len(answer.content)}
+            counted[who] = {key: int(value) for key, value in counts.items()} | {
+                "bytes": len(answer.content)
+            }
         found[name] = {"url": url, "cookies": guest if name == "cart" else {}, "counted": counted}
     return found
 
@@ -171,7 +188,11 @@ def environment(keyspace: str, **more: str) -> dict[str, str]:
 
 def shop(keyspace: str) -> Any:
     """Serve the shop, as a context manager that yields a Server."""
-    return _served(f"shop ({keyspace})", "storefront.wsgi:application", environment(keyspace, COUNT_STATEMENTS="0"))
+    return _served(
+        f"shop ({keyspace})",
+        "storefront.wsgi:application",
+        environment(keyspace, COUNT_STATEMENTS="0"),
+    )
 
 
 def _bare(keyspace: str, pages: dict[str, Any]) -> Any:
@@ -180,7 +201,9 @@ def _bare(keyspace: str, pages: dict[str, Any]) -> Any:
         "BENCHMARK_PAGES": json.dumps(pages),
         "COUNT_STATEMENTS": "0",
     }
-    return _served(f"bare view ({keyspace})", "benchmarks.bare:application()", environment(keyspace, **more))
+    return _served(
+        f"bare view ({keyspace})", "benchmarks.bare:application()", environment(keyspace, **more)
+    )
 
 
 @contextmanager
@@ -188,7 +211,16 @@ def _served(name: str, application: str, environment: dict[str, str]) -> Iterato
     with socket.socket() as free:
         free.bind((HOST, 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "--bind", f"{HOST}:{port}", application]
+    command = [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "-c",
+        "gunicorn.conf.py",
+        "--bind",
+        f"{HOST}:{port}",
+        application,
+    ]
     # The recorded pages are made while a worker loads, in both workers at once.
     process = subprocess.Popen([*command, "--timeout", "120"], cwd=ROOT, env=environment)
     try:
@@ -228,7 +260,9 @@ def _measure(
         runs = []
         for keyspace, found in pages.items():
             asked = found[page]
-            runs.append(("shop", keyspace, servers[keyspace], asked["url"], _cookie(asked["cookies"])))
+            runs.append(
+                ("shop", keyspace, servers[keyspace], asked["url"], _cookie(asked["cookies"]))
+            )
             runs.append(("bare", keyspace, bare[keyspace], f"/bare/{page}", ""))
         for _, _, server, path, cookie in runs:  # both workers warm
             load.run(server.port, path, cookie, 1.0)
@@ -247,7 +281,9 @@ def _cookie(cookies: dict[str, str]) -> str:
 
 
 def _report(
-    args: argparse.Namespace, pages: dict[str, dict[str, Any]], figures: dict[tuple[str, str, str], Figures]
+    args: argparse.Namespace,
+    pages: dict[str, dict[str, Any]],
+    figures: dict[tuple[str, str, str], Figures],
 ) -> int:
     print(
         f"\n{args.slices} slices of {args.seconds} s a page, {args.connections} connections, medians; "
@@ -263,7 +299,9 @@ def _report(
             shop, bare = figures["shop", keyspace, page], figures["bare", keyspace, page]
             ratio, counted = shop.rate / bare.rate, found[page]["counted"]
             size = counted["guest"]["bytes"] / 1000
-            print(_row(f"{page}, {keyspace}", shop) + f"{ratio:>7.2f}{size:>6.0f}  {_counts(counted)}")
+            print(
+                _row(f"{page}, {keyspace}", shop) + f"{ratio:>7.2f}{size:>6.0f}  {_counts(counted)}"
+            )
             print(_row("  a bare view of the same", bare))
             missed += _missed(page, keyspace, ratio, counted)
             if keyspace != small:
@@ -278,16 +316,24 @@ def _row(name: str, figure: Figures) -> str:
 
 
 def _counts(counted: dict[str, dict[str, int]]) -> str:
-    return ", ".join(f"{counted[who]['statements']}/{counted[who]['rounds']}" for who in ("guest", "member"))
+    return ", ".join(
+        f"{counted[who]['statements']}/{counted[who]['rounds']}" for who in ("guest", "member")
+    )
 
 
-def _missed(page: str, keyspace: str, ratio: float, counted: dict[str, dict[str, int]]) -> list[str]:
+def _missed(
+    page: str, keyspace: str, ratio: float, counted: dict[str, dict[str, int]]
+) -> list[str]:
     missed = []
     if ratio < LEAST_RATIO.get(page, 0):
-        missed.append(f"{page} ({keyspace}) has {ratio:.2f} of the bare view's throughput, not {LEAST_RATIO[page]}")
+        missed.append(
+            f"{page} ({keyspace}) has {ratio:.2f} of the bare view's throughput, not {LEAST_RATIO[page]}"
+        )
     for who, most in (("guest", GUEST_ROUNDS), ("member", MEMBER_ROUNDS)):
         if counted[who]["rounds"] > most:
-            missed.append(f"{page} ({keyspace}) takes a {who} {counted[who]['rounds']} rounds of reads, not {most}")
+            missed.append(
+                f"{page} ({keyspace}) takes a {who} {counted[who]['rounds']} rounds of reads, not {most}"
+            )
     return missed
 
 
@@ -303,12 +349,16 @@ def _grown(
     for who in ("guest", "member"):
         was, now = (pages[keyspace][page]["counted"][who] for keyspace in (small, large))
         if (was["statements"], was["rounds"]) != (now["statements"], now["rounds"]):
-            grown.append(f"{page} ({large}): statements and rounds for a {who} are not those of the small shop")
+            grown.append(
+                f"{page} ({large}): statements and rounds for a {who} are not those of the small shop"
+            )
     before = figures["shop", small, page].cpu_ms
     drawing = figures["bare", large, page].cpu_ms - figures["bare", small, page].cpu_ms
     after = figures["shop", large, page].cpu_ms - drawing
     if after > before * CPU_MAY_GROW:
-        grown.append(f"{page} ({large}): {after:.2f} ms of CPU a request, {before:.2f} in the small shop")
+        grown.append(
+            f"{page} ({large}): {after:.2f} ms of CPU a request, {before:.2f} in the small shop"
+        )
     return grown
 
 

@@ -56,7 +56,9 @@ class Way:
     name: str
     act: Callable[[], None]
     told: count[int] = field(default_factory=count)
-    figures: dict[int, Figures] = field(default_factory=lambda: {crowd: Figures() for crowd in CROWDS})
+    figures: dict[int, Figures] = field(
+        default_factory=lambda: {crowd: Figures() for crowd in CROWDS}
+    )
 
     def run(self, crowd: int, seconds: float) -> Slice:
         """Let so many buyers do it, as often as they can."""
@@ -82,12 +84,16 @@ def main() -> int:
         _measure(args, ways)
     finally:
         session().execute("DROP TABLE benchmark_of_stock", timeout=180)
-    wrong = [line for way in ways if way.name in variants for line in _wrong(way, variants[way.name])]
+    wrong = [
+        line for way in ways if way.name in variants for line in _wrong(way, variants[way.name])
+    ]
     return _report(args, {way.name: way for way in ways}, wrong + _rushed())
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.reserve", description="Reservations on one SKU.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.reserve", description="Reservations on one SKU."
+    )
     parser.add_argument("--keyspace", default=os.environ.get("CASSANDRA_KEYSPACE", "stoa"))
     parser.add_argument("--slices", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a slice")
@@ -108,7 +114,9 @@ def _ours(variants: dict[str, UUID]) -> list[Way]:
     from inventory.operations.combining import Hold, alone, held_together
 
     def wish() -> Hold:
-        return Hold(hold_id=uuid4(), order_id=uuid4(), line_number=1, units=1, now=datetime.now(UTC))
+        return Hold(
+            hold_id=uuid4(), order_id=uuid4(), line_number=1, units=1, now=datetime.now(UTC)
+        )
 
     def combined() -> None:
         hold = wish()
@@ -132,13 +140,16 @@ def _yardsticks() -> list[Way]:
     from cassandra_db.session import session
 
     session().execute(
-        "CREATE TABLE IF NOT EXISTS benchmark_of_stock (id uuid PRIMARY KEY, available int, held int)", timeout=180
+        "CREATE TABLE IF NOT EXISTS benchmark_of_stock (id uuid PRIMARY KEY, available int, held int)",
+        timeout=180,
     )
     bare = conditional(
-        "benchmark", "UPDATE benchmark_of_stock SET available = available + -1 WHERE id = :id IF available >= 1"
+        "benchmark",
+        "UPDATE benchmark_of_stock SET available = available + -1 WHERE id = :id IF available >= 1",
     )
     first = conditional(
-        "benchmark", "INSERT INTO benchmark_of_stock (id, available, held) VALUES (:id, :units, 0) IF NOT EXISTS"
+        "benchmark",
+        "INSERT INTO benchmark_of_stock (id, available, held) VALUES (:id, :units, 0) IF NOT EXISTS",
     )
     there = read("benchmark", "SELECT available, held FROM benchmark_of_stock WHERE id = :id")
     compared = conditional(
@@ -158,7 +169,11 @@ def _yardsticks() -> list[Way]:
             _must(now is not None)
             assert now
             if compared.apply(
-                if_lost=RAISE_UNKNOWN, id=rows[1], available=now.available - 1, held=now.held + 1, was=now.available
+                if_lost=RAISE_UNKNOWN,
+                id=rows[1],
+                available=now.available - 1,
+                held=now.held + 1,
+                was=now.available,
             ):
                 return
 
@@ -205,7 +220,9 @@ def _rushed() -> list[str]:
 
     def buy(_: int) -> int:
         try:
-            return len(held(uuid4(), [Want(1, variant_id, variant_id, 1)], datetime.now(UTC), retry=False))
+            return len(
+                held(uuid4(), [Want(1, variant_id, variant_id, 1)], datetime.now(UTC), retry=False)
+            )
         except OutOfStock:
             return 0
 
@@ -213,7 +230,11 @@ def _rushed() -> list[str]:
         sold = sum(pool.map(buy, range(RUSH_BUYERS)))
     there = _numbers(variant_id)
     print(f"\n{RUSH_BUYERS:,} buyers for {RUSH_UNITS} units: {sold} sold, {there.available} left.")
-    return [] if (sold, there.held) == (RUSH_UNITS, RUSH_UNITS) else [f"{sold} of {RUSH_UNITS} units were sold"]
+    return (
+        []
+        if (sold, there.held) == (RUSH_UNITS, RUSH_UNITS)
+        else [f"{sold} of {RUSH_UNITS} units were sold"]
+    )
 
 
 # ---- what is told
@@ -230,19 +251,33 @@ def _report(args: argparse.Namespace, ways: dict[str, Way], wrong: list[str]) ->
         print(f"{way.name:20}" + "".join(f"{each:>16}" for each in told))
     most = CROWDS[-1]
     bounds = {
-        f"combined, {most} buyers, of read, then compare": (_ratio(ways, "read, then compare", most), TIMES_COMPARED),
+        f"combined, {most} buyers, of read, then compare": (
+            _ratio(ways, "read, then compare", most),
+            TIMES_COMPARED,
+        ),
         "combined, one buyer, of bare": (_ratio(ways, "bare", 1), ALONE_OF_BARE),
         f"combined, {most} buyers, of bare": (_ratio(ways, "bare", most), CROWD_OF_BARE),
     }
-    print("\n" + "; ".join(f"{name}: {ratio:.2f} (at least {least:g})" for name, (ratio, least) in bounds.items()))
-    missed = wrong + [f"{name}: {ratio:.2f}, not {least:g}" for name, (ratio, least) in bounds.items() if ratio < least]
+    print(
+        "\n"
+        + "; ".join(
+            f"{name}: {ratio:.2f} (at least {least:g})" for name, (ratio, least) in bounds.items()
+        )
+    )
+    missed = wrong + [
+        f"{name}: {ratio:.2f}, not {least:g}"
+        for name, (ratio, least) in bounds.items()
+        if ratio < least
+    ]
     print("\n" + ("\n".join(f"MISSED: {line}" for line in missed) or "All bounds kept."))
     return 1 if missed else 0
 
 
 def _ratio(ways: dict[str, Way], beside: str, crowd: int) -> float:
     """The combined rate by the other's, slice by slice: both stood side by side then."""
-    pairs = zip(ways["combined"].figures[crowd].slices, ways[beside].figures[crowd].slices, strict=True)
+    pairs = zip(
+        ways["combined"].figures[crowd].slices, ways[beside].figures[crowd].slices, strict=True
+    )
     return median(mine.rate / other.rate for mine, other in pairs)
 
 

@@ -208,7 +208,11 @@ def made_product(number: int, now: datetime) -> Product:
         Variant(
             variant_id=UUID(int=dice.getrandbits(128), version=4),
             sku=f"S{number}-{place}",
-            options={each: value for each, value in (("Colour", colour[0]), ("Size", size)) if each in names},
+            options={
+                each: value
+                for each, value in (("Colour", colour[0]), ("Size", size))
+                if each in names
+            },
             price=money(price + 300 * (size == "Large"), "EUR"),
             compare_at=money(price + 2000, "EUR") if was else None,
             picture=shape.format(colour[1]),
@@ -277,7 +281,12 @@ def _write_variants(bulk: Bulk, each: Product) -> None:
         for variant in each.variants
     )
     bulk.send(SLUG.bind(slug=each.slug, product_id=each.product_id), *skus)
-    bulk.send(*(STOCK.bind(variant_id=variant.variant_id, hold_id=SENTINEL, **stands) for variant in each.variants))
+    bulk.send(
+        *(
+            STOCK.bind(variant_id=variant.variant_id, hold_id=SENTINEL, **stands)
+            for variant in each.variants
+        )
+    )
 
 
 # ---- Orders
@@ -309,7 +318,9 @@ def _write_order(bulk: Bulk, number: int, products: int, now: datetime) -> None:
         for line, each in enumerate(draft.lines, 1)
     ]
     order_number = number_for(draft.order_id)
-    header = placing.header_values(draft, order_number, placed_at, placed_at + timedelta(minutes=10), kept)
+    header = placing.header_values(
+        draft, order_number, placed_at, placed_at + timedelta(minutes=10), kept
+    )
     order = _closed(draft, order_number, placed_at, header["allocations"])
     bulk.send(NUMBER.bind(number=order_number, order_id=draft.order_id))
     bulk.send(*placing.item_rows(draft))
@@ -343,7 +354,9 @@ def _draft(number: int, products: int, dice: Random, now: datetime) -> Draft:
         delivery_address=home,
         billing_address=home,
         method=delivery.methods(home.country)[0],
-        lines=tuple(_line(each, dice) for each in {each.product_id: each for each in bought}.values()),
+        lines=tuple(
+            _line(each, dice) for each in {each.product_id: each for each in bought}.values()
+        ),
         cart_id=None,
         fingerprint="scale",
     )
@@ -368,13 +381,17 @@ def _line(of: Product, dice: Random) -> QuotedLine:
 def _closed(draft: Draft, number: str, placed_at: datetime, allocated: str) -> Order:
     """The order at the end of its course, as its copies tell it."""
     sums = draft.sums
-    events = [Event(uuid_from_time(placed_at), "placed", "shopper", "", public=True, board_after="to_pay")]
+    events = [
+        Event(uuid_from_time(placed_at), "placed", "shopper", "", public=True, board_after="to_pay")
+    ]
     state = After("pending_payment", "unpaid", "unfulfilled", packed=False)
     for kind, minutes in _COURSE:
         move = MOVES[kind]
         state = move.after(state)
         at = uuid_from_time(placed_at + timedelta(minutes=minutes))
-        events.append(Event(at, kind, "system", "", public=bool(move.told), board_after=board_column(state)))
+        events.append(
+            Event(at, kind, "system", "", public=bool(move.told), board_after=board_column(state))
+        )
     return Order(
         order_id=draft.order_id,
         number=number,

@@ -48,7 +48,9 @@ def guest() -> dict[str, str]:
 def member() -> dict[str, str]:
     """Return the cookies of a member who is logged in and has a thing in the cart."""
     try:
-        somebody = user_registered(MEMBER_EMAIL, "Benchmark", None, datetime.now(UTC), user_id=MEMBER)
+        somebody = user_registered(
+            MEMBER_EMAIL, "Benchmark", None, datetime.now(UTC), user_id=MEMBER
+        )
     except EmailTaken:
         found = user(MEMBER) or user_by_email(MEMBER_EMAIL)
         if found is None:
@@ -56,7 +58,9 @@ def member() -> dict[str, str]:
         somebody = found
     goods = product(_card().product_id)
     if goods:
-        line_added(somebody.pk, goods, goods.variants[0], 1, uuid5(MEMBER, "once"), datetime.now(UTC))
+        line_added(
+            somebody.pk, goods, goods.variants[0], 1, uuid5(MEMBER, "once"), datetime.now(UTC)
+        )
     client = Client()
     client.force_login(somebody)
     return {name: morsel.value for name, morsel in client.cookies.items()}

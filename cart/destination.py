@@ -14,7 +14,11 @@ def destination(request: HttpRequest) -> str:
     """Return the country that the address names, or that was chosen last in this browser, or the member's own, or the usual one."""
     # A guest has no preference.
     preferred = getattr(request.user, "delivery_country", None)
-    for known in (request.GET.get("country"), request.COOKIES.get(settings.COUNTRY_COOKIE_NAME), preferred):
+    for known in (
+        request.GET.get("country"),
+        request.COOKIES.get(settings.COUNTRY_COOKIE_NAME),
+        preferred,
+    ):
         if known in METHODS:
             return str(known)
     return DEFAULT_COUNTRY

@@ -9,14 +9,18 @@ class NoSuchCart(CartError):
     """The cart is not one of this owner's, or not any more."""
 
     def __init__(self) -> None:
-        super().__init__("That cart is no longer here, so nothing was changed. This is your cart now.")
+        super().__init__(
+            "That cart is no longer here, so nothing was changed. This is your cart now."
+        )
 
 
 class NotAllowed(CartError):
     """The cart is shared with this person in a role that does not go so far."""
 
     def __init__(self, name: str, shared_by: str, role: str) -> None:
-        whose = f"“{name}” is shared by {shared_by}" if shared_by else f"“{name}” is shared with you"
+        whose = (
+            f"“{name}” is shared by {shared_by}" if shared_by else f"“{name}” is shared with you"
+        )
         may = {
             "viewer": "you can look at it, and not change it",
             "editor": "you can change what is in it, and not order or manage it",
@@ -54,14 +58,18 @@ class CartFull(CartError):
     """The cart has as many lines as it can hold."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"Your cart is full: it can hold {limit} lines. Take one out first, or go on in another cart.")
+        super().__init__(
+            f"Your cart is full: it can hold {limit} lines. Take one out first, or go on in another cart."
+        )
 
 
 class TooManyCarts(CartError):
     """The owner has as many carts as one can have."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"You have {limit} carts, which is as many as we can keep. Delete one first.")
+        super().__init__(
+            f"You have {limit} carts, which is as many as we can keep. Delete one first."
+        )
 
 
 class TooMany(CartError):
@@ -96,7 +104,9 @@ class TooLate(CartError):
     """What should be undone cannot be found any more."""
 
     def __init__(self) -> None:
-        super().__init__("That was too long ago, or has been undone already, so nothing was changed.")
+        super().__init__(
+            "That was too long ago, or has been undone already, so nothing was changed."
+        )
 
 
 class SoldOut(CartError):
@@ -160,7 +170,9 @@ class InvitationOver(CartError):
     """The invitation was accepted, withdrawn or is too old, or its cart is gone."""
 
     def __init__(self) -> None:
-        super().__init__("This invitation is over: it was used or withdrawn, or it is older than 14 days.")
+        super().__init__(
+            "This invitation is over: it was used or withdrawn, or it is older than 14 days."
+        )
 
 
 class NotTheOnesAddress(CartError):

@@ -42,7 +42,9 @@ class QuantityField(forms.CharField):
         if not _WHOLE.fullmatch(text) or int(text) > MAX_QUANTITY:
             raise forms.ValidationError(f"Enter a whole number from 1 to {MAX_QUANTITY}.")
         if int(text) == 0:
-            raise forms.ValidationError("Enter 1 or more. To take it out of your cart, press Remove.")
+            raise forms.ValidationError(
+                "Enter 1 or more. To take it out of your cart, press Remove."
+            )
         return int(text)
 
 
@@ -77,7 +79,9 @@ class NameForm(Form):
 class MoveForm(Form):
     """Names the cart that something goes into."""
 
-    into = forms.UUIDField(error_messages={"required": "Choose a cart.", "invalid": "Choose a cart."})
+    into = forms.UUIDField(
+        error_messages={"required": "Choose a cart.", "invalid": "Choose a cart."}
+    )
     operation = OperationField()
 
 
@@ -154,7 +158,9 @@ class VoucherForm(Form):
     code = forms.CharField(
         label="Code",
         max_length=80,
-        widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false", "autocapitalize": "characters"}),
+        widget=forms.TextInput(
+            {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "characters"}
+        ),
         error_messages={"required": "Enter the code."},
     )
 
@@ -179,7 +185,9 @@ class InviteForm(Form):
         label="E-mail address",
         max_length=254,
         validators=[reachable],
-        widget=forms.EmailInput({"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
+        widget=forms.EmailInput(
+            {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
+        ),
         error_messages={"required": _EMAIL_WRONG, "invalid": _EMAIL_WRONG},
     )
     role = forms.ChoiceField(
@@ -187,7 +195,10 @@ class InviteForm(Form):
         choices=_ROLES,
         initial="viewer",
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose what they can do", "invalid_choice": "Choose what they can do"},
+        error_messages={
+            "required": "Choose what they can do",
+            "invalid_choice": "Choose what they can do",
+        },
     )
 
 

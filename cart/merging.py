@@ -62,10 +62,14 @@ class Preview:
             if each.too_many
         ]
         if self.line_count > MAX_LINES:
-            found.append(f"Together that would be {self.line_count} lines, and a cart can hold {MAX_LINES} at most.")
+            found.append(
+                f"Together that would be {self.line_count} lines, and a cart can hold {MAX_LINES} at most."
+            )
         return found
 
 
 def preview(source: Cart, target: Cart) -> Preview:
     """Return what the target will be once the source is in it."""
-    return Preview(source, target, tuple(Coming(line, target.line(line.key)) for line in source.lines))
+    return Preview(
+        source, target, tuple(Coming(line, target.line(line.key)) for line in source.lines)
+    )

@@ -21,7 +21,9 @@ class CartByUser(Model):
     cart_name = columns.Text()
     created_at = columns.DateTime()
     activated_at = columns.DateTime()
-    role = columns.Text()  # '' for the owner; else viewer, editor or buyer: a copy, people_by_cart decides
+    role = (
+        columns.Text()
+    )  # '' for the owner; else viewer, editor or buyer: a copy, people_by_cart decides
     shared_by = columns.Text()  # who shared it, by name, with one who is not the owner
 
 
@@ -51,11 +53,19 @@ class ItemByCart(Model):
     changed_at = columns.DateTime(static=True)
     later_count = columns.Integer(static=True)
     owner_id = columns.UUID(static=True)
-    guest = columns.Boolean(static=True)  # a guest's cart lives for 30 days after its last change, as a whole
+    guest = columns.Boolean(
+        static=True
+    )  # a guest's cart lives for 30 days after its last change, as a whole
     voucher_code = columns.Text(static=True)  # as it was typed; null for none
-    deleted_at = columns.DateTime(static=True)  # nothing can be put in any more; a day later all of it goes
-    checkout_id = columns.UUID(static=True)  # the checkout that has this cart, or had it last; an order's id
-    checkout_number = columns.Integer(static=True)  # how many of its checkouts had ended without payment by then
+    deleted_at = columns.DateTime(
+        static=True
+    )  # nothing can be put in any more; a day later all of it goes
+    checkout_id = columns.UUID(
+        static=True
+    )  # the checkout that has this cart, or had it last; an order's id
+    checkout_number = columns.Integer(
+        static=True
+    )  # how many of its checkouts had ended without payment by then
     product_id = columns.UUID()
     variant_id = columns.UUID()
     sku = columns.Text()
@@ -66,7 +76,9 @@ class ItemByCart(Model):
     price = columns.BigInt()
     quantity = columns.Integer()
     added_at = columns.DateTime()
-    note = columns.Text()  # of an operation between carts: JSON, what was put in here, and where it came from
+    note = (
+        columns.Text()
+    )  # of an operation between carts: JSON, what was put in here, and where it came from
 
 
 class CartByPress(Model):
@@ -92,7 +104,9 @@ class MoveToFinish(Model):
 
     __table_name__ = "moves_to_finish"
     __options__ = {"gc_grace_seconds": 24 * 3600}
-    __personal_data__ = {"why": "a person's id alone, until the worker has finished the move, minutes later"}
+    __personal_data__ = {
+        "why": "a person's id alone, until the worker has finished the move, minutes later"
+    }
     minute = columns.DateTime(partition_key=True)
     operation_id = columns.UUID(primary_key=True)
     kind = columns.Text()  # move or merge
@@ -120,7 +134,9 @@ class PersonByCart(Model):
     kind = columns.Text(primary_key=True)
     key = columns.Text(primary_key=True)
     row_count = columns.Integer(static=True)
-    cart_name = columns.Text(static=True)  # as the owner calls it, for those who have no list with it
+    cart_name = columns.Text(
+        static=True
+    )  # as the owner calls it, for those who have no list with it
     owner_name = columns.Text(static=True)
     role = columns.Text()  # viewer, editor or buyer
     name = columns.Text()  # of the person

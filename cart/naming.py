@@ -22,20 +22,28 @@ def name_of(typed: str) -> str:
     if not any(unicodedata.category(each)[0] in "LNSP" for each in name):
         raise BadName("Enter a name for the cart.")
     if len(name) > LONGEST:
-        raise BadName(f"A cart’s name can have {LONGEST} letters at most. This one has {len(name)}.")
+        raise BadName(
+            f"A cart’s name can have {LONGEST} letters at most. This one has {len(name)}."
+        )
     return name
 
 
 def name_key(name: str) -> str:
     """Return what two names have in common that are the same to a reader: "GIFTS" and "Gifts", "ﬁne" and "fine"."""
-    return "".join(each for each in unicodedata.normalize("NFKC", name).casefold() if each not in _JOINERS)
+    return "".join(
+        each for each in unicodedata.normalize("NFKC", name).casefold() if each not in _JOINERS
+    )
 
 
 def free_name(wanted: str, taken: Iterable[str]) -> str:
     """Return the name, or with the first number behind it that makes it free among the `name_key`s that are taken."""
     keys = set(taken)
     numbered = (f"{wanted[: LONGEST - 6]} ({number})" for number in range(2, MAX_CARTS + 3))
-    return wanted if name_key(wanted) not in keys else next(each for each in numbered if name_key(each) not in keys)
+    return (
+        wanted
+        if name_key(wanted) not in keys
+        else next(each for each in numbered if name_key(each) not in keys)
+    )
 
 
 def name_brought(name: str, device: str, now: datetime, taken: Iterable[str]) -> str:
@@ -47,7 +55,9 @@ def name_brought(name: str, device: str, now: datetime, taken: Iterable[str]) ->
     if given and name_key(name) not in keys:
         return name
     whence = f"rom your {device}, {date_format(timezone.localtime(now), 'j F')}"
-    return free_name(f"{name[: LONGEST - len(whence) - 9]}, f{whence}" if given else f"F{whence}", keys)
+    return free_name(
+        f"{name[: LONGEST - len(whence) - 9]}, f{whence}" if given else f"F{whence}", keys
+    )
 
 
 def _shows(character: str) -> bool:

@@ -87,7 +87,9 @@ def _cookie(request: HttpRequest) -> tuple[UUID | None, UUID | None]:
     if not cookie:
         return None, None
     try:
-        guest, cart = (UUID(hex=part) if part else None for part in signing.loads(cookie, salt=_SALT))
+        guest, cart = (
+            UUID(hex=part) if part else None for part in signing.loads(cookie, salt=_SALT)
+        )
     except (signing.BadSignature, ValueError, TypeError, AttributeError):
         return None, None
     return guest, cart
@@ -97,4 +99,8 @@ def _new_guest(request: HttpRequest) -> UUID:
     # Two tabs that put in their first thing at once have no cart cookie yet, but share the CSRF cookie: an id made from
     # it gives both the same cart. Otherwise one answer's cookie would win, and what the other tab added would be lost.
     shared = request.COOKIES.get(settings.CSRF_COOKIE_NAME)
-    return UUID(bytes=salted_hmac(_SALT, shared, algorithm="sha256").digest()[:16], version=4) if shared else uuid4()
+    return (
+        UUID(bytes=salted_hmac(_SALT, shared, algorithm="sha256").digest()[:16], version=4)
+        if shared
+        else uuid4()
+    )

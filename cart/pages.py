@@ -40,13 +40,17 @@ class Opened:
 
 def cart_page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
     """Show the cart that a press was about, as it is."""
-    return page(request, "cart/show.html", cart_context(request) | context, part="cart", status=status)
+    return page(
+        request, "cart/show.html", cart_context(request) | context, part="cart", status=status
+    )
 
 
 def cart_changed(request: HttpRequest) -> HttpResponse:
     """Answer a press that has changed the cart."""
     badge_now(request)
-    return done(request, cart_address(request), "cart/show.html", lambda: cart_context(request), part="cart")
+    return done(
+        request, cart_address(request), "cart/show.html", lambda: cart_context(request), part="cart"
+    )
 
 
 def press_refused(request: HttpRequest, sentence: str) -> HttpResponse:
@@ -84,7 +88,10 @@ def _shared(opened: Opened) -> dict[str, Any]:
     """Return who is in the cart, and the version that its page asks about if others may change it meanwhile."""
     there, mine = opened.people, opened.access
     live = there.live or not mine.own
-    return {"people": there, "live": people.version(queries.version_of(opened.shown.cart), mine.role) if live else ""}
+    return {
+        "people": there,
+        "live": people.version(queries.version_of(opened.shown.cart), mine.role) if live else "",
+    }
 
 
 def _place(request: HttpRequest, found: CartToday) -> dict[str, Any]:
@@ -118,11 +125,15 @@ def _opened(request: HttpRequest, person_id: UUID) -> Opened | None:
     person = voucher_customer(request, person_id)
     found = shown(reading, hint, person) if not wanted else None
     rows = reading.result()[0]
-    row = next((row for row in rows if wanted and row.cart_id == wanted), None) or queries.active(rows)
+    row = next((row for row in rows if wanted and row.cart_id == wanted), None) or queries.active(
+        rows
+    )
     if row is None:
         return None
     try:
-        mine = access(person_id, row.cart_id, VIEW) if row.role else Access(row.cart_id, row.cart_name)
+        mine = (
+            access(person_id, row.cart_id, VIEW) if row.role else Access(row.cart_id, row.cart_name)
+        )
     except NoSuchCart:  # not shared any more
         return None
     if found is None or found.cart.cart_id != row.cart_id:
@@ -138,7 +149,11 @@ def _opened(request: HttpRequest, person_id: UUID) -> Opened | None:
 def cart_address(request: HttpRequest) -> str:
     """Return the page of the cart that a press was about."""
     wanted = _wanted(request)
-    return reverse("cart:one", args=[wanted]) if wanted and wanted != _active(request) else reverse("cart:show")
+    return (
+        reverse("cart:one", args=[wanted])
+        if wanted and wanted != _active(request)
+        else reverse("cart:show")
+    )
 
 
 def _active(request: HttpRequest) -> UUID | None:
@@ -155,14 +170,21 @@ def _sums(request: HttpRequest, found: CartToday) -> dict[str, Any]:
         "country": country,
         "countries": countries(),
         "sums": sums,
-        "ways": [(way, found.applied.delivery(found.quoted, way), *way.arrives(now)) for way in ways] if sums else [],
+        "ways": [
+            (way, found.applied.delivery(found.quoted, way), *way.arrives(now)) for way in ways
+        ]
+        if sums
+        else [],
     }
 
 
 def _part(request: HttpRequest, found: CartToday) -> dict[str, Any]:
     """Return the lines that the page draws: the first hundred, or all if that is asked for."""
     everything = "all" in request.GET or len(found.lines) <= MOST_DRAWN
-    return {"lines": found.lines if everything else found.lines[:MOST_DRAWN], "everything": everything}
+    return {
+        "lines": found.lines if everything else found.lines[:MOST_DRAWN],
+        "everything": everything,
+    }
 
 
 def badge_now(request: HttpRequest) -> Badge:
@@ -174,7 +196,11 @@ def badge_now(request: HttpRequest) -> Badge:
 
 def sums_in_words(badge: Badge) -> str:
     things = "1 item" if badge.item_count == 1 else f"{badge.item_count} items"
-    return f"{badge.name}: {things}, {in_words(badge.subtotal)}." if badge.item_count else f"{badge.name} is empty."
+    return (
+        f"{badge.name}: {things}, {in_words(badge.subtotal)}."
+        if badge.item_count
+        else f"{badge.name} is empty."
+    )
 
 
 def voucher_customer(request: HttpRequest, person_id: UUID) -> str:

@@ -150,7 +150,9 @@ def as_people(cart_id: UUID, rows: Iterable[Row]) -> People:
     ordered = sorted((row for row in rows if row.key is not None), key=lambda row: row.added_at)
     return People(
         tuple(
-            Person(UUID(row.key), row.name, row.email, row.role, row.added_at) for row in ordered if row.kind == PERSON
+            Person(UUID(row.key), row.name, row.email, row.role, row.added_at)
+            for row in ordered
+            if row.kind == PERSON
         ),
         tuple(_invitation(cart_id, row) for row in ordered if row.kind == INVITATION),
         tuple(Link(cart_id, UUID(row.key), row.added_at) for row in ordered if row.kind == LINK),
@@ -158,7 +160,15 @@ def as_people(cart_id: UUID, rows: Iterable[Row]) -> People:
 
 
 def _invitation(cart_id: UUID, row: Row) -> Invitation:
-    return Invitation(cart_id, row.key, row.email, row.role, row.added_at, row.cart_name or "", row.owner_name or "")
+    return Invitation(
+        cart_id,
+        row.key,
+        row.email,
+        row.role,
+        row.added_at,
+        row.cart_name or "",
+        row.owner_name or "",
+    )
 
 
 def invitation(cart_id: UUID, key: str) -> Invitation | None:

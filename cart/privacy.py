@@ -16,7 +16,12 @@ def held(person: Person) -> dict[str, Any]:
     return {
         "carts": [_own(row) for row in listed if not row.role],
         "carts_of_others": [
-            {"name": row.cart_name, "shared_by": row.shared_by, "role": row.role, "since": row.created_at}
+            {
+                "name": row.cart_name,
+                "shared_by": row.shared_by,
+                "role": row.role,
+                "since": row.created_at,
+            }
             for row in listed
             if row.role
         ],
@@ -24,7 +29,10 @@ def held(person: Person) -> dict[str, Any]:
 
 
 def _own(row: Row) -> dict[str, Any]:
-    lines, later = queries.LINES.start(cart_id=row.cart_id), queries.LATER.start(cart_id=row.cart_id)
+    lines, later = (
+        queries.LINES.start(cart_id=row.cart_id),
+        queries.LATER.start(cart_id=row.cart_id),
+    )
     others = people.people(row.cart_id)
     return {
         "name": row.cart_name,
@@ -33,10 +41,12 @@ def _own(row: Row) -> dict[str, Any]:
         "lines": _lines(lines.rows()),
         "kept_for_later": _lines(later.rows()),
         "people": [
-            {"name": each.name, "email": each.email, "role": each.role, "since": each.since} for each in others.people
+            {"name": each.name, "email": each.email, "role": each.role, "since": each.since}
+            for each in others.people
         ],
         "invitations": [
-            {"email": each.email, "role": each.role, "invited_at": each.invited_at} for each in others.invitations
+            {"email": each.email, "role": each.role, "invited_at": each.invited_at}
+            for each in others.invitations
         ],
         "links": [{"made_at": each.made_at} for each in others.links],
     }

@@ -62,7 +62,10 @@ PEEK = read(
 SHARED = read("K4", "SELECT cart_id, kind FROM people_by_cart WHERE cart_id = :cart_id LIMIT 1")
 
 # Who, besides its owner, may do what in a cart: read where the owner writes it.
-PERSON = read("K1", "SELECT role FROM people_by_cart WHERE cart_id = :cart_id AND kind = 'person' AND key = :key")
+PERSON = read(
+    "K1",
+    "SELECT role FROM people_by_cart WHERE cart_id = :cart_id AND kind = 'person' AND key = :key",
+)
 
 
 def badge_started(owner_id: UUID) -> Chain:
@@ -111,7 +114,10 @@ def cards(carts: Iterable[Row]) -> list[CartCard]:
 
     Raises CassandraUnavailable.
     """
-    reading = [(each, PEEK.start(cart_id=each.cart_id), SHARED.start(cart_id=each.cart_id)) for each in lists(carts)]
+    reading = [
+        (each, PEEK.start(cart_id=each.cart_id), SHARED.start(cart_id=each.cart_id))
+        for each in lists(carts)
+    ]
     # What its owner has deleted is gone for those whom it was shared with, though it may come back to their lists.
     there = [(each, rows.rows(), people.rows()) for each, rows, people in reading]
     found = [
@@ -142,7 +148,10 @@ def _card(listed: Listed, rows: list[Row], people: list[Row]) -> CartCard:
 
 def active(carts: Iterable[Row]) -> Row | None:
     """Return the row of the active cart among an owner's carts, or None if none is active."""
-    return next((row for row in carts if row.cart_id is not None and row.cart_id == row.active_cart_id), None)
+    return next(
+        (row for row in carts if row.cart_id is not None and row.cart_id == row.active_cart_id),
+        None,
+    )
 
 
 def listed(owner_id: UUID, cart_id: UUID) -> Row | None:
@@ -179,7 +188,11 @@ def lines_started(cart_id: UUID) -> Pending:
 
 def as_cart(cart_id: UUID, name: str, rows: list[Row]) -> Cart:
     """Return the rows of a cart's lines as a cart."""
-    lines = sorted((as_line(row) for row in rows if row.key is not None), key=lambda line: line.added_at, reverse=True)
+    lines = sorted(
+        (as_line(row) for row in rows if row.key is not None),
+        key=lambda line: line.added_at,
+        reverse=True,
+    )
     if not rows or rows[0].version is None:
         return Cart(cart_id, name, (), 0, 0, money(0, settings.CURRENCY), 0)
     sums = rows[0]

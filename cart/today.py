@@ -154,7 +154,11 @@ class CartToday:
 
     def sums(self, country: str, method: delivery.Method) -> quotes.Sums | None:
         """Return what it comes to, delivered to a country; None if nothing of it can be ordered."""
-        return quotes.sums(self.quoted, country, method, self.applied.promotions) if self.quoted else None
+        return (
+            quotes.sums(self.quoted, country, method, self.applied.promotions)
+            if self.quoted
+            else None
+        )
 
 
 def today(
@@ -182,23 +186,33 @@ def today(
 
 def _with_its_own(checkout_id: UUID, lines: Sequence[LineToday]) -> list[LineToday]:
     """Count what the cart's own checkout keeps: nobody's order is in the way of their own cart."""
-    missing = {each.line.variant_id: place for place, each in enumerate(lines, 1) if each.sold_out or each.short}
+    missing = {
+        each.line.variant_id: place
+        for place, each in enumerate(lines, 1)
+        if each.sold_out or each.short
+    }
     # A line's place in its order is that in the cart, or before it.
     kept = kept_for(
-        checkout_id, {variant_id: place for variant_id, place in missing.items() if place <= MOST_LOOKED_AT}
+        checkout_id,
+        {variant_id: place for variant_id, place in missing.items() if place <= MOST_LOOKED_AT},
     )
     return [
-        replace(each, left=each.left + units) if (units := kept.get(each.line.variant_id)) else each for each in lines
+        replace(each, left=each.left + units) if (units := kept.get(each.line.variant_id)) else each
+        for each in lines
     ]
 
 
-def as_today(cart: Cart, short: Mapping[UUID, int] | None = None, *, person: str = "", refused: str = "") -> CartToday:
+def as_today(
+    cart: Cart, short: Mapping[UUID, int] | None = None, *, person: str = "", refused: str = ""
+) -> CartToday:
     """Read what a cart's lines cost today. `person` is who buys (promotions.operations.person_key), if that is known.
 
     Raises CassandraUnavailable.
     """
     code = promotions.reading(cart.voucher, person)
-    return today(cart, goods_of(line.product_id for line in cart.lines), code, short, refused=refused)
+    return today(
+        cart, goods_of(line.product_id for line in cart.lines), code, short, refused=refused
+    )
 
 
 def shown(reading: Chain, hint: UUID | None, person: str = "") -> CartToday | None:

@@ -81,8 +81,13 @@ class Undo:
 
     def token(self) -> str:
         """Return it as a signed text."""
-        ids = [each.hex if each else "" for each in (self.person_id, self.cart_id, self.operation_id, self.into)]
-        return signing.dumps([self.what, self.name, self.active, *ids], salt=f"{_SALT}.cart", compress=True)
+        ids = [
+            each.hex if each else ""
+            for each in (self.person_id, self.cart_id, self.operation_id, self.into)
+        ]
+        return signing.dumps(
+            [self.what, self.name, self.active, *ids], salt=f"{_SALT}.cart", compress=True
+        )
 
 
 def undo_of(token: str) -> Undo | None:

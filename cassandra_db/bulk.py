@@ -72,7 +72,9 @@ class Bulk:
             self._failed.clear()
             for statement, _error in again:
                 self._send(statement)
-        raise CassandraUnavailable(f"{len(again)} writes failed again and again: {again[0][1]}") from again[0][1]
+        raise CassandraUnavailable(
+            f"{len(again)} writes failed again and again: {again[0][1]}"
+        ) from again[0][1]
 
 
 def _together(bound: Sequence[BoundStatement]) -> BatchStatement:

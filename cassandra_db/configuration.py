@@ -31,7 +31,9 @@ READ, WRITE, CONDITIONAL = "read", "write", "conditional"
 class OnceMore(RetryPolicy):  # type: ignore[misc]
     """Retries an idempotent request once, on another node."""
 
-    def on_request_error(self, query: Any, consistency: int, error: Any, retry_num: int) -> tuple[int, int | None]:
+    def on_request_error(
+        self, query: Any, consistency: int, error: Any, retry_num: int
+    ) -> tuple[int, int | None]:
         return (self.RETRY_NEXT_HOST, consistency) if retry_num == 0 else (self.RETHROW, None)
 
     # The driver names the arguments when it calls.
@@ -62,7 +64,9 @@ class SilentLast(TokenAwarePolicy):  # type: ignore[misc]
         """Note that this node has not answered in time."""
         cls._silent[host] = monotonic() + cls.FOR
 
-    def make_query_plan(self, working_keyspace: str | None = None, query: Any = None) -> Iterator[Any]:
+    def make_query_plan(
+        self, working_keyspace: str | None = None, query: Any = None
+    ) -> Iterator[Any]:
         now, silent = monotonic(), []
         for host in super().make_query_plan(working_keyspace, query):
             if self._silent.get(host, 0.0) > now:
@@ -114,7 +118,9 @@ def _replication(value: str) -> dict[str, Any]:
     if ":" not in value:
         return {"strategy_class": "SimpleStrategy", "replication_factor": int(value)}
     by_centre = (part.split(":") for part in value.split(","))
-    return {"strategy_class": "NetworkTopologyStrategy"} | {name.strip(): int(factor) for name, factor in by_centre}
+    return {"strategy_class": "NetworkTopologyStrategy"} | {
+        name.strip(): int(factor) for name, factor in by_centre
+    }
 
 
 def _profiles(local_dc: str) -> dict[Any, ExecutionProfile]:
@@ -141,5 +147,7 @@ def _profiles(local_dc: str) -> dict[Any, ExecutionProfile]:
             speculative_execution_policy=ConstantSpeculativeExecutionPolicy(0.5, 1),
         ),
         # Longer than the server's cas_contention_timeout plus its write timeout: let the server say it first.
-        CONDITIONAL: ExecutionProfile(nearest(), FallthroughRetryPolicy(), row_factory=row_factory, request_timeout=6),
+        CONDITIONAL: ExecutionProfile(
+            nearest(), FallthroughRetryPolicy(), row_factory=row_factory, request_timeout=6
+        ),
     }

@@ -12,7 +12,9 @@ Row = Any  # a named tuple with the columns of its SELECT
 @lru_cache(maxsize=2048)
 def _row_class(columns: tuple[str, ...]) -> type[Any]:
     # Cassandra calls a conditional write's verdict "[applied]".
-    return namedtuple("Row", [name.strip("[]").replace("(", "_").rstrip(")") for name in columns], rename=True)
+    return namedtuple(
+        "Row", [name.strip("[]").replace("(", "_").rstrip(")") for name in columns], rename=True
+    )
 
 
 def row_factory(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Row]:
@@ -24,7 +26,9 @@ def row_factory(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[R
 def in_utc(rows: Sequence[Row], stamps: Sequence[int]) -> list[Row]:
     """Return the rows with the timestamps in the columns `stamps` marked as UTC (the driver leaves them naive)."""
     return [
-        row._replace(**{row._fields[i]: row[i].replace(tzinfo=UTC) for i in stamps if row[i] is not None})
+        row._replace(
+            **{row._fields[i]: row[i].replace(tzinfo=UTC) for i in stamps if row[i] is not None}
+        )
         for row in rows
     ]
 
@@ -32,5 +36,8 @@ def in_utc(rows: Sequence[Row], stamps: Sequence[int]) -> list[Row]:
 def all_in_utc(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with all timestamps marked as UTC. For answers whose columns are not known beforehand."""
     return [
-        row._make(value.replace(tzinfo=UTC) if isinstance(value, datetime) else value for value in row) for row in rows
+        row._make(
+            value.replace(tzinfo=UTC) if isinstance(value, datetime) else value for value in row
+        )
+        for row in rows
     ]

@@ -211,15 +211,27 @@ def _prepared(current: Session, cql: str) -> PreparedStatement:
         return current.prepare(cql)
 
 
-def read(question: str, cql: str, *, consistency: int = LOCAL_QUORUM, timeout: float | None = None) -> Statement:
+def read(
+    question: str, cql: str, *, consistency: int = LOCAL_QUORUM, timeout: float | None = None
+) -> Statement:
     """Declare a read of one partition."""
-    return Statement(question, cql, profile=READ, consistency=consistency, idempotent=True, timeout=timeout)
+    return Statement(
+        question, cql, profile=READ, consistency=consistency, idempotent=True, timeout=timeout
+    )
 
 
-def scan(question: str, cql: str, *, consistency: int = LOCAL_ONE, page_size: int = 1000) -> Statement:
+def scan(
+    question: str, cql: str, *, consistency: int = LOCAL_ONE, page_size: int = 1000
+) -> Statement:
     """Declare a read over all partitions: `token(key) > :start AND token(key) <= :end`."""
     return Statement(
-        question, cql, profile=READ, consistency=consistency, idempotent=True, scans=True, page_size=page_size
+        question,
+        cql,
+        profile=READ,
+        consistency=consistency,
+        idempotent=True,
+        scans=True,
+        page_size=page_size,
     )
 
 
@@ -237,7 +249,11 @@ class Pending:
     """A statement on its way."""
 
     def __init__(
-        self, statement: Statement, params: Mapping[str, Any], meter: Meter | None, depth: int | None = None
+        self,
+        statement: Statement,
+        params: Mapping[str, Any],
+        meter: Meter | None,
+        depth: int | None = None,
     ) -> None:
         self.statement = statement
         self._meter = meter
@@ -275,7 +291,9 @@ class Pending:
         rows = self.rows()
         return rows[0] if rows else None
 
-    def then(self, following: Statement, params: Callable[[list[Row]], Mapping[str, Any] | None]) -> Chain:
+    def then(
+        self, following: Statement, params: Callable[[list[Row]], Mapping[str, Any] | None]
+    ) -> Chain:
         """Send `following` as soon as these rows are here, with what `params` makes of them (None: do not send)."""
         following.prepared()  # preparing would block the driver's event loop, where the callback runs
         return Chain(self, following, params)
@@ -285,7 +303,10 @@ class Chain:
     """Two reads, the second of which needs the first's answer, that nobody waits for in between."""
 
     def __init__(
-        self, first: Pending, following: Statement, params: Callable[[list[Row]], Mapping[str, Any] | None]
+        self,
+        first: Pending,
+        following: Statement,
+        params: Callable[[list[Row]], Mapping[str, Any] | None],
     ) -> None:
         self._first = first
         self._second: Pending | None = None
@@ -339,13 +360,17 @@ def conditional_batch(*bound: BoundStatement, if_lost: IfLost) -> Outcome:
     `if_lost` is one of cassandra_db.lost_answers: what to do when the answer is lost. Raises UnknownOutcome when it could
     not be found out whether it had applied, CassandraUnavailable when nothing was written.
     """
-    batch = BatchStatement(BatchType.LOGGED, consistency_level=LOCAL_QUORUM, serial_consistency_level=LOCAL_SERIAL)
+    batch = BatchStatement(
+        BatchType.LOGGED, consistency_level=LOCAL_QUORUM, serial_consistency_level=LOCAL_SERIAL
+    )
     for statement in bound:
         batch.add(statement)
     return _settled(bound[0], batch, if_lost)
 
 
-def _settled(first: BoundStatement, statement: BatchStatement | BoundStatement, if_lost: IfLost) -> Outcome:
+def _settled(
+    first: BoundStatement, statement: BatchStatement | BoundStatement, if_lost: IfLost
+) -> Outcome:
     cql = first.prepared_statement.query_string
     if meter := _meter.get():
         meter.statements += 1
@@ -358,7 +383,13 @@ def _settled(first: BoundStatement, statement: BatchStatement | BoundStatement, 
             if unknown is None and not (isinstance(error, NoHostAvailable) and _was_sent(error)):
                 raise CassandraUnavailable(str(error)) from error
             unknown = error
-        except (WriteTimeout, OperationTimedOut, ConnectionException, ErrorMessage, RequestExecutionException) as error:
+        except (
+            WriteTimeout,
+            OperationTimedOut,
+            ConnectionException,
+            ErrorMessage,
+            RequestExecutionException,
+        ) as error:
             if isinstance(error, InvalidRequest):
                 raise
             unknown = error
@@ -368,7 +399,9 @@ def _settled(first: BoundStatement, statement: BatchStatement | BoundStatement, 
             _tell_if_slow(_questions[cql], cql, monotonic() - started)
             applied = bool(rows[0].applied)
             won_before = (
-                unknown is not None and not applied and any(if_lost.had_applied(row) for row in rows if len(row) > 1)
+                unknown is not None
+                and not applied
+                and any(if_lost.had_applied(row) for row in rows if len(row) > 1)
             )
             if unknown is not None:
                 again = "applies now" if applied else "was refused"
@@ -376,7 +409,9 @@ def _settled(first: BoundStatement, statement: BatchStatement | BoundStatement, 
             return Outcome(applied or won_before, rows)
         if not if_lost.sends_again or pause is None:
             break
-        log.warning("no answer to a conditional write of %s, sent again: %s", _questions[cql], unknown)
+        log.warning(
+            "no answer to a conditional write of %s, sent again: %s", _questions[cql], unknown
+        )
         sleep(pause)
     _tell_outcome(cql, "stays unknown")
     raise UnknownOutcome(f"no answer to a conditional write: {unknown}") from unknown
@@ -384,13 +419,16 @@ def _settled(first: BoundStatement, statement: BatchStatement | BoundStatement, 
 
 def _tell_outcome(cql: str, outcome: str) -> None:
     what = " ".join(cql.split()[:3]).removesuffix(" SET").removesuffix(" USING")
-    log.warning("a conditional write of %s had no answer (%s): it %s", _questions[cql], what, outcome)
+    log.warning(
+        "a conditional write of %s had no answer (%s): it %s", _questions[cql], what, outcome
+    )
 
 
 def _was_sent(error: NoHostAvailable) -> bool:
     """Tell whether one of the nodes may have got the request before it failed."""
     return any(
-        isinstance(reason, ConnectionException | OperationTimedOut | ErrorMessage) for reason in error.errors.values()
+        isinstance(reason, ConnectionException | OperationTimedOut | ErrorMessage)
+        for reason in error.errors.values()
     )
 
 

@@ -135,7 +135,12 @@ class Tree:
     def __init__(self, rows: Sequence[Row]) -> None:
         self.by_id = {
             row.category_id: CategoryNode(
-                row.category_id, row.slug, row.name, row.description or "", row.picture or "", row.position or 0
+                row.category_id,
+                row.slug,
+                row.name,
+                row.description or "",
+                row.picture or "",
+                row.position or 0,
             )
             for row in rows
         }

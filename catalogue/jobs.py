@@ -28,7 +28,9 @@ def lists_followed(now: datetime) -> str:
     since = datetime.fromisoformat(noted) if noted else now - timedelta(hours=1)
     until = now - SETTLED_AFTER
     changed = operations.changed_since(since, until)
-    due = sorted((at, product_id) for product_id, at in changed.items() if since < at <= until)[:MOST_AT_ONCE]
+    due = sorted((at, product_id) for product_id, at in changed.items() if since < at <= until)[
+        :MOST_AT_ONCE
+    ]
     if not due:
         # Nothing to do, but the next look need not begin as far back.
         if not noted or until - since > timedelta(minutes=1):

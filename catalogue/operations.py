@@ -63,7 +63,9 @@ def category_saved(
     parent = tree.by_id.get(parent_id) if parent_id else None
     if parent_id and parent is None:
         raise CategoryRefused(f"{name}: there is no parent {parent_id}")
-    if parent and (parent.depth >= MAX_DEPTH or any(each.category_id == category_id for each in _line(parent))):
+    if parent and (
+        parent.depth >= MAX_DEPTH or any(each.category_id == category_id for each in _line(parent))
+    ):
         raise CategoryRefused(f"{name}: the tree has {MAX_DEPTH} levels, and no circles")
     if category_id not in tree.by_id and len(tree.by_id) >= MAX_CATEGORIES:
         raise CategoryRefused(f"there are {MAX_CATEGORIES} categories already")
@@ -89,7 +91,8 @@ def _line(node: CategoryNode) -> list[CategoryNode]:
 # ---- Products
 
 SLUG_CLAIMED = conditional(
-    "Q1", "INSERT INTO product_ids_by_slug (slug, product_id) VALUES (:slug, :product_id) IF NOT EXISTS"
+    "Q1",
+    "INSERT INTO product_ids_by_slug (slug, product_id) VALUES (:slug, :product_id) IF NOT EXISTS",
 )
 SKU_CLAIMED = conditional(
     "Q1",
@@ -109,7 +112,9 @@ VARIANT_SAVED = write(
        sold) VALUES (:product_id, :variant_id, :sku, :position, :options, :price, :compare_at, :picture,
        :weight_grams, :sold)""",
 )
-STOCK_WORD_SAVED = write("Q1", "UPDATE products SET stock_word = :word WHERE product_id = :product_id")
+STOCK_WORD_SAVED = write(
+    "Q1", "UPDATE products SET stock_word = :word WHERE product_id = :product_id"
+)
 CHANGE_NOTED = write(
     "Q3",
     "INSERT INTO product_changes (day, shard, changed, product_id) VALUES (:day, :shard, :changed, :product_id)",
@@ -129,7 +134,10 @@ def product_saved(product: Product, now: datetime) -> Product:
     left_out = _left_out(product, before)
     saved = replace(
         product,
-        variants=(*(replace(variant, position=i) for i, variant in enumerate(product.variants)), *left_out),
+        variants=(
+            *(replace(variant, position=i) for i, variant in enumerate(product.variants)),
+            *left_out,
+        ),
         created_at=product.created_at or (before.created_at if before else now),
         updated_at=now,
         stock_word=before.stock_word if before else "out",
@@ -147,7 +155,9 @@ def product_saved(product: Product, now: datetime) -> Product:
 def _check(product: Product) -> None:
     variants = product.variants
     if not 1 <= len(variants) <= MAX_VARIANTS:
-        raise ProductRefused(f"{product.name} has {len(variants)} variants; 1 to {MAX_VARIANTS} are possible")
+        raise ProductRefused(
+            f"{product.name} has {len(variants)} variants; 1 to {MAX_VARIANTS} are possible"
+        )
     if not _SLUG.fullmatch(product.slug) or not product.name.strip():
         raise ProductRefused(f"{product.slug!r} is no address, or the name is missing")
     if queries.category_by_id(product.category_id) is None:
@@ -160,16 +170,26 @@ def _check(product: Product) -> None:
         raise ProductRefused(f"{product.name} mixes currencies")
     for variant in variants:
         if not _SKU.fullmatch(variant.sku):
-            raise ProductRefused(f"{variant.sku!r} is no SKU: capitals, digits and single dashes are")
-        if variant.price.amount <= 0 or (variant.compare_at and variant.compare_at <= variant.price):
-            raise ProductRefused(f"{variant.sku}: a price is above 0, and what is crossed out is above the price")
+            raise ProductRefused(
+                f"{variant.sku!r} is no SKU: capitals, digits and single dashes are"
+            )
+        if variant.price.amount <= 0 or (
+            variant.compare_at and variant.compare_at <= variant.price
+        ):
+            raise ProductRefused(
+                f"{variant.sku}: a price is above 0, and what is crossed out is above the price"
+            )
         if set(variant.options) != set(product.option_names):
-            raise ProductRefused(f"{variant.sku} must choose {', '.join(product.option_names) or 'nothing'}")
+            raise ProductRefused(
+                f"{variant.sku} must choose {', '.join(product.option_names) or 'nothing'}"
+            )
 
 
 def _claim(product: Product) -> None:
     """Take the address and the SKUs, those that this product does not have yet."""
-    skus = {variant.sku: (variant, queries.sku_started(variant.sku)) for variant in product.variants}
+    skus = {
+        variant.sku: (variant, queries.sku_started(variant.sku)) for variant in product.variants
+    }
     if queries.product_id_by_slug(product.slug) != product.product_id:
         _claim_slug(product)
     for variant, reading in skus.values():
@@ -182,7 +202,9 @@ def _claim_slug(product: Product) -> None:
     def mine(row: Row) -> bool:
         return bool(row.product_id == product.product_id)
 
-    outcome = SLUG_CLAIMED.apply(if_lost=applied_if(mine), slug=product.slug, product_id=product.product_id)
+    outcome = SLUG_CLAIMED.apply(
+        if_lost=applied_if(mine), slug=product.slug, product_id=product.product_id
+    )
     if not outcome and not (outcome.current and mine(outcome.current)):
         raise SlugTaken(f"the address {product.slug!r} belongs to another product")
 
@@ -192,7 +214,10 @@ def _claim_sku(product: Product, variant: Variant) -> None:
         return bool(row.variant_id == variant.variant_id and row.product_id == product.product_id)
 
     outcome = SKU_CLAIMED.apply(
-        if_lost=applied_if(mine), sku=variant.sku, product_id=product.product_id, variant_id=variant.variant_id
+        if_lost=applied_if(mine),
+        sku=variant.sku,
+        product_id=product.product_id,
+        variant_id=variant.variant_id,
     )
     if not outcome and not (outcome.current and mine(outcome.current)):
         raise SkuTaken(f"the SKU {variant.sku} belongs to another variant")
@@ -267,7 +292,9 @@ def stock_word_changed(product_id: UUID, word: str) -> None:
 
 # ---- Cards
 
-PLACES = read("Q2", "SELECT category_id, sort, sort_key FROM card_places WHERE product_id = :product_id")
+PLACES = read(
+    "Q2", "SELECT category_id, sort, sort_key FROM card_places WHERE product_id = :product_id"
+)
 PLACE_TAKEN = write(
     "Q2",
     """INSERT INTO card_places (product_id, category_id, sort, sort_key)
@@ -354,8 +381,15 @@ def card_rows(product: Product, tree: Tree) -> list[tuple[Place, BoundStatement,
     values = card_values(card_of(product)) if product.active else {}
     rows = []
     for category_id, sort, key in sorted(places_of(product, tree)):
-        place = {"product_id": product.product_id, "category_id": category_id, "sort": sort, "sort_key": key}
-        rows.append(((category_id, sort, key), PLACE_TAKEN.bind(**place), CARD_PUT.bind(**place, **values)))
+        place = {
+            "product_id": product.product_id,
+            "category_id": category_id,
+            "sort": sort,
+            "sort_key": key,
+        }
+        rows.append(
+            ((category_id, sort, key), PLACE_TAKEN.bind(**place), CARD_PUT.bind(**place, **values))
+        )
     return rows
 
 
@@ -366,18 +400,31 @@ def _write_cards(product: Product) -> None:
     values = card_values(card_of(product)) if belongs else {}
     _all_done(
         [
-            PLACE_TAKEN.start(product_id=product.product_id, category_id=category_id, sort=sort, sort_key=key)
+            PLACE_TAKEN.start(
+                product_id=product.product_id, category_id=category_id, sort=sort, sort_key=key
+            )
             for category_id, sort, key in belongs - found
         ]
     )
     _all_done(
         [
-            CARD_PUT.start(product_id=product.product_id, category_id=category_id, sort=sort, sort_key=key, **values)
+            CARD_PUT.start(
+                product_id=product.product_id,
+                category_id=category_id,
+                sort=sort,
+                sort_key=key,
+                **values,
+            )
             for category_id, sort, key in belongs
         ]
     )
     left = [
-        {"product_id": product.product_id, "category_id": category_id, "sort": sort, "sort_key": key}
+        {
+            "product_id": product.product_id,
+            "category_id": category_id,
+            "sort": sort,
+            "sort_key": key,
+        }
         for category_id, sort, key in found - belongs
     ]
     # A place is known for as long as a card may stand there.
@@ -399,7 +446,10 @@ FEATURED_PUT = write(
        VALUES (:feature_type, :position, :product_id, :name, :slug, :brand, :picture, :swatches, :variant_count,
        :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :stock_word, :created_at)""",
 )
-FEATURED_CUT = write("Q4", "DELETE FROM featured_products WHERE feature_type = :feature_type AND position >= :position")
+FEATURED_CUT = write(
+    "Q4",
+    "DELETE FROM featured_products WHERE feature_type = :feature_type AND position >= :position",
+)
 
 
 def featured_rebuilt(candidates: Iterable[Product]) -> int:
@@ -420,11 +470,16 @@ def featured_rebuilt(candidates: Iterable[Product]) -> int:
         for feature_type, chosen in rows.items():
             if len(chosen) > 20 * FEATURED_LENGTH:
                 chosen[:] = _best_cards(feature_type, chosen)
-    rows = {feature_type: _best_cards(feature_type, chosen) for feature_type, chosen in rows.items()}
+    rows = {
+        feature_type: _best_cards(feature_type, chosen) for feature_type, chosen in rows.items()
+    }
     for feature_type, chosen in rows.items():
         puts = [
             FEATURED_PUT.bind(
-                feature_type=feature_type, position=position, product_id=card.product_id, **card_values(card)
+                feature_type=feature_type,
+                position=position,
+                product_id=card.product_id,
+                **card_values(card),
             )
             for position, card in enumerate(chosen)
         ]
@@ -434,7 +489,9 @@ def featured_rebuilt(candidates: Iterable[Product]) -> int:
 
 def _best_cards(feature_type: str, cards: Sequence[Card]) -> list[Card]:
     newest = sorted(cards, key=lambda card: card.created_at, reverse=True)
-    return (sorted(newest, key=_discount, reverse=True) if feature_type == "deals" else newest)[:FEATURED_LENGTH]
+    return (sorted(newest, key=_discount, reverse=True) if feature_type == "deals" else newest)[
+        :FEATURED_LENGTH
+    ]
 
 
 def featured_refreshed(changed: Iterable[Product]) -> int:
@@ -444,9 +501,13 @@ def featured_refreshed(changed: Iterable[Product]) -> int:
     """
     roots = queries.root_categories()
     reading = [queries.featured_started(feature_type) for feature_type in FEATURE_TYPES]
-    newest = [queries.category_page(root.category_id, "newest", limit=FEATURED_LENGTH) for root in roots]
+    newest = [
+        queries.category_page(root.category_id, "newest", limit=FEATURED_LENGTH) for root in roots
+    ]
     standing = [row.product_id for pending in reading for row in pending.rows()]
-    wanted = dict.fromkeys([*standing, *(card.product_id for part in newest for card in part.cards)])
+    wanted = dict.fromkeys(
+        [*standing, *(card.product_id for part in newest for card in part.cards)]
+    )
     fresh = {product.product_id: product for product in changed}
     fresh |= queries.products_now(product_id for product_id in wanted if product_id not in fresh)
     return featured_rebuilt(fresh.values())
@@ -465,7 +526,9 @@ RELATED_PUT = write(
        VALUES (:product_id, :rank, :related_id, :pinned, :name, :slug, :brand, :picture, :swatches, :variant_count,
        :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :stock_word, :created_at)""",
 )
-RELATED_CUT = write("Q5", "DELETE FROM related_products WHERE product_id = :product_id AND rank >= :rank")
+RELATED_CUT = write(
+    "Q5", "DELETE FROM related_products WHERE product_id = :product_id AND rank >= :rank"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,12 +544,18 @@ def related_pinned(product_id: UUID, pinned: Sequence[UUID]) -> None:
     found = queries.products_now([product_id, *pinned])
     chosen = [found[each] for each in pinned if each in found and each != product_id]
     others = [each for each in related_rows(product_id) if not each.pinned]
-    _write_related(product_id, [*(Related(card_of(each), pinned=True) for each in chosen if each.active), *others])
+    _write_related(
+        product_id,
+        [*(Related(card_of(each), pinned=True) for each in chosen if each.active), *others],
+    )
 
 
 def related_rows(product_id: UUID) -> list[Related]:
     """Return what stands with a product now."""
-    return [Related(queries.card_in(row), bool(row.pinned)) for row in queries.related_started(product_id).rows()]
+    return [
+        Related(queries.card_in(row), bool(row.pinned))
+        for row in queries.related_started(product_id).rows()
+    ]
 
 
 def related_rebuilt(products: Iterable[Product], together: Mapping[UUID, Sequence[UUID]]) -> int:
@@ -511,7 +580,11 @@ def related_rebuilt(products: Iterable[Product], together: Mapping[UUID, Sequenc
                     [*pinned, *together.get(card.product_id, ()), *_neighbours(shelf, place)], False
                 ) | dict.fromkeys(pinned, True)
                 wanted.pop(card.product_id, None)
-                chosen = [Related(known[each], is_pinned) for each, is_pinned in wanted.items() if each in known]
+                chosen = [
+                    Related(known[each], is_pinned)
+                    for each, is_pinned in wanted.items()
+                    if each in known
+                ]
                 _write_related(card.product_id, chosen)
     return len(known)
 
@@ -527,7 +600,9 @@ RELATED_AT_ONCE = 32
 
 def _write_related(product_id: UUID, chosen: Sequence[Related]) -> None:
     best = chosen[:RELATED_LENGTH]
-    write_together([*related_puts(product_id, best), RELATED_CUT.bind(product_id=product_id, rank=len(best))])
+    write_together(
+        [*related_puts(product_id, best), RELATED_CUT.bind(product_id=product_id, rank=len(best))]
+    )
 
 
 def related_puts(product_id: UUID, chosen: Sequence[Related]) -> list[BoundStatement]:
@@ -553,7 +628,9 @@ def related_refreshed(product: Product) -> None:
     for beside in related_rows(product.product_id):
         standing = related_rows(beside.card.product_id)
         fresh = [
-            Related(card, each.pinned) if card and each.card.product_id == product.product_id else each
+            Related(card, each.pinned)
+            if card and each.card.product_id == product.product_id
+            else each
             for each in standing
             if card or each.card.product_id != product.product_id
         ]
@@ -569,7 +646,9 @@ PREFIX_PUT = write(
        category_name) VALUES (:prefix, :rank, :product_id, :name, :slug, :picture, :price, :price_varies, :currency,
        :category_name) USING TIMESTAMP :at""",
 )
-PREFIX_EMPTIED = write("Q3", "DELETE FROM products_by_name_prefix USING TIMESTAMP :at WHERE prefix = :prefix")
+PREFIX_EMPTIED = write(
+    "Q3", "DELETE FROM products_by_name_prefix USING TIMESTAMP :at WHERE prefix = :prefix"
+)
 PREFIX_ROW_GONE = write(
     "Q3",
     "DELETE FROM products_by_name_prefix WHERE prefix = :prefix AND rank = :rank AND product_id = :product_id",
@@ -584,7 +663,12 @@ _LAST_DAY = 100_000
 def prefix_rank(product: Product, place: int) -> int:
     """Return where a product stands under a prefix: early words first, what is in stock, the newest."""
     days = (product.created_at or datetime.now(UTC)).timestamp() // 86_400
-    return min(place, 9) * 1_000_000 + (500_000 if product.stock_word == "out" else 0) + _LAST_DAY - int(days)
+    return (
+        min(place, 9) * 1_000_000
+        + (500_000 if product.stock_word == "out" else 0)
+        + _LAST_DAY
+        - int(days)
+    )
 
 
 def prefix_values(product: Product, category_name: str) -> dict[str, Any]:
@@ -624,7 +708,10 @@ def prefixes_rebuilt(products: Iterable[Product]) -> int:
         if row.prefix not in best:
             PREFIX_EMPTIED.run(prefix=row.prefix, at=at - 1)
     for prefix, kept in best.items():
-        puts = [PREFIX_PUT.bind(prefix=prefix, rank=rank, at=at, **values) for rank, _, values in _best(kept)]
+        puts = [
+            PREFIX_PUT.bind(prefix=prefix, rank=rank, at=at, **values)
+            for rank, _, values in _best(kept)
+        ]
         # One microsecond before: in one batch a deletion of the same time would win over what is put in.
         write_together([PREFIX_EMPTIED.bind(prefix=prefix, at=at - 1), *puts])
     return len(best)
@@ -642,7 +729,9 @@ def prefixes_refreshed(product: Product, former_names: Iterable[str] = ()) -> No
     """
     node = queries.category_by_id(product.category_id)
     belongs = prefixes(product.name) if product.active else {}
-    looked_at = set(belongs).union(*(prefixes(name) for name in former_names), prefixes(product.name))
+    looked_at = set(belongs).union(
+        *(prefixes(name) for name in former_names), prefixes(product.name)
+    )
     reading = {prefix: queries.BY_PREFIX.start(prefix=prefix) for prefix in sorted(looked_at)}
     at = time_ns() // 1000
     for prefix, pending in reading.items():
@@ -665,10 +754,14 @@ def changed_since(moment: datetime, until: datetime) -> dict[UUID, datetime]:
 
     Changes are kept for a week. Raises CassandraUnavailable.
     """
-    days = [(moment + timedelta(days=n)).date() for n in range((until.date() - moment.date()).days + 1)]
+    days = [
+        (moment + timedelta(days=n)).date() for n in range((until.date() - moment.date()).days + 1)
+    ]
     after = uuid_from_time(moment - timedelta(milliseconds=1))
     reading = [
-        queries.CHANGES.start(day=day, shard=shard, after=after) for day in days for shard in range(CHANGE_SHARDS)
+        queries.CHANGES.start(day=day, shard=shard, after=after)
+        for day in days
+        for shard in range(CHANGE_SHARDS)
     ]
     found: dict[UUID, datetime] = {}
     for pending in reading:

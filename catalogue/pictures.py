@@ -30,7 +30,8 @@ _WORD = re.compile(r"\.[a-z]+\(|#[0-9a-f]{6}|[a-z]+|-?\.?[0-9]+|\S")
 _OWN = re.compile(r"#[0-9a-f]{6}")
 _NUMBER = re.compile(r"-?\.?[0-9]+")
 _CHANGES: Mapping[str, Callable[..., Tone]] = {
-    f".{change.__name__}(": change for change in (Tone.up, Tone.down, Tone.against, Tone.deepened, Tone.mix)
+    f".{change.__name__}(": change
+    for change in (Tone.up, Tone.down, Tone.against, Tone.deepened, Tone.mix)
 }
 
 Tones: TypeAlias = Mapping[str, Tone]
@@ -88,7 +89,9 @@ def checked(shape: str, colours: tuple[str, ...]) -> tuple[str, tuple[str, ...]]
         raise UnknownPicture(f"no shape is called {shape!r}")
     most = SHAPES[shape].most_colours
     if not 1 <= len(colours) <= most or not all(_COLOUR.fullmatch(colour) for colour in colours):
-        raise UnknownPicture(f"{shape} takes 1 to {most} colours of six small hexadecimal digits each")
+        raise UnknownPicture(
+            f"{shape} takes 1 to {most} colours of six small hexadecimal digits each"
+        )
     return shape, colours
 
 
@@ -104,7 +107,9 @@ def draw(shape: str, colours: tuple[str, ...]) -> str:
     for element, rest in drawing.definitions:
         _, name = defined.setdefault(rest.format(*paints), (element, f"g{len(defined)}"))
         names.append(name)
-    definitions = "".join(f'<{element} id="{name}"{rest}' for rest, (element, name) in defined.items())
+    definitions = "".join(
+        f'<{element} id="{name}"{rest}' for rest, (element, name) in defined.items()
+    )
     return drawing.head + definitions + drawing.marks.format(*paints, *names)
 
 
@@ -137,13 +142,18 @@ def taken_apart(text: str) -> Drawing:
     start, end = lines.index("<defs>"), lines.index("</defs>")
     found: dict[str, int] = {}
     marks = _numbered("".join(lines[end:]), found)
-    definitions = [_numbered(line, found).split(f' id="g{place}"') for place, line in enumerate(lines[start + 1 : end])]
+    definitions = [
+        _numbered(line, found).split(f' id="g{place}"')
+        for place, line in enumerate(lines[start + 1 : end])
+    ]
     return Drawing(
         colours=colours,
         paints=tuple(slot(each, frozenset({*colours, "backdrop"})) for each in found),
         head="".join(lines[: start + 1]),
         definitions=tuple((element.removeprefix("<"), rest) for element, rest in definitions),
-        marks=re.sub(r"(?<=url\(#)g(\d+)(?=\))", lambda match: f"{{{len(found) + int(match[1])}}}", marks),
+        marks=re.sub(
+            r"(?<=url\(#)g(\d+)(?=\))", lambda match: f"{{{len(found) + int(match[1])}}}", marks
+        ),
     )
 
 

@@ -48,7 +48,9 @@ PRODUCTS = scan(
        status, featured, stock_word, created_at, updated_at, sku, position, options, price, compare_at, picture,
        weight_grams, sold FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
 )
-PRODUCT_ID = read("Q1", "SELECT product_id FROM product_ids_by_slug WHERE slug = :slug", consistency=LOCAL_ONE)
+PRODUCT_ID = read(
+    "Q1", "SELECT product_id FROM product_ids_by_slug WHERE slug = :slug", consistency=LOCAL_ONE
+)
 VARIANT = read("Q1", "SELECT product_id, variant_id FROM variants_by_sku WHERE sku = :sku")
 
 
@@ -204,9 +206,14 @@ class _TreeCopy:
     def tree(self) -> Tree:
         if fresh := self._fresh():
             return fresh
-        asked, (reading, self._reading) = self._forgotten, (self._reading or CATEGORIES.start(tree=SHOP_TREE), None)
+        asked, (reading, self._reading) = (
+            self._forgotten,
+            (self._reading or CATEGORIES.start(tree=SHOP_TREE), None),
+        )
         tree = Tree(reading.rows())
-        if asked == self._forgotten:  # what was read before somebody changed the tree is kept for nobody
+        if (
+            asked == self._forgotten
+        ):  # what was read before somebody changed the tree is kept for nobody
             self._kept = keyspace(), monotonic(), tree
         return tree
 
@@ -317,7 +324,9 @@ def card_in(row: Row) -> Card:
     )
 
 
-def category_page(category_id: UUID, sort: str = "newest", after: str = "", limit: int = PAGE_LENGTH) -> CardPage:
+def category_page(
+    category_id: UUID, sort: str = "newest", after: str = "", limit: int = PAGE_LENGTH
+) -> CardPage:
     """Return a part of a category's list, which holds the products of all categories below it too.
 
     `sort` is one of SORTS, `after` the token of the part before. Raises BadPageToken, CassandraUnavailable.
@@ -327,7 +336,9 @@ def category_page(category_id: UUID, sort: str = "newest", after: str = "", limi
     place = {"category_id": category_id, "sort": order, "most": limit + 1}
     if after:
         sort_key, product_id = page_key(after, of)
-        rows = (CARDS_DOWN_AFTER if down else CARDS_AFTER).all(**place, sort_key=sort_key, product_id=product_id)
+        rows = (CARDS_DOWN_AFTER if down else CARDS_AFTER).all(
+            **place, sort_key=sort_key, product_id=product_id
+        )
     else:
         rows = (CARDS_DOWN if down else CARDS).all(**place)
     shown = rows[:limit]

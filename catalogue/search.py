@@ -98,7 +98,11 @@ class _Reader:
     def searcher(self) -> tuple[Any, Any]:
         """Return (schema, searcher) of the current index. Raises NoIndex."""
         home = _home()
-        if monotonic() - self._looked_at >= LOOK_EVERY_SECONDS or self._path is None or self._path.parent != home:
+        if (
+            monotonic() - self._looked_at >= LOOK_EVERY_SECONDS
+            or self._path is None
+            or self._path.parent != home
+        ):
             with self._lock:
                 self._look(home)
         if self._index is None:
@@ -124,7 +128,9 @@ class _Reader:
 _reader = _Reader()
 
 
-def search(query: str, limit: int = queries.PAGE_LENGTH, offset: int = 0, sort: str = "best") -> Found:
+def search(
+    query: str, limit: int = queries.PAGE_LENGTH, offset: int = 0, sort: str = "best"
+) -> Found:
     """Return the cards of the products that have all words of the query, from `offset` on, in the order of SORTS.
 
     Case, accents, plural and hyphens make no difference, the last word may be a beginning, and a word of five letters
@@ -135,7 +141,11 @@ def search(query: str, limit: int = queries.PAGE_LENGTH, offset: int = 0, sort: 
     if not asked or offset + limit > DEEPEST:
         return Found((), 0)
     field, down = SORTS[sort]
-    order = {"order_by_field": field, "order": tantivy.Order.Desc if down else tantivy.Order.Asc} if field else {}
+    order = (
+        {"order_by_field": field, "order": tantivy.Order.Desc if down else tantivy.Order.Asc}
+        if field
+        else {}
+    )
     result = searcher.search(_query(schema, asked), limit=limit, offset=offset, count=True, **order)
     found = (searcher.doc(address) for _, address in result.hits)
     return Found(tuple(_card(document["card"][0]) for document in found), result.count)
@@ -149,12 +159,19 @@ def _query(schema: Any, asked: list[str]) -> Any:
     """All words, each in any of its forms and any field; or two neighbours written as one."""
     must = tantivy.Occur.Must
     all_words = tantivy.Query.boolean_query(
-        [(must, _word(schema, word, is_last=place == len(asked) - 1)) for place, word in enumerate(asked)]
+        [
+            (must, _word(schema, word, is_last=place == len(asked) - 1))
+            for place, word in enumerate(asked)
+        ]
     )
     together = [all_words]
     for place in range(len(asked) - 1):
         joined = [*asked[:place], asked[place] + asked[place + 1], *asked[place + 2 :]]
-        together.append(tantivy.Query.boolean_query([(must, _word(schema, word, is_last=False)) for word in joined]))
+        together.append(
+            tantivy.Query.boolean_query(
+                [(must, _word(schema, word, is_last=False)) for word in joined]
+            )
+        )
     return _any(together)
 
 
@@ -163,13 +180,21 @@ def _word(schema: Any, word: str, *, is_last: bool) -> Any:
     for field, boost in _BOOSTS.items():
         for form in sorted(forms(word)):
             exact = tantivy.Query.term_query(schema, field, form)
-            found.append(tantivy.Query.boost_query(tantivy.Query.const_score_query(exact, 1.0), boost))
+            found.append(
+                tantivy.Query.boost_query(tantivy.Query.const_score_query(exact, 1.0), boost)
+            )
             if len(form) >= _TYPO_FROM_LETTERS and field != "text":
-                near = tantivy.Query.fuzzy_term_query(schema, field, form, distance=1, transposition_cost_one=True)
-                found.append(tantivy.Query.boost_query(tantivy.Query.const_score_query(near, 1.0), boost / 4))
+                near = tantivy.Query.fuzzy_term_query(
+                    schema, field, form, distance=1, transposition_cost_one=True
+                )
+                found.append(
+                    tantivy.Query.boost_query(tantivy.Query.const_score_query(near, 1.0), boost / 4)
+                )
         if is_last and len(word) > 1 and field != "text":
             begins = tantivy.Query.regex_query(schema, field, f"{word}.*")
-            found.append(tantivy.Query.boost_query(tantivy.Query.const_score_query(begins, 1.0), boost / 3))
+            found.append(
+                tantivy.Query.boost_query(tantivy.Query.const_score_query(begins, 1.0), boost / 3)
+            )
     return _any(found)
 
 
@@ -195,7 +220,9 @@ def near_queries(query: str, most: int = 4) -> list[str]:
 
 
 def _spellings(word: str) -> list[str]:
-    alike = [each for each in _reader.vocabulary if abs(len(each) - len(word)) < 3 and each[0] == word[0]]
+    alike = [
+        each for each in _reader.vocabulary if abs(len(each) - len(word)) < 3 and each[0] == word[0]
+    ]
     return get_close_matches(word, alike, n=3, cutoff=0.65)
 
 
@@ -258,7 +285,9 @@ def index_refreshed(now: datetime) -> int:
         since = _position(path)
         done = _Done.read(path)
         changed = {
-            product_id: at for product_id, at in changed_since(since - OVERLAP, now).items() if done.at(product_id) < at
+            product_id: at
+            for product_id, at in changed_since(since - OVERLAP, now).items()
+            if done.at(product_id) < at
         }
         if changed:
             _replace(path, list(changed))
@@ -283,8 +312,15 @@ class _Done:
         return datetime.fromisoformat(known) if known else datetime.min.replace(tzinfo=UTC)
 
     def note(self, path: Path, changed: dict[UUID, datetime], since: datetime) -> None:
-        kept = {key: at for key, at in self._done.items() if datetime.fromisoformat(at) > since - OVERLAP}
-        _note(path / "done", json.dumps(kept | {key.hex: at.isoformat() for key, at in changed.items()}))
+        kept = {
+            key: at
+            for key, at in self._done.items()
+            if datetime.fromisoformat(at) > since - OVERLAP
+        }
+        _note(
+            path / "done",
+            json.dumps(kept | {key.hex: at.isoformat() for key, at in changed.items()}),
+        )
 
 
 def _replace(path: Path, product_ids: list[UUID]) -> None:
@@ -329,7 +365,10 @@ def _vocabulary(product: Product) -> Iterator[str]:
 
 
 def _packed(card: Card) -> bytes:
-    values = card_values(card) | {"product_id": card.product_id.hex, "created_at": card.created_at.isoformat()}
+    values = card_values(card) | {
+        "product_id": card.product_id.hex,
+        "created_at": card.created_at.isoformat(),
+    }
     return json.dumps(values, ensure_ascii=False).encode()
 
 

@@ -80,9 +80,15 @@ class Tone:
 
     def __str__(self) -> str:
         """Return the tone as SVG writes it, `#rrggbb`."""
-        long = (self.lightness + 0.3963377774 * self.green_red + 0.2158037573 * self.blue_yellow) ** 3
-        medium = (self.lightness - 0.1055613458 * self.green_red - 0.0638541728 * self.blue_yellow) ** 3
-        short = (self.lightness - 0.0894841775 * self.green_red - 1.2914855480 * self.blue_yellow) ** 3
+        long = (
+            self.lightness + 0.3963377774 * self.green_red + 0.2158037573 * self.blue_yellow
+        ) ** 3
+        medium = (
+            self.lightness - 0.1055613458 * self.green_red - 0.0638541728 * self.blue_yellow
+        ) ** 3
+        short = (
+            self.lightness - 0.0894841775 * self.green_red - 1.2914855480 * self.blue_yellow
+        ) ** 3
         channels = (
             4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
             -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,

@@ -49,7 +49,9 @@ def checkout_of(cart: Cart, now: datetime) -> Checkout:
         return Checkout(checkout_id, number, left=left if left != checkout_id else None)
     if order.is_over(now):
         return Checkout(checkout_id, number, overdue=order if order.state == PENDING else None)
-    return Checkout(checkout_id, number, order if order.keeps_cart or checkout_id == order.order_id else None)
+    return Checkout(
+        checkout_id, number, order if order.keeps_cart or checkout_id == order.order_id else None
+    )
 
 
 def _id_for(cart: Cart, number: int) -> UUID:

@@ -101,5 +101,7 @@ class BillingForm(AddressFields):
 
 def fingerprint(form: CheckoutForm, billing: BillingForm | None, shown: object) -> str:
     """Return what tells one checkout's content from another's: the clean values and what was shown with them."""
-    content = json.dumps([form.cleaned_data, billing.cleaned_data if billing else None, shown], sort_keys=True)
+    content = json.dumps(
+        [form.cleaned_data, billing.cleaned_data if billing else None, shown], sort_keys=True
+    )
     return hashlib.sha256(content.encode()).hexdigest()

@@ -12,7 +12,9 @@ def known_of(visitor: User | None, country: str) -> dict[str, str]:
     if visitor is None:
         return preset
     book = accounts.addresses_of(visitor)
-    return preset | {"email": visitor.email, "name": visitor.name} | (_fields(book[0]) if book else {})
+    return (
+        preset | {"email": visitor.email, "name": visitor.name} | (_fields(book[0]) if book else {})
+    )
 
 
 def address_chosen(visitor: User | None, key: str) -> dict[str, str]:

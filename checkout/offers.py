@@ -56,14 +56,26 @@ class Shown:
 def shown_in(token: str, owner_id: UUID | None) -> Shown | None:
     """Return what a page showed; None if its token is not ours, is too old, or was made for somebody else."""
     try:
-        order_id, owner, lines, sums, reviewed = signing.loads(token, salt=_SALT, max_age=VALID_SECONDS)
+        order_id, owner, lines, sums, reviewed = signing.loads(
+            token, salt=_SALT, max_age=VALID_SECONDS
+        )
         delivery_cents, tax, discount, total, currency = sums
     except (signing.BadSignature, ValueError, TypeError):
         return None
     if owner_id is None or owner != owner_id.hex:
         return None
     quoted = tuple((UUID(hex=variant_id), quantity, price) for variant_id, quantity, price in lines)
-    return Shown(UUID(hex=order_id), owner_id, quoted, delivery_cents, tax, discount, total, currency, reviewed)
+    return Shown(
+        UUID(hex=order_id),
+        owner_id,
+        quoted,
+        delivery_cents,
+        tax,
+        discount,
+        total,
+        currency,
+        reviewed,
+    )
 
 
 @dataclass(frozen=True)
@@ -74,7 +86,9 @@ class Offer:
     reasons: Mapping[UUID, str]  # by variant: why it is not in the offer as it is in the cart
     rises: Sequence[Agreed] = ()  # what costs more than in the cart, which nobody has agreed to
     applied: Applied = field(default_factory=Applied)  # what makes it cheaper
-    stock: Mapping[UUID, Mapping[str, int]] = field(default_factory=dict)  # by variant and warehouse, as the page knows
+    stock: Mapping[UUID, Mapping[str, int]] = field(
+        default_factory=dict
+    )  # by variant and warehouse, as the page knows
     waits: Mapping[UUID, Ahead] = field(default_factory=dict)  # by variant: what its line waits for
 
     def rises_unknown_to(self, seen: "Shown | None") -> bool:
@@ -88,7 +102,9 @@ class Offer:
 
     def shown(self, sums: quotes.Sums, owner_id: UUID, order_id: UUID) -> Shown:
         """Return what a page that shows this promises."""
-        lines = tuple((line.variant_id, line.quantity, minor(line.unit_price)) for line in self.lines)
+        lines = tuple(
+            (line.variant_id, line.quantity, minor(line.unit_price)) for line in self.lines
+        )
         return Shown(
             order_id,
             owner_id,
@@ -101,7 +117,9 @@ class Offer:
         )
 
 
-def offered(cart: Cart, short: Mapping[UUID, int] | None = None, *, person: str = "", refused: str = "") -> Offer:
+def offered(
+    cart: Cart, short: Mapping[UUID, int] | None = None, *, person: str = "", refused: str = ""
+) -> Offer:
     """Return what can be ordered of a cart at today's prices and stock; `short` knows the stock of some better.
 
     `person` is who orders (promotions.operations.person_key), '' where that is not known yet; `refused` is why the
@@ -109,7 +127,11 @@ def offered(cart: Cart, short: Mapping[UUID, int] | None = None, *, person: str 
     """
     there = as_today(cart, short, person=person, refused=refused)
     reasons = {each.line.variant_id: reason for each in there.lines if (reason := _reason(each))}
-    stock = {variant_id: found.by_warehouse for each in there.lines for variant_id, found in each.goods.stock.items()}
+    stock = {
+        variant_id: found.by_warehouse
+        for each in there.lines
+        for variant_id, found in each.goods.stock.items()
+    }
     waits = {each.line.variant_id: ahead for each in there.lines if (ahead := each.waits)}
     return Offer(there.quoted, reasons, there.rises, there.applied, stock, waits)
 
@@ -133,7 +155,9 @@ def changes(before: Shown, offer: Offer, sums: quotes.Sums | None) -> list[str]:
         line = now.pop(variant_id, None)
         if line is None:
             found.append(
-                offer.reasons.get(variant_id, "Something was taken out of your cart, and so out of this order.")
+                offer.reasons.get(
+                    variant_id, "Something was taken out of your cart, and so out of this order."
+                )
             )
             continue
         if line.quantity != quantity:
@@ -143,8 +167,12 @@ def changes(before: Shown, offer: Offer, sums: quotes.Sums | None) -> list[str]:
             )
         if minor(line.unit_price) != price:
             old = money(price, before.currency)
-            found.append(f"{line.label} costs {format_money(line.unit_price)} now; here it was {format_money(old)}.")
-    found += [f"{line.label} was put into your cart, and so into this order." for line in now.values()]
+            found.append(
+                f"{line.label} costs {format_money(line.unit_price)} now; here it was {format_money(old)}."
+            )
+    found += [
+        f"{line.label} was put into your cart, and so into this order." for line in now.values()
+    ]
     return found + (_other_sums(before, offer, sums) if sums else [])
 
 
@@ -161,9 +189,13 @@ def _other_sums(before: Shown, offer: Offer, sums: quotes.Sums) -> list[str]:
             f"The delivery costs {format_money(sums.delivery)} now; here it was {_was(before.delivery, before)}."
         )
     if not found and minor(sums.tax) != before.tax:
-        found.append(f"The tax is {format_money(sums.tax)} now; here it was {_was(before.tax, before)}.")
+        found.append(
+            f"The tax is {format_money(sums.tax)} now; here it was {_was(before.tax, before)}."
+        )
     if minor(sums.total) != before.total:
-        found.append(f"The total is {format_money(sums.total)} now; here it was {_was(before.total, before)}.")
+        found.append(
+            f"The total is {format_money(sums.total)} now; here it was {_was(before.total, before)}."
+        )
     return found
 
 
@@ -174,7 +206,9 @@ def _was(cents: int, before: Shown) -> str:
 def in_cart(cart: Cart, owner_id: UUID) -> Shown:
     """Return what the cart's page showed of its lines."""
     lines = tuple((line.variant_id, line.quantity, minor(line.price)) for line in cart.lines)
-    return Shown(cart.cart_id, owner_id, lines, 0, 0, 0, minor(cart.subtotal), cart.subtotal.currency.code)
+    return Shown(
+        cart.cart_id, owner_id, lines, 0, 0, 0, minor(cart.subtotal), cart.subtotal.currency.code
+    )
 
 
 # Where the carrier takes the money at the door. Elsewhere it does not, or not from a shop abroad.
@@ -183,4 +217,8 @@ CASH_COUNTRIES = ("DE", "AT", "CZ", "ES", "IT", "PL", "PT")
 
 def ways_to_pay(country: str) -> tuple[gateways.Method, ...]:
     """Return how an order to a country can be paid here, the usual way first; none if the shop takes no money at all."""
-    return tuple(way for way in gateways.offered() if way.code != gateways.AT_THE_DOOR or country in CASH_COUNTRIES)
+    return tuple(
+        way
+        for way in gateways.offered()
+        if way.code != gateways.AT_THE_DOOR or country in CASH_COUNTRIES
+    )

@@ -43,7 +43,9 @@ def step_page(
     `told` is what it says besides, and with `errors` it says what was wrong in what was sent.
     """
     if not offer.lines:
-        return page(request, "checkout/nothing.html", {"reasons": list(offer.reasons.values())}, status=409)
+        return page(
+            request, "checkout/nothing.html", {"reasons": list(offer.reasons.values())}, status=409
+        )
     shown = visit.shown(offer, step)
     changes = [*told, *_changes(visit, offer, before, shown, counted=status == 409)]
     context = step_context(request, visit, step, offer, shown, errors=errors) | {"changes": changes}
@@ -51,20 +53,37 @@ def step_page(
 
 
 def step_context(
-    request: HttpRequest, visit: Visit, step: str, offer: offers.Offer, shown: offers.Shown, *, errors: bool = False
+    request: HttpRequest,
+    visit: Visit,
+    step: str,
+    offer: offers.Offer,
+    shown: offers.Shown,
+    *,
+    errors: bool = False,
 ) -> dict[str, Any]:
     """Return what a step's template draws of an offer that has something in it; `shown` is what that promises."""
-    return _offered(visit, step, offer) | _forms(request.POST, visit, step, errors=errors) | {"checkout": shown.token()}
+    return (
+        _offered(visit, step, offer)
+        | _forms(request.POST, visit, step, errors=errors)
+        | {"checkout": shown.token()}
+    )
 
 
 def _changes(
-    visit: Visit, offer: offers.Offer, before: offers.Shown | None, shown: offers.Shown, *, counted: bool
+    visit: Visit,
+    offer: offers.Offer,
+    before: offers.Shown | None,
+    shown: offers.Shown,
+    *,
+    counted: bool,
 ) -> Sequence[str]:
     """Say what is not as it was shown; on a page that was `counted` on, that is its sums and all that was typed, too."""
     if before is None:
         return []
     of_the_checkout = before.order_id != visit.cart.cart_id
-    found = offers.changes(before, offer, visit.sums(offer) if counted and of_the_checkout else None)
+    found = offers.changes(
+        before, offer, visit.sums(offer) if counted and of_the_checkout else None
+    )
     if counted and not found and before != shown:
         return ["Please look it over once more: this is what you would order now."]
     return found
@@ -119,7 +138,9 @@ def ordered_already(request: HttpRequest, owner_id: UUID, order: Order) -> HttpR
     """Lead to the order that the cart has become, in another tab or before Back, or by somebody who shares it."""
     if order.owner_id != owner_id:
         return _anothers(request, order)
-    messages.info(request, "You have ordered this already. Pay the order, or give it up to order anew.")
+    messages.info(
+        request, "You have ordered this already. Pay the order, or give it up to order anew."
+    )
     response = redirect("orders:detail", order.number)
     remember_guests(request, response, order)
     return response

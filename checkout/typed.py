@@ -29,7 +29,11 @@ def typed_before(request: HttpRequest, owner_id: UUID) -> dict[str, str]:
         owner, fields = signing.loads(
             request.COOKIES.get(settings.CHECKOUT_COOKIE_NAME, ""), salt=_SALT, max_age=SECONDS
         )
-        return {name: str(fields[name]) for name in NAMES if name in fields} if owner == owner_id.hex else {}
+        return (
+            {name: str(fields[name]) for name in NAMES if name in fields}
+            if owner == owner_id.hex
+            else {}
+        )
     except (signing.BadSignature, ValueError, TypeError):
         return {}
 
@@ -47,5 +51,7 @@ def keep(response: HttpResponse, owner_id: UUID, typed: Mapping[str, str]) -> bo
     kept = signing.dumps([owner_id.hex, dict(typed)], salt=_SALT, compress=True)
     if len(kept) > LONGEST:
         return False
-    response.set_cookie(settings.CHECKOUT_COOKIE_NAME, kept, secure=settings.HTTPS, httponly=True, samesite="Lax")
+    response.set_cookie(
+        settings.CHECKOUT_COOKIE_NAME, kept, secure=settings.HTTPS, httponly=True, samesite="Lax"
+    )
     return True

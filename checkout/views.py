@@ -22,9 +22,23 @@ from checkout.access import by_its_buyer
 from checkout.forms import BillingForm, CheckoutForm, fingerprint
 from checkout.known import address_chosen, known_of
 from checkout.offers import Offer, Shown
-from checkout.pages import ordered_already, ordered_otherwise, step_context, step_page, step_template
+from checkout.pages import (
+    ordered_already,
+    ordered_otherwise,
+    step_context,
+    step_page,
+    step_template,
+)
 from checkout.placement import place_order, still_offered, with_cart_of_now
-from checkout.steps import DELIVERY, DETAILS, REVIEW, address_of, step_after, step_named, step_of_old_page
+from checkout.steps import (
+    DELIVERY,
+    DETAILS,
+    REVIEW,
+    address_of,
+    step_after,
+    step_named,
+    step_of_old_page,
+)
 from checkout.typed import NAMES, keep, typed_before, typed_now
 from checkout.visit import Visit
 from inventory.errors import OutOfStock
@@ -112,12 +126,16 @@ def _sent(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
     else:
         response = redirect(address_of(step_after(step)))
     if not keep(response, visit.owner_id, visit.typed):
-        visit.form.add_error("name", "That is more than we can keep: please shorten the name and the address")
+        visit.form.add_error(
+            "name", "That is more than we can keep: please shorten the name and the address"
+        )
         return step_page(request, visit, DETAILS, offer, errors=True, status=422)
     return response
 
 
-def _updated(request: HttpRequest, visit: Visit, step: str, seen: Shown | None, offer: Offer) -> HttpResponse:
+def _updated(
+    request: HttpRequest, visit: Visit, step: str, seen: Shown | None, offer: Offer
+) -> HttpResponse:
     """Show the sums for what is chosen now."""
     if not offer.lines:
         return redirect(address_of(step))
@@ -133,20 +151,30 @@ def _updated(request: HttpRequest, visit: Visit, step: str, seen: Shown | None, 
 
 def _to_agree(request: HttpRequest) -> HttpResponse:
     """A price has risen, and nobody has agreed to it: that is done in the cart, before anything personal is asked."""
-    messages.warning(request, "A price has risen since you chose. Look at it here before you go to the checkout.")
+    messages.warning(
+        request, "A price has risen since you chose. Look at it here before you go to the checkout."
+    )
     return redirect("cart:show")
 
 
 @by_its_buyer
-def _place(request: HttpRequest, visit: Visit, seen: Shown | None, ended: Order | None) -> HttpResponse:
+def _place(
+    request: HttpRequest, visit: Visit, seen: Shown | None, ended: Order | None
+) -> HttpResponse:
     """Order what was looked over, if it is still that; else say what has changed."""
     visit = visit.with_typed({name: request.POST.get(name, "") for name in NAMES})
-    told = [f"Order {ended.number} ended without a payment. Nothing was charged: you can order anew."] if ended else []
+    told = (
+        [f"Order {ended.number} ended without a payment. Nothing was charged: you can order anew."]
+        if ended
+        else []
+    )
     offer, now = visit.offered(), datetime.now(UTC)
     # Whoever comes without a page of ours has been told of no rise: it is told beside the cart's own prices.
     before = seen or (offers.in_cart(visit.cart, visit.owner_id) if offer.rises else None)
     if visit.first_open != REVIEW:
-        return step_page(request, visit, visit.first_open, offer, before=before, errors=True, status=422)
+        return step_page(
+            request, visit, visit.first_open, offer, before=before, errors=True, status=422
+        )
     if seen is None or not still_offered(visit, seen, offer):
         told = told or ([] if before else ["Please look it over: this is what you would order."])
         return step_page(request, visit, REVIEW, offer, before=before, told=told, status=409)
@@ -154,11 +182,17 @@ def _place(request: HttpRequest, visit: Visit, seen: Shown | None, ended: Order 
         order = place_order(visit, seen, offer, now)
     except CartChanged as changed:
         visit = with_cart_of_now(visit, datetime.now(UTC))
-        return step_page(request, visit, REVIEW, visit.offered(), before=seen, told=[str(changed)], status=409)
+        return step_page(
+            request, visit, REVIEW, visit.offered(), before=seen, told=[str(changed)], status=409
+        )
     except OutOfStock as short:
-        return step_page(request, visit, REVIEW, visit.offered(short.shortages), before=seen, status=409)
+        return step_page(
+            request, visit, REVIEW, visit.offered(short.shortages), before=seen, status=409
+        )
     except VoucherRefused as refused:
-        return step_page(request, visit, REVIEW, visit.offered(refused=str(refused)), before=seen, status=409)
+        return step_page(
+            request, visit, REVIEW, visit.offered(refused=str(refused)), before=seen, status=409
+        )
     except (CheckoutUsed, CartOrdered) as used:
         return ordered_already(request, visit.owner_id, used.order)
     except (CartError, CheckoutBusy, CheckoutGivenUp, GatewayAway) as refused:

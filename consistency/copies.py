@@ -23,7 +23,9 @@ ON_BOARD = read(
        FROM orders_by_status
        WHERE status = :status AND order_date = :day AND placed_at = :placed_at AND order_id = :order_id""",
 )
-DAY = read("I3", "SELECT order_date FROM order_days_by_status WHERE status = :status AND order_date = :day")
+DAY = read(
+    "I3", "SELECT order_date FROM order_days_by_status WHERE status = :status AND order_date = :day"
+)
 BY_USER = read(
     "I3",
     """SELECT number, word, total, currency, item_count, first_item_name, first_item_picture FROM orders_by_user
@@ -62,13 +64,27 @@ def _copies(order: Order) -> Iterator[tuple[str, Pending, dict[str, object]]]:
         "currency": order.total.currency.code,
         "item_count": order.item_count,
     }
-    board = {field: getattr(order, field) for field in ("name", "email", "country", "payment", "fulfilment", "version")}
-    yield f"on the board, in {order.column}", ON_BOARD.start(status=order.column, day=day, **place), shown | board
+    board = {
+        field: getattr(order, field)
+        for field in ("name", "email", "country", "payment", "fulfilment", "version")
+    }
+    yield (
+        f"on the board, in {order.column}",
+        ON_BOARD.start(status=order.column, day=day, **place),
+        shown | board,
+    )
     yield "among the days of the board", DAY.start(status=order.column, day=day), {}
     if order.email:
-        yield "in its address's list", BY_EMAIL.start(email=email_key(order.email), **place), {"number": order.number}
+        yield (
+            "in its address's list",
+            BY_EMAIL.start(email=email_key(order.email), **place),
+            {"number": order.number},
+        )
     if order.user_id:
-        listed = {field: getattr(order, field) for field in ("word", "first_item_name", "first_item_picture")}
+        listed = {
+            field: getattr(order, field)
+            for field in ("word", "first_item_name", "first_item_picture")
+        }
         whose = {"user_id": order.user_id, "year": day.year}
         yield "in its person's list", BY_USER.start(**whose, **place), shown | listed
         yield "among its person's years", YEAR.start(**whose), {}
@@ -98,7 +114,8 @@ WRITTEN = read(
        WHERE status = :status AND order_date = :day AND placed_at = :placed_at AND order_id = :order_id""",
 )
 NUMBER_ROWS = scan(
-    "I3", "SELECT number, order_id FROM order_ids_by_number WHERE token(number) > :start AND token(number) <= :end"
+    "I3",
+    "SELECT number, order_id FROM order_ids_by_number WHERE token(number) > :start AND token(number) <= :end",
 )
 
 
@@ -135,7 +152,13 @@ def _on_board(order: Order) -> Iterator[Copy]:
 
 def _all_copies() -> Iterator[Copy]:
     for row in BOARD_ROWS.over_ring():
-        yield Copy("board", (row.status, row.order_date.date()), row.order_id, row.placed_at, row.written or 0)
+        yield Copy(
+            "board",
+            (row.status, row.order_date.date()),
+            row.order_id,
+            row.placed_at,
+            row.written or 0,
+        )
     for row in USER_ROWS.over_ring():
         yield Copy("user", (row.user_id, row.year), row.order_id, row.placed_at, row.written or 0)
     for row in EMAIL_ROWS.over_ring():
@@ -153,10 +176,16 @@ def _orphaned(copy: Copy) -> Iterator[Violation]:
                 fault, mend = f"stands on the board in {status}, {day}", _off_board(copy, status)
         case "user", (UUID() as user_id, int(year)):
             if order is None or (order.user_id, order.placed_at.year) != (user_id, year):
-                fault, mend = f"stands in the list of user {user_id}, {year}", _off_user(copy, user_id, year)
+                fault, mend = (
+                    f"stands in the list of user {user_id}, {year}",
+                    _off_user(copy, user_id, year),
+                )
         case "email", (str(email),):
             if order is None or email_key(order.email) != email:
-                fault, mend = "stands in the list of an address that is not its own", _off_email(copy, email)
+                fault, mend = (
+                    "stands in the list of an address that is not its own",
+                    _off_email(copy, email),
+                )
         case "number", (str(number),):
             # A number without an order is one that was taken for a checkout that came to nothing.
             if order is not None and order.number != number:
@@ -164,7 +193,11 @@ def _orphaned(copy: Copy) -> Iterator[Violation]:
     if not fault and order and copy.placed_at not in (None, order.placed_at):
         fault = f"stands at another time in {copy.list}"
     if fault and (copy.list == "number" or _there(copy)):
-        name = f"order {order.number} ({order.order_id})" if order else f"order {copy.order_id}, which is none,"
+        name = (
+            f"order {order.number} ({order.order_id})"
+            if order
+            else f"order {copy.order_id}, which is none,"
+        )
         yield Violation("I3", name, fault, mend=mend)
 
 

@@ -58,7 +58,11 @@ def _stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
             told = f"{found.units} {found.state}" if found.units else "nothing"
             right = f"{wanted.units} {wanted.state}" if wanted.units else "nothing"
             yield Violation(
-                "I2", where, "other units are kept for it than it has to have", f"{told}, not {right}", mend
+                "I2",
+                where,
+                "other units are kept for it than it has to have",
+                f"{told}, not {right}",
+                mend,
             )
     if order.state not in (CANCELLED, EXPIRED):
         short = {item.line_number: item.quantity for item in order.lines(items)} != {
@@ -67,23 +71,41 @@ def _stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
         count = sum(item.quantity for item in order.lines(items))
         if short or count != order.item_count:
             yield Violation(
-                "I2", name(order), "its lines are not what is kept for it", f"{count} of {order.item_count}"
+                "I2",
+                name(order),
+                "its lines are not what is kept for it",
+                f"{count} of {order.item_count}",
             )
 
 
 def _money(order: Order) -> Iterator[Violation]:
     what, zero = name(order), order.total * 0
     if not zero <= order.refunded <= order.captured:
-        yield Violation("I2", what, "more was refunded than taken", f"{order.refunded} of {order.captured}")
+        yield Violation(
+            "I2", what, "more was refunded than taken", f"{order.refunded} of {order.captured}"
+        )
     owed = sum((each.amount for each in order.owed), zero)
     if order.captured - order.refunded - owed > order.total:
-        yield Violation("I2", what, "more was taken than it costs", f"{order.captured} of {order.total}")
+        yield Violation(
+            "I2", what, "more was taken than it costs", f"{order.captured} of {order.total}"
+        )
     for kind, told in (("captured", order.captured), ("refunded", order.refunded)):
-        amounts = [int(event.details.get("amount", 0)) for event in order.events if event.kind == kind]
+        amounts = [
+            int(event.details.get("amount", 0)) for event in order.events if event.kind == kind
+        ]
         if sum(amounts) != minor(told):
-            yield Violation("I2", what, f"what was {kind} is not what its events say", f"{told}, {sum(amounts)} cents")
-    if minor(order.total) and order.was_paid != (order.captured >= order.total or bool(minor(order.refunded))):
-        ended_with_a_part = order.was_paid and minor(order.captured) and order.state in (CANCELLED, EXPIRED)
+            yield Violation(
+                "I2",
+                what,
+                f"what was {kind} is not what its events say",
+                f"{told}, {sum(amounts)} cents",
+            )
+    if minor(order.total) and order.was_paid != (
+        order.captured >= order.total or bool(minor(order.refunded))
+    ):
+        ended_with_a_part = (
+            order.was_paid and minor(order.captured) and order.state in (CANCELLED, EXPIRED)
+        )
         if not ended_with_a_part:
             yield Violation(
                 "I2",
@@ -104,7 +126,9 @@ def _figures(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
     if there != set(sale.lines):
         lines = sorted({line.line_number for line in there ^ set(sale.lines)})
         fault = f"its facts of {sale.day} are not what it sold"
-        yield Violation("I7", name(order), fault, f"lines {lines}", lambda now: sale_noted(order, items))
+        yield Violation(
+            "I7", name(order), fault, f"lines {lines}", lambda now: sale_noted(order, items)
+        )
 
 
 # ---- I9: the sums
@@ -125,21 +149,34 @@ def _sums(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
             order.discount,
         ),
         ("the tax by rate does not add up to the tax", taxes, order.tax),
-        ("net and tax do not add up to the total", sum((part.net for part in order.taxes), taxes), order.total),
+        (
+            "net and tax do not add up to the total",
+            sum((part.net for part in order.taxes), taxes),
+            order.total,
+        ),
     ):
         if told != right:
             yield Violation("I9", what, fault, f"{told}, not {right}")
     for item in items:
         if item.unit_price * item.quantity != item.line_total:
-            yield Violation("I9", f"{what}, line {item.line_number}", "units at their price are not the line's sum")
+            yield Violation(
+                "I9",
+                f"{what}, line {item.line_number}",
+                "units at their price are not the line's sum",
+            )
     # Tax is in the prices, or all of it comes on top.
     if order.tax_added not in (zero, order.tax):
         yield Violation(
-            "I9", what, "lines, delivery, tax and discount do not add up to the total", f"{order.tax_added} too much"
+            "I9",
+            what,
+            "lines, delivery, tax and discount do not add up to the total",
+            f"{order.tax_added} too much",
         )
 
 
 CHECKS = (
-    Check("orders", ("I2", "I3", "I6", "I7", "I9"), _orders, _violations, lambda order_id: order_id),
+    Check(
+        "orders", ("I2", "I3", "I6", "I7", "I9"), _orders, _violations, lambda order_id: order_id
+    ),
     *copies.CHECKS,
 )

@@ -10,7 +10,9 @@ from accounts.operations.claims import email_claimed
 from cassandra_db import read, scan
 from consistency.findings import Check, Only, Violation
 
-USERS = scan("I8", "SELECT user_id FROM users WHERE token(user_id) > :start AND token(user_id) <= :end")
+USERS = scan(
+    "I8", "SELECT user_id FROM users WHERE token(user_id) > :start AND token(user_id) <= :end"
+)
 CLAIM = read("I8", "SELECT user_id FROM users_by_email WHERE email = :email")
 
 
@@ -31,7 +33,12 @@ def _violations(user_id: UUID) -> Iterator[Violation]:
     claim = CLAIM.one(email=key)
     if claim is None:
         # Claiming is what a registration does; of two without a claim one gets it, and the other is the violation.
-        yield Violation("I8", what, "nobody has claimed the address", mend=lambda now: email_claimed(key, user_id, now))
+        yield Violation(
+            "I8",
+            what,
+            "nobody has claimed the address",
+            mend=lambda now: email_claimed(key, user_id, now),
+        )
     elif claim.user_id != user_id:
         yield Violation("I8", what, f"the address is that of user {claim.user_id}")
 

@@ -20,7 +20,13 @@ from consistency.findings import Check, Only, Report, Violation
 from jobs.minutes import minutes_between
 from orders import queries
 
-CHECKS: tuple[Check, ...] = (*stock.CHECKS, *orders.CHECKS, *vouchers.CHECKS, *sales.CHECKS, *people.CHECKS)
+CHECKS: tuple[Check, ...] = (
+    *stock.CHECKS,
+    *orders.CHECKS,
+    *vouchers.CHECKS,
+    *sales.CHECKS,
+    *people.CHECKS,
+)
 RULES = tuple(sorted({rule for check in CHECKS for rule in check.rules}))
 # After so many seconds each what seemed wrong is looked at again.
 AGAIN = (1.0, 3.0)
@@ -60,7 +66,11 @@ def audited(
 
 
 def _first_look(
-    check: Check, only: Only | None, rules: Collection[str], report: Report, pool: ThreadPoolExecutor
+    check: Check,
+    only: Only | None,
+    rules: Collection[str],
+    report: Report,
+    pool: ThreadPoolExecutor,
 ) -> dict[Any, list[Violation]]:
     suspects: dict[Any, list[Violation]] = {}
     things, looked_at = iter(check.things(only)), 0
@@ -77,7 +87,10 @@ def _look(check: Check, thing: Any, rules: Collection[str]) -> list[Violation]:
 
 
 def _found_again(
-    check: Check, suspects: dict[Any, list[Violation]], rules: Collection[str], again: Iterable[float]
+    check: Check,
+    suspects: dict[Any, list[Violation]],
+    rules: Collection[str],
+    again: Iterable[float],
 ) -> dict[Any, list[Violation]]:
     """Return what is found each time; what comes and goes is work under way."""
     for seconds in again:
@@ -93,10 +106,14 @@ def _without_those_under_way(
     """Leave to the worker what it has a fresh hint of."""
     hinted = _hinted(datetime.now(UTC), patience) if suspects and patience else set()
     report.under_way |= {thing for thing in suspects if check.order_of(thing) in hinted}
-    return {thing: found for thing, found in suspects.items() if check.order_of(thing) not in hinted}
+    return {
+        thing: found for thing, found in suspects.items() if check.order_of(thing) not in hinted
+    }
 
 
-def _still(check: Check, suspects: dict[Any, list[Violation]], rules: Collection[str]) -> dict[Any, list[Violation]]:
+def _still(
+    check: Check, suspects: dict[Any, list[Violation]], rules: Collection[str]
+) -> dict[Any, list[Violation]]:
     left = {}
     for thing, before in suspects.items():
         seen = {violation.key for violation in before}
@@ -107,7 +124,11 @@ def _still(check: Check, suspects: dict[Any, list[Violation]], rules: Collection
 
 def _hinted(now: datetime, patience: timedelta) -> set[UUID]:
     """Return the orders of which the worker has a hint that it has not had the time to follow."""
-    return {order_id for ids in queries.to_settle(minutes_between(now - patience, now)).values() for order_id in ids}
+    return {
+        order_id
+        for ids in queries.to_settle(minutes_between(now - patience, now)).values()
+        for order_id in ids
+    }
 
 
 def _mended(
@@ -127,5 +148,7 @@ def _mended(
                     say(f"could not mend: {violation}")
     left = _still(check, suspects, rules)
     still = {violation.key for found in left.values() for violation in found}
-    report.mended += [each for found in suspects.values() for each in found if each.key not in still]
+    report.mended += [
+        each for found in suspects.values() for each in found if each.key not in still
+    ]
     return left

@@ -26,7 +26,10 @@ WRITTEN = read(
     """SELECT writetime(units) AS written FROM sales_facts
        WHERE day = :day AND shard = :shard AND order_id = :order_id""",
 )
-DAILY = scan("I7", "SELECT DISTINCT month FROM daily_sales WHERE token(month) > :start AND token(month) <= :end")
+DAILY = scan(
+    "I7",
+    "SELECT DISTINCT month FROM daily_sales WHERE token(month) > :start AND token(month) <= :end",
+)
 
 # The worker adds a day up within half a minute; for so long it may still be about to.
 UNDER_WAY = timedelta(minutes=5)
@@ -86,9 +89,16 @@ def _unequal(day: date) -> Iterator[Violation]:
     latest = (time() - UNDER_WAY.total_seconds()) * 1_000_000
     if any(noted == day and written > latest for noted, written in queries.days_changed()):
         return  # the worker is about to add it up
-    wanted = {(each.category_id, each.currency): each.figures for each in rolled_up(day, queries.facts_of_day(day))}
-    found = {(each.category_id, each.currency): each.figures for each in queries.sales_between(day, day)}
-    wrong = sorted({str(key[0]) for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key)})
+    wanted = {
+        (each.category_id, each.currency): each.figures
+        for each in rolled_up(day, queries.facts_of_day(day))
+    }
+    found = {
+        (each.category_id, each.currency): each.figures for each in queries.sales_between(day, day)
+    }
+    wrong = sorted(
+        {str(key[0]) for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key)}
+    )
     if wrong:
         yield Violation(
             "I7",

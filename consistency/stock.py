@@ -33,7 +33,10 @@ SHELVES = scan(
     """SELECT DISTINCT variant_id, warehouse_id FROM inventory
        WHERE token(variant_id, warehouse_id) > :start AND token(variant_id, warehouse_id) <= :end""",
 )
-HINTS = scan("I4", "SELECT minute, hold_id FROM holds_by_minute WHERE token(minute) > :start AND token(minute) <= :end")
+HINTS = scan(
+    "I4",
+    "SELECT minute, hold_id FROM holds_by_minute WHERE token(minute) > :start AND token(minute) <= :end",
+)
 
 Shelf = tuple[UUID, str]
 
@@ -65,7 +68,9 @@ def kept_for(order: Order, items: Sequence[Item]) -> list[tuple[Kept, Kept]]:
         gone = sent.get(each.warehouse_id, {}).get(each.line_number, 0)
         state, units = _due(order, each.quantity - gone)
         found = Kept(each.line_number, each.variant_id, each.warehouse_id, *_standing(row))
-        pairs.append((Kept(each.line_number, each.variant_id, each.warehouse_id, state, units), found))
+        pairs.append(
+            (Kept(each.line_number, each.variant_id, each.warehouse_id, state, units), found)
+        )
     return pairs
 
 
@@ -86,7 +91,9 @@ def _shelves(only: Only | None) -> Iterator[Shelf]:
     _hints_forgotten()
     if only is not None:
         yield from (
-            (variant_id, place) for variant_id in sorted(only.variants) for place in (*WAREHOUSES, parcels.AHEAD)
+            (variant_id, place)
+            for variant_id in sorted(only.variants)
+            for place in (*WAREHOUSES, parcels.AHEAD)
         )
     else:
         yield from ((row.variant_id, row.warehouse_id) for row in SHELVES.over_ring())
@@ -124,7 +131,13 @@ def _sums(shelf: Shelf, numbers: Numbers, rows: Sequence[Row]) -> Iterator[Viola
     # Goods that a loader has put there without a receipt are in no ledger.
     if made.received and made != numbers:
         right = ", ".join(f"{units} {field}" for field, units in vars(made).items())
-        yield Violation("I1", what, "the numbers are not what ledger and holds say", f"{told}; not {right}", mend)
+        yield Violation(
+            "I1",
+            what,
+            "the numbers are not what ledger and holds say",
+            f"{told}; not {right}",
+            mend,
+        )
 
 
 # ---- I4, and I2 from the shelf's side
@@ -143,7 +156,9 @@ def _hold(shelf: Shelf, row: Row, until: datetime | None) -> Iterator[Violation]
     if until is None:
         yield Violation("I4", what, "nobody will look when it runs out", mend=_hinted(shelf, row))
     elif until < datetime.now(UTC) - ONE_SWEEP:
-        yield Violation("I4", what, "has run out and is still held", f"at {until:%H:%M}", mend=_swept(until))
+        yield Violation(
+            "I4", what, "has run out and is still held", f"at {until:%H:%M}", mend=_swept(until)
+        )
 
 
 def _hinted(shelf: Shelf, row: Row) -> Callable[[datetime], None]:
@@ -181,7 +196,9 @@ def _looked_at(row: Row) -> datetime | None:
     now = datetime.now(UTC)
     order = orders.order(row.order_id) if row.order_id else None
     due = queries.holds_due([minute_of(order.pay_until)]) if order else {}
-    found = [minute for minute, hints in due.items() if row.hold_id in {hint.hold_id for hint in hints}]
+    found = [
+        minute for minute, hints in due.items() if row.hold_id in {hint.hold_id for hint in hints}
+    ]
     # What is dearer comes later, and only where it is not looked for in vain: these minutes, and then all of them.
     if all(minute <= now for minute in found):
         found += filter(None, [_near.hints().get(row.hold_id)])

@@ -19,7 +19,9 @@ from promotions.operations import voucher_had, vouchers_released
 from promotions.queries import CODE, UNLIMITED
 from promotions.rules import code_key
 
-CODES = scan("I6", "SELECT DISTINCT key FROM voucher_uses WHERE token(key) > :start AND token(key) <= :end")
+CODES = scan(
+    "I6", "SELECT DISTINCT key FROM voucher_uses WHERE token(key) > :start AND token(key) <= :end"
+)
 CLAIMS = read(
     "I6",
     "SELECT claim, used, remaining, order_id, person_claim, claimed_at FROM voucher_uses WHERE key = :key",
@@ -49,7 +51,10 @@ def _violations(key: str) -> Iterator[Violation]:
 
 
 def _counts(key: str, head: Row, claims: Sequence[Row]) -> Iterator[Violation]:
-    what, told = f"code {key}", f"{head.used} used, {head.remaining} remaining, {len(claims)} claims"
+    what, told = (
+        f"code {key}",
+        f"{head.used} used, {head.remaining} remaining, {len(claims)} claims",
+    )
     found = queries.promotion(CODE, key)
     limit = found.uses or UNLIMITED if found else head.used + head.remaining
     if head.used > limit or head.remaining < 0:
@@ -57,13 +62,17 @@ def _counts(key: str, head: Row, claims: Sequence[Row]) -> Iterator[Violation]:
     if head.used != len(claims):
         yield Violation("I6", what, "its uses are not its claims", told)
     if head.used + head.remaining != limit:
-        yield Violation("I6", what, f"what is used and what remains are not its limit of {limit}", told)
+        yield Violation(
+            "I6", what, f"what is used and what remains are not its limit of {limit}", told
+        )
 
 
 def _persons(key: str, claims: Sequence[Row], persons: dict[str, Row]) -> Iterator[Violation]:
     of = {row.person_claim: row.order_id for row in claims if row.person_claim}
     twice = [
-        claim for claim, times in Counter(row.person_claim for row in claims if row.person_claim).items() if times > 1
+        claim
+        for claim, times in Counter(row.person_claim for row in claims if row.person_claim).items()
+        if times > 1
     ]
     for claim in sorted(twice):
         yield Violation("I6", f"code {key}, {claim}", "two orders have one use of this person")
@@ -71,7 +80,9 @@ def _persons(key: str, claims: Sequence[Row], persons: dict[str, Row]) -> Iterat
         if claim not in persons or of.get(claim) != persons[claim].order_id:
             order_id = persons[claim].order_id if claim in persons else of[claim]
             yield Violation(
-                "I6", f"code {key}, {claim}, order {order_id}", "the person's use and the order's are not one"
+                "I6",
+                f"code {key}, {claim}, order {order_id}",
+                "the person's use and the order's are not one",
             )
 
 
@@ -88,13 +99,20 @@ def _claim(key: str, row: Row) -> Iterator[Violation]:
         yield Violation("I6", what, fault, mend=lambda now: settled(order.order_id, now))
     elif code_key(order.voucher) != key:
         yield Violation(
-            "I6", what, "has a use of a code that it was not placed with", mend=_given_back(row, order.voucher)
+            "I6",
+            what,
+            "has a use of a code that it was not placed with",
+            mend=_given_back(row, order.voucher),
         )
 
 
 def not_had(order: Order) -> Iterator[Violation]:
     """Name an order that was made cheaper by a code, stands, and has no use of it. Raises CassandraUnavailable."""
-    if order.voucher and order.state not in (CANCELLED, EXPIRED) and not voucher_had(order.voucher, order.order_id):
+    if (
+        order.voucher
+        and order.state not in (CANCELLED, EXPIRED)
+        and not voucher_had(order.voucher, order.order_id)
+    ):
         what = f"order {order.number} ({order.order_id}), code {code_key(order.voucher)}"
         fault = "was placed with a code, and has no use of it"
         yield Violation("I6", what, fault, mend=lambda now: settled(order.order_id, now))

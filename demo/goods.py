@@ -111,7 +111,10 @@ class Options:
     def combinations(self) -> list[dict[str, Choice]]:
         """Return every combination of choices; without options, the empty one."""
         names = tuple(self.choices)
-        return [dict(zip(names, combo, strict=True)) for combo in every_combination(*self.choices.values())]
+        return [
+            dict(zip(names, combo, strict=True))
+            for combo in every_combination(*self.choices.values())
+        ]
 
 
 def usual_stock(sku: str, price: Decimal) -> dict[str, int]:
@@ -161,7 +164,9 @@ def make(
                 compare_at=Decimal(old) if old else None,
                 picture=f"{drawn}/{'-'.join(colours)}",
                 weight_grams=next((c.grams for c in chosen if c.grams), grams),
-                stock={"berlin": rare[0], "cork": rare[1]} if rare else usual_stock(full_sku, exact),
+                stock={"berlin": rare[0], "cork": rare[1]}
+                if rare
+                else usual_stock(full_sku, exact),
             )
         )
     if exceptions:
@@ -184,7 +189,8 @@ def _products(department: str, colours: Mapping[str, Any]) -> Iterator[Product]:
     for said in read(f"products/{department}")["product"]:
         variants = said.pop("variants")
         options = {
-            name: [_choice(each, colours) for each in choices] for name, choices in variants.pop("options", {}).items()
+            name: [_choice(each, colours) for each in choices]
+            for name, choices in variants.pop("options", {}).items()
         }
         without, hexes = frozenset(variants.pop("without", ())), tuple(variants.pop("hexes", ()))
         made = make(**variants, options=options, without=without, hexes=hexes)
@@ -198,14 +204,18 @@ def _choice(said: Mapping[str, Any], colours: Mapping[str, Any]) -> Choice:
     if "colour" not in said:
         return Choice(**rest, hexes=tuple(said.get("hexes", ())))
     palette = colours[said["colour"]]
-    return Choice(said["colour"], palette["code"], (palette["hex"], *said.get("accents", ())), **rest)
+    return Choice(
+        said["colour"], palette["code"], (palette["hex"], *said.get("accents", ())), **rest
+    )
 
 
 WAREHOUSES: tuple[Warehouse, ...] = (
     Warehouse("berlin", "Berlin", "Berlin", "DE"),
     Warehouse("cork", "Cork", "Cork", "IE"),
 )
-CATEGORIES: tuple[Category, ...] = tuple(Category(**{"parent": None} | said) for said in read("categories")["category"])
+CATEGORIES: tuple[Category, ...] = tuple(
+    Category(**{"parent": None} | said) for said in read("categories")["category"]
+)
 PRODUCTS: tuple[Product, ...] = tuple(
     product for department in DEPARTMENTS for product in _products(department, read("colours"))
 )

@@ -38,7 +38,11 @@ PROMOTIONS = (
     Terms("Free delivery", FREE_DELIVERY, "POST-FREE", minimum=2500),
     Terms("€5 off from €40 on", AMOUNT, "FIVER", amount=500, minimum=4000, uses=500),
     Terms(
-        "20% off for the summer", PERCENTAGE, "SUMMER20", percent=Decimal(20), ends_at=datetime(2025, 9, 1, tzinfo=UTC)
+        "20% off for the summer",
+        PERCENTAGE,
+        "SUMMER20",
+        percent=Decimal(20),
+        ends_at=datetime(2025, 9, 1, tzinfo=UTC),
     ),
     Terms(
         "Vases and plants: buy two, get a third free",
@@ -128,7 +132,9 @@ def stock_loaded(now: datetime, step: Step) -> None:
             for warehouse, units in variant.stock.items():
                 if units:
                     receipt_id = uuid5(variant_id, f"receipt {warehouse}")
-                    stock_received(product_id, variant_id, warehouse, units, FEW_LEFT_FROM, receipt_id, now)
+                    stock_received(
+                        product_id, variant_id, warehouse, units, FEW_LEFT_FROM, receipt_id, now
+                    )
         stock_copied(product_id)
 
     in_parallel(receive, goods.PRODUCTS, step)
@@ -138,7 +144,13 @@ def logins_loaded(now: datetime, step: Step) -> None:
     """Make the showroom's three logins, which no other shop lets in."""
     for login in LOGINS:
         user = user_registered(
-            login.email, login.name, login.password, now, login.role, demo=True, user_id=login.user_id
+            login.email,
+            login.name,
+            login.password,
+            now,
+            login.role,
+            demo=True,
+            user_id=login.user_id,
         )
         enrolled_for_demo(user, now)
         step()

@@ -17,7 +17,14 @@ from demo.logins import LOGINS
 from demo.testbank import operations as testbank
 from orders import queries as orders
 from orders.entities import Order
-from orders.operations import Draft, money_settled, order_moved, order_placed, payment_settled, payment_started
+from orders.operations import (
+    Draft,
+    money_settled,
+    order_moved,
+    order_placed,
+    payment_settled,
+    payment_started,
+)
 from orders.transitions import Transition
 from pricing import delivery
 from pricing.quotes import QuotedLine
@@ -125,7 +132,9 @@ def orders_loaded(now: datetime, count: int, step: Step) -> None:
         missing = [(kind, after) for kind, after in plan.events if kind not in there]
         for place, (kind, after) in enumerate(missing, start=1):
             # Stock and lists follow the last event; what lies between would be overwritten at once.
-            order = _happened(order, kind, min(plan.placed_at + after, now), settle=place == len(missing))
+            order = _happened(
+                order, kind, min(plan.placed_at + after, now), settle=place == len(missing)
+            )
 
     in_parallel(load, plans(now, count), step)
 
@@ -154,7 +163,9 @@ def _placed(plan: Plan, products: dict[str, Product], plentiful: set[UUID]) -> O
     )
 
 
-def _lines(dice: Random, products: dict[str, Product], plentiful: set[UUID]) -> tuple[QuotedLine, ...]:
+def _lines(
+    dice: Random, products: dict[str, Product], plentiful: set[UUID]
+) -> tuple[QuotedLine, ...]:
     """One to three products; half of the time what goes well with the first."""
     first = dice.choice(goods.PRODUCTS)
     others = [*first.related, *(product.key for product in dice.sample(goods.PRODUCTS, 2))]
@@ -162,7 +173,11 @@ def _lines(dice: Random, products: dict[str, Product], plentiful: set[UUID]) -> 
     lines = []
     for key in wanted:
         product = products[key]
-        sold = [variant for variant in product.variants if variant.sold and variant.variant_id in plentiful]
+        sold = [
+            variant
+            for variant in product.variants
+            if variant.sold and variant.variant_id in plentiful
+        ]
         if sold:
             variant = dice.choice(sold)
             lines.append(
@@ -192,4 +207,6 @@ def _happened(order: Order, kind: str, at: datetime, *, settle: bool) -> Order:
             raise LookupError(f"order {order.order_id} has vanished")
         return money_settled(settled, at)  # at that time, not when the worker comes by
     actor = "system" if kind == "expired" else STAFF
-    return order_moved(order, Transition(kind, actor=actor, at=at, note=_NOTES.get(kind, "")), settle=settle)
+    return order_moved(
+        order, Transition(kind, actor=actor, at=at, note=_NOTES.get(kind, "")), settle=settle
+    )

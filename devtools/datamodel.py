@@ -63,7 +63,13 @@ def tables() -> tuple[Table, ...]:
 def data_model() -> str:
     """Return the text of docs/data-model.md."""
     every = tables()
-    return "\n".join([INTRODUCTION, *_by_question(every), *(line for table in _with_headings(every) for line in table)])
+    return "\n".join(
+        [
+            INTRODUCTION,
+            *_by_question(every),
+            *(line for table in _with_headings(every) for line in table),
+        ]
+    )
 
 
 def _by_question(every: Sequence[Table]) -> Iterator[str]:
@@ -91,7 +97,10 @@ def _with_headings(every: Sequence[Table]) -> Iterator[list[str]]:
 
 def _described(table: Table) -> list[str]:
     answers = f"{', '.join(table.questions)}: " if table.questions else ""
-    lines = [f"### {table.name}\n", f"{answers}{table.purpose}{' ' + table.more if table.more else ''}\n"]
+    lines = [
+        f"### {table.name}\n",
+        f"{answers}{table.purpose}{' ' + table.more if table.more else ''}\n",
+    ]
     lines.append(f"- Key: `{table.key}`")
     lines.append(f"- Bound: {table.bound}")
     lines.append(f"- Writer: {table.writer}")
@@ -138,7 +147,8 @@ def _fact(text: str, name: str) -> str:
 def _key(model: Any) -> str:
     partition = f"({', '.join(model._partition_keys)})"
     clustering = [
-        f"{name} DESC" if column.clustering_order == "DESC" else name for name, column in model._clustering_keys.items()
+        f"{name} DESC" if column.clustering_order == "DESC" else name
+        for name, column in model._clustering_keys.items()
     ]
     return f"({', '.join([partition, *clustering])})"
 

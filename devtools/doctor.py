@@ -67,7 +67,9 @@ def _machine() -> Iterator[Finding]:
     if sys.version_info >= (3, 11):  # noqa: UP036 -- whoever runs an older one shall be told
         yield Finding(GOOD, f"Python {python}")
     else:
-        yield Finding(WRONG, f"Python {python} is too old, 3.11 is needed", "make clean run PYTHON=python3.11")
+        yield Finding(
+            WRONG, f"Python {python} is too old, 3.11 is needed", "make clean run PYTHON=python3.11"
+        )
     yield _packages(state.CHECKOUT / "requirements.txt")
     yield _browser()
 
@@ -97,7 +99,9 @@ def _browser() -> Finding:
     if found and Path(found).exists():
         return Finding(GOOD, f"A browser for the tests: {found}")
     return Finding(
-        ADVICE, "No Chromium: the browser tests will be skipped", "apt install chromium, or CHROMIUM=/path/to/it"
+        ADVICE,
+        "No Chromium: the browser tests will be skipped",
+        "apt install chromium, or CHROMIUM=/path/to/it",
     )
 
 
@@ -106,12 +110,18 @@ def _local_node() -> Iterator[Finding]:
         java = find_java()
         yield Finding(GOOD, f"Java {java.version} from {java.source}: {java.path}")
     except NodeError as error:
-        yield Finding(WRONG, str(error).splitlines()[0], "apt install openjdk-17-jre-headless, or set JAVA_HOME")
+        yield Finding(
+            WRONG,
+            str(error).splitlines()[0],
+            "apt install openjdk-17-jre-headless, or set JAVA_HOME",
+        )
     locked = jars.read_lock()
     absent = len(jars.missing(locked, jars.default_store()))
     if absent:
         yield Finding(
-            ADVICE, f"{absent} of Cassandra's {len(locked)} jars are not here yet", "python manage.py cassandra fetch"
+            ADVICE,
+            f"{absent} of Cassandra's {len(locked)} jars are not here yet",
+            "python manage.py cassandra fetch",
         )
     else:
         yield Finding(GOOD, f"All {len(locked)} jars of Cassandra {jars.VERSION}, checksums right")
@@ -121,7 +131,11 @@ def _local_node() -> Iterator[Finding]:
         return
     yield _memory()
     yield _disk()
-    for port, what in ((control.CQL_PORT, "CQL"), (control.STORAGE_PORT, "storage"), (control.JMX_PORT, "JMX")):
+    for port, what in (
+        (control.CQL_PORT, "CQL"),
+        (control.STORAGE_PORT, "storage"),
+        (control.JMX_PORT, "JMX"),
+    ):
         if not machine.is_free("127.0.0.1", port):
             yield Finding(ADVICE, f"Port {port} ({what}) is taken; the next free one will be used")
 
@@ -143,7 +157,9 @@ def _disk() -> Finding:
     text = f"{free} MiB of disk free"
     if free >= _ENOUGH_DISK_MB:
         return Finding(GOOD, text)
-    return Finding(WRONG, f"{text}; the node's commit log and data want {_ENOUGH_DISK_MB}", "free some space")
+    return Finding(
+        WRONG, f"{text}; the node's commit log and data want {_ENOUGH_DISK_MB}", "free some space"
+    )
 
 
 def _configuration() -> Iterator[Finding]:
@@ -151,7 +167,9 @@ def _configuration() -> Iterator[Finding]:
         key = settings.SECRET_KEY
     except ImproperlyConfigured:  # what Django says to an empty one
         key = ""
-    generate = "SECRET_KEY=$(python -c 'import secrets; print(secrets.token_urlsafe(50))'), or `make .env`"
+    generate = (
+        "SECRET_KEY=$(python -c 'import secrets; print(secrets.token_urlsafe(50))'), or `make .env`"
+    )
     if not key:
         yield Finding(WRONG, "SECRET_KEY is not set", generate)
     elif len(key) < _KEY_LENGTH and not settings.DEBUG:
@@ -164,24 +182,37 @@ def _configuration() -> Iterator[Finding]:
     if "*" in settings.ALLOWED_HOSTS and not settings.DEBUG:
         yield Finding(WRONG, "ALLOWED_HOSTS accepts any host name", "ALLOWED_HOSTS=shop.example")
     if settings.DEMO and not local:
-        yield Finding(WRONG, f"The demo logins are open at {settings.PUBLIC_URL}", "STOA_DEMO=false")
+        yield Finding(
+            WRONG, f"The demo logins are open at {settings.PUBLIC_URL}", "STOA_DEMO=false"
+        )
     if settings.HTTPS and not settings.PUBLIC_URL.startswith("https://"):
         yield Finding(
-            WRONG, f"Served by HTTPS, but mailed links would begin with {settings.PUBLIC_URL}", "PUBLIC_URL=https://…"
+            WRONG,
+            f"Served by HTTPS, but mailed links would begin with {settings.PUBLIC_URL}",
+            "PUBLIC_URL=https://…",
         )
     if settings.PAYMENT_GATEWAY in ("", "none"):
         level = ADVICE if settings.PAYMENT_GATEWAY else WRONG
-        yield Finding(level, "No payment gateway: nothing can be ordered here", "PAYMENT_GATEWAY=…, or none on purpose")
+        yield Finding(
+            level,
+            "No payment gateway: nothing can be ordered here",
+            "PAYMENT_GATEWAY=…, or none on purpose",
+        )
     elif settings.PAYMENT_GATEWAY == "testbank" and not (settings.DEMO or settings.DEBUG):
-        yield Finding(WRONG, "The test bank takes no money, and only a showroom uses it", "PAYMENT_GATEWAY=…")
+        yield Finding(
+            WRONG, "The test bank takes no money, and only a showroom uses it", "PAYMENT_GATEWAY=…"
+        )
     host = settings.PUBLIC_URL.split("://")[-1].split("/")[0].split(":")[0]
     if not _is_allowed(host):
-        yield Finding(WRONG, f"ALLOWED_HOSTS refuses {host}, the host of PUBLIC_URL", f"ALLOWED_HOSTS={host}")
+        yield Finding(
+            WRONG, f"ALLOWED_HOSTS refuses {host}, the host of PUBLIC_URL", f"ALLOWED_HOSTS={host}"
+        )
 
 
 def _is_allowed(host: str) -> bool:
     return any(
-        host == name or name == "*" or (name.startswith(".") and host.endswith(name)) for name in settings.ALLOWED_HOSTS
+        host == name or name == "*" or (name.startswith(".") and host.endswith(name))
+        for name in settings.ALLOWED_HOSTS
     )
 
 
@@ -194,13 +225,19 @@ def _mail() -> Iterator[Finding]:
         )
         return
     server = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
-    connect: Callable[..., smtplib.SMTP] = smtplib.SMTP_SSL if settings.EMAIL_USE_SSL else smtplib.SMTP
+    connect: Callable[..., smtplib.SMTP] = (
+        smtplib.SMTP_SSL if settings.EMAIL_USE_SSL else smtplib.SMTP
+    )
     try:
         with connect(settings.EMAIL_HOST, settings.EMAIL_PORT, timeout=5) as connection:
             connection.noop()
     except (OSError, smtplib.SMTPException) as error:
         own = settings.EMAIL_HOST.startswith(_LOOPBACK)
-        mend = "`make run` starts a mail catcher" if own else "EMAIL_URL=smtp+tls://user:password@host:587"
+        mend = (
+            "`make run` starts a mail catcher"
+            if own
+            else "EMAIL_URL=smtp+tls://user:password@host:587"
+        )
         yield Finding(ADVICE if own else WRONG, f"No mail server at {server}: {error}", mend)
     else:
         yield Finding(GOOD, f"A mail server answers at {server}")
@@ -210,7 +247,11 @@ def _unreachable(own_node: bool) -> Finding:
     database = settings.DATABASES[ALIAS]
     where = f"{database['HOST']} port {database['OPTIONS']['connection']['port']}"
     if own_node:
-        return Finding(WRONG, f"No Cassandra answers on {where}", "`make run`, or python manage.py cassandra start")
+        return Finding(
+            WRONG,
+            f"No Cassandra answers on {where}",
+            "`make run`, or python manage.py cassandra start",
+        )
     return Finding(
         WRONG,
         f"No Cassandra answers on {where}",
@@ -233,22 +274,37 @@ def _versions(connected: Session) -> Iterator[Finding]:
     hosts = connected.cluster.metadata.all_hosts()
     down = [host.address for host in hosts if host.is_up is False]
     versions = sorted({host.release_version for host in hosts if host.release_version})
-    yield Finding(GOOD, f"{len(hosts)} Cassandra node{'s' if len(hosts) > 1 else ''}, version {', '.join(versions)}")
+    yield Finding(
+        GOOD,
+        f"{len(hosts)} Cassandra node{'s' if len(hosts) > 1 else ''}, version {', '.join(versions)}",
+    )
     if any(int(version.split(".")[0]) < 5 for version in versions):
         yield Finding(
-            WRONG, "The shop needs Cassandra 5.0: its stock is counted by conditional arithmetic", "upgrade the cluster"
+            WRONG,
+            "The shop needs Cassandra 5.0: its stock is counted by conditional arithmetic",
+            "upgrade the cluster",
         )
     if len(versions) > 1:
-        yield Finding(ADVICE, "The nodes run different versions", "finish the upgrade before the next schema change")
+        yield Finding(
+            ADVICE,
+            "The nodes run different versions",
+            "finish the upgrade before the next schema change",
+        )
     if down:
         yield Finding(WRONG, f"Nodes are down: {', '.join(down)}", "look at their system.log")
 
 
 def _paxos(connected: Session) -> Iterator[Finding]:
-    old = [address for address, value in _setting(connected, "paxos_variant").items() if not value.startswith("v2")]
+    old = [
+        address
+        for address, value in _setting(connected, "paxos_variant").items()
+        if not value.startswith("v2")
+    ]
     if old:
         yield Finding(
-            ADVICE, f"Paxos v1 on {', '.join(old)}: twice the round trips of v2", "paxos_variant: v2 in cassandra.yaml"
+            ADVICE,
+            f"Paxos v1 on {', '.join(old)}: twice the round trips of v2",
+            "paxos_variant: v2 in cassandra.yaml",
         )
     else:
         yield Finding(GOOD, "Paxos v2 everywhere")
@@ -258,9 +314,15 @@ def _authentication(connected: Session) -> Iterator[Finding]:
     database = settings.DATABASES[ALIAS]
     if database["USER"] == "cassandra":
         yield Finding(
-            WRONG, "The shop logs in as the superuser `cassandra`", "a role of its own in CASSANDRA_USERNAME, _PASSWORD"
+            WRONG,
+            "The shop logs in as the superuser `cassandra`",
+            "a role of its own in CASSANDRA_USERNAME, _PASSWORD",
         )
-    exposed = [host.address for host in connected.cluster.metadata.all_hosts() if not host.address.startswith("127.")]
+    exposed = [
+        host.address
+        for host in connected.cluster.metadata.all_hosts()
+        if not host.address.startswith("127.")
+    ]
     if exposed and not database["USER"]:
         yield Finding(
             ADVICE if settings.DEBUG or settings.DEMO else WRONG,
@@ -280,19 +342,28 @@ def _replication(connected: Session) -> Iterator[Finding]:
     for host in cluster.all_hosts():
         centres[host.datacenter] = centres.get(host.datacenter, 0) + 1
     factors = _factors(keyspace.replication_strategy.export_for_schema(), centres)
-    told = ", ".join(f"{centre}: {factor} of {centres.get(centre, 0)} nodes" for centre, factor in factors.items())
+    told = ", ".join(
+        f"{centre}: {factor} of {centres.get(centre, 0)} nodes"
+        for centre, factor in factors.items()
+    )
     yield Finding(GOOD, f"Keyspace {name} is kept on {told}")
     alter = f"ALTER KEYSPACE {name} WITH replication = …, then nodetool repair --full {name}"
     for centre, factor in factors.items():
         nodes = centres.get(centre, 0)
         if factor > nodes:
-            yield Finding(WRONG, f"{factor} copies are asked for in {centre}, which has {nodes} nodes", alter)
+            yield Finding(
+                WRONG, f"{factor} copies are asked for in {centre}, which has {nodes} nodes", alter
+            )
         elif nodes >= 3 and factor < 3:
             yield Finding(
-                ADVICE, f"{factor} of {nodes} nodes in {centre} keep a row: one node down stops writes", alter
+                ADVICE,
+                f"{factor} of {nodes} nodes in {centre} keep a row: one node down stops writes",
+                alter,
             )
     if len(centres) > 1 and "SimpleStrategy" in keyspace.replication_strategy.export_for_schema():
-        yield Finding(WRONG, f"SimpleStrategy mixes the data centres {', '.join(centres)} up", alter)
+        yield Finding(
+            WRONG, f"SimpleStrategy mixes the data centres {', '.join(centres)} up", alter
+        )
 
 
 def _factors(strategy: str, centres: dict[str, int]) -> dict[str, int]:
@@ -309,7 +380,9 @@ def _schema(connected: Session) -> Iterator[Finding]:
         return
     gone = []
     total = 0
-    introspection: Any = connections[ALIAS].introspection  # the engine's own, which knows cqlengine's models
+    introspection: Any = connections[
+        ALIAS
+    ].introspection  # the engine's own, which knows cqlengine's models
     for model in itertools.chain.from_iterable(introspection.cql_models.values()):
         total += 1
         gone += _missing_from(keyspace, model)

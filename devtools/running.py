@@ -67,7 +67,12 @@ class Run:
         # Thousands of writes at once are slow ones each; what fails is told by the command itself.
         environment = self.environment | {"LOG_LEVEL": "ERROR"}
         done = subprocess.run(
-            command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=quiet, check=False
+            command,
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=quiet,
+            check=False,
         )
         if done.returncode:
             printed = (done.stdout + done.stderr).decode(errors="replace") if quiet else ""
@@ -93,7 +98,9 @@ class Run:
     def record(self) -> None:
         """Write down which processes belong to this run."""
         pids = {name: process.pid for name, process in self.processes.items()}
-        _record_path(os.getpid()).write_text(json.dumps({"port": self.port, "parts": pids}) + "\n", encoding="utf-8")
+        _record_path(os.getpid()).write_text(
+            json.dumps({"port": self.port, "parts": pids}) + "\n", encoding="utf-8"
+        )
 
     def wait_until_open(self) -> None:
         """Return once the shop answers. Raises RunError if a part ends first or nothing answers in time."""
@@ -101,7 +108,9 @@ class Run:
         while not _answers(f"{self.address}healthz"):
             self.check()
             if time.monotonic() > deadline:
-                raise RunError(f"{self.address} does not answer after {OPEN_SECONDS:.0f} s.\n{self.tail('web')}")
+                raise RunError(
+                    f"{self.address} does not answer after {OPEN_SECONDS:.0f} s.\n{self.tail('web')}"
+                )
             time.sleep(0.2)
         self.check()
 
@@ -109,7 +118,9 @@ class Run:
         """Raise RunError if a part has ended by itself."""
         for name, process in self.processes.items():
             if process.poll() is not None:
-                raise RunError(f"The {name} process ended (exit code {process.returncode}).\n{self.tail(name)}")
+                raise RunError(
+                    f"The {name} process ended (exit code {process.returncode}).\n{self.tail(name)}"
+                )
 
     def tail(self, name: str) -> str:
         """Return the last lines of a part's log."""
@@ -133,7 +144,9 @@ class Run:
         _record_path(os.getpid()).unlink(missing_ok=True)
 
 
-def serve(*, port: int, development: bool, prepare: bool, logins: Sequence[tuple[str, str, str]], say: Say) -> None:
+def serve(
+    *, port: int, development: bool, prepare: bool, logins: Sequence[tuple[str, str, str]], say: Say
+) -> None:
     """Run the shop until it is told to stop by SIGINT, SIGTERM or SIGHUP.
 
     With `prepare` the tables, the showroom and the static files are brought up to date before. `logins` are (who,
@@ -172,7 +185,10 @@ def stop(say: Say) -> int:
         # The run ends its parts itself; what a killed one has left behind is ended after it.
         found = sum(
             _end(pids, timeout)
-            for pids, timeout in ((run, CLOSE_SECONDS + control.STOP_SECONDS), (parts, CLOSE_SECONDS))
+            for pids, timeout in (
+                (run, CLOSE_SECONDS + control.STOP_SECONDS),
+                (parts, CLOSE_SECONDS),
+            )
         )
         if found:
             say(f"Stopped the run on port {record['port']}")
@@ -196,12 +212,16 @@ def _end(pids: Sequence[int], timeout: float) -> int:
 def _of_this_checkout(pid: int) -> psutil.Process | None:
     try:
         process = psutil.Process(pid)
-        return process if process.cwd() == str(ROOT) and "python" in process.name().lower() else None
+        return (
+            process if process.cwd() == str(ROOT) and "python" in process.name().lower() else None
+        )
     except psutil.Error:
         return None
 
 
-def _open_door(stack: contextlib.ExitStack, port: int, development: bool, say: Say) -> tuple[socket.socket, Run]:
+def _open_door(
+    stack: contextlib.ExitStack, port: int, development: bool, say: Say
+) -> tuple[socket.socket, Run]:
     """Take the port at once and keep it: a second run that looks for one must find it taken."""
     free = machine.free_port(port, ["127.0.0.1"])
     if free != port:
@@ -239,7 +259,16 @@ def _launch_all(run: Run, listener: socket.socket) -> None:
         run.launch("web", [python, "manage.py", "runserver", f"127.0.0.1:{run.port}"])
     else:
         door = listener.fileno()
-        command = [python, "-m", "gunicorn", "-c", "gunicorn.conf.py", "-b", f"fd://{door}", "storefront.wsgi"]
+        command = [
+            python,
+            "-m",
+            "gunicorn",
+            "-c",
+            "gunicorn.conf.py",
+            "-b",
+            f"fd://{door}",
+            "storefront.wsgi",
+        ]
         run.launch("web", command, keep_open=(door,))
 
 
@@ -251,10 +280,15 @@ def _welcome(run: Run, logins: Sequence[tuple[str, str, str]]) -> str:
     lines += [f"  {name:<8} {value}" for name, value in rows]
     lines += ["", "Demo logins:"] if logins else []
     lines += [f"  {who:<8} {email}   password  {password}" for who, email, password in logins]
-    lines += ["  Staff and admin are asked for a code next: in a showroom the page shows it."] if logins else []
+    lines += (
+        ["  Staff and admin are asked for a code next: in a showroom the page shows it."]
+        if logins
+        else []
+    )
     lines += [
         "",
-        "Ctrl-C closes the shop." + ("" if run.development else f" Logs are in {RUN.relative_to(ROOT)}/logs."),
+        "Ctrl-C closes the shop."
+        + ("" if run.development else f" Logs are in {RUN.relative_to(ROOT)}/logs."),
     ]
     return "\n".join([*lines, ""])
 

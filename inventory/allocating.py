@@ -15,7 +15,9 @@ from inventory.queries import WAREHOUSES, hold_id_for
 
 def in_order(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
     """Return allocations in the order in which everybody takes goods, so that no two orders wait for each other's."""
-    return tuple(sorted(allocations, key=lambda each: (each.variant_id, each.warehouse_id, each.line_number)))
+    return tuple(
+        sorted(allocations, key=lambda each: (each.variant_id, each.warehouse_id, each.line_number))
+    )
 
 
 def needed(wants: Iterable[Want]) -> dict[UUID, int]:
@@ -31,7 +33,10 @@ def chosen(wants: Sequence[Want], units: Callable[[UUID, str], int]) -> tuple[st
     variants = needed(wants)
     for parcels in range(1 if variants else 0, len(WAREHOUSES) + 1):
         for places in combinations(WAREHOUSES, parcels):
-            if all(sum(units(variant, place) for place in places) >= most for variant, most in variants.items()):
+            if all(
+                sum(units(variant, place) for place in places) >= most
+                for variant, most in variants.items()
+            ):
                 return places
     return None
 
@@ -43,9 +48,15 @@ def planned(
     waiting = _waiting(wants, units)
     wants_now = [want for want in wants if want not in waiting]
     places = chosen(wants_now, units)
-    if places is None or any(units(variant, AHEAD) < most for variant, most in needed(waiting).items()):
+    if places is None or any(
+        units(variant, AHEAD) < most for variant, most in needed(waiting).items()
+    ):
         return None
-    left = {(want.variant_id, place): units(want.variant_id, place) for want in wants_now for place in places}
+    left = {
+        (want.variant_id, place): units(want.variant_id, place)
+        for want in wants_now
+        for place in places
+    }
     plan = [_allocation(order_id, want, AHEAD, want.quantity, take) for want in waiting]
     for want in wants_now:
         whole = [place for place in places if left[want.variant_id, place] >= want.quantity]
@@ -61,7 +72,9 @@ def planned(
 
 def _waiting(wants: Sequence[Want], units: Callable[[UUID, str], int]) -> list[Want]:
     """Return the lines that the warehouses do not have, after those that come before them."""
-    left = {variant: sum(units(variant, place) for place in WAREHOUSES) for variant in needed(wants)}
+    left = {
+        variant: sum(units(variant, place) for place in WAREHOUSES) for variant in needed(wants)
+    }
     waiting = []
     for want in wants:
         if want.quantity > left[want.variant_id]:
@@ -73,4 +86,6 @@ def _waiting(wants: Sequence[Want], units: Callable[[UUID, str], int]) -> list[W
 
 def _allocation(order_id: UUID, want: Want, place: str, units: int, take: int) -> Allocation:
     hold_id = hold_id_for(order_id, want.line_number, want.variant_id, place, take)
-    return Allocation(want.line_number, want.product_id, want.variant_id, place, units, hold_id, order_id)
+    return Allocation(
+        want.line_number, want.product_id, want.variant_id, place, units, hold_id, order_id
+    )

@@ -58,7 +58,8 @@ def stock_in(rows: Iterable[Row]) -> dict[UUID, Stock]:
             on = row.ahead_on.date() if row.ahead_on else None
             ahead[row.variant_id] = Ahead(row.ahead, there[AHEAD], on)
     return {
-        variant_id: _stock(there, few.get(variant_id, 0), ahead.get(variant_id)) for variant_id, there in units.items()
+        variant_id: _stock(there, few.get(variant_id, 0), ahead.get(variant_id))
+        for variant_id, there in units.items()
     }
 
 
@@ -93,7 +94,9 @@ NUMBERS = read(
 
 def numbers_started(variant_id: UUID, warehouse_id: str, hold_id: UUID = SENTINEL) -> Pending:
     """Start reading a variant's numbers in a warehouse and, beside the sentinel's row, that of a hold."""
-    return NUMBERS.start(variant_id=variant_id, warehouse_id=warehouse_id, sentinel=SENTINEL, hold_id=hold_id)
+    return NUMBERS.start(
+        variant_id=variant_id, warehouse_id=warehouse_id, sentinel=SENTINEL, hold_id=hold_id
+    )
 
 
 def numbers(variant_id: UUID, warehouse_id: str) -> Numbers:
@@ -107,7 +110,9 @@ def numbers(variant_id: UUID, warehouse_id: str) -> Numbers:
     return Numbers(row.received, row.available, row.held, row.committed, row.shipped)
 
 
-def hold_id_for(order_id: UUID, line_number: int, variant_id: UUID, warehouse_id: str, take: int = 0) -> UUID:
+def hold_id_for(
+    order_id: UUID, line_number: int, variant_id: UUID, warehouse_id: str, take: int = 0
+) -> UUID:
     """Return the id that a hold always has, so that a repeated hold is recognised by its own row.
 
     `take` tells apart the times an order takes its stock: a paid order that had expired takes it once more.
@@ -123,8 +128,13 @@ def kept_for(order_id: UUID, lines: Mapping[UUID, int]) -> dict[UUID, int]:
     reading = []
     for variant_id, last in lines.items():
         for place in WAREHOUSES:
-            ids = [hold_id_for(order_id, number, variant_id, place) for number in range(1, last + 1)]
-            reading += [(variant_id, hold_id, numbers_started(variant_id, place, hold_id)) for hold_id in ids]
+            ids = [
+                hold_id_for(order_id, number, variant_id, place) for number in range(1, last + 1)
+            ]
+            reading += [
+                (variant_id, hold_id, numbers_started(variant_id, place, hold_id))
+                for hold_id in ids
+            ]
     kept = dict.fromkeys(lines, 0)
     for variant_id, hold_id, pending in reading:
         kept[variant_id] += sum(
@@ -190,7 +200,10 @@ def ledger(variant_id: UUID, warehouse_id: str, *, whole: bool = False) -> list[
     stand there twice; it counts once (see numbers_from).
     """
     shards = range(SHARDS_AT_MOST if whole else settings.STOCK_LEDGER_SHARDS)
-    reading = [LEDGER.start(variant_id=variant_id, warehouse_id=warehouse_id, shard=shard) for shard in shards]
+    reading = [
+        LEDGER.start(variant_id=variant_id, warehouse_id=warehouse_id, shard=shard)
+        for shard in shards
+    ]
     return [row for pending in reading for row in pending.rows()]
 
 
@@ -219,7 +232,9 @@ def numbers_from(holds: Iterable[Row], entries: Iterable[Row]) -> Numbers:
             most[key] = row.units if key not in most else max(most[key], row.units)
     for (_, _, kind, _), units in most.items():
         received += units if kind in ("received", "adjusted") else 0
-        committed += {"committed": units, "released_committed": -units, "shipped": -units}.get(kind, 0)
+        committed += {"committed": units, "released_committed": -units, "shipped": -units}.get(
+            kind, 0
+        )
         shipped += {"shipped": units, "returned": -units}.get(kind, 0)
     return Numbers(received, received - held - committed - shipped, held, committed, shipped)
 
@@ -243,7 +258,9 @@ def waiting_for(variant_id: UUID) -> list[UUID]:
     there = {place: pending.one() for place, pending in reading.items()}
     waits = there.pop(AHEAD)
     # What is held may be held for one of these, by whoever died on the way.
-    if not (waits and waits.committed) or not any(row and row.available + row.held > 0 for row in there.values()):
+    if not (waits and waits.committed) or not any(
+        row and row.available + row.held > 0 for row in there.values()
+    ):
         return []
     rows = [row for row in shelf(variant_id, AHEAD)[1] if row.state == "committed"]
     return list(dict.fromkeys(row.order_id for row in sorted(rows, key=lambda row: row.held_at)))

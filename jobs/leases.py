@@ -41,8 +41,12 @@ CLAIM = conditional(
     """UPDATE leases SET holder = :me, held_until = :until, worker = :worker WHERE job = :job
        IF holder = :seen_holder AND held_until = :seen_until AND last_run = :seen_run""",
 )
-RENEW = conditional("lease", "UPDATE leases SET held_until = :until WHERE job = :job IF holder = :me")
-MOVE = conditional("lease", "UPDATE leases SET position = :position WHERE job = :job IF holder = :me")
+RENEW = conditional(
+    "lease", "UPDATE leases SET held_until = :until WHERE job = :job IF holder = :me"
+)
+MOVE = conditional(
+    "lease", "UPDATE leases SET position = :position WHERE job = :job IF holder = :me"
+)
 RELEASE = conditional(
     "lease",
     """UPDATE leases SET holder = :nobody, held_until = :until, last_run = :ran_at, did = :did, did_at = :did_at,
@@ -133,7 +137,10 @@ class Lease:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._over.set()
         self._renewing.join()
@@ -141,7 +148,9 @@ class Lease:
         try:
             self._release()
         except CassandraUnavailable as away:
-            log.warning("%s: could not give the job back, its lease runs out by itself: %s", self.job, away)
+            log.warning(
+                "%s: could not give the job back, its lease runs out by itself: %s", self.job, away
+            )
 
     def _release(self) -> None:
         given_back = RELEASE.apply(
@@ -166,7 +175,9 @@ class Lease:
     def _renew(self) -> None:
         while not self._over.wait(RENEW_EVERY.total_seconds()):
             try:
-                renewed = RENEW.apply(if_lost=SEND_AGAIN, job=self.job, me=self.holder, until=datetime.now(UTC) + HOLD)
+                renewed = RENEW.apply(
+                    if_lost=SEND_AGAIN, job=self.job, me=self.holder, until=datetime.now(UTC) + HOLD
+                )
             except CassandraUnavailable as error:
                 log.warning("%s: could not renew the lease: %s", self.job, error)
                 continue
@@ -217,5 +228,9 @@ def moved(job: str, position: str) -> None:
     from the last position that was noted. Raises CassandraUnavailable.
     """
     held = _held.get({}).get(job)
-    if held is None or held.lost or not MOVE.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position):
+    if (
+        held is None
+        or held.lost
+        or not MOVE.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)
+    ):
         raise LeaseLost(f"{job}: this process does not hold the job")

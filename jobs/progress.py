@@ -55,5 +55,6 @@ class Progress:
 def progress(jobs: Sequence[Job], now: datetime) -> list[Progress]:
     """Return how all of these jobs stand. Raises CassandraUnavailable."""
     return [
-        Progress(job, standing, now) for job, standing in zip(jobs, standings([job.name for job in jobs]), strict=True)
+        Progress(job, standing, now)
+        for job, standing in zip(jobs, standings([job.name for job in jobs]), strict=True)
     ]

@@ -37,7 +37,10 @@ class Job:
 
 
 def shared(
-    name: str, every: timedelta, run: Callable[[datetime, Share], str], trails: timedelta = timedelta(0)
+    name: str,
+    every: timedelta,
+    run: Callable[[datetime, Share], str],
+    trails: timedelta = timedelta(0),
 ) -> list[Job]:
     """Return a heavy job as several, each with a lease of its own, that share its things among them."""
 

@@ -56,7 +56,9 @@ class Worker:
 
     def run(self) -> None:
         """Run until told to stop. While Cassandra is away, try again after 1, 2, 4 … 30 seconds."""
-        log.info("working on %s", ", ".join(job.name for job in self.jobs) or "nothing: no app has jobs")
+        log.info(
+            "working on %s", ", ".join(job.name for job in self.jobs) or "nothing: no app has jobs"
+        )
         backoff = 1.0
         while not self._stopping:
             try:
@@ -91,7 +93,9 @@ class Worker:
             return
         with held:
             self._run_held(job, held, now, late=now - due)
-        self._look_at[job.name] = self.clock() + (held.rest or job.every - min(job.every, self.clock() - now))
+        self._look_at[job.name] = self.clock() + (
+            held.rest or job.every - min(job.every, self.clock() - now)
+        )
 
     def _run_held(self, job: Job, held: Lease, now: datetime, late: timedelta) -> None:
         started = monotonic()
@@ -104,7 +108,11 @@ class Worker:
             held.rest = min(job.every, REST_AFTER_FAILURE)
             away = isinstance(error, CassandraUnavailable)
             log.error(
-                "%s failed after %.2f s: %s", job.name, monotonic() - started, error, exc_info=None if away else error
+                "%s failed after %.2f s: %s",
+                job.name,
+                monotonic() - started,
+                error,
+                exc_info=None if away else error,
             )
             return
         held.last_run, held.failure, held.took = now, "", timedelta(seconds=monotonic() - started)
@@ -123,7 +131,8 @@ class Worker:
     def _idle_seconds(self) -> float:
         now = self.clock()
         return min(
-            (max((at - now).total_seconds(), 0.0) for at in self._look_at.values()), default=LOOK_AGAIN.total_seconds()
+            (max((at - now).total_seconds(), 0.0) for at in self._look_at.values()),
+            default=LOOK_AGAIN.total_seconds(),
         )
 
     def _sleep(self, seconds: float) -> None:

@@ -18,7 +18,10 @@ def reachable(email: str) -> None:
     pass for somebody of the other.
     """
     try:
-        there = sanitize_address(email, "utf-8").casefold() == sanitize_address(email_key(email), "utf-8").casefold()
+        there = (
+            sanitize_address(email, "utf-8").casefold()
+            == sanitize_address(email_key(email), "utf-8").casefold()
+        )
     except ValueError as error:  # what `send` would raise
         raise ValidationError("Enter an e-mail address like name@example.com") from error
     if not there:

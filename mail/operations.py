@@ -28,7 +28,9 @@ from mail.addresses import email_key
 
 HINT = write("mail", "INSERT INTO outbox_by_minute (minute, mail_id) VALUES (:minute, :mail_id)")
 UNHINT = write("mail", "DELETE FROM outbox_by_minute WHERE minute = :minute AND mail_id = :mail_id")
-TO_RECIPIENT = write("mail", "INSERT INTO mails_by_recipient (recipient, mail_id) VALUES (:recipient, :mail_id)")
+TO_RECIPIENT = write(
+    "mail", "INSERT INTO mails_by_recipient (recipient, mail_id) VALUES (:recipient, :mail_id)"
+)
 RECIPIENT_FORGOTTEN = write("mail", "DELETE FROM mails_by_recipient WHERE recipient = :recipient")
 DROPPED = conditional("mail", "DELETE FROM mails WHERE mail_id = :mail_id IF EXISTS")
 CLAIM = conditional(
@@ -44,7 +46,8 @@ ATTEMPT = conditional(
 )
 # What was sent is not kept: a mail may hold a link that opens something.
 SENT = conditional(
-    "mail", "UPDATE mails SET sent_at = :now, text = null, html = null WHERE mail_id = :mail_id IF claim = :claim"
+    "mail",
+    "UPDATE mails SET sent_at = :now, text = null, html = null WHERE mail_id = :mail_id IF claim = :claim",
 )
 
 # From the first failure on: the wait in minutes before each further attempt, about a day in all. Then we give up. The
@@ -115,11 +118,17 @@ def mails_dropped(email: str, keep: UUID) -> None:
 
 
 def _text(name: str, context: Mapping[str, Any]) -> str:
-    return str(Engine.get_default().get_template(name).render(Context({**_everywhere(), **context}, autoescape=False)))
+    return str(
+        Engine.get_default()
+        .get_template(name)
+        .render(Context({**_everywhere(), **context}, autoescape=False))
+    )
 
 
 def _html(name: str, context: Mapping[str, Any]) -> str:
-    return str(Engine.get_default().get_template(name).render(Context({**_everywhere(), **context})))
+    return str(
+        Engine.get_default().get_template(name).render(Context({**_everywhere(), **context}))
+    )
 
 
 def _everywhere() -> dict[str, str]:
@@ -158,7 +167,9 @@ def _hints(minutes: list[datetime], most: int, share: Share) -> tuple[list[Row],
     """
     found: list[Row] = []
     while minutes and len(found) < most:
-        found += [hint for hint in queries.hints(minutes[:_AT_ONCE], _AT_ONCE) if share.has(hint.mail_id)]
+        found += [
+            hint for hint in queries.hints(minutes[:_AT_ONCE], _AT_ONCE) if share.has(hint.mail_id)
+        ]
         minutes = minutes[_AT_ONCE:]
     return found, minutes
 
@@ -219,9 +230,16 @@ class _Run:
             # ValueError: an address that cannot be written. It must not keep all other mails from being sent.
             self.failed += 1
             if again:
-                log.warning("mail %s, attempt %d failed: %s", mail.mail_id, attempt, type(error).__name__)
+                log.warning(
+                    "mail %s, attempt %d failed: %s", mail.mail_id, attempt, type(error).__name__
+                )
             else:
-                log.error("mail %s given up after %d attempts: %s", mail.mail_id, attempt, type(error).__name__)
+                log.error(
+                    "mail %s given up after %d attempts: %s",
+                    mail.mail_id,
+                    attempt,
+                    type(error).__name__,
+                )
             self._reconnect()
             return
         self.sent += 1

@@ -12,7 +12,12 @@ def held(person: Person) -> dict[str, Any]:
     """Return the mails of the last 30 days. Their text is not among it: it is not kept once a mail is sent, and may open something before."""
     return {
         "mails": [
-            {"to": row.recipient, "subject": row.subject, "queued_at": row.queued_at, "sent_at": row.sent_at}
+            {
+                "to": row.recipient,
+                "subject": row.subject,
+                "queued_at": row.queued_at,
+                "sent_at": row.sent_at,
+            }
             for row in queries.mails_to(person.email)
         ]
     }

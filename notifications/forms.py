@@ -19,7 +19,9 @@ class WaitForm(Form):
         label="E-mail address",
         max_length=254,
         validators=[reachable],
-        widget=forms.EmailInput({"autocomplete": "email", "spellcheck": "false", "autocapitalize": "none"}),
+        widget=forms.EmailInput(
+            {"autocomplete": "email", "spellcheck": "false", "autocapitalize": "none"}
+        ),
         error_messages={"required": _EMAIL_WRONG, "invalid": _EMAIL_WRONG},
     )
 

@@ -37,7 +37,10 @@ WAIT = write(
     "waiting",
     "INSERT INTO waits_by_address (email_key, variant_id, product_id) VALUES (:email_key, :variant_id, :product_id)",
 )
-WAIT_ENDED = write("waiting", "DELETE FROM waits_by_address WHERE email_key = :email_key AND variant_id = :variant_id")
+WAIT_ENDED = write(
+    "waiting",
+    "DELETE FROM waits_by_address WHERE email_key = :email_key AND variant_id = :variant_id",
+)
 WAITER = conditional(
     "waiting",
     """INSERT INTO waiters_by_variant (variant_id, email_key, email, product_id, asked_at)
@@ -50,7 +53,8 @@ WAITER_AGAIN = conditional(
        WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS""",
 )
 WAITER_GONE = conditional(
-    "waiting", "DELETE FROM waiters_by_variant WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS"
+    "waiting",
+    "DELETE FROM waiters_by_variant WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS",
 )
 # A variant is written down before its waiter: only after this time the lack of one means that there is none.
 SETTLED_AFTER = timedelta(minutes=5)
@@ -65,7 +69,9 @@ def waiting_asked(wish: Wish, product: Product, variant: Variant, now: datetime)
     link = settings.PUBLIC_URL + reverse("notifications:waiting", args=[wish.token()])
     context = {"name": label(product.name, variant.options), "url": link}
     key = email_key(wish.email)
-    mail_queued(uuid5(wish.variant_id, key), f"asked:{now:%Y-%m-%d}", wish.email, "waiting", context, now)
+    mail_queued(
+        uuid5(wish.variant_id, key), f"asked:{now:%Y-%m-%d}", wish.email, "waiting", context, now
+    )
 
 
 def waiter_added(wish: Wish, now: datetime) -> None:
@@ -73,7 +79,10 @@ def waiter_added(wish: Wish, now: datetime) -> None:
 
     Raises CassandraUnavailable.
     """
-    key, what = email_key(wish.email), {"variant_id": wish.variant_id, "product_id": wish.product_id}
+    key, what = (
+        email_key(wish.email),
+        {"variant_id": wish.variant_id, "product_id": wish.product_id},
+    )
     WAITED_FOR.run(bucket=bucket_of(wish.variant_id), **what)
     WAIT.run(email_key=key, **what)
     waiter = {"email_key": key, "email": wish.email, "now": now, **what}
@@ -124,7 +133,9 @@ def _told(row: Row, goods: Goods, now: datetime) -> int:
         WAIT_ENDED.run(email_key=waiter.email_key, variant_id=row.variant_id)
         WAITER_GONE.apply(if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=waiter.email_key)
     if not waiters and waiting.written_at(row) < now - SETTLED_AFTER:
-        NOT_WAITED_FOR.run(bucket=bucket_of(row.variant_id), variant_id=row.variant_id, written=row.written)
+        NOT_WAITED_FOR.run(
+            bucket=bucket_of(row.variant_id), variant_id=row.variant_id, written=row.written
+        )
     return len(waiters)
 
 

@@ -11,7 +11,10 @@ from web.personal import Person
 def held(person: Person) -> dict[str, Any]:
     """Return what the person waits for, and since when."""
     return {
-        "waits_for": [{"product_id": row.product_id, "since": row.asked_at} for row in queries.waits_of(person.email)]
+        "waits_for": [
+            {"product_id": row.product_id, "since": row.asked_at}
+            for row in queries.waits_of(person.email)
+        ]
     }
 
 

@@ -28,7 +28,9 @@ WAITER = read(
     """SELECT email, product_id, asked_at FROM waiters_by_variant
        WHERE variant_id = :variant_id AND email_key = :email_key""",
 )
-WAITS = read("waiting", "SELECT variant_id, product_id FROM waits_by_address WHERE email_key = :email_key")
+WAITS = read(
+    "waiting", "SELECT variant_id, product_id FROM waits_by_address WHERE email_key = :email_key"
+)
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,9 @@ class Wish:
 
     def token(self) -> str:
         """Return it signed, for the link that confirms it."""
-        return signing.dumps([self.product_id.hex, self.variant_id.hex, self.email], salt=_SALT, compress=True)
+        return signing.dumps(
+            [self.product_id.hex, self.variant_id.hex, self.email], salt=_SALT, compress=True
+        )
 
 
 def wish_in(token: str) -> Wish | None:
@@ -81,7 +85,9 @@ def waited_for() -> Iterator[Row]:
 def waits_of(email: str) -> list[Row]:
     """Return what an address waits for: variant, product and since when. Raises CassandraUnavailable."""
     key = email_key(email)
-    reading = [WAITER.start(variant_id=row.variant_id, email_key=key) for row in WAITS.all(email_key=key)]
+    reading = [
+        WAITER.start(variant_id=row.variant_id, email_key=key) for row in WAITS.all(email_key=key)
+    ]
     return [row for pending in reading if (row := pending.one())]
 
 

@@ -30,11 +30,16 @@ from web.rendering import done, page, too_many
 @own
 def wait(request: HttpRequest) -> HttpResponse:
     """Ask to be told when a variant is back. A member's address is known; a guest's is confirmed by a mail."""
-    form = WaitForm(request.POST if request.method == "POST" else None, initial={"variant": request.GET.get("variant")})
+    form = WaitForm(
+        request.POST if request.method == "POST" else None,
+        initial={"variant": request.GET.get("variant")},
+    )
     try:
         goods = goods_named(form["variant"].value())
     except NoLongerSold as gone:
-        return page(request, "notifications/wait.html", {"gone": str(gone)}, part="answer", status=422)
+        return page(
+            request, "notifications/wait.html", {"gone": str(gone)}, part="answer", status=422
+        )
     context: dict[str, Any] = {"form": form, "product": goods[0], "variant": goods[1]}
     if request.method != "POST":
         return page(request, "notifications/wait.html", context)
@@ -55,7 +60,9 @@ def wait(request: HttpRequest) -> HttpResponse:
     else:
         return page(request, "notifications/wait.html", context, part="answer", status=422)
     messages.success(request, words)
-    return done(request, _page_of(*goods), "notifications/wait.html", {"words": words}, part="answer")
+    return done(
+        request, _page_of(*goods), "notifications/wait.html", {"words": words}, part="answer"
+    )
 
 
 @get_or_post
@@ -70,10 +77,14 @@ def waiting(request: HttpRequest, token: str) -> HttpResponse:
         return page(request, "notifications/wait_over.html", {}, status=410)
     if request.method != "POST":
         return page(
-            request, "notifications/waiting.html", {"wish": wish, "product": found, "variant": variant, "token": token}
+            request,
+            "notifications/waiting.html",
+            {"wish": wish, "product": found, "variant": variant, "token": token},
         )
     operations.waiter_added(wish, datetime.now(UTC))
-    messages.success(request, f"We will write to {wish.email} as soon as {_label(found, variant)} is back.")
+    messages.success(
+        request, f"We will write to {wish.email} as soon as {_label(found, variant)} is back."
+    )
     return redirect(_page_of(found, variant))
 
 

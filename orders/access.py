@@ -49,7 +49,9 @@ def _is_members(request: HttpRequest, order: Order) -> bool:
     return request.user.is_authenticated and request.user.pk == order.user_id
 
 
-def by_its_buyer(view: Callable[[HttpRequest, Order], HttpResponse]) -> Callable[[HttpRequest, str], HttpResponse]:
+def by_its_buyer(
+    view: Callable[[HttpRequest, Order], HttpResponse],
+) -> Callable[[HttpRequest, str], HttpResponse]:
     """Give a view the visitor's own order; whoever may only read it is led to sign in.
 
     It raises Http404 where there is no such order, or it is somebody else's.
@@ -62,7 +64,9 @@ def by_its_buyer(view: Callable[[HttpRequest, Order], HttpResponse]) -> Callable
             return view(request, order)
         if not request.user.is_authenticated:
             return to_login(request)
-        messages.info(request, "This order belongs to another account. Sign in with that one to change it.")
+        messages.info(
+            request, "This order belongs to another account. Sign in with that one to change it."
+        )
         return redirect("orders:detail", order.number)
 
     return checked

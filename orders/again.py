@@ -46,7 +46,9 @@ class ItemToday:
         if self.left < self.item.quantity:
             found.append(f"only {self.left} left, you had {self.item.quantity}")
         if self.price != self.item.unit_price:
-            found.append(f"was {format_money(self.item.unit_price)}, now {format_money(self.price)}")
+            found.append(
+                f"was {format_money(self.item.unit_price)}, now {format_money(self.price)}"
+            )
         return found
 
 

@@ -38,11 +38,15 @@ def of_changes(order: Order) -> frozenset[str]:
     return frozenset(
         str(event.details["refund"])
         for event, before in pairwise(order.events)
-        if event.kind == "refund_owed" and before.kind == "changed" and event.details.get("reason") == CHANGED
+        if event.kind == "refund_owed"
+        and before.kind == "changed"
+        and event.details.get("reason") == CHANGED
     )
 
 
-def paid_back_by_line(order: Order, ordered: Mapping[int, int]) -> tuple[dict[int, int], dict[int, int]]:
+def paid_back_by_line(
+    order: Order, ordered: Mapping[int, int]
+) -> tuple[dict[int, int], dict[int, int]]:
     """Return the units of each line that were paid back and are still in the order, and those that went out since.
 
     `ordered` are the units by line that it was placed with. Those that are paid back go out first. What goes out by a
@@ -55,7 +59,9 @@ def paid_back_by_line(order: Order, ordered: Mapping[int, int]) -> tuple[dict[in
             for line, count in units(event.details.get("lines")).items():
                 back[line] = min(back.get(line, 0) + count, there.get(line, 0))
         elif event.kind == "changed":
-            for line, left in ((int(line), int(left)) for line, left in event.details["lines"].items()):
+            for line, left in (
+                (int(line), int(left)) for line, left in event.details["lines"].items()
+            ):
                 gone = min(back[line], there[line] - left)
                 back[line], out[line], there[line] = back[line] - gone, out[line] + gone, left
     return back, out
@@ -63,7 +69,9 @@ def paid_back_by_line(order: Order, ordered: Mapping[int, int]) -> tuple[dict[in
 
 def refundable(order: Order) -> Money:
     """Return how much may still be decided to go back: what was taken without what has gone, or is about to."""
-    return order.captured - order.refunded - sum((each.amount for each in order.owed), order.total * 0)
+    return (
+        order.captured - order.refunded - sum((each.amount for each in order.owed), order.total * 0)
+    )
 
 
 def to_capture(order: Order) -> Money:
@@ -122,7 +130,9 @@ def after(order: Order, kind: str, details: Mapping[str, Any]) -> Balance:
         if minor(amount) <= 0 or amount > refundable(order) or _named(order, details["refund"]):
             raise MoveRefused(order, kind)
     elif kind == "refunded":
-        if amount > captured - refunded or details["refund"] not in {each.refund_id for each in order.owed}:
+        if amount > captured - refunded or details["refund"] not in {
+            each.refund_id for each in order.owed
+        }:
             raise MoveRefused(order, kind)
         refunded += amount
         payment = "refunded" if refunded == captured else "partially_refunded"

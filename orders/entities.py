@@ -105,9 +105,14 @@ class Order:
 
     def _taxed(self, lines: tuple[Item, ...]) -> tuple[Item, ...]:
         """Return lines with their share of the tax that is added."""
-        taxed = [*((line.tax_class, line.line_total - line.discount) for line in lines), ("standard", self.delivery)]
+        taxed = [
+            *((line.tax_class, line.line_total - line.discount) for line in lines),
+            ("standard", self.delivery),
+        ]
         shares = added_by_line(taxed, self.taxes, self.country)
-        return tuple(replace(line, tax_added=added) for line, added in zip(lines, shares, strict=False))
+        return tuple(
+            replace(line, tax_added=added) for line, added in zip(lines, shares, strict=False)
+        )
 
     @cached_property
     def _parcels(self) -> tuple[Parcel, ...]:
@@ -117,7 +122,12 @@ class Order:
         """Return its parcels in the order of their packing, with the goods in them where the items are given."""
         of = {item.line_number: item for item in items}
         return tuple(
-            replace(each, contents=tuple(Content(of[line], units) for line, units in each.lines.items() if line in of))
+            replace(
+                each,
+                contents=tuple(
+                    Content(of[line], units) for line, units in each.lines.items() if line in of
+                ),
+            )
             for each in self._parcels
         )
 
@@ -235,7 +245,9 @@ class Order:
         """What the shopper may read of the history, the newest first."""
         # What staff write on a move is for staff; the shop's own notes are for the shopper.
         return tuple(
-            event if event.actor == "system" else replace(event, note="") for event in self.events if event.public
+            event if event.actor == "system" else replace(event, note="")
+            for event in self.events
+            if event.public
         )
 
     @property

@@ -21,7 +21,9 @@ class CartOrdered(OrderError):
     """The cart has become an order already, which waits for its payment."""
 
     def __init__(self, order: Order) -> None:
-        super().__init__(f"You have ordered this already: order {order.number} waits for its payment.")
+        super().__init__(
+            f"You have ordered this already: order {order.number} waits for its payment."
+        )
         self.order = order
 
 
@@ -36,7 +38,9 @@ class CheckoutBusy(OrderError):
     """The same checkout is being placed at this moment by another request, which takes long."""
 
     def __init__(self) -> None:
-        super().__init__("Your order is being placed at this moment. Please wait a few seconds and try again.")
+        super().__init__(
+            "Your order is being placed at this moment. Please wait a few seconds and try again."
+        )
 
 
 class MoveRefused(OrderError):
@@ -63,7 +67,9 @@ class TooManyAttempts(OrderError):
     """An order's payment was tried as often as one may."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"The payment was tried {limit} times, which is as often as we can. Please write to us.")
+        super().__init__(
+            f"The payment was tried {limit} times, which is as often as we can. Please write to us."
+        )
 
 
 class NotPayable(OrderError):

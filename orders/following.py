@@ -90,9 +90,13 @@ def _changed(order: Order, details: dict[str, Any]) -> Order:
         total=money(sums["total"], currency),
         tax=money(sums["tax"], currency),
         taxes=tuple(
-            TaxPart(Decimal(part["rate"]), money(part["net"], currency), money(part["tax"], currency))
+            TaxPart(
+                Decimal(part["rate"]), money(part["net"], currency), money(part["tax"], currency)
+            )
             for part in sums["taxes"]
         ),
-        discounts=tuple(Discount(part["name"], money(part["amount"], currency)) for part in sums["discounts"]),
+        discounts=tuple(
+            Discount(part["name"], money(part["amount"], currency)) for part in sums["discounts"]
+        ),
         item_count=sums["item_count"],
     )

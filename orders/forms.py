@@ -80,7 +80,9 @@ class LookupForm(Form):
         label="Order number",
         max_length=40,
         help_text="It is in your confirmation mail, like 7KQF-3M9X",
-        widget=forms.TextInput({"autocomplete": "off", "class": "input--short", "autocapitalize": "characters"}),
+        widget=forms.TextInput(
+            {"autocomplete": "off", "class": "input--short", "autocapitalize": "characters"}
+        ),
         error_messages={"required": "Enter the order number"},
     )
     email = email_field()

@@ -78,10 +78,14 @@ class _Page(FPDF):
         self.set_draw_color(*_LINE)
         self.add_page()
 
-    def write_line(self, text: str, size: float = 9.5, style: str = "", align: str = "L", width: float = 0) -> None:
+    def write_line(
+        self, text: str, size: float = 9.5, style: str = "", align: str = "L", width: float = 0
+    ) -> None:
         """Write a text of one or more lines and go on below it."""
         self.set_font(_FAMILY, style, size)
-        self.multi_cell(width, size * 0.5, written(text), align=align, new_x=XPos.LEFT, new_y=YPos.NEXT)
+        self.multi_cell(
+            width, size * 0.5, written(text), align=align, new_x=XPos.LEFT, new_y=YPos.NEXT
+        )
 
     def footer(self) -> None:
         """Write who sells and the page's number; fpdf2 calls this at the end of each page."""
@@ -108,7 +112,9 @@ class _Page(FPDF):
             self.set_font(_FAMILY, "B" if value == order.number else "", 9.5)
             self.cell(0, 5, written(value), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
         self.set_y(max(self.get_y(), top + 26) + 4)
-        self.write_line("Invoice" if order.state != CANCELLED else "Invoice of a cancelled order", 16, "B")
+        self.write_line(
+            "Invoice" if order.state != CANCELLED else "Invoice of a cancelled order", 16, "B"
+        )
         self.ln(3)
 
     def _facts(self) -> list[tuple[str, str]]:
@@ -182,7 +188,12 @@ class _Page(FPDF):
         """Write the tax of each rate."""
         self.ln(4)
         rows = [
-            [f"{part.rate}%", format_money(part.net), format_money(part.tax), format_money(part.net + part.tax)]
+            [
+                f"{part.rate}%",
+                format_money(part.net),
+                format_money(part.tax),
+                format_money(part.net + part.tax),
+            ]
             for part in self.order.taxes
         ]
         self._table(["Tax rate", "Net", "Tax", "Gross"], rows, (30, 30, 30, 30))
@@ -203,7 +214,8 @@ class _Page(FPDF):
         self.write_line("Credits", 11, "B")
         self.ln(1)
         rows = [
-            [number, _day(event.at), written(reason), format_money(-amount)] for number, event, reason, amount in given
+            [number, _day(event.at), written(reason), format_money(-amount)]
+            for number, event, reason, amount in given
         ]
         self._table(["Credit", "Date", "For", "Sum"], rows, (34, 34, 78, 28))
         self._sum("Given back", -sum((amount for *_, amount in given), order.total * 0), "B")
@@ -221,7 +233,9 @@ class _Page(FPDF):
                 self._row(headings, widths, aligned, "B")
             self._row(cells, widths, aligned)
 
-    def _row(self, cells: list[list[str]], widths: tuple[int, ...], aligned: list[str], style: str = "") -> None:
+    def _row(
+        self, cells: list[list[str]], widths: tuple[int, ...], aligned: list[str], style: str = ""
+    ) -> None:
         top, left = self.get_y() + 1, self.l_margin
         self.set_font(_FAMILY, style, 8.5 if style else 9.5)
         for lines, width, align in zip(cells, widths, aligned, strict=True):
@@ -240,7 +254,9 @@ class _Page(FPDF):
             if self.get_string_width(line) < width - 2:
                 lines.append(line)
             else:
-                broken = self.multi_cell(width, _ROW, line, align="L", dry_run=True, output=MethodReturnValue.LINES)
+                broken = self.multi_cell(
+                    width, _ROW, line, align="L", dry_run=True, output=MethodReturnValue.LINES
+                )
                 lines += cast(list[str], broken)
         return lines
 
@@ -254,11 +270,17 @@ def payment_words(order: Order) -> list[str]:
     if taken.amount:
         said.append(f"Paid {how}: {format_money(taken)}.")
     elif order.payment == "authorized":
-        said.append(f"{format_money(order.total)} is reserved on your card, and taken when we send the goods.")
+        said.append(
+            f"{format_money(order.total)} is reserved on your card, and taken when we send the goods."
+        )
     if back.amount:
         said.append(f"Given back: {format_money(back)}.")
     left = order.total - taken
-    if left.amount > 0 and order.state not in (CANCELLED, EXPIRED) and order.payment != "authorized":
+    if (
+        left.amount > 0
+        and order.state not in (CANCELLED, EXPIRED)
+        and order.payment != "authorized"
+    ):
         said.append(f"To be paid {how}: {format_money(left)}.")
     return said
 
@@ -274,15 +296,21 @@ def credits(order: Order) -> list[tuple[str, Event, str, Money]]:
     found = []
     for place, event in enumerate(given, 1):
         cents = event.details.get("amount")
-        amount = amount_of(int(cents), order.total.currency.code) if cents is not None else order.total
-        reason = reasons.get(event.details.get("refund")) or ("Cancelled" if order.state == CANCELLED else "Refund")
+        amount = (
+            amount_of(int(cents), order.total.currency.code) if cents is not None else order.total
+        )
+        reason = reasons.get(event.details.get("refund")) or (
+            "Cancelled" if order.state == CANCELLED else "Refund"
+        )
         found.append((f"{order.number}-{place}", event, str(reason), amount))
     return found
 
 
 def _confirmed(order: Order) -> Event:
     kinds = ("authorized", "paid", "paid_late", "confirmed")
-    return next((event for event in reversed(order.events) if event.kind in kinds), order.events[-1])
+    return next(
+        (event for event in reversed(order.events) if event.kind in kinds), order.events[-1]
+    )
 
 
 def _day(moment: datetime) -> str:
@@ -302,7 +330,9 @@ def _face(name: str) -> bytes:
 @cache
 def _letters() -> frozenset[int]:
     """Return what both faces can write."""
-    regular, bold = (TTFont(BytesIO(_face(name)), lazy=True).getBestCmap() for name in _FACES.values())
+    regular, bold = (
+        TTFont(BytesIO(_face(name)), lazy=True).getBestCmap() for name in _FACES.values()
+    )
     return frozenset(regular.keys() & bold.keys())
 
 
@@ -310,7 +340,9 @@ def written(text: str) -> str:
     """Return a text with what the typeface can write of it; what it cannot stands as "?"."""
     known = _letters()
     whole = unicodedata.normalize("NFC", text)
-    return "".join(letter if letter == "\n" or ord(letter) in known else _nearest(letter) for letter in whole)
+    return "".join(
+        letter if letter == "\n" or ord(letter) in known else _nearest(letter) for letter in whole
+    )
 
 
 def _nearest(letter: str) -> str:

@@ -67,7 +67,9 @@ def settle(now: datetime, share: Share = ALL_ORDERS) -> str:
     return _swept(share, now, _orders_in)
 
 
-def orders_looked_after(minutes: list[datetime], now: datetime, share: Share = ALL_ORDERS) -> set[datetime]:
+def orders_looked_after(
+    minutes: list[datetime], now: datetime, share: Share = ALL_ORDERS
+) -> set[datetime]:
     """Look after the orders with a hint in these minutes; return the minutes in which something is left to do."""
     return _orders_in(minutes, now, share).left
 
@@ -87,7 +89,9 @@ def expire(now: datetime, share: Share = ALL_HOLDS) -> str:
     return _swept(share, now, _holds_in)
 
 
-def holds_looked_after(minutes: list[datetime], now: datetime, share: Share = ALL_HOLDS) -> set[datetime]:
+def holds_looked_after(
+    minutes: list[datetime], now: datetime, share: Share = ALL_HOLDS
+) -> set[datetime]:
     """Look after the holds that run out in these minutes; return the minutes in which something is left to do."""
     return _holds_in(minutes, now, share).left
 
@@ -106,11 +110,15 @@ def _holds_in(minutes: list[datetime], now: datetime, share: Share) -> Swept:
     return swept
 
 
-def _swept(share: Share, now: datetime, look: Callable[[list[datetime], datetime, Share], Swept]) -> str:
+def _swept(
+    share: Share, now: datetime, look: Callable[[list[datetime], datetime, Share], Swept]
+) -> str:
     """Look at the minutes since the last run; where something is left to do, the next run looks again."""
     was = position(share.job)
     # Younger hints may be of events that are still under way: dropped now, they would be missing after a crash.
-    minutes = minutes_between(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK, now - 2 * MINUTE)
+    minutes = minutes_between(
+        datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK, now - 2 * MINUTE
+    )
     swept = Swept()
     # Orders that need a bank which hangs are put off: each would keep all others waiting for it.
     with gateways.waiting_once():
@@ -152,7 +160,9 @@ def _one(
     except CassandraUnavailable:
         raise
     except Exception as error:
-        log.error("put off by %s: %s: %s", AGAIN, each, error, exc_info=not isinstance(error, GatewayAway))
+        log.error(
+            "put off by %s: %s: %s", AGAIN, each, error, exc_info=not isinstance(error, GatewayAway)
+        )
     put_off(minute, each, now)
     return True
 
@@ -189,7 +199,9 @@ def order_looked_after(order_id: UUID, now: datetime) -> None:
             order = operations.payment_settled(order_id, attempt.payment_id, now) or order
         except (LookupError, ValueError, NoGateway) as gone:
             # Nobody can be asked. It is said for as long as one asks, and then let be: a notice may still tell.
-            log.error("order %s: %s knows nothing of its payment: %s", order.number, attempt.gateway, gone)
+            log.error(
+                "order %s: %s knows nothing of its payment: %s", order.number, attempt.gateway, gone
+            )
         except GatewayAway as error:
             away = error
             continue
@@ -231,7 +243,9 @@ def _holds_ended(minute: datetime, holds: list[Row], now: datetime) -> bool:
             return False  # it has just ended
         own = _own(order)
         holds_given_back([hold for hold in holds if hold.hold_id not in own])
-        vouchers_released(order_id, but="" if order.state in (CANCELLED, EXPIRED) else order.voucher)
+        vouchers_released(
+            order_id, but="" if order.state in (CANCELLED, EXPIRED) else order.voucher
+        )
         if claim:
             operations.holding_unclaimed(order, claim)
     _hints_removed(minute, holds)
@@ -278,7 +292,10 @@ def _late(order_id: UUID, now: datetime) -> bool:
         return False
     try:
         operations.order_moved(order, Transition("late", actor="system", at=now))
-    except (StaleOrder, MoveRefused):  # somebody packs it at this moment, or a copy is older than its order
+    except (
+        StaleOrder,
+        MoveRefused,
+    ):  # somebody packs it at this moment, or a copy is older than its order
         return False
     return True
 
@@ -293,7 +310,9 @@ def join(now: datetime) -> str:
     """Give members who have just proved an e-mail address, or come back, what they ordered with it as guests."""
     was = position("guest orders")
     minutes = minutes_between(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK, now)
-    joined = sum(joined_in(minutes[start : start + _AT_ONCE]) for start in range(0, len(minutes), _AT_ONCE))
+    joined = sum(
+        joined_in(minutes[start : start + _AT_ONCE]) for start in range(0, len(minutes), _AT_ONCE)
+    )
     # One may be written a little after its minute.
     reached = minute_of(now - LATEST_HINT).isoformat()
     if reached != was:

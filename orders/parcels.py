@@ -100,7 +100,9 @@ def _stepped(event: Event, before: Iterable[Parcel], kept: Kept) -> Iterator[Par
         )
 
 
-def described(details: Mapping[str, Any], before: Iterable[Parcel], kept: Kept) -> list[dict[str, Any]]:
+def described(
+    details: Mapping[str, Any], before: Iterable[Parcel], kept: Kept
+) -> list[dict[str, Any]]:
     """Return what a packing makes, each as {parcel, warehouse, lines}: what it says, or all that is left to pack."""
     if "parcels" in details:
         return list(details["parcels"])
@@ -109,7 +111,10 @@ def described(details: Mapping[str, Any], before: Iterable[Parcel], kept: Kept) 
     there = list(before)
     first = len(there) + 1
     rest = left(kept, there).items()
-    return [{"parcel": str(n), "warehouse": house, "lines": lines} for n, (house, lines) in enumerate(rest, first)]
+    return [
+        {"parcel": str(n), "warehouse": house, "lines": lines}
+        for n, (house, lines) in enumerate(rest, first)
+    ]
 
 
 def left(kept: Kept, parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
@@ -121,7 +126,10 @@ def left(kept: Kept, parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
         for house, lines in kept.items()
         if house != AHEAD
     }
-    some = {house: {line: count for line, count in lines.items() if count > 0} for house, lines in rest.items()}
+    some = {
+        house: {line: count for line, count in lines.items() if count > 0}
+        for house, lines in rest.items()
+    }
     return {house: lines for house, lines in some.items() if lines}
 
 
@@ -166,7 +174,9 @@ def fulfilment(kept: Kept, parcels: Sequence[Parcel]) -> str:
         return "unfulfilled"
     if gone < wanted:
         return "partially_shipped"
-    over = not any(each.under_way for each in parcels) and any(each.state == DELIVERED for each in parcels)
+    over = not any(each.under_way for each in parcels) and any(
+        each.state == DELIVERED for each in parcels
+    )
     return "delivered" if over else "shipped"
 
 
@@ -180,7 +190,8 @@ def problem(event: Event, parcels: Sequence[Parcel], kept: Kept) -> str:
         for each in made:
             there = rest.get(each["warehouse"], {})
             if each["parcel"] in known or any(
-                count < 0 or count > there.get(line, 0) for line, count in units(each["lines"]).items()
+                count < 0 or count > there.get(line, 0)
+                for line, count in units(each["lines"]).items()
             ):
                 return "so much is not left to pack"
             known.add(each["parcel"])

@@ -13,7 +13,9 @@ log = logging.getLogger(__name__)
 
 def ask_bank(order: Order) -> Order:
     """Ask the bank about the payment that is under way, if one is, and return the order as it is then."""
-    under_way = next((each for each in queries.attempts(order.order_id) if each.state == "started"), None)
+    under_way = next(
+        (each for each in queries.attempts(order.order_id) if each.state == "started"), None
+    )
     if under_way is None or not order.waits_for_payment:
         return order
     return settle_payment(order, under_way.payment_id)

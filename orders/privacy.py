@@ -54,11 +54,21 @@ def _told(order: Order) -> dict[str, Any]:
             for item in queries.items_in(order, lines.rows())
         ],
         "parcels": [
-            {"parcel": each.parcel_id, "state": each.state, "carrier": each.carrier, "tracking": each.tracking}
+            {
+                "parcel": each.parcel_id,
+                "state": each.state,
+                "carrier": each.carrier,
+                "tracking": each.tracking,
+            }
             for each in order.parcels()
         ],
         "returns": [
-            {"return": each.return_id, "lines": each.lines, "reason": each.reason, "state": each.state}
+            {
+                "return": each.return_id,
+                "lines": each.lines,
+                "reason": each.reason,
+                "state": each.state,
+            }
             for each in order.returns
         ],
         "subtotal": order.subtotal,
@@ -69,10 +79,17 @@ def _told(order: Order) -> dict[str, Any]:
         "total": order.total,
         "tax_included": order.tax,
         "payments": [
-            {"by": each.gateway, "amount": each.amount, "state": each.state, "started_at": each.started_at}
+            {
+                "by": each.gateway,
+                "amount": each.amount,
+                "state": each.state,
+                "started_at": each.started_at,
+            }
             for each in attempts
         ],
-        "history": [{"at": event.at, "what": event.told, "note": event.note} for event in order.history],
+        "history": [
+            {"at": event.at, "what": event.told, "note": event.note} for event in order.history
+        ],
     }
 
 
@@ -119,7 +136,11 @@ def _orders_of(person: Person) -> Iterator[Order]:
         reading = [queries.order_started(each.order_id) for each in listed]
         yield from (order for pending in reading if (order := queries.order_in(pending.rows())))
     # Theirs since a moment: the person's own list may not have it yet.
-    reading = [queries.order_started(each) for each in queries.order_ids_by_email(person.email) if each not in there]
+    reading = [
+        queries.order_started(each)
+        for each in queries.order_ids_by_email(person.email)
+        if each not in there
+    ]
     found = (queries.order_in(pending.rows()) for pending in reading)
     yield from (order for order in found if order and order.user_id == person.user_id)
 

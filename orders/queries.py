@@ -67,7 +67,9 @@ def order_in(rows: Sequence[Row]) -> Order | None:
         total=money(head.total, currency),
         tax=money(head.tax, currency),
         taxes=tuple(
-            TaxPart(Decimal(part["rate"]), money(part["net"], currency), money(part["tax"], currency))
+            TaxPart(
+                Decimal(part["rate"]), money(part["net"], currency), money(part["tax"], currency)
+            )
             for part in json.loads(head.taxes)
         ),
         item_count=head.item_count,
@@ -86,7 +88,8 @@ def order_in(rows: Sequence[Row]) -> Order | None:
         refunded=money(head.refunded or 0, currency),
         voucher=head.voucher or "",
         discounts=tuple(
-            Discount(part["name"], money(part["amount"], currency)) for part in json.loads(head.discounts or "[]")
+            Discount(part["name"], money(part["amount"], currency))
+            for part in json.loads(head.discounts or "[]")
         ),
         events=tuple(_event(row) for row in rows if row.event_id is not None),
     )
@@ -174,7 +177,12 @@ def attempts_in(rows: Iterable[Row]) -> tuple[Attempt, ...]:
     """Return rows of `payments` as tries, the first one first."""
     found = (
         Attempt(
-            row.payment_id, row.gateway, row.reference or "", money(row.amount, row.currency), row.state, row.started_at
+            row.payment_id,
+            row.gateway,
+            row.reference or "",
+            money(row.amount, row.currency),
+            row.state,
+            row.started_at,
         )
         for row in rows
     )
@@ -203,7 +211,9 @@ def orders_of(user_id: UUID, years: Iterable[int]) -> dict[int, list[Listed]]:
 
     Raises CassandraUnavailable.
     """
-    reading = {year: BY_USER.start(user_id=user_id, year=year) for year in sorted(set(years), reverse=True)}
+    reading = {
+        year: BY_USER.start(user_id=user_id, year=year) for year in sorted(set(years), reverse=True)
+    }
     found = {year: [_listed(row) for row in pending.rows()] for year, pending in reading.items()}
     return {year: listed for year, listed in found.items() if listed}
 
@@ -214,7 +224,12 @@ def years_of(user_id: UUID) -> list[int]:
 
 
 def orders_between(
-    user_id: UUID, years: Iterable[int], since: datetime, before: datetime, after: str = "", limit: int = 20
+    user_id: UUID,
+    years: Iterable[int],
+    since: datetime,
+    before: datetime,
+    after: str = "",
+    limit: int = 20,
 ) -> tuple[list[Listed], str]:
     """Return a person's orders of these years placed from `since` on and before `before`, the newest first.
 
@@ -276,8 +291,13 @@ OLDEST_FIRST = read(
     "Q15",
     f"{_TICKET} AND (placed_at, order_id) > (:placed_at, :order_id) ORDER BY placed_at ASC, order_id ASC LIMIT :most",
 )
-NEWEST_FIRST = read("Q15", f"{_TICKET} AND (placed_at, order_id) < (:placed_at, :order_id) LIMIT :most")
-IDS = read("Q15", "SELECT order_id FROM orders_by_status WHERE status = :status AND order_date = :day LIMIT :most")
+NEWEST_FIRST = read(
+    "Q15", f"{_TICKET} AND (placed_at, order_id) < (:placed_at, :order_id) LIMIT :most"
+)
+IDS = read(
+    "Q15",
+    "SELECT order_id FROM orders_by_status WHERE status = :status AND order_date = :day LIMIT :most",
+)
 
 
 def days(status: str) -> list[date]:
@@ -300,7 +320,10 @@ def board(status: str, after: str = "", limit: int = 20) -> tuple[list[Ticket], 
         standing = [day for day in standing if (day <= first if newest else day >= first)]
     found: list[Row] = []
     for start in range(0, len(standing), _AT_ONCE):
-        reading = [_day_started(status, day, place, newest, limit + 1) for day in standing[start : start + _AT_ONCE]]
+        reading = [
+            _day_started(status, day, place, newest, limit + 1)
+            for day in standing[start : start + _AT_ONCE]
+        ]
         found += [row for pending in reading for row in pending.rows()]
         if len(found) > limit:
             break
@@ -309,11 +332,15 @@ def board(status: str, after: str = "", limit: int = 20) -> tuple[list[Ticket], 
     return tickets, page_token([tickets[-1].placed_at, tickets[-1].order_id], of) if more else ""
 
 
-def _day_started(status: str, day: date, place: list[datetime | UUID] | None, newest: bool, most: int) -> Pending:
+def _day_started(
+    status: str, day: date, place: list[datetime | UUID] | None, newest: bool, most: int
+) -> Pending:
     last = datetime(9999, 1, 1, tzinfo=UTC), UUID(int=2**128 - 1)
     placed_at, order_id = place or (last if newest else (_LONG_AGO, _FIRST_ID))
     statement = NEWEST_FIRST if newest else OLDEST_FIRST
-    return statement.start(status=status, day=day, placed_at=placed_at, order_id=order_id, most=most)
+    return statement.start(
+        status=status, day=day, placed_at=placed_at, order_id=order_id, most=most
+    )
 
 
 def _ticket(row: Row, status: str) -> Ticket:
@@ -336,7 +363,10 @@ def _ticket(row: Row, status: str) -> Ticket:
 def board_counts() -> dict[str, Count]:
     """Return how many orders stand in each open column, exact up to 500. Raises CassandraUnavailable."""
     reading = {status: DAYS.start(status=status) for status in states.OPEN_COLUMNS}
-    standing = {status: [row.order_date.date() for row in pending.rows()] for status, pending in reading.items()}
+    standing = {
+        status: [row.order_date.date() for row in pending.rows()]
+        for status, pending in reading.items()
+    }
     numbers = dict.fromkeys(standing, 0)
     for wave in _waves(standing):
         asked = [
@@ -346,14 +376,18 @@ def board_counts() -> dict[str, Count]:
         ]
         for status, pending in asked:
             numbers[status] += len(pending.rows())
-    return {status: Count(min(number, COUNTED), number > COUNTED) for status, number in numbers.items()}
+    return {
+        status: Count(min(number, COUNTED), number > COUNTED) for status, number in numbers.items()
+    }
 
 
 def _waves(standing: dict[str, list[date]]) -> Iterator[list[tuple[str, date]]]:
     """Yield the days of all columns, some of each at a time."""
     longest = max(map(len, standing.values()), default=0)
     for start in range(0, longest, _AT_ONCE):
-        yield [(status, day) for status, on in standing.items() for day in on[start : start + _AT_ONCE]]
+        yield [
+            (status, day) for status, on in standing.items() for day in on[start : start + _AT_ONCE]
+        ]
 
 
 # What the worker has to look after.
@@ -363,11 +397,16 @@ TO_SETTLE = read("Q12", "SELECT order_id FROM orders_to_settle WHERE minute = :m
 def to_settle(minutes: Sequence[datetime]) -> dict[datetime, list[UUID]]:
     """Return the orders that may owe something, by minute. Raises CassandraUnavailable."""
     reading = {minute: TO_SETTLE.start(minute=minute) for minute in minutes}
-    return {minute: [row.order_id for row in rows] for minute, pending in reading.items() if (rows := pending.rows())}
+    return {
+        minute: [row.order_id for row in rows]
+        for minute, pending in reading.items()
+        if (rows := pending.rows())
+    }
 
 
 ORDER_IDS = scan(
-    "Q12", "SELECT DISTINCT order_id FROM orders WHERE token(order_id) > :start AND token(order_id) <= :end"
+    "Q12",
+    "SELECT DISTINCT order_id FROM orders WHERE token(order_id) > :start AND token(order_id) <= :end",
 )
 
 

@@ -16,7 +16,13 @@ from django.conf import settings
 from orders.events import Event, units
 from orders.parcels import Parcel, by_line, came
 
-REQUESTED, APPROVED, REJECTED, RECEIVED, REFUNDED = "requested", "approved", "rejected", "received", "refunded"
+REQUESTED, APPROVED, REJECTED, RECEIVED, REFUNDED = (
+    "requested",
+    "approved",
+    "rejected",
+    "received",
+    "refunded",
+)
 # Which event takes a return from where to where.
 STEPS = {
     "return_approved": (REQUESTED, APPROVED),
@@ -56,12 +62,16 @@ def folded(events: Sequence[Event]) -> tuple[Return, ...]:
     for event in reversed(events):
         about = str(event.details.get("return", ""))
         if event.kind == "return_requested":
-            found[about] = Return(about, units(event.details["lines"]), event.details.get("reason") or "", event.at)
+            found[about] = Return(
+                about, units(event.details["lines"]), event.details.get("reason") or "", event.at
+            )
         elif event.kind in STEPS and about in found:
             found[about] = _stepped(found[about], event)
         elif event.kind == "refund_owed" and about in found:
             refunds[str(event.details["refund"])] = about
-        elif event.kind == "refunded" and (paid_for := refunds.get(str(event.details.get("refund", "")))):
+        elif event.kind == "refunded" and (
+            paid_for := refunds.get(str(event.details.get("refund", "")))
+        ):
             found[paid_for] = replace(found[paid_for], state=REFUNDED, changed_at=event.at)
     return tuple(found.values())
 
@@ -72,18 +82,26 @@ def _stepped(was: Return, event: Event) -> Return:
         state=STEPS[event.kind][1],
         changed_at=event.at,
         answer=event.note if event.kind == "return_rejected" else was.answer,
-        restock=units(event.details.get("restock")) if event.kind == "return_received" else was.restock,
+        restock=units(event.details.get("restock"))
+        if event.kind == "return_received"
+        else was.restock,
     )
 
 
-def returnable(parcels: Iterable[Parcel], returns: Iterable[Return], now: datetime | None = None) -> dict[int, int]:
+def returnable(
+    parcels: Iterable[Parcel], returns: Iterable[Return], now: datetime | None = None
+) -> dict[int, int]:
     """Return the units that may be sent back, by line: what has arrived, and by `now` not too long ago.
 
     What somebody sends back already is not among them. Without `now` it does not matter how long ago it was.
     """
     within = timedelta(days=settings.RETURN_DAYS)
     found = by_line(
-        came(each for each in parcels if each.delivered_at and (now is None or now - each.delivered_at <= within))
+        came(
+            each
+            for each in parcels
+            if each.delivered_at and (now is None or now - each.delivered_at <= within)
+        )
     )
     for each in returns:
         if each.state != REJECTED:
@@ -100,12 +118,18 @@ def problem(event: Event, parcels: Sequence[Parcel], returns: Sequence[Return]) 
         wanted = units(event.details.get("lines"))
         if not wanted:
             return "nothing was chosen to send back"
-        return "" if not found and all_there(wanted, returnable(parcels, returns)) else "so much cannot be sent back"
+        return (
+            ""
+            if not found and all_there(wanted, returnable(parcels, returns))
+            else "so much cannot be sent back"
+        )
     if found is None:
         return f"it has no return {about}"
     if found.state != STEPS[event.kind][0]:
         return f"return {about} is {found.state}"
-    if event.kind == "return_received" and not all_there(units(event.details.get("restock")), found.lines):
+    if event.kind == "return_received" and not all_there(
+        units(event.details.get("restock")), found.lines
+    ):
         return "so much did not come back"
     return ""
 
@@ -115,7 +139,9 @@ def all_there(wanted: Mapping[int, int], there: Mapping[int, int]) -> bool:
     return all(0 <= count <= there.get(line, 0) for line, count in wanted.items())
 
 
-def restocked(parcels: Iterable[Parcel], returns: Iterable[Return]) -> dict[str, dict[str, dict[int, int]]]:
+def restocked(
+    parcels: Iterable[Parcel], returns: Iterable[Return]
+) -> dict[str, dict[str, dict[int, int]]]:
     """Return what goes back to the shelf by each return, warehouse and line: whence it was sent, the first one first."""
     there = came(parcels)
     found: dict[str, dict[str, dict[int, int]]] = {}

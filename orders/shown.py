@@ -82,7 +82,9 @@ def shown_parcels(order: Order, items: Sequence[Item]) -> list[ShownParcel]:
     """Return an order's parcels but those that were taken apart again."""
     there = [each for each in order.parcels(items) if each.state != parcels.CANCELLED]
     return [
-        ShownParcel(each, place, *_PARCEL_WORDS[each.state], tracking_url(each.carrier, each.tracking))
+        ShownParcel(
+            each, place, *_PARCEL_WORDS[each.state], tracking_url(each.carrier, each.tracking)
+        )
         for place, each in enumerate(there, 1)
     ]
 
@@ -103,7 +105,9 @@ def waits_for_goods(order: Order) -> bool:
 
 def contents(items: Sequence[Item], lines: Mapping[int, int]) -> tuple[Content, ...]:
     """Return units by line number as goods."""
-    return tuple(Content(item, units) for item in items if (units := lines.get(item.line_number, 0)) > 0)
+    return tuple(
+        Content(item, units) for item in items if (units := lines.get(item.line_number, 0)) > 0
+    )
 
 
 def shown_returns(order: Order, items: Sequence[Item]) -> list[ShownReturn]:
@@ -123,7 +127,10 @@ def shown_returns(order: Order, items: Sequence[Item]) -> list[ShownReturn]:
 def shown_refunds(order: Order) -> list[ShownRefund]:
     """Return what goes back, the oldest first."""
     open_ones = {each.refund_id for each in order.owed}
-    return [ShownRefund(each.amount, each.reason, each.refund_id not in open_ones) for each in order.refunds]
+    return [
+        ShownRefund(each.amount, each.reason, each.refund_id not in open_ones)
+        for each in order.refunds
+    ]
 
 
 def way_to_pay(order: Order) -> str:
@@ -168,14 +175,23 @@ def may_change_address(order: Order) -> bool:
 
 def return_until(order: Order) -> date | None:
     """Return the last day on which something of it may be asked to be sent back, None before anything has arrived."""
-    arrived = [each.delivered_at for each in order.parcels() if each.delivered_at and each.state == parcels.DELIVERED]
-    return timezone.localdate(max(arrived) + timedelta(days=settings.RETURN_DAYS)) if arrived else None
+    arrived = [
+        each.delivered_at
+        for each in order.parcels()
+        if each.delivered_at and each.state == parcels.DELIVERED
+    ]
+    return (
+        timezone.localdate(max(arrived) + timedelta(days=settings.RETURN_DAYS)) if arrived else None
+    )
 
 
 def happened(order: Order) -> list[Happened]:
     """Return the history, the newest first, with what each event was about."""
     several = len(order.parcels()) > 1
-    return [Happened(event, event.told or "A word from us", _about(order, event, several)) for event in order.history]
+    return [
+        Happened(event, event.told or "A word from us", _about(order, event, several))
+        for event in order.history
+    ]
 
 
 def _about(order: Order, event: Event, several: bool) -> str:
@@ -221,5 +237,10 @@ def arrives_in(order: Order) -> tuple[date, date]:
 
 def _confirmed_at(order: Order) -> datetime:
     return next(
-        (event.at for event in order.events if event.kind in ("authorized", "confirmed", "paid_late")), order.placed_at
+        (
+            event.at
+            for event in order.events
+            if event.kind in ("authorized", "confirmed", "paid_late")
+        ),
+        order.placed_at,
     )

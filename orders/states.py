@@ -140,7 +140,14 @@ MOVES = {
     move.kind: move
     for move in (
         # Details: payment_id, amount. The money is set aside for us; `captured` is when we have it.
-        Move("authorized", "", "Your payment is confirmed", (PENDING,), to=CONFIRMED, payment="authorized"),
+        Move(
+            "authorized",
+            "",
+            "Your payment is confirmed",
+            (PENDING,),
+            to=CONFIRMED,
+            payment="authorized",
+        ),
         # By one who pays at the door, or whose transfer is complete.
         Move("confirmed", "", "Confirmed", (PENDING,), to=CONFIRMED),
         Move(
@@ -169,7 +176,15 @@ MOVES = {
             _ANY,
             payment="paid",
             # Also after some of it went back: what is still to be taken is the balance's to say.
-            when_payment=("unpaid", "authorized", "failed", "voided", "paid", "partially_refunded", "refunded"),
+            when_payment=(
+                "unpaid",
+                "authorized",
+                "failed",
+                "voided",
+                "paid",
+                "partially_refunded",
+                "refunded",
+            ),
         ),
         # What was set aside can be had no more: staff look at it.
         Move(
@@ -202,7 +217,14 @@ MOVES = {
             when_fulfilment=("unfulfilled", "partially_shipped"),
         ),
         Move("unpacked", "", "", (CONFIRMED, ON_HOLD), when_packed=True),
-        Move("delivered", "Deliver", "Delivered", (CONFIRMED,), fulfilment="delivered", when_under_way=True),
+        Move(
+            "delivered",
+            "Deliver",
+            "Delivered",
+            (CONFIRMED,),
+            fulfilment="delivered",
+            when_under_way=True,
+        ),
         Move("lost", "", "A parcel was lost", (CONFIRMED,), when_under_way=True),
         # Goods have come for what was sold ahead of them: other units are kept for it now.
         Move("allocated", "", "", (CONFIRMED, ON_HOLD)),
@@ -231,7 +253,14 @@ MOVES = {
             "Going on",
             (ON_HOLD,),
             to=CONFIRMED,
-            when_payment=("unpaid", "authorized", "paid", "partially_refunded", "refunded", "voided"),
+            when_payment=(
+                "unpaid",
+                "authorized",
+                "paid",
+                "partially_refunded",
+                "refunded",
+                "voided",
+            ),
         ),
         # Also what was lost on the way, all of it.
         Move(
@@ -314,7 +343,13 @@ def board_column(order: Axes) -> str:
             return "cancelled"
     # What is still to be sent comes before what comes back.
     if order.fulfilment in ("unfulfilled", "partially_shipped") and order.state != CLOSED:
-        return "partly_shipped" if order.fulfilment == "partially_shipped" else "late" if order.late else "to_pack"
+        return (
+            "partly_shipped"
+            if order.fulfilment == "partially_shipped"
+            else "late"
+            if order.late
+            else "to_pack"
+        )
     if order.returning:
         return "returns_waiting"
     return "shipped" if order.fulfilment == "shipped" and order.state != CLOSED else "done"
@@ -332,8 +367,12 @@ def word(order: Axes) -> str:
         case "cancelled":
             return "Cancelled and refunded" if order.payment == "refunded" else "Cancelled"
         case "expired":
-            return {"authorized": "Paid too late", "paid": "Paid too late", "refunded": "Refunded"}.get(
-                order.payment, "Not paid in time"
-            )
+            return {
+                "authorized": "Paid too late",
+                "paid": "Paid too late",
+                "refunded": "Refunded",
+            }.get(order.payment, "Not paid in time")
     sent = {"partially_shipped": "Partly sent", "shipped": "On its way", "delivered": "Delivered"}
-    return sent.get(order.fulfilment) or ("Packed" if order.packed and not order.to_pack else "Confirmed")
+    return sent.get(order.fulfilment) or (
+        "Packed" if order.packed and not order.to_pack else "Confirmed"
+    )

@@ -21,4 +21,7 @@ def bought_together(most: int = 12) -> dict[UUID, list[UUID]]:
         for one, other in combinations(products, 2):
             counted[one][other] += 1
             counted[other][one] += 1
-    return {product_id: [other for other, _ in others.most_common(most)] for product_id, others in counted.items()}
+    return {
+        product_id: [other for other, _ in others.most_common(most)]
+        for product_id, others in counted.items()
+    }

@@ -12,7 +12,9 @@ urlpatterns = [
     path("orders/<str:number>/pay/", payment.pay, name="pay"),
     path("orders/<str:number>/give-up/", payment.give_up, name="give_up"),
     path("orders/<str:number>/keep/", payment.keep, name="keep"),
-    path("orders/<str:number>/paid/<uuid:payment_id>/", payment.payment_return, name="payment_return"),
+    path(
+        "orders/<str:number>/paid/<uuid:payment_id>/", payment.payment_return, name="payment_return"
+    ),
     path("payments/<str:gateway>/notice/", payment.payment_notice, name="payment_notice"),
     path("o/<str:token>/", order.track, name="track"),
     path("account/orders/", afterwards.history, name="history"),

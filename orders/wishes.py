@@ -59,7 +59,9 @@ class _LinesForm(Form):
 class ChangeForm(_LinesForm):
     """How many of each line shall stay. `packed` are the units by line that cannot be given back any more."""
 
-    def __init__(self, *args: Any, items: Sequence[Item], packed: Mapping[int, int], **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, items: Sequence[Item], packed: Mapping[int, int], **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         for item in items:
             least = min(packed.get(item.line_number, 0), item.quantity)
@@ -71,7 +73,9 @@ class ChangeForm(_LinesForm):
         cleaned = super().clean() or self.cleaned_data
         if not self.errors:
             if not any(self.units.values()):
-                raise forms.ValidationError("Nothing would be left. To call all of it off, cancel the order.")
+                raise forms.ValidationError(
+                    "Nothing would be left. To call all of it off, cancel the order."
+                )
             if all(self.units[item.line_number] == item.quantity for item, _ in self.rows):
                 raise forms.ValidationError("Choose a smaller number for at least one thing.")
         return cleaned
@@ -84,7 +88,10 @@ class SendBackForm(_LinesForm):
         label="Why do you send it back?",
         choices=list(REASONS.items()),
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose a reason", "invalid_choice": "Choose one of these reasons"},
+        error_messages={
+            "required": "Choose a reason",
+            "invalid_choice": "Choose one of these reasons",
+        },
     )
     words = forms.CharField(
         label="In your own words",
@@ -106,8 +113,14 @@ class SendBackForm(_LinesForm):
         """Return the values. Raises ValidationError if nothing was chosen."""
         cleaned = super().clean() or self.cleaned_data
         chosen = [name for name in cleaned if name.startswith("line_")]
-        if self.rows and len(chosen) == len(self.rows) and not any(cleaned[name] for name in chosen):
-            self.add_error(self.rows[0][1].name, "Choose how many of at least one thing you send back")
+        if (
+            self.rows
+            and len(chosen) == len(self.rows)
+            and not any(cleaned[name] for name in chosen)
+        ):
+            self.add_error(
+                self.rows[0][1].name, "Choose how many of at least one thing you send back"
+            )
         return cleaned
 
     @property
@@ -126,7 +139,9 @@ class DoorForm(AddressFields):
         country = self.fields["country"]
         country.choices = [(there.country, COUNTRIES.get(there.country, there.country))]  # type: ignore[attr-defined]
         country.widget = forms.HiddenInput()
-        country.error_messages["invalid_choice"] = "The country stays: tax and delivery are those of its country"
+        country.error_messages["invalid_choice"] = (
+            "The country stays: tax and delivery are those of its country"
+        )
 
     def clean(self) -> dict[str, Any]:
         """Return the values. Raises ValidationError for the address that it has already."""

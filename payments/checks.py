@@ -16,27 +16,47 @@ def payments(**_: Any) -> list[CheckMessage]:
     name, trying_out = settings.PAYMENT_GATEWAY, settings.DEBUG or settings.DEMO
     found = list(_methods())
     known = settings.PAYMENT_GATEWAYS
-    hint = f"PAYMENT_GATEWAY: one of {', '.join(known)}; `{NONE}` for a shop that takes no orders yet."
+    hint = (
+        f"PAYMENT_GATEWAY: one of {', '.join(known)}; `{NONE}` for a shop that takes no orders yet."
+    )
     if not name:
         return [
-            Warning("Nobody is named to take the money, so nothing can be ordered.", hint=hint, id="orders.W001"),
+            Warning(
+                "Nobody is named to take the money, so nothing can be ordered.",
+                hint=hint,
+                id="orders.W001",
+            ),
             *found,
         ]
     if name not in (*known, NONE):
-        return [Error(f"There is no payment gateway {name!r}.", hint=hint, id="orders.E001"), *found]
+        return [
+            Error(f"There is no payment gateway {name!r}.", hint=hint, id="orders.E001"),
+            *found,
+        ]
     if name != NONE and not trying_out and made(name).for_trying_out:
-        return [Error("The test bank's cards are for a showroom only.", hint=hint, id="orders.E002"), *found]
+        return [
+            Error("The test bank's cards are for a showroom only.", hint=hint, id="orders.E002"),
+            *found,
+        ]
     return [*(_stripe(trying_out) if name == STRIPE else ()), *found]
 
 
 def _stripe(trying_out: bool) -> Iterator[CheckMessage]:
     if not settings.STRIPE_SECRET_KEY:
-        yield Error("Stripe opens to nobody without a key.", hint="STRIPE_SECRET_KEY=sk_…", id="orders.E003")
+        yield Error(
+            "Stripe opens to nobody without a key.", hint="STRIPE_SECRET_KEY=sk_…", id="orders.E003"
+        )
     elif not trying_out and settings.STRIPE_SECRET_KEY.startswith(("sk_test_", "rk_test_")):
-        yield Warning("Stripe's test key moves no money.", hint="STRIPE_SECRET_KEY=sk_live_…", id="orders.W002")
+        yield Warning(
+            "Stripe's test key moves no money.",
+            hint="STRIPE_SECRET_KEY=sk_live_…",
+            id="orders.W002",
+        )
     if not settings.STRIPE_WEBHOOK_SECRET:
         hint = "STRIPE_WEBHOOK_SECRET=whsec_…, of the endpoint /payments/stripe/notice/"
-        yield Error("Stripe's notices cannot be told from forged ones.", hint=hint, id="orders.E004")
+        yield Error(
+            "Stripe's notices cannot be told from forged ones.", hint=hint, id="orders.E004"
+        )
 
 
 def _methods() -> Iterator[CheckMessage]:

@@ -5,11 +5,16 @@ class GatewayAway(Exception):
     """Whoever takes the money cannot be reached."""
 
     def __init__(self) -> None:
-        super().__init__("The bank does not answer at the moment. Please try again in a few minutes.")
+        super().__init__(
+            "The bank does not answer at the moment. Please try again in a few minutes."
+        )
 
 
 class NoGateway(GatewayAway):
     """Nobody is named to take this shop's money (PAYMENT_GATEWAY)."""
 
     def __init__(self) -> None:
-        Exception.__init__(self, "This shop cannot take payments yet, so nothing can be ordered. Nothing was charged.")
+        Exception.__init__(
+            self,
+            "This shop cannot take payments yet, so nothing can be ordered. Nothing was charged.",
+        )

@@ -9,7 +9,12 @@ from django.utils import timezone
 from moneyed import EUR, Money
 
 # What a parcel costs more by its weight: (up to so many grams, so much more). Nothing heavier is one parcel.
-BANDS: tuple[tuple[int, str], ...] = ((5_000, "0"), (10_000, "2.50"), (20_000, "6.00"), (31_500, "12.00"))
+BANDS: tuple[tuple[int, str], ...] = (
+    (5_000, "0"),
+    (10_000, "2.50"),
+    (20_000, "6.00"),
+    (31_500, "12.00"),
+)
 HEAVIEST_PARCEL = BANDS[-1][0]
 
 
@@ -63,7 +68,13 @@ def _eur(amount: str) -> Money:
 
 
 def _ways(
-    carrier: str, price: str, days: tuple[int, int], free_from: str, express: str, by: str, fast: tuple[int, int]
+    carrier: str,
+    price: str,
+    days: tuple[int, int],
+    free_from: str,
+    express: str,
+    by: str,
+    fast: tuple[int, int],
 ) -> tuple[Method, ...]:
     return (
         Method("standard", "Standard", carrier, _eur(price), days, _eur(free_from)),

@@ -101,7 +101,10 @@ class Sums:
 
 
 def sums(
-    lines: Sequence[QuotedLine], country: str, method: delivery.Method, promotions: Sequence[Promotion] = ()
+    lines: Sequence[QuotedLine],
+    country: str,
+    method: delivery.Method,
+    promotions: Sequence[Promotion] = (),
 ) -> Sums:
     """Add up an order's lines and its delivery, which is taxed at the standard rate; promotions apply in their order.
 
@@ -116,7 +119,10 @@ def sums(
     price = subtotal * 0 if delivered else method.price_for(subtotal, weight(lines))
     discount = money(sum(off), currency)
     left = [line.total - money(less, currency) for line, less in zip(lines, off, strict=True)]
-    taxed = [*((line.tax_class, paid) for line, paid in zip(lines, left, strict=True)), ("standard", price)]
+    taxed = [
+        *((line.tax_class, paid) for line, paid in zip(lines, left, strict=True)),
+        ("standard", price),
+    ]
     without_tax = subtotal + price - discount
     added = country in tax.added_in()
     parts = (tax.on_top if added else tax.included)(taxed, country)
@@ -128,7 +134,9 @@ def sums(
         parts,
         tuple(Discount(name, money(amount, currency)) for name, amount in discounts),
         tuple(money(less, currency) for less in off),
-        added_by_line(taxed, parts, country)[: len(lines)] if added else (subtotal * 0,) * len(lines),
+        added_by_line(taxed, parts, country)[: len(lines)]
+        if added
+        else (subtotal * 0,) * len(lines),
         added,
     )
 
@@ -141,7 +149,9 @@ def _taken_off(
     off, discounts, delivered = [0] * len(lines), [], False
     for each in promotions:
         reduction = each.reduction(lines, left)
-        less = [max(0, min(wanted, there)) for wanted, there in zip(reduction.off, left, strict=True)]
+        less = [
+            max(0, min(wanted, there)) for wanted, there in zip(reduction.off, left, strict=True)
+        ]
         if not any(less) and (delivered or not reduction.delivers):
             continue
         off = [before + more for before, more in zip(off, less, strict=True)]
@@ -151,14 +161,18 @@ def _taken_off(
     return off, discounts, delivered
 
 
-def added_by_line(taxed: Sequence[tuple[str, Money]], parts: Iterable[tax.TaxPart], country: str) -> tuple[Money, ...]:
+def added_by_line(
+    taxed: Sequence[tuple[str, Money]], parts: Iterable[tax.TaxPart], country: str
+) -> tuple[Money, ...]:
     """Return what each (tax class, net) has of the tax that is added: that of each rate, spread over all that has it.
 
     Raises KeyError for a country we do not deliver to.
     """
     shares = [amount * 0 for _, amount in taxed]
     for part in parts:
-        places = [place for place, (kind, _) in enumerate(taxed) if tax.RATES[country][kind] == part.rate]
+        places = [
+            place for place, (kind, _) in enumerate(taxed) if tax.RATES[country][kind] == part.rate
+        ]
         cents_each = spread(minor(part.tax), [minor(taxed[place][1]) for place in places])
         for place, cents in zip(places, cents_each, strict=True):
             shares[place] = money(cents, part.tax.currency.code)

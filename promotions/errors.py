@@ -13,4 +13,6 @@ class CodeTaken(PromotionRefused):
     """There is, or was, a promotion with this code."""
 
     def __init__(self, code: str) -> None:
-        super().__init__(f"There is a promotion with the code {code} already, or there was: its uses are counted.")
+        super().__init__(
+            f"There is a promotion with the code {code} already, or there was: its uses are counted."
+        )

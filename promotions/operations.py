@@ -115,7 +115,11 @@ def _checked(terms: Terms) -> None:
 def promotion_ended(shelf: str, key: str, now: datetime) -> bool:
     """End a promotion; tell whether this call ended it. Raises CassandraUnavailable."""
     outcome = ENDED.apply(
-        if_lost=applied_if(lambda row: row.ended_at == now), shelf=shelf, key=key, now=now, kinds=list(rules.KINDS)
+        if_lost=applied_if(lambda row: row.ended_at == now),
+        shelf=shelf,
+        key=key,
+        now=now,
+        kinds=list(rules.KINDS),
     )
     queries.promotions_forgotten()
     return outcome.applied
@@ -126,13 +130,22 @@ def person_key(user_id: UUID | None, email: str = "") -> str:
 
     '' for a guest whose address is not known.
     """
-    who = f"member {user_id}" if user_id else f"mail {email.strip().casefold()}" if email.strip() else ""
+    who = (
+        f"member {user_id}"
+        if user_id
+        else f"mail {email.strip().casefold()}"
+        if email.strip()
+        else ""
+    )
     return salted_hmac("promotions.person", who, algorithm="sha256").hexdigest()[:32] if who else ""
 
 
-SEED = conditional("I6", "UPDATE voucher_uses SET used = 0, remaining = :uses WHERE key = :key IF used = null")
+SEED = conditional(
+    "I6", "UPDATE voucher_uses SET used = 0, remaining = :uses WHERE key = :key IF used = null"
+)
 TAKE = conditional(
-    "I6", "UPDATE voucher_uses SET used = used + 1, remaining = remaining + -1 WHERE key = :key IF remaining >= 1"
+    "I6",
+    "UPDATE voucher_uses SET used = used + 1, remaining = remaining + -1 WHERE key = :key IF remaining >= 1",
 )
 FOR_ORDER = conditional(
     "I6",
@@ -140,22 +153,32 @@ FOR_ORDER = conditional(
        VALUES (:key, :claim, :order_id, :person_claim, :person, :now) IF NOT EXISTS""",
 )
 FOR_PERSON = conditional(
-    "I6", "INSERT INTO voucher_uses (key, claim, order_id) VALUES (:key, :claim, :order_id) IF NOT EXISTS"
+    "I6",
+    "INSERT INTO voucher_uses (key, claim, order_id) VALUES (:key, :claim, :order_id) IF NOT EXISTS",
 )
 GIVE = conditional(
-    "I6", "UPDATE voucher_uses SET used = used + -1, remaining = remaining + 1 WHERE key = :key IF used >= 1"
+    "I6",
+    "UPDATE voucher_uses SET used = used + -1, remaining = remaining + 1 WHERE key = :key IF used >= 1",
 )
 ORDER_GONE = conditional(
-    "I6", "DELETE FROM voucher_uses WHERE key = :key AND claim = :claim IF person_claim = :person_claim"
+    "I6",
+    "DELETE FROM voucher_uses WHERE key = :key AND claim = :claim IF person_claim = :person_claim",
 )
-PERSON_GONE = conditional("I6", "DELETE FROM voucher_uses WHERE key = :key AND claim = :claim IF order_id = :order_id")
-CLAIM = read("I6", "SELECT claim, order_id, person, person_claim FROM voucher_uses WHERE key = :key AND claim = :claim")
+PERSON_GONE = conditional(
+    "I6", "DELETE FROM voucher_uses WHERE key = :key AND claim = :claim IF order_id = :order_id"
+)
+CLAIM = read(
+    "I6",
+    "SELECT claim, order_id, person, person_claim FROM voucher_uses WHERE key = :key AND claim = :claim",
+)
 TRIED = write("I6", "INSERT INTO vouchers_by_order (order_id, key) VALUES (:order_id, :key)")
 TRIED_BY = read("I6", "SELECT key FROM vouchers_by_order WHERE order_id = :order_id")
 FORGOTTEN = write("I6", "DELETE FROM vouchers_by_order WHERE order_id = :order_id AND key = :key")
 
 
-def voucher_claimed(typed: str, person: str, order_id: UUID, now: datetime, *, late: bool = False) -> Promotion:
+def voucher_claimed(
+    typed: str, person: str, order_id: UUID, now: datetime, *, late: bool = False
+) -> Promotion:
     """Take one use of a code for an order; taking it again for the same order and person takes no other.
 
     `person` is a `person_key`. `late` is for an order that was placed in time, and comes back to life now. Raises VoucherRefused, with the reason in words; CassandraUnavailable.
@@ -178,7 +201,9 @@ def voucher_claimed(typed: str, person: str, order_id: UUID, now: datetime, *, l
         if mine := in_the_way.get(_order_claim(order_id)):
             if mine.person == person:
                 return found
-            voucher_released(typed, order_id)  # it was somebody else's when the order was tried before
+            voucher_released(
+                typed, order_id
+            )  # it was somebody else's when the order was tried before
         elif places[0] in in_the_way:
             places = places[1:]
         elif outcome.current is None or outcome.current.remaining is None:
@@ -193,11 +218,20 @@ def _claim(found: Promotion, place: str, person: str, order_id: UUID, now: datet
     claim = _order_claim(order_id)
     batch = [
         TAKE.bind(key=found.key),
-        FOR_ORDER.bind(key=found.key, claim=claim, order_id=order_id, person_claim=place, person=person, now=now),
+        FOR_ORDER.bind(
+            key=found.key,
+            claim=claim,
+            order_id=order_id,
+            person_claim=place,
+            person=person,
+            now=now,
+        ),
     ]
     if place:
         batch.append(FOR_PERSON.bind(key=found.key, claim=place, order_id=order_id))
-    return conditional_batch(*batch, if_lost=applied_if(lambda row: row.claim == claim and row.person == person))
+    return conditional_batch(
+        *batch, if_lost=applied_if(lambda row: row.claim == claim and row.person == person)
+    )
 
 
 def _order_claim(order_id: UUID) -> str:
@@ -216,7 +250,10 @@ def voucher_released(typed: str, order_id: UUID) -> bool:
     row = CLAIM.one(key=key, claim=claim) if key else None
     if row is None or row.person_claim is None:
         return False
-    batch = [GIVE.bind(key=key), ORDER_GONE.bind(key=key, claim=claim, person_claim=row.person_claim)]
+    batch = [
+        GIVE.bind(key=key),
+        ORDER_GONE.bind(key=key, claim=claim, person_claim=row.person_claim),
+    ]
     if row.person_claim:
         batch.append(PERSON_GONE.bind(key=key, claim=row.person_claim, order_id=order_id))
     return conditional_batch(*batch, if_lost=RAISE_UNKNOWN).applied

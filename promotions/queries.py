@@ -96,7 +96,11 @@ class _Copy:
     def _under_way(self) -> tuple[str, float, Pending] | None:
         """Return what is being read. A page that failed may have left it behind: so old a one is none."""
         begun = self._reading
-        return begun if begun and begun[0] == keyspace() and monotonic() - begun[1] < COPY_SECONDS else None
+        return (
+            begun
+            if begun and begun[0] == keyspace() and monotonic() - begun[1] < COPY_SECONDS
+            else None
+        )
 
     def promotions(self) -> tuple[Promotion, ...]:
         if (fresh := self._fresh()) is not None:
@@ -139,7 +143,8 @@ def offers(now: datetime, category_id: UUID | None = None) -> tuple[Promotion, .
     return tuple(
         each
         for each in automatic()
-        if not each.over(now) and (category_id is None or not each.category_id or category_id in each.categories)
+        if not each.over(now)
+        and (category_id is None or not each.category_id or category_id in each.categories)
     )
 
 
@@ -187,7 +192,12 @@ class Reading:
         if row is None:
             return Voucher(self.typed, None, unknown(self.typed))
         found = promotion_in(row)
-        reason = refused or found.over(now) or self._used_up(found) or (found.short_of(lines) if lines else "")
+        reason = (
+            refused
+            or found.over(now)
+            or self._used_up(found)
+            or (found.short_of(lines) if lines else "")
+        )
         return Voucher(self.typed, found, reason)
 
     def _used_up(self, found: Promotion) -> str:

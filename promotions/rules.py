@@ -32,7 +32,9 @@ LONGEST_CODE = 40
 
 def code_key(typed: str) -> str:
     """Return what two codes have in common that are the same to a reader: letters and digits, without case (X57)."""
-    return "".join(each for each in unicodedata.normalize("NFKC", typed).casefold() if each.isalnum())[:LONGEST_CODE]
+    return "".join(
+        each for each in unicodedata.normalize("NFKC", typed).casefold() if each.isalnum()
+    )[:LONGEST_CODE]
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,9 @@ class Promotion:
             return Reduction((0,) * len(lines), delivers=True)
         if self.kind == BUY_GET:
             return Reduction(self._cheapest_free(lines))
-        there = [amount if self.covers(line) else 0 for line, amount in zip(lines, left, strict=True)]
+        there = [
+            amount if self.covers(line) else 0 for line, amount in zip(lines, left, strict=True)
+        ]
         off = min(self._of(sum(there)), sum(there))
         return Reduction(tuple(spread(off, there)))
 
@@ -107,9 +111,14 @@ class Promotion:
         if not covered:
             return f"Nothing in your cart is of what {self.named_within} is for."
         if (missing := self.minimum - self.goods(lines)) > 0:
-            least, more = (format_money(money(each, settings.CURRENCY)) for each in (self.minimum, missing))
+            least, more = (
+                format_money(money(each, settings.CURRENCY)) for each in (self.minimum, missing)
+            )
             return f"{self.named} counts from {least} on: {more} more, and it does."
-        if self.kind == BUY_GET and (wanting := self.buy + self.free - sum(line.quantity for line in covered)) > 0:
+        if (
+            self.kind == BUY_GET
+            and (wanting := self.buy + self.free - sum(line.quantity for line in covered)) > 0
+        ):
             return f"{self.named} counts from {self.buy + self.free} things on: {wanting} more, and it does."
         return ""
 
@@ -129,9 +138,13 @@ def _day(at: datetime) -> str:
 
 def in_order(promotions: Iterable[Promotion]) -> tuple[Promotion, ...]:
     """Return promotions in the order in which they apply."""
-    return tuple(sorted(promotions, key=lambda each: (KINDS.index(each.kind), bool(each.code), each.key)))
+    return tuple(
+        sorted(promotions, key=lambda each: (KINDS.index(each.kind), bool(each.code), each.key))
+    )
 
 
-def counting(promotions: Iterable[Promotion], lines: Sequence[QuotedLine], now: datetime) -> tuple[Promotion, ...]:
+def counting(
+    promotions: Iterable[Promotion], lines: Sequence[QuotedLine], now: datetime
+) -> tuple[Promotion, ...]:
     """Return those that count for these lines at that moment, in the order in which they apply."""
     return in_order(each for each in promotions if not each.over(now) and not each.short_of(lines))

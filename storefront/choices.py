@@ -85,13 +85,19 @@ def choices(product: Product, now: Variant, stock: Mapping[UUID, Stock]) -> list
     return [_values(name, sold, now, stock) for name in product.option_names]
 
 
-def _values(name: str, sold: Sequence[Variant], now: Variant, stock: Mapping[UUID, Stock]) -> list[Choice]:
+def _values(
+    name: str, sold: Sequence[Variant], now: Variant, stock: Mapping[UUID, Stock]
+) -> list[Choice]:
     made = []
     values = dict.fromkeys(variant.options[name] for variant in sold)
     looks = {variant.options[name]: variant.picture for variant in reversed(sold)}
-    shows_looks = len(set(looks.values())) > 1 and len({(v.options[name], v.picture) for v in sold}) == len(values)
+    shows_looks = len(set(looks.values())) > 1 and len(
+        {(v.options[name], v.picture) for v in sold}
+    ) == len(values)
     for value in values:
-        target = _nearest([variant for variant in sold if variant.options[name] == value], now, stock)
+        target = _nearest(
+            [variant for variant in sold if variant.options[name] == value], now, stock
+        )
         made.append(
             Choice(
                 name=name,

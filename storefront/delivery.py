@@ -30,7 +30,9 @@ class WeightRow:
 
 def delivery_rows() -> list[list[DeliveryRow]]:
     """Return the ways to each country that the shop sends to, the usual one first."""
-    return [[_row(COUNTRIES[code], method) for method in methods] for code, methods in METHODS.items()]
+    return [
+        [_row(COUNTRIES[code], method) for method in methods] for code, methods in METHODS.items()
+    ]
 
 
 def usual_delivery_rows(first: str) -> list[DeliveryRow]:
@@ -46,5 +48,9 @@ def weight_rows() -> list[WeightRow]:
 
 def _row(country: str, method: Method) -> DeliveryRow:
     first, last = method.days
-    days = f"{first} working day{'s' if first > 1 else ''}" if first == last else f"{first} to {last} working days"
+    days = (
+        f"{first} working day{'s' if first > 1 else ''}"
+        if first == last
+        else f"{first} to {last} working days"
+    )
     return DeliveryRow(country, method.name, days, method.price, method.free_from)

@@ -13,7 +13,9 @@ environ.Env.read_env(str(BASE_DIR / ".env"))
 
 DEBUG = env.bool("DEBUG", default=False)
 if "STOA_SHOWROOM" in env.ENVIRON:
-    raise ImproperlyConfigured("STOA_SHOWROOM is called STOA_DEMO now: change its name in the environment or in .env.")
+    raise ImproperlyConfigured(
+        "STOA_SHOWROOM is called STOA_DEMO now: change its name in the environment or in .env."
+    )
 # A demo shows its logins and lets its visitors read the mail; a shop does neither.
 DEMO = env.bool("STOA_DEMO", default=False)
 # Where the demo logins stand; a shop has none (accounts.demo_logins).
@@ -145,7 +147,10 @@ PASSWORD_HASHERS = [
     else "django.contrib.auth.hashers.Argon2PasswordHasher"
 ]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 8}},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 8},
+    },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "accounts.validators.BytesValidator"},
     {"NAME": "accounts.validators.OwnWordsValidator"},
@@ -191,10 +196,13 @@ if "demo.testbank" in EXTRA_APPS:
     PAYMENT_GATEWAYS["testbank"] = "demo.testbank.gateway"
 PAYMENT_GATEWAY = env.str("PAYMENT_GATEWAY", default="testbank" if DEBUG or DEMO else "")
 # The ways to pay that the checkout offers: of payments.gateways.METHODS.
-PAYMENT_METHODS = env.list("PAYMENT_METHODS", default=["card", "transfer", "cod"] if DEBUG or DEMO else ["card"])
+PAYMENT_METHODS = env.list(
+    "PAYMENT_METHODS", default=["card", "transfer", "cod"] if DEBUG or DEMO else ["card"]
+)
 # To whom a transfer goes. The lines are parted by "|".
 BANK_ACCOUNT = env.str(
-    "BANK_ACCOUNT", default="Stoa|IBAN IE64 IRCE 9205 0112 3456 78|BIC IRCEIE2D" if DEBUG or DEMO else ""
+    "BANK_ACCOUNT",
+    default="Stoa|IBAN IE64 IRCE 9205 0112 3456 78|BIC IRCEIE2D" if DEBUG or DEMO else "",
 )
 STRIPE_SECRET_KEY = env.str("STRIPE_SECRET_KEY", default="")
 STRIPE_WEBHOOK_SECRET = env.str("STRIPE_WEBHOOK_SECRET", default="")
@@ -291,9 +299,18 @@ LOGGING = {
     "disable_existing_loggers": False,
     "filters": {"request": {"()": "web.logs.RequestIds"}, "paths": {"()": "web.logs.Paths"}},
     "formatters": {
-        "line": {"()": "web.logs.Lines", "format": "%(asctime)s %(levelname)s %(request_id)s %(name)s %(message)s"}
+        "line": {
+            "()": "web.logs.Lines",
+            "format": "%(asctime)s %(levelname)s %(request_id)s %(name)s %(message)s",
+        }
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request", "paths"]}},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["request", "paths"],
+        }
+    },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {
         "cassandra": {"level": "ERROR"},

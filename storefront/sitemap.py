@@ -63,7 +63,10 @@ def shop_addresses() -> list[Address]:
     """Return the addresses that are no product's."""
     shelves = queries.categories().by_slug
     plain = [reverse(name) for name in ("home", "help", "delivery")]
-    return [(address, None) for address in (*plain, *(reverse("category", args=(slug,)) for slug in sorted(shelves)))]
+    return [
+        (address, None)
+        for address in (*plain, *(reverse("category", args=(slug,)) for slug in sorted(shelves)))
+    ]
 
 
 def _product_addresses(products: Iterable[Product]) -> Iterator[Address]:
@@ -73,7 +76,10 @@ def _product_addresses(products: Iterable[Product]) -> Iterator[Address]:
 
 
 def _urlset(addresses: Iterable[Address]) -> str:
-    lines = (f"<url><loc>{escape(absolute(address))}</loc>{_lastmod(at)}</url>" for address, at in addresses)
+    lines = (
+        f"<url><loc>{escape(absolute(address))}</loc>{_lastmod(at)}</url>"
+        for address, at in addresses
+    )
     return f'{_XML}<urlset xmlns="{_NAMESPACE}">\n' + "\n".join(lines) + "\n</urlset>\n"
 
 

@@ -20,8 +20,12 @@ _ESCAPES = {ord("<"): "\\u003C", ord(">"): "\\u003E", ord("&"): "\\u0026"}
 
 def script(*things: Mapping[str, Any]) -> SafeString:
     """Return a script element that holds the things as data; nothing in them can leave it."""
-    text = json.dumps([{"@context": "https://schema.org"} | dict(thing) for thing in things], ensure_ascii=False)
-    return format_html('<script type="application/ld+json">{}</script>', SafeString(text.translate(_ESCAPES)))
+    text = json.dumps(
+        [{"@context": "https://schema.org"} | dict(thing) for thing in things], ensure_ascii=False
+    )
+    return format_html(
+        '<script type="application/ld+json">{}</script>', SafeString(text.translate(_ESCAPES))
+    )
 
 
 def product_data(product: Product, stock: Mapping[UUID, Stock]) -> dict[str, Any]:
@@ -35,7 +39,9 @@ def product_data(product: Product, stock: Mapping[UUID, Stock]) -> dict[str, Any
         "brand": {"@type": "Brand", "name": product.brand},
         "image": [absolute(reverse("picture", args=picture.split("/", 1))) for picture in pictures],
         "url": absolute(reverse("product", args=(product.slug,))),
-        "offers": [_offer(product, variant, stock.get(variant.variant_id, Stock())) for variant in sold],
+        "offers": [
+            _offer(product, variant, stock.get(variant.variant_id, Stock())) for variant in sold
+        ],
     }
 
 
@@ -60,7 +66,10 @@ def _availability(stock: Stock) -> str:
 
 def breadcrumb_data(trail: Sequence[CategoryNode], here: str, url: str) -> dict[str, Any]:
     """Return the way from the front page to a page called `here`."""
-    steps = [("Home", reverse("home")), *((node.name, reverse("category", args=(node.slug,))) for node in trail)]
+    steps = [
+        ("Home", reverse("home")),
+        *((node.name, reverse("category", args=(node.slug,))) for node in trail),
+    ]
     return {
         "@type": "BreadcrumbList",
         "itemListElement": [

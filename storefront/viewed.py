@@ -67,7 +67,11 @@ def viewed(product_ids: list[UUID]) -> list[Viewed]:
     Raises CassandraUnavailable.
     """
     products = queries.products(product_ids)
-    return [_viewed(products[each]) for each in product_ids if each in products and products[each].active]
+    return [
+        _viewed(products[each])
+        for each in product_ids
+        if each in products and products[each].active
+    ]
 
 
 def _viewed(product: Product) -> Viewed:

@@ -15,10 +15,15 @@ from tests.tools import STRIPE_MOCK, TOXIPROXY, Tool, built
 
 
 @contextlib.contextmanager
-def running(tool: Tool, arguments: Sequence[str], answers: str, seconds: float = 30) -> Iterator[None]:
+def running(
+    tool: Tool, arguments: Sequence[str], answers: str, seconds: float = 30
+) -> Iterator[None]:
     """Run a program within the block; it is ready when the address `answers`, whatever it says. Raises ToolMissing."""
     with subprocess.Popen(
-        [built(tool), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [built(tool), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     ) as process:
         try:
             _wait(tool, process, answers, time.monotonic() + seconds)
@@ -81,11 +86,15 @@ class Toxiproxy:
     url: str
 
     @contextlib.contextmanager
-    def proxy(self, upstream: str, *, host: str = "127.0.0.1", port: int | None = None) -> Iterator[Proxy]:
+    def proxy(
+        self, upstream: str, *, host: str = "127.0.0.1", port: int | None = None
+    ) -> Iterator[Proxy]:
         """Carry what comes to `host` to `upstream` ("host:port") within the block."""
         port = port or free_port()
         name = f"{host}-{port}"
-        self.ask("POST", "/proxies", {"name": name, "listen": f"{host}:{port}", "upstream": upstream})
+        self.ask(
+            "POST", "/proxies", {"name": name, "listen": f"{host}:{port}", "upstream": upstream}
+        )
         try:
             yield Proxy(self, name, host, port)
         finally:

@@ -69,7 +69,9 @@ def django_db_setup(keyspace: str) -> Iterator[None]:
     def flush(*_: Any, **__: Any) -> list[str]:
         while made:
             user = made.pop()
-            EMAIL_RELEASED.apply(if_lost=REFUSED_MEANS_DONE, email=email_key(user.email), user_id=user.user_id)
+            EMAIL_RELEASED.apply(
+                if_lost=REFUSED_MEANS_DONE, email=email_key(user.email), user_id=user.user_id
+            )
             USER_DROPPED.apply(if_lost=REFUSED_MEANS_DONE, user_id=user.user_id)
         return []
 

@@ -14,7 +14,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # A run of several processes has a keyspace for each: the first one starts the others, and its environment is theirs.
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
-KEYSPACE = f"{os.environ['CASSANDRA_KEYSPACE']}_{WORKER}" if WORKER else f"stoa_test_{secrets.token_hex(4)}"
+KEYSPACE = (
+    f"{os.environ['CASSANDRA_KEYSPACE']}_{WORKER}"
+    if WORKER
+    else f"stoa_test_{secrets.token_hex(4)}"
+)
 # A node that lives for minutes gains nothing from the JVM's second compiler, which would take a third of its time.
 os.environ.setdefault("JVM_EXTRA_OPTS", "-XX:TieredStopAtLevel=1")
 # The suite starts some fifty processes: with the bytecode kept, each starts a third of a second sooner, or three where nothing is.

@@ -31,7 +31,9 @@ from pricing import delivery
 from pricing.quotes import QuotedLine
 
 
-def make_category(name: str = "Shelf", *, parent: CategoryNode | None = None, position: int = 0) -> CategoryNode:
+def make_category(
+    name: str = "Shelf", *, parent: CategoryNode | None = None, position: int = 0
+) -> CategoryNode:
     """A category with an address of its own."""
     category_id = uuid4()
     return catalogue.category_saved(
@@ -106,7 +108,10 @@ def make_product(
         if stock_word != "out":
             catalogue.stock_word_changed(product_id, stock_word)
     else:
-        skus = (SKU.bind(sku=each.sku, product_id=product_id, variant_id=each.variant_id) for each in made.variants)
+        skus = (
+            SKU.bind(sku=each.sku, product_id=product_id, variant_id=each.variant_id)
+            for each in made.variants
+        )
         write_together([SLUG.bind(slug=made.slug, product_id=product_id), *skus])
         word = catalogue.STOCK_WORD_SAVED.bind(product_id=product_id, word=stock_word)
         write_together([*catalogue.product_rows(made), word])
@@ -117,7 +122,9 @@ def make_product(
 FEW = 3
 
 
-def make_stock(berlin: int, *, cork: int = 0, product_id: UUID | None = None, variant_id: UUID | None = None) -> UUID:
+def make_stock(
+    berlin: int, *, cork: int = 0, product_id: UUID | None = None, variant_id: UUID | None = None
+) -> UUID:
     """Put units of a variant on the shelves, and into the copy that carts and pages read; return the variant's id.
 
     Cards are not told of it, as `stock_copied` would: what they say is the product's `stock_word`.
@@ -129,9 +136,16 @@ def make_stock(berlin: int, *, cork: int = 0, product_id: UUID | None = None, va
             # Before the goods come: a receipt that finds no numbers makes them, and is tried again.
             seeded(product_id, variant_id, place, FEW)
             stock_received(product_id, variant_id, place, units, FEW, uuid4(), datetime.now(UTC))
-            shelf = {"product_id": product_id, "variant_id": variant_id, "warehouse_id": place, "threshold": FEW}
+            shelf = {
+                "product_id": product_id,
+                "variant_id": variant_id,
+                "warehouse_id": place,
+                "threshold": FEW,
+            }
             read_at = time_ns() // 1000
-            copies.append(COPY.bind(read_at=read_at, available=numbers(variant_id, place).available, **shelf))
+            copies.append(
+                COPY.bind(read_at=read_at, available=numbers(variant_id, place).available, **shelf)
+            )
     if copies:
         write_together(copies)
     return variant_id
@@ -151,7 +165,12 @@ PASSWORD = "seven wet otters"
 
 
 def make_user(
-    name: str = "Alice", *, email: str = "", password: str | None = PASSWORD, role: str = "", demo: bool = False
+    name: str = "Alice",
+    *,
+    email: str = "",
+    password: str | None = PASSWORD,
+    role: str = "",
+    demo: bool = False,
 ) -> User:
     """A member, by default a shopper; `role` makes one of the staff."""
     email = email or f"{name.lower()}-{uuid4().hex}@example.com"

@@ -76,11 +76,8 @@ FAULTS = (
     _fault(
         "A worker that has lost its job goes on moving the job's place",
         "jobs/leases.py",
-        """    if held is None or held.lost or not MOVE.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position):
-        raise LeaseLost(f"{job}: this process does not hold the job")""",
-        """    if held is None or held.lost:
-        raise LeaseLost(f"{job}: this process does not hold the job")
-    MOVE.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)""",
+        '    if (\n        held is None\n        or held.lost\n        or not MOVE.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)\n    ):\n        raise LeaseLost(f"{job}: this process does not hold the job")\n',
+        '    if held is None or held.lost:\n        raise LeaseLost(f"{job}: this process does not hold the job")\n    MOVE.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)\n',
         "tests/jobs/test_leases.py",
     ),
     _fault(
@@ -172,8 +169,8 @@ FAULTS = (
     _fault(
         "A line that is taken out takes one unit off the sums",
         "cart/operations/lines.py",
-        "lines=-1, items=-line.quantity, amount=-minor(line.total), now=now)",
-        "lines=-1, items=-1, amount=-minor(line.price), now=now)",
+        "            SUMS.bind(\n                cart_id=cart_id, lines=-1, items=-line.quantity, amount=-minor(line.total), now=now\n            ),\n",
+        "            SUMS.bind(cart_id=cart_id, lines=-1, items=-1, amount=-minor(line.price), now=now),\n",
         "tests/cart/test_operations.py",
     ),
     _fault(
@@ -289,8 +286,8 @@ FAULTS = (
     _fault(
         "More is packed than is left",
         "orders/parcels.py",
-        "count < 0 or count > there.get(line, 0) for line, count",
-        "count < 0 for line, count",
+        '                count < 0 or count > there.get(line, 0)\n                for line, count in units(each["lines"]).items()\n',
+        '                count < 0 for line, count in units(each["lines"]).items()\n',
         "tests/orders/test_parcels.py",
     ),
     _fault(
@@ -311,8 +308,8 @@ FAULTS = (
     _fault(
         "A payment of another sum pays the order",
         "orders/operations/paying.py",
-        "    if (verdict.number, verdict.amount) != (order.number, attempt.amount) or attempt.amount != order.total:",
-        "    if verdict.number != order.number:",
+        "    if (verdict.number, verdict.amount) != (\n        order.number,\n        attempt.amount,\n    ) or attempt.amount != order.total:\n",
+        "    if verdict.number != order.number:\n",
         "tests/orders/test_paying.py",
     ),
     _fault(
@@ -414,8 +411,8 @@ FAULTS = (
     _fault(
         "A product that is renamed is still suggested by its former name",
         "catalogue/operations.py",
-        "looked_at = set(belongs).union(*(prefixes(name) for name in former_names), prefixes(product.name))",
-        "looked_at = set(belongs).union(prefixes(product.name))",
+        "    looked_at = set(belongs).union(\n        *(prefixes(name) for name in former_names), prefixes(product.name)\n    )\n",
+        "    looked_at = set(belongs).union(prefixes(product.name))\n",
         "tests/catalogue/test_derived.py",
     ),
     _fault(
@@ -444,8 +441,8 @@ FAULTS = (
     _fault(
         "A link that resets a password works twice",
         "accounts/operations/passwords.py",
-        "if member is None or not _may_reset(member) or not constant_time_compare(state, fingerprint(member)):",
-        "if member is None or not _may_reset(member):",
+        "    if (\n        member is None\n        or not _may_reset(member)\n        or not constant_time_compare(state, fingerprint(member))\n    ):\n",
+        "    if member is None or not _may_reset(member):\n",
         "tests/accounts/test_passwords.py",
     ),
     _fault(
@@ -532,7 +529,7 @@ FAULTS = (
     _fault(
         "An erased person's orders are still found by the address",
         "orders/operations/erasing.py",
-        "        OFF_EMAIL.run(\n            email=email_key(order.email), placed_at=order.placed_at, order_id=order.order_id, at=copied_at(order) + 1\n        )\n",
+        "        OFF_EMAIL.run(\n            email=email_key(order.email),\n            placed_at=order.placed_at,\n            order_id=order.order_id,\n            at=copied_at(order) + 1,\n        )\n",
         "",
         "tests/accounts/test_privacy.py",
     ),
@@ -666,15 +663,15 @@ FAULTS = (
     _fault(
         "What somebody typed at the checkout is shown to who uses the browser next",
         "checkout/typed.py",
-        "if name in fields} if owner == owner_id.hex else {}",
-        "if name in fields} if owner else {}",
+        "        return (\n            {name: str(fields[name]) for name in NAMES if name in fields}\n            if owner == owner_id.hex\n            else {}\n        )\n",
+        "        return {name: str(fields[name]) for name in NAMES if name in fields} if owner else {}\n",
         "tests/checkout/test_checkout.py",
     ),
     _fault(
         "The check of the whole shop calls work under way a fault",
         "consistency/running.py",
-        "return {thing: found for thing, found in suspects.items() if check.order_of(thing) not in hinted}",
-        "return suspects",
+        "    return {\n        thing: found for thing, found in suspects.items() if check.order_of(thing) not in hinted\n    }\n",
+        "    return suspects\n",
         "tests/consistency/test_audit.py",
     ),
 )

@@ -61,7 +61,11 @@ class Result:
 
 def stale(faults: Iterable[Fault], root: Path = ROOT) -> list[str]:
     """Return in words which faults cannot be put back as they are written: their code has moved, or their tests have."""
-    return [f"{fault.name} ({fault.file}): {why}" for fault in faults if (why := _why_stale(fault, root))]
+    return [
+        f"{fault.name} ({fault.file}): {why}"
+        for fault in faults
+        if (why := _why_stale(fault, root))
+    ]
 
 
 def _why_stale(fault: Fault, root: Path) -> str:
@@ -175,7 +179,9 @@ def node_for_all() -> Iterator[dict[str, str]]:
     if os.environ.get("CASSANDRA_HOSTS"):
         yield {}
         return
-    os.environ.setdefault("JVM_EXTRA_OPTS", "-XX:TieredStopAtLevel=1")  # as tests.environment has it
+    os.environ.setdefault(
+        "JVM_EXTRA_OPTS", "-XX:TieredStopAtLevel=1"
+    )  # as tests.environment has it
     from devtools.node import control
 
     with control.borrowed(hasty=True) as cluster:
@@ -208,23 +214,35 @@ def main() -> int:
     given = argparse.ArgumentParser(
         prog="python -m tests.mutants", description="Puts faults back and has the suite find them."
     )
-    given.add_argument("words", nargs="*", help="try those with one of these in their name or file; without, all")
-    given.add_argument("-j", type=int, default=1, dest="at_once", help="so many at once, each in a tree of its own")
+    given.add_argument(
+        "words", nargs="*", help="try those with one of these in their name or file; without, all"
+    )
+    given.add_argument(
+        "-j", type=int, default=1, dest="at_once", help="so many at once, each in a tree of its own"
+    )
     asked = given.parse_args()
     if gone := stale(FAULTS):
-        print("These faults say nothing any more; move them with their code:", *gone, sep="\n  ", file=sys.stderr)
+        print(
+            "These faults say nothing any more; move them with their code:",
+            *gone,
+            sep="\n  ",
+            file=sys.stderr,
+        )
         return 2
     chosen = [
         fault
         for fault in FAULTS
-        if not asked.words or any(word.casefold() in f"{fault.name} {fault.file}".casefold() for word in asked.words)
+        if not asked.words
+        or any(word.casefold() in f"{fault.name} {fault.file}".casefold() for word in asked.words)
     ]
     began = time.monotonic()
     results = run(chosen, asked.at_once)
     missed = [each for each in results if not each.test]
     if missed:
         print("\nNot found:", *missed, sep="\n  ")
-    print(f"\n{len(results) - len(missed)} of {len(results)} found, in {(time.monotonic() - began) / 60:.1f} minutes")
+    print(
+        f"\n{len(results) - len(missed)} of {len(results)} found, in {(time.monotonic() - began) / 60:.1f} minutes"
+    )
     return 1 if missed or not results else 0
 
 

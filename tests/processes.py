@@ -118,7 +118,10 @@ def _own_seconds() -> float:
 def _cassandra_seconds() -> dict[int, float]:
     """Return the processor time of each node of this checkout that runs, by its process."""
     home = state.default_home()
-    return {node.pid: sum(psutil.Process(node.pid).cpu_times()[:2]) for node in control.running(state.load(home), home)}
+    return {
+        node.pid: sum(psutil.Process(node.pid).cpu_times()[:2])
+        for node in control.running(state.load(home), home)
+    }
 
 
 class Cost:
@@ -128,7 +131,9 @@ class Cost:
         # A node that was there before has worked for others, too.
         began = psutil.Process().create_time()
         self._before = {
-            pid: used for pid, used in _cassandra_seconds().items() if psutil.Process(pid).create_time() < began
+            pid: used
+            for pid, used in _cassandra_seconds().items()
+            if psutil.Process(pid).create_time() < began
         }
         self._workers = 0.0
 
@@ -141,7 +146,9 @@ class Cost:
         """Print it."""
         used = resource.getrusage(resource.RUSAGE_SELF)
         tests = self._workers + used.ru_utime + used.ru_stime if self._workers else _own_seconds()
-        cassandra = sum(seconds - self._before.get(pid, 0.0) for pid, seconds in _cassandra_seconds().items())
+        cassandra = sum(
+            seconds - self._before.get(pid, 0.0) for pid, seconds in _cassandra_seconds().items()
+        )
         terminalreporter.write_sep("=", "processor time")
         terminalreporter.write_line(
             f"{tests + cassandra:.0f} CPU seconds: tests and their children {tests:.0f}, Cassandra {cassandra:.0f}"

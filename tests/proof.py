@@ -64,7 +64,11 @@ class Told:
 
     @property
     def disagreements(self) -> list[str]:
-        return [f"{row.asked}: told {row.told!r}, stored: {row.stored}" for row in self.rows if not row.agrees]
+        return [
+            f"{row.asked}: told {row.told!r}, stored: {row.stored}"
+            for row in self.rows
+            if not row.agrees
+        ]
 
 
 @pytest.fixture
@@ -126,7 +130,9 @@ def _write(telling: Told, *, passed: bool, seconds: float) -> None:
 
 def _commit() -> str:
     def git(*words: str) -> str:
-        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["git", *words], cwd=ROOT, capture_output=True, text=True, check=False
+        )
         return done.stdout.strip()
 
     return (git("rev-parse", "--short=10", "HEAD") or "no commit") + (
@@ -181,11 +187,13 @@ def _shown(proof: dict[str, Any]) -> dict[str, Any]:
     file, _, name = proof["test"].partition("::")
     rows = sorted(proof["rows"], key=lambda row: row["agrees"])  # what does not agree stands first
     tables = [
-        [row for row in rows if row["table"] == each] for each in dict.fromkeys(row["table"] for row in proof["rows"])
+        [row for row in rows if row["table"] == each]
+        for each in dict.fromkeys(row["table"] for row in proof["rows"])
     ]
     return proof | {
         # One case of several is named by its words.
-        "arguments": file + (f" -k '{name.partition('[')[2].removesuffix(']')}'" if "[" in name else ""),
+        "arguments": file
+        + (f" -k '{name.partition('[')[2].removesuffix(']')}'" if "[" in name else ""),
         "made": datetime.fromisoformat(proof["made"]),
         "count": len(rows),
         "wrong": sum(not row["agrees"] for row in rows),

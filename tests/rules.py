@@ -25,7 +25,9 @@ def for_each(
                 except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - told below, with the others
                     broken.append(f"{name(thing)}: {type(error).__name__}: {error}")
             assert not broken, f"{len(broken)} of {len(things)} break it:\n" + "\n".join(broken)
-            assert len(things) >= at_least, f"it saw {len(things)}, and there are at least {at_least}"
+            assert len(things) >= at_least, (
+                f"it saw {len(things)}, and there are at least {at_least}"
+            )
 
         # Or pytest would look for a fixture of the thing's name.
         test.__dict__["__signature__"] = Signature()

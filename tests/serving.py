@@ -60,7 +60,9 @@ class Web:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._folder, self._workers = folder, workers
-        self.environment = os.environ | {"STATIC_ROOT": str(collected()), "PUBLIC_URL": self.url} | environment
+        self.environment = (
+            os.environ | {"STATIC_ROOT": str(collected()), "PUBLIC_URL": self.url} | environment
+        )
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -68,8 +70,22 @@ class Web:
         with (self._folder / "gunicorn.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [
-                    *(sys.executable, "-m", "gunicorn", "storefront.wsgi:application", "-c", "gunicorn.conf.py"),
-                    *("--bind", f"127.0.0.1:{self.port}", "--workers", str(self._workers), "--threads", "4"),
+                    *(
+                        sys.executable,
+                        "-m",
+                        "gunicorn",
+                        "storefront.wsgi:application",
+                        "-c",
+                        "gunicorn.conf.py",
+                    ),
+                    *(
+                        "--bind",
+                        f"127.0.0.1:{self.port}",
+                        "--workers",
+                        str(self._workers),
+                        "--threads",
+                        "4",
+                    ),
                 ],
                 cwd=ROOT,
                 env=self.environment,
@@ -106,14 +122,20 @@ def served(folder: Path, workers: int = 1, **environment: str) -> Iterator[str]:
         web.stop()
 
 
-def answer(url: str, until: int | None = None, seconds: float = 30) -> tuple[int, Mapping[str, str], str]:
+def answer(
+    url: str, until: int | None = None, seconds: float = 30
+) -> tuple[int, Mapping[str, str], str]:
     """Return status, headers and text of a page; with `until`, of the first answer that has this status."""
     deadline = time.monotonic() + seconds
     while True:
         status, headers, text = 0, {}, ""
         try:
             with urllib.request.urlopen(url, timeout=10) as response:  # noqa: S310
-                status, headers, text = response.status, dict(response.headers), response.read().decode()
+                status, headers, text = (
+                    response.status,
+                    dict(response.headers),
+                    response.read().decode(),
+                )
         except urllib.error.HTTPError as error:
             status, headers, text = error.code, dict(error.headers), error.read().decode()
         except OSError:

@@ -82,14 +82,23 @@ def _build(tool: Tool, go: Path, say: Callable[[str], None]) -> None:
     say(f"Building {tool.name} {tool.version}")
     with tempfile.TemporaryDirectory(dir=FOLDER) as made:
         # No compiler of C, no other Go than this one, and a cache that `rm -r` can remove.
-        given = {"GOBIN": made, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOFLAGS": "-modcacherw"}
+        given = {
+            "GOBIN": made,
+            "CGO_ENABLED": "0",
+            "GOTOOLCHAIN": "local",
+            "GOFLAGS": "-modcacherw",
+        }
         command = [str(go), "install", f"{tool.package}@{tool.version}"]
         for _ in range(_TRIES):
-            ran = subprocess.run(command, env=os.environ | given, capture_output=True, text=True, check=False)
+            ran = subprocess.run(
+                command, env=os.environ | given, capture_output=True, text=True, check=False
+            )
             if ran.returncode == 0:
                 break
         else:
-            raise ToolMissing(f"`{' '.join(command[1:])}` failed; it needs the Go module proxy. It said:\n{ran.stderr}")
+            raise ToolMissing(
+                f"`{' '.join(command[1:])}` failed; it needs the Go module proxy. It said:\n{ran.stderr}"
+            )
         (program,) = Path(made).iterdir()
         program.replace(tool.path)
 
@@ -106,7 +115,11 @@ def _go(say: Callable[[str], None]) -> Path:
 
 def _version(go: str) -> tuple[int, ...]:
     said = subprocess.run(
-        [go, "env", "GOVERSION"], env=os.environ | {"GOTOOLCHAIN": "local"}, capture_output=True, text=True, check=False
+        [go, "env", "GOVERSION"],
+        env=os.environ | {"GOTOOLCHAIN": "local"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     numbers = re.match(r"go(\d+)\.(\d+)(?:\.(\d+))?", said.stdout)
     return tuple(int(number or 0) for number in numbers.groups()) if numbers else ()
@@ -129,7 +142,9 @@ def _go_installed(say: Callable[[str], None]) -> Path:
         _fetch(module, archive)
         with zipfile.ZipFile(archive) as files:
             if (is_sum := _sum(files)) != wanted:
-                raise ToolMissing(f"the Go module proxy's {module} has the sum {is_sum}, and should have {wanted}")
+                raise ToolMissing(
+                    f"the Go module proxy's {module} has the sum {is_sum}, and should have {wanted}"
+                )
             files.extractall(made)
         unpacked = Path(made) / module
         _put_right(unpacked)
@@ -139,7 +154,9 @@ def _go_installed(say: Callable[[str], None]) -> Path:
 
 def _fetch(module: str, archive: Path) -> None:
     proxies = re.split(r"[,|]", os.environ.get("GOPROXY", ""))
-    proxy = next((each for each in proxies if each.startswith("https://")), "https://proxy.golang.org")
+    proxy = next(
+        (each for each in proxies if each.startswith("https://")), "https://proxy.golang.org"
+    )
     name, version = module.split("@")
     for attempt in range(_TRIES):
         try:

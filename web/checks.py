@@ -48,7 +48,9 @@ def secrets(**_: Any) -> list[CheckMessage]:
         )
     if settings.DEBUG and not _is_here(settings.PUBLIC_URL.split("://")[-1]):
         found.append(
-            Error(f"DEBUG is on for {settings.PUBLIC_URL}.", hint="DEBUG=0", id="cassandra_db.E003"),
+            Error(
+                f"DEBUG is on for {settings.PUBLIC_URL}.", hint="DEBUG=0", id="cassandra_db.E003"
+            ),
         )
     if not settings.DEBUG and 0 < len(_key()) < KEY_LENGTH:
         found.append(

@@ -24,5 +24,8 @@ class Form(forms.Form):
         super().__init__(*args, **kwargs)
         for name, field in self.fields.items():
             # Django's own "This field is required." does not tell what to do; a form's own words stay.
-            if field.error_messages.get("required") == forms.Field.default_error_messages["required"]:
+            if (
+                field.error_messages.get("required")
+                == forms.Field.default_error_messages["required"]
+            ):
                 field.error_messages["required"] = f"Enter {str(field.label or name).lower()}"

@@ -26,7 +26,10 @@ from django.utils.crypto import salted_hmac
 from cassandra_db import REFUSED_MEANS_DONE, Row, applied_if, conditional, read
 from web.errors import TooManyAttempts
 
-TAKEN = read("limits", "SELECT place, TTL(attempt_id) AS seconds FROM attempts WHERE bucket = :bucket AND part = :part")
+TAKEN = read(
+    "limits",
+    "SELECT place, TTL(attempt_id) AS seconds FROM attempts WHERE bucket = :bucket AND part = :part",
+)
 TAKE = conditional(
     "limits",
     """INSERT INTO attempts (bucket, part, place, attempt_id) VALUES (:bucket, :part, :place, :attempt_id)
@@ -94,7 +97,9 @@ def attempted(request: HttpRequest, kind: str, *accounts: str, own: str = "") ->
     device that has logged in there before, only that one counts. Raises TooManyAttempts, CassandraUnavailable.
     """
     rule, attempt_id = limit(kind), uuid4()
-    whose = [(f"own {own}", rule.per_account)] if own else _buckets(rule, address_of(request), accounts)
+    whose = (
+        [(f"own {own}", rule.per_account)] if own else _buckets(rule, address_of(request), accounts)
+    )
     buckets = [_Bucket(kind, name, most, rule.window) for name, most in whose if most]
     held: list[_Place] = []
     try:

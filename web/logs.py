@@ -35,7 +35,13 @@ def in_one_line(text: str) -> str:
 
 def _written_out(character: str) -> str:
     code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return (
+        f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}"
+        if code < 0x10000
+        else f"\\U{code:08x}"
+    )
 
 
 class RequestIds(logging.Filter):
@@ -57,7 +63,10 @@ class Paths(logging.Filter):
         if (path := getattr(request, "path", "")) and isinstance(record.args, tuple):
             found = getattr(request, "resolver_match", None)
             name = found.view_name if found else "an address without a view"
-            told = (path, path.encode("unicode_escape").decode("ascii"))  # Django escapes what it logs
+            told = (
+                path,
+                path.encode("unicode_escape").decode("ascii"),
+            )  # Django escapes what it logs
             record.args = tuple(name if each in told else each for each in record.args)
         return True
 

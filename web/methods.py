@@ -29,7 +29,9 @@ def post_only(leads_to: str, *given: str) -> Callable[[View[P]], View[P]]:
         def pressed(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             if request.method == "POST":
                 return view(request, *args, **kwargs)
-            return HttpResponseRedirect(reverse(leads_to, kwargs={name: kwargs[name] for name in given}))
+            return HttpResponseRedirect(
+                reverse(leads_to, kwargs={name: kwargs[name] for name in given})
+            )
 
         return pressed
 

@@ -69,7 +69,10 @@ class Redirects:
         response = self.get_response(request)
         if response.status_code == HTTPStatus.FOUND and request.method == "POST":
             response.status_code = HTTPStatus.SEE_OTHER
-        if getattr(request, "htmx", None) and response.status_code in (HTTPStatus.FOUND, HTTPStatus.SEE_OTHER):
+        if getattr(request, "htmx", None) and response.status_code in (
+            HTTPStatus.FOUND,
+            HTTPStatus.SEE_OTHER,
+        ):
             translated = HttpResponseClientRedirect(response["Location"])
             translated.cookies = response.cookies
             for name, value in response.items():
@@ -134,7 +137,9 @@ class Limited:
 
 def unavailable(request: HttpRequest) -> HttpResponse:
     """Return the styled 503, which needs no database. To be called while the exception is being handled."""
-    log.warning("%s %s: %s", request.method, view_named(request), sys.exc_info()[1] or "Cassandra is away")
+    log.warning(
+        "%s %s: %s", request.method, view_named(request), sys.exc_info()[1] or "Cassandra is away"
+    )
     response = render(None, "errors/503.html", status=503)
     response["Retry-After"] = "10"
     response["Cache-Control"] = "no-store"

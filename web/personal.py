@@ -73,7 +73,12 @@ def erased(person: Person, now: datetime) -> None:
 
 def against(person: Person) -> list[str]:
     """Return why a person cannot be erased now, in sentences; none if nothing speaks against it. Raises CassandraUnavailable."""
-    return [sentence for room in rooms() if hasattr(room, "against") for sentence in room.against(person)]
+    return [
+        sentence
+        for room in rooms()
+        if hasattr(room, "against")
+        for sentence in room.against(person)
+    ]
 
 
 class JSON(json.JSONEncoder):

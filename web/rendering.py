@@ -71,7 +71,9 @@ def too_many(
     """
     context = {"error": error, **(context or {})}
     if getattr(request, "htmx", None):
-        response = HttpResponse(render_to_string("errors/429.html#message", context, request), status=429)
+        response = HttpResponse(
+            render_to_string("errors/429.html#message", context, request), status=429
+        )
         response["HX-Reswap"] = "none"
         patch_vary_headers(response, ["HX-Request"])
     else:

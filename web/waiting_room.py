@@ -133,7 +133,11 @@ def waiting(request: HttpRequest, wait: Wait) -> HttpResponse:
     """
     sent = [(name, value) for name, values in request.POST.lists() for value in values]
     # Without what was sent the page says how long in its headers alone, so it is drawn once.
-    text = _drawn(sent, request.get_full_path(), wait.seconds) if sent else _plain(request.get_full_path())
+    text = (
+        _drawn(sent, request.get_full_path(), wait.seconds)
+        if sent
+        else _plain(request.get_full_path())
+    )
     response = HttpResponse(text)
     response["Retry-After"] = str(wait.seconds)
     if request.method != "POST":  # a browser would ask for a page, and forget what was sent
@@ -142,6 +146,11 @@ def waiting(request: HttpRequest, wait: Wait) -> HttpResponse:
     response["Content-Length"] = str(len(response.content))
     kept = signing.dumps(wait.turn, salt="web.turn")
     response.set_cookie(
-        settings.TURN_COOKIE_NAME, kept, max_age=TURN_SECONDS, secure=settings.HTTPS, httponly=True, samesite="Lax"
+        settings.TURN_COOKIE_NAME,
+        kept,
+        max_age=TURN_SECONDS,
+        secure=settings.HTTPS,
+        httponly=True,
+        samesite="Lax",
     )
     return response

@@ -13,7 +13,8 @@ ADDRESS_ADDED = conditional(
     "UPDATE users SET addresses[:key] = :address WHERE user_id = :user_id IF email != null AND addresses[:free] = null",
 )
 ADDRESS_CHANGED = conditional(
-    "Q8", "UPDATE users SET addresses[:key] = :address WHERE user_id = :user_id IF addresses[:there] != null"
+    "Q8",
+    "UPDATE users SET addresses[:key] = :address WHERE user_id = :user_id IF addresses[:there] != null",
 )
 ADDRESS_REMOVED = conditional(
     "Q8",
@@ -21,7 +22,8 @@ ADDRESS_REMOVED = conditional(
        IF addresses[:there] != null""",
 )
 ADDRESS_PREFERRED = conditional(
-    "Q8", "UPDATE users SET default_address = :key WHERE user_id = :user_id IF addresses[:there] != null"
+    "Q8",
+    "UPDATE users SET default_address = :key WHERE user_id = :user_id IF addresses[:there] != null",
 )
 MAX_ADDRESSES = 20
 
@@ -34,7 +36,9 @@ def address_saved(user_id: UUID, address: Address, *, default: bool = False) -> 
     key = address.key
     if not key:
         key = _address_added(user_id, address)
-    elif not ADDRESS_CHANGED.apply(if_lost=SEND_AGAIN, user_id=user_id, key=key, there=key, address=address.fields()):
+    elif not ADDRESS_CHANGED.apply(
+        if_lost=SEND_AGAIN, user_id=user_id, key=key, there=key, address=address.fields()
+    ):
         raise NoSuchAddress
     if default:
         ADDRESS_PREFERRED.apply(if_lost=SEND_AGAIN, user_id=user_id, key=key, there=key)
@@ -48,12 +52,16 @@ def _address_added(user_id: UUID, address: Address) -> str:
         if member is None:
             raise NoSuchUser
         taken = set(member.addresses or {})
-        free = next((str(place) for place in range(1, MAX_ADDRESSES + 1) if str(place) not in taken), None)
+        free = next(
+            (str(place) for place in range(1, MAX_ADDRESSES + 1) if str(place) not in taken), None
+        )
         if free is None:
             raise AddressBookFull
         # Another tab may have taken the place since: then the next one.
         if ADDRESS_ADDED.apply(
-            if_lost=applied_if(lambda row: bool(row.addresses) and dict(row.addresses).get(free) == fields),  # noqa: B023
+            if_lost=applied_if(
+                lambda row: bool(row.addresses) and dict(row.addresses).get(free) == fields  # noqa: B023 called at once
+            ),
             user_id=user_id,
             key=free,
             free=free,

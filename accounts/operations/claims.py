@@ -13,15 +13,20 @@ from accounts.models import User
 from cassandra_db import REFUSED_MEANS_DONE, Row, applied_if, conditional
 
 EMAIL_CLAIMED = conditional(
-    "Q7", "INSERT INTO users_by_email (email, user_id, claimed_at) VALUES (:email, :user_id, :now) IF NOT EXISTS"
+    "Q7",
+    "INSERT INTO users_by_email (email, user_id, claimed_at) VALUES (:email, :user_id, :now) IF NOT EXISTS",
 )
 EMAIL_RECLAIMED = conditional(
     "Q7",
     """UPDATE users_by_email SET user_id = :user_id, claimed_at = :now WHERE email = :email
        IF user_id = :gone AND claimed_at = :seen""",
 )
-EMAIL_RELEASED = conditional("Q7", "DELETE FROM users_by_email WHERE email = :email IF user_id = :user_id")
-MOVE_GIVEN_UP = conditional("Q6", "UPDATE users SET email_next = null WHERE user_id = :user_id IF email_next = :email")
+EMAIL_RELEASED = conditional(
+    "Q7", "DELETE FROM users_by_email WHERE email = :email IF user_id = :user_id"
+)
+MOVE_GIVEN_UP = conditional(
+    "Q6", "UPDATE users SET email_next = null WHERE user_id = :user_id IF email_next = :email"
+)
 # So long after its claim a change of address is taken to be under way still.
 UNDER_WAY = timedelta(minutes=1)
 
@@ -32,7 +37,10 @@ def email_claimed(key: str, user_id: UUID, now: datetime) -> bool:
     Raises CassandraUnavailable.
     """
     outcome = EMAIL_CLAIMED.apply(
-        if_lost=applied_if(lambda row: bool(row.user_id == user_id)), email=key, user_id=user_id, now=now
+        if_lost=applied_if(lambda row: bool(row.user_id == user_id)),
+        email=key,
+        user_id=user_id,
+        now=now,
     )
     if outcome:
         return True
@@ -65,6 +73,8 @@ def _left_behind(key: str, claim: Row, holder: User | None, now: datetime) -> bo
     if queries.email_key(holder.email) == key or claim.claimed_at > now - UNDER_WAY:
         return False
     if holder.email_next:
-        MOVE_GIVEN_UP.apply(if_lost=REFUSED_MEANS_DONE, user_id=holder.user_id, email=holder.email_next)
+        MOVE_GIVEN_UP.apply(
+            if_lost=REFUSED_MEANS_DONE, user_id=holder.user_id, email=holder.email_next
+        )
     holder = queries.user(claim.user_id)
     return holder is None or (queries.email_key(holder.email) != key and not holder.email_next)

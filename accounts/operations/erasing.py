@@ -28,10 +28,13 @@ HINT = write("erasure", "INSERT INTO erasures (minute, user_id) VALUES (:minute,
 UNHINT = write("erasure", "DELETE FROM erasures WHERE minute = :minute AND user_id = :user_id")
 # Whoever works here has to give the role up first, so that the shop never loses its last admin this way.
 ERASING = conditional(
-    "Q6", "UPDATE users SET active = false, erasing_at = :now WHERE user_id = :user_id IF role = '' AND demo = false"
+    "Q6",
+    "UPDATE users SET active = false, erasing_at = :now WHERE user_id = :user_id IF role = '' AND demo = false",
 )
 # Whoever once worked here still stands on the list.
-OFF_STAFF = conditional("staff", "DELETE FROM staff WHERE shop = :shop AND user_id = :user_id IF EXISTS")
+OFF_STAFF = conditional(
+    "staff", "DELETE FROM staff WHERE shop = :shop AND user_id = :user_id IF EXISTS"
+)
 USER_REMOVED = conditional("Q6", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
 
 # When an account has its next turn that has to wait for something.
@@ -94,7 +97,12 @@ def erasures_done(minutes: list[datetime], now: datetime) -> int:
         except CassandraUnavailable:
             raise
         except Exception as error:
-            log.error("user %s is erased later: %s", user_id, error, exc_info=not isinstance(error, NotYet))
+            log.error(
+                "user %s is erased later: %s",
+                user_id,
+                error,
+                exc_info=not isinstance(error, NotYet),
+            )
             HINT.run(minute=minute_of(now + AGAIN), user_id=user_id)
         UNHINT.run(minute=minute, user_id=user_id)
     return done

@@ -26,7 +26,9 @@ LINK_SECONDS = 24 * 3600
 # Somebody who presses the button again at once gets no second mail.
 _SAME_REQUEST_SECONDS = 120
 _SALT = "accounts.registration"
-MAILBOX = UUID("6f2d4a3e-5a53-4b8e-9c0a-7b1a8f3f6c11")  # namespace of what is about an e-mail address
+MAILBOX = UUID(
+    "6f2d4a3e-5a53-4b8e-9c0a-7b1a8f3f6c11"
+)  # namespace of what is about an e-mail address
 
 
 def registration_asked(email: str, now: datetime) -> None:
@@ -39,12 +41,21 @@ def registration_asked(email: str, now: datetime) -> None:
     template = "registered_already" if known else "registration"
     url = settings.PUBLIC_URL + reverse("accounts:login") if known else registration_link(email)
     request = int(now.timestamp()) // _SAME_REQUEST_SECONDS
-    mail_queued(uuid5(MAILBOX, queries.email_key(email)), f"{template}:{request}", email, template, {"url": url}, now)
+    mail_queued(
+        uuid5(MAILBOX, queries.email_key(email)),
+        f"{template}:{request}",
+        email,
+        template,
+        {"url": url},
+        now,
+    )
 
 
 def registration_link(email: str, role: str = "") -> str:
     """Return the address under which, for 24 hours, this e-mail address can be registered, with a role for staff."""
-    return str(settings.PUBLIC_URL) + reverse("accounts:finish", args=[signing.dumps([email, role], salt=_SALT)])
+    return str(settings.PUBLIC_URL) + reverse(
+        "accounts:finish", args=[signing.dumps([email, role], salt=_SALT)]
+    )
 
 
 def registration_meant(token: str) -> tuple[str, str] | None:

@@ -24,20 +24,25 @@ from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, applied_if, conditional
 from jobs.minutes import minute_of
 from mail.operations import mail_queued
 
-MOVE_MEANT = conditional("Q6", "UPDATE users SET email_next = :next WHERE user_id = :user_id IF email = :email")
+MOVE_MEANT = conditional(
+    "Q6", "UPDATE users SET email_next = :next WHERE user_id = :user_id IF email = :email"
+)
 MOVED = conditional(
     "Q6",
     """UPDATE users SET email = :next, email_next = null, email_before = :email, verified_at = :now
        WHERE user_id = :user_id IF email = :email AND email_next = :next""",
 )
-SETTLED = conditional("Q6", "UPDATE users SET email_before = null WHERE user_id = :user_id IF email_before = :before")
+SETTLED = conditional(
+    "Q6", "UPDATE users SET email_before = null WHERE user_id = :user_id IF email_before = :before"
+)
 PROVED = write(
     "Q7",
     """INSERT INTO users_proved (minute, user_id, written) VALUES (:minute, :user_id, :written)
        USING TIMESTAMP :written AND TTL 604800""",
 )
 PROOF_DROPPED = write(
-    "Q7", "DELETE FROM users_proved USING TIMESTAMP :written WHERE minute = :minute AND user_id = :user_id"
+    "Q7",
+    "DELETE FROM users_proved USING TIMESTAMP :written WHERE minute = :minute AND user_id = :user_id",
 )
 CHANGE_SECONDS = 24 * 3600
 _SAME_REQUEST_SECONDS = 120
@@ -52,12 +57,22 @@ def email_change_asked(member: User, email: str, now: datetime) -> None:
     taken = queries.user_by_email(email)
     free = taken is None or taken == member
     template = "email_confirm" if free else "email_taken"
-    url = email_change_link(member, email) if free else settings.PUBLIC_URL + reverse("accounts:login")
+    url = (
+        email_change_link(member, email)
+        if free
+        else settings.PUBLIC_URL + reverse("accounts:login")
+    )
     request = f"{fingerprint(member)}:{int(now.timestamp()) // _SAME_REQUEST_SECONDS}"
     key = queries.email_key(email)
     mail_queued(uuid5(MAILBOX, key), f"{template}:{request}", email, template, {"url": url}, now)
-    context = {"name": member.name, "email": email, "url": settings.PUBLIC_URL + reverse("accounts:password")}
-    mail_queued(member.user_id, f"email asked {key}:{request}", member.email, "email_asked", context, now)
+    context = {
+        "name": member.name,
+        "email": email,
+        "url": settings.PUBLIC_URL + reverse("accounts:password"),
+    }
+    mail_queued(
+        member.user_id, f"email asked {key}:{request}", member.email, "email_asked", context, now
+    )
 
 
 def email_change_link(member: User, email: str) -> str:
@@ -112,13 +127,18 @@ def email_settled(member: User, now: datetime) -> User:
     """
     if not (before := member.email_before):
         return member
-    event, context = f"email changed {member.verified_at.isoformat()}", {"name": member.name, "email": member.email}
+    event, context = (
+        f"email changed {member.verified_at.isoformat()}",
+        {"name": member.name, "email": member.email},
+    )
     mail_queued(member.user_id, f"{event}, old", before, "email_changed", context, now)
     mail_queued(member.user_id, f"{event}, new", member.email, "email_welcome", context, now)
     audit.noted("email_changed", now, by=member.user_id)
     mailbox_proved(member, now)
     if queries.email_key(before) != queries.email_key(member.email):
-        EMAIL_RELEASED.apply(if_lost=REFUSED_MEANS_DONE, email=queries.email_key(before), user_id=member.user_id)
+        EMAIL_RELEASED.apply(
+            if_lost=REFUSED_MEANS_DONE, email=queries.email_key(before), user_id=member.user_id
+        )
     SETTLED.apply(if_lost=REFUSED_MEANS_DONE, user_id=member.user_id, before=before)
     member.email_before = None
     return member
@@ -131,7 +151,9 @@ def came_back(member: User, now: datetime) -> None:
         try:
             email_changed(member, member.email_next, now)
         except EmailTaken:
-            MOVE_GIVEN_UP.apply(if_lost=REFUSED_MEANS_DONE, user_id=member.user_id, email=member.email_next)
+            MOVE_GIVEN_UP.apply(
+                if_lost=REFUSED_MEANS_DONE, user_id=member.user_id, email=member.email_next
+            )
     mailbox_proved(member, now)
 
 

@@ -17,7 +17,9 @@ from accounts.sessions import sessions_ended
 from cassandra_db import RAISE_UNKNOWN, applied_if, conditional
 from mail.operations import mail_queued
 
-PASSWORD_SET = conditional("Q6", "UPDATE users SET password = :password WHERE user_id = :user_id IF password = :before")
+PASSWORD_SET = conditional(
+    "Q6", "UPDATE users SET password = :password WHERE user_id = :user_id IF password = :before"
+)
 # Whoever has followed a mailed link has proved the address, too.
 PASSWORD_RESET = conditional(
     "Q6",
@@ -34,7 +36,9 @@ def password_rehashed(member: User, password: str) -> None:
     """Store the password a member has just logged in with by today's hasher. Raises CassandraUnavailable."""
     before, member.password = member.password, make_password(password)
     # Refused if it has been changed meanwhile; then that one counts.
-    PASSWORD_SET.apply(if_lost=RAISE_UNKNOWN, user_id=member.user_id, password=member.password, before=before)
+    PASSWORD_SET.apply(
+        if_lost=RAISE_UNKNOWN, user_id=member.user_id, password=member.password, before=before
+    )
 
 
 def password_changed(member: User, password: str, now: datetime, here: str | None = None) -> User:
@@ -46,7 +50,9 @@ def password_changed(member: User, password: str, now: datetime, here: str | Non
     return hash_changed(member, member.password, make_password(password), now, here)
 
 
-def hash_changed(member: User, before: str, made: str, now: datetime, here: str | None = None) -> User:
+def hash_changed(
+    member: User, before: str, made: str, now: datetime, here: str | None = None
+) -> User:
     """Do what `password_changed` does for a password that is hashed already: `made`, where `before` was read."""
     outcome = PASSWORD_SET.apply(
         if_lost=applied_if(lambda row: bool(row.password == made)),
@@ -89,7 +95,11 @@ def reset_meant(token: str) -> User | None:
         member = queries.user(UUID(hex=user_id))
     except (signing.BadSignature, ValueError, TypeError):
         return None
-    if member is None or not _may_reset(member) or not constant_time_compare(state, fingerprint(member)):
+    if (
+        member is None
+        or not _may_reset(member)
+        or not constant_time_compare(state, fingerprint(member))
+    ):
         return None
     return member
 
@@ -132,4 +142,6 @@ def _may_reset(member: User) -> bool:
 
 def fingerprint(member: User) -> str:
     """Return what changes with a member's password or e-mail address, and tells neither."""
-    return salted_hmac(_SALT, f"{member.password} {member.email}", algorithm="sha256").hexdigest()[:32]
+    return salted_hmac(_SALT, f"{member.password} {member.email}", algorithm="sha256").hexdigest()[
+        :32
+    ]

@@ -23,5 +23,7 @@ def preferences_saved(user_id: UUID, country: str, *, plain_mail: bool) -> None:
 
     Raises NoSuchUser, CassandraUnavailable.
     """
-    if not PREFERRED.apply(if_lost=SEND_AGAIN, user_id=user_id, country=country, plain_mail=plain_mail):
+    if not PREFERRED.apply(
+        if_lost=SEND_AGAIN, user_id=user_id, country=country, plain_mail=plain_mail
+    ):
         raise NoSuchUser

@@ -16,8 +16,12 @@ from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, conditional, conditional_bat
 from mail.operations import mail_queued
 
 ROLE_GIVEN = conditional("Q6", "UPDATE users SET role = :role WHERE user_id = :user_id IF EXISTS")
-STAFF_COUNTED_ON = conditional("staff", "UPDATE staff SET version = :next WHERE shop = :shop IF version = :seen")
-STAFF_WRITTEN = conditional("staff", "INSERT INTO staff (shop, user_id, role) VALUES (:shop, :user_id, :role)")
+STAFF_COUNTED_ON = conditional(
+    "staff", "UPDATE staff SET version = :next WHERE shop = :shop IF version = :seen"
+)
+STAFF_WRITTEN = conditional(
+    "staff", "INSERT INTO staff (shop, user_id, role) VALUES (:shop, :user_id, :role)"
+)
 
 
 def role_given(user_id: UUID, role: str, now: datetime) -> None:
@@ -32,7 +36,11 @@ def role_given(user_id: UUID, role: str, now: datetime) -> None:
         raise NoSuchUser
     sessions_ended(user_id)
     if member.role != role:
-        _told(member, f"You work at Stoa as {role} now." if role else "You do not work at Stoa any more.", now)
+        _told(
+            member,
+            f"You work at Stoa as {role} now." if role else "You do not work at Stoa any more.",
+            now,
+        )
 
 
 def second_factor_taken(member: User, now: datetime) -> bool:
@@ -42,12 +50,20 @@ def second_factor_taken(member: User, now: datetime) -> bool:
     """
     gone = second_factor_reset(member.user_id)
     if gone:
-        _told(member, "Your second factor was taken away. At your next login you set up a new one.", now)
+        _told(
+            member,
+            "Your second factor was taken away. At your next login you set up a new one.",
+            now,
+        )
     return gone
 
 
 def _told(member: User, what: str, now: datetime) -> None:
-    context = {"name": member.name, "what": what, "url": settings.PUBLIC_URL + reverse("accounts:security")}
+    context = {
+        "name": member.name,
+        "what": what,
+        "url": settings.PUBLIC_URL + reverse("accounts:security"),
+    }
     mail_queued(member.user_id, f"access {uuid4()}", member.email, "access_changed", context, now)
 
 

@@ -23,7 +23,11 @@ from web.rendering import page
 def addresses(request: HttpRequest) -> HttpResponse:
     """Show a member's address book."""
     book = queries.addresses_of(member(request))
-    context = {"addresses": book, "full": len(book) >= operations.MAX_ADDRESSES, "most": operations.MAX_ADDRESSES}
+    context = {
+        "addresses": book,
+        "full": len(book) >= operations.MAX_ADDRESSES,
+        "most": operations.MAX_ADDRESSES,
+    }
     return page(request, "accounts/addresses.html", context)
 
 
@@ -70,13 +74,21 @@ def _form(request: HttpRequest) -> AddressForm | None:
     """The form that was sent: to be saved, or with another country chosen, whose fields are to be shown."""
     if request.method != "POST":
         return None
-    return AddressForm.typed(request.POST) if "update" in request.POST else AddressForm(request.POST)
+    return (
+        AddressForm.typed(request.POST) if "update" in request.POST else AddressForm(request.POST)
+    )
 
 
 def _page(request: HttpRequest, form: AddressForm, stored: Address | None = None) -> HttpResponse:
     context = {"form": form, "address": stored}
     status = 422 if form.is_bound else 200
-    return page(request, "accounts/address.html", context, part="fields" if not form.is_bound else "", status=status)
+    return page(
+        request,
+        "accounts/address.html",
+        context,
+        part="fields" if not form.is_bound else "",
+        status=status,
+    )
 
 
 @personal

@@ -28,13 +28,20 @@ def register(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         email = form.cleaned_data["email"]
         try:
-            attempted(request, "registration", queries.email_key(email), own=known_devices.own(request, email))
+            attempted(
+                request,
+                "registration",
+                queries.email_key(email),
+                own=known_devices.own(request, email),
+            )
         except TooManyAttempts as error:
             return too_many(request, error, "accounts/register.html", {"form": form})
         operations.registration_asked(email, datetime.now(UTC))
         messages.info(request, f"A mail is on its way to {email}.")
         return redirect("accounts:sent")
-    return page(request, "accounts/register.html", {"form": form}, status=422 if form.is_bound else 200)
+    return page(
+        request, "accounts/register.html", {"form": form}, status=422 if form.is_bound else 200
+    )
 
 
 @require_safe
@@ -63,7 +70,9 @@ def finish(request: HttpRequest, token: str) -> HttpResponse:
         return page(request, "accounts/finish.html", context, status=422 if form.is_bound else 200)
     name, password = form.cleaned_data["name"], form.cleaned_data["password"]
     try:
-        user = operations.user_registered(email, name, password, datetime.now(UTC), role, verified=True)
+        user = operations.user_registered(
+            email, name, password, datetime.now(UTC), role, verified=True
+        )
     except EmailTaken:
         return page(request, "accounts/link_used.html", {})
     audit.noted("registered", datetime.now(UTC), by=user.pk)

@@ -45,9 +45,14 @@ def change(request: HttpRequest) -> HttpResponse:
     user = member(request)
     form = PasswordForm(request.POST or None, email=user.email)
     if form.is_valid() and _changed(request, user, form):
-        messages.success(request, "Your password is changed. Wherever else you were signed in, you are not any more.")
+        messages.success(
+            request,
+            "Your password is changed. Wherever else you were signed in, you are not any more.",
+        )
         return known_devices.remembered(request, redirect("accounts:security"), user.pk)
-    return page(request, "accounts/password.html", {"form": form}, status=422 if form.is_bound else 200)
+    return page(
+        request, "accounts/password.html", {"form": form}, status=422 if form.is_bound else 200
+    )
 
 
 def _changed(request: HttpRequest, user: User, form: PasswordForm) -> bool:
@@ -58,11 +63,15 @@ def _changed(request: HttpRequest, user: User, form: PasswordForm) -> bool:
     else:
         try:
             changed = operations.password_changed(
-                user, form.cleaned_data["password"], datetime.now(UTC), here=request.session.session_key
+                user,
+                form.cleaned_data["password"],
+                datetime.now(UTC),
+                here=request.session.session_key,
             )
         except ChangedMeanwhile:
             form.add_error(
-                None, "Your password was changed at this moment in another window. Nothing was changed here."
+                None,
+                "Your password was changed at this moment in another window. Nothing was changed here.",
             )
         else:
             update_session_auth_hash(request, changed)
@@ -79,13 +88,17 @@ def reset(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         email = form.cleaned_data["email"]
         try:
-            attempted(request, "reset", queries.email_key(email), own=known_devices.own(request, email))
+            attempted(
+                request, "reset", queries.email_key(email), own=known_devices.own(request, email)
+            )
         except TooManyAttempts as error:
             return too_many(request, error, "accounts/reset.html", {"form": form})
         operations.reset_asked(email, datetime.now(UTC))
         messages.info(request, f"A mail is on its way to {email}.")
         return redirect("accounts:reset_sent")
-    return page(request, "accounts/reset.html", {"form": form}, status=422 if form.is_bound else 200)
+    return page(
+        request, "accounts/reset.html", {"form": form}, status=422 if form.is_bound else 200
+    )
 
 
 @require_safe
@@ -115,7 +128,9 @@ def reset_finish(request: HttpRequest, token: str) -> HttpResponse:
     if user is None:
         return _untold(page(request, "accounts/reset_over.html", {}, status=410))
     context = {"form": form, "email": user.email}
-    return _untold(page(request, "accounts/reset_finish.html", context, status=422 if form.is_bound else 200))
+    return _untold(
+        page(request, "accounts/reset_finish.html", context, status=422 if form.is_bound else 200)
+    )
 
 
 def _untold(response: HttpResponse) -> HttpResponse:

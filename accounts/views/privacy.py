@@ -42,7 +42,9 @@ def export(request: HttpRequest) -> HttpResponse:
         return page(request, "accounts/privacy.html", {"form": form}, status=422)
     attempt.forgotten()
     answer = StreamingHttpResponse(_file(user), content_type="application/json; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="stoa-data-{timezone.localdate():%Y-%m-%d}.json"'
+    answer["Content-Disposition"] = (
+        f'attachment; filename="stoa-data-{timezone.localdate():%Y-%m-%d}.json"'
+    )
     return cast(HttpResponse, answer)  # Django's two kinds of answers share no type that says so
 
 
@@ -67,7 +69,9 @@ def erase(request: HttpRequest) -> HttpResponse:
     form = AgainForm(request.POST or None, user=user)
     if against or not form.is_valid():
         context = {"form": form, "against": against}
-        return page(request, "accounts/privacy_erase.html", context, status=422 if form.is_bound else 200)
+        return page(
+            request, "accounts/privacy_erase.html", context, status=422 if form.is_bound else 200
+        )
     if attempt:
         attempt.forgotten()
     try:

@@ -21,7 +21,9 @@ def profile(request: HttpRequest) -> HttpResponse:
         operations.profile_saved(user.pk, form.cleaned_data["name"])
         messages.success(request, "Your name is saved.")
         return redirect("accounts:profile")
-    return page(request, "accounts/profile.html", {"form": form}, status=422 if form.is_bound else 200)
+    return page(
+        request, "accounts/profile.html", {"form": form}, status=422 if form.is_bound else 200
+    )
 
 
 @get_or_post
@@ -36,4 +38,6 @@ def preferences(request: HttpRequest) -> HttpResponse:
         operations.preferences_saved(user.pk, chosen["country"], plain_mail=chosen["plain_mail"])
         messages.success(request, "Your preferences are saved.")
         return redirect("accounts:preferences")
-    return page(request, "accounts/preferences.html", {"form": form}, status=422 if form.is_bound else 200)
+    return page(
+        request, "accounts/preferences.html", {"form": form}, status=422 if form.is_bound else 200
+    )

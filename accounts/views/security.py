@@ -24,7 +24,11 @@ from web.rendering import page
 def sessions(request: HttpRequest) -> HttpResponse:
     """Show where a member is signed in."""
     found = sessions_of(member(request).pk, request.session.session_key)
-    return page(request, "accounts/security.html", {"sessions": found, "others": sum(not each.here for each in found)})
+    return page(
+        request,
+        "accounts/security.html",
+        {"sessions": found, "others": sum(not each.here for each in found)},
+    )
 
 
 @get_or_post
@@ -79,9 +83,13 @@ def email(request: HttpRequest) -> HttpResponse:
             # By who asks: a stranger who asks for the address must keep nobody from it.
             attempted(request, "registration", f"by {user.pk}")
             operations.email_change_asked(user, new, datetime.now(UTC))
-            messages.success(request, f"A mail is on its way to {new}. Follow its link within 24 hours.")
+            messages.success(
+                request, f"A mail is on its way to {new}. Follow its link within 24 hours."
+            )
             return redirect("accounts:profile")
-    return page(request, "accounts/email.html", {"form": form}, status=422 if form.is_bound else 200)
+    return page(
+        request, "accounts/email.html", {"form": form}, status=422 if form.is_bound else 200
+    )
 
 
 @get_or_post
@@ -96,7 +104,9 @@ def email_confirm(request: HttpRequest, token: str) -> HttpResponse:
     try:
         operations.email_changed(user, new, datetime.now(UTC))
     except EmailTaken:
-        return page(request, "accounts/email_confirm.html", {"email": None, "taken": True}, status=409)
+        return page(
+            request, "accounts/email_confirm.html", {"email": None, "taken": True}, status=409
+        )
     sessions_ended(user.pk, but=request.session.session_key)
     request.session.cycle_key()
     messages.success(request, f"Your e-mail address is {new} now. We have told the old one, too.")

@@ -42,21 +42,31 @@ def login(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _login_page(request, form)
     try:
-        user = auth.authenticate(request, username=form.cleaned_data["email"], password=form.cleaned_data["password"])
+        user = auth.authenticate(
+            request, username=form.cleaned_data["email"], password=form.cleaned_data["password"]
+        )
     except TooManyAttempts as error:
         return too_many(request, error, "accounts/login.html", _context(form))
     if not isinstance(user, User):
         # Alike for known and unknown addresses; the keyed hash finds those of one address again, and tells none.
         audit.noted(
-            "login_failed", datetime.now(UTC), subject=audit.mailbox(form.cleaned_data["email"]), outcome="refused"
+            "login_failed",
+            datetime.now(UTC),
+            subject=audit.mailbox(form.cleaned_data["email"]),
+            outcome="refused",
         )
-        form.add_error(None, "This e-mail address and this password do not belong together. Check both, and try again.")
+        form.add_error(
+            None,
+            "This e-mail address and this password do not belong together. Check both, and try again.",
+        )
         return _login_page(request, form)
     return logged_in(request, user, form.cleaned_data["next"])
 
 
 def _login_page(request: HttpRequest, form: LoginForm) -> HttpResponse:
-    return page(request, "accounts/login.html", _context(form), status=422 if form.is_bound else 200)
+    return page(
+        request, "accounts/login.html", _context(form), status=422 if form.is_bound else 200
+    )
 
 
 def _context(form: LoginForm) -> dict[str, Any]:

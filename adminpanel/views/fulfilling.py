@@ -66,13 +66,19 @@ def parcel(request: HttpRequest, number: str, parcel_id: str) -> HttpResponse:
 
     def asked(order: Order, goods: tuple[Item, ...]) -> ParcelForm | None:
         found = next((each for each in order.parcels() if each.parcel_id == parcel_id), None)
-        return ParcelForm(order, found, request.POST) if found and found.state in ParcelForm.STEPS else None
+        return (
+            ParcelForm(order, found, request.POST)
+            if found and found.state in ParcelForm.STEPS
+            else None
+        )
 
     def do(order: Order, form: ParcelForm, actor: str, now: datetime) -> tuple[Order, str]:
         event = form.cleaned_data["event"]
         if event == "shipped":
             carrier, tracking = form.cleaned_data["carrier"], form.cleaned_data["tracking"]
-            moved = operations.parcel_shipped(order, parcel_id, carrier, tracking, actor=actor, now=now)
+            moved = operations.parcel_shipped(
+                order, parcel_id, carrier, tracking, actor=actor, now=now
+            )
         else:
             step = {
                 "unpacked": operations.parcel_unpacked,
@@ -94,7 +100,11 @@ def sent_back(request: HttpRequest, number: str, return_id: str) -> HttpResponse
         found = next((each for each in order.returns if each.return_id == return_id), None)
         if found and found.state == "requested":
             return AnswerForm(order, found, request.POST)
-        return ReceiveForm(order, found, goods, request.POST) if found and found.state == "approved" else None
+        return (
+            ReceiveForm(order, found, goods, request.POST)
+            if found and found.state == "approved"
+            else None
+        )
 
     def do(order: Order, form: OrderForm, actor: str, now: datetime) -> tuple[Order, str]:
         if isinstance(form, ReceiveForm):
@@ -171,7 +181,9 @@ def received(request: HttpRequest, number: str) -> HttpResponse:
     def do(order: Order, form: ReceivedForm, actor: str, now: datetime) -> tuple[Order, str]:
         amount: Money = form.cleaned_data["amount"]
         press: UUID = form.cleaned_data["press"]
-        paid, too_much = operations.money_received(order, amount, key=str(press), actor=actor, now=now)
+        paid, too_much = operations.money_received(
+            order, amount, key=str(press), actor=actor, now=now
+        )
         more = f"; {in_words(too_much)} is too much: send it back" if too_much.amount else ""
         return paid, f"{in_words(amount - too_much)} noted{more}"
 
@@ -185,7 +197,9 @@ def money_sent(request: HttpRequest, number: str) -> HttpResponse:
     order = order_found(number)
     actor = queries.actor(member(request))
     try:
-        moved = operations.money_sent_back(order, request.POST.get("refund", ""), actor=actor, now=datetime.now(UTC))
+        moved = operations.money_sent_back(
+            order, request.POST.get("refund", ""), actor=actor, now=datetime.now(UTC)
+        )
     except (NotPayable, StaleOrder, MoveRefused) as refused:
         return conflict(request, _stale(refused, order))
     messages.success(request, f"Order {order.number}: the money has gone back.")
@@ -208,5 +222,11 @@ def _pressed(request: HttpRequest, number: str, asked: Asked[F], do: Done[F]) ->
     return order_done(request, moved)
 
 
-def _stale(refused: StaleOrder | MoveRefused | NotPayable, order: Order) -> StaleOrder | MoveRefused:
-    return MoveRefused(order, "paid", "there is nothing to pay") if isinstance(refused, NotPayable) else refused
+def _stale(
+    refused: StaleOrder | MoveRefused | NotPayable, order: Order
+) -> StaleOrder | MoveRefused:
+    return (
+        MoveRefused(order, "paid", "there is nothing to pay")
+        if isinstance(refused, NotPayable)
+        else refused
+    )

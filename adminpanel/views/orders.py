@@ -30,7 +30,9 @@ def board(request: HttpRequest) -> HttpResponse:
         return redirect(f"{reverse('adminpanel:board')}?column={column}")
     if seen == found.fingerprint:
         return HttpResponse(status=204)
-    return page(request, "adminpanel/board.html", {"board": found, "find": FindForm()}, part="board")
+    return page(
+        request, "adminpanel/board.html", {"board": found, "find": FindForm()}, part="board"
+    )
 
 
 @staff_required(ORDER_STAFF)
@@ -43,7 +45,9 @@ def find(request: HttpRequest) -> HttpResponse:
             return redirect("adminpanel:order", found.number)
         form.add_error("number", "No order has this number. It looks like 7KQF-3M9X.")
     shown = queries.board(BoardForm(request.GET).chosen()[0], "", datetime.now(UTC))
-    return page(request, "adminpanel/board.html", {"board": shown, "find": form, "form": form}, status=422)
+    return page(
+        request, "adminpanel/board.html", {"board": shown, "find": form, "form": form}, status=422
+    )
 
 
 @staff_required(ORDER_STAFF)
@@ -90,7 +94,10 @@ def note(request: HttpRequest, number: str) -> HttpResponse:
     if not form.is_valid():
         return order_page(request, queries.whole(found), note_form=form, status=422)
     noted = operations.order_noted(
-        found, form.cleaned_data["note"], actor=queries.actor(member(request)), now=datetime.now(UTC)
+        found,
+        form.cleaned_data["note"],
+        actor=queries.actor(member(request)),
+        now=datetime.now(UTC),
     )
     messages.success(request, f"Your note stands in the history of order {noted.number}.")
     return order_done(request, noted)

@@ -37,8 +37,12 @@ def person_find(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         if found := queries.user_by_email(form.cleaned_data["email"]):
             return redirect("adminpanel:person", found.pk)
-        form.add_error("email", "No account has this e-mail address. Its owner has to register first.")
-    return page(request, "adminpanel/people.html", {"staff": queries.staff(), "form": form}, status=422)
+        form.add_error(
+            "email", "No account has this e-mail address. Its owner has to register first."
+        )
+    return page(
+        request, "adminpanel/people.html", {"staff": queries.staff(), "form": form}, status=422
+    )
 
 
 @staff_required((ADMIN,))

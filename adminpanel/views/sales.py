@@ -17,4 +17,8 @@ def sales(request: HttpRequest) -> HttpResponse:
     """Show what was sold from one day to another; by itself, of the last thirty days."""
     first, last = SalesForm(request.GET).chosen(today())
     form = SalesForm(initial={"first": first, "last": last})
-    return page(request, "adminpanel/sales.html", {"sales": sales_of(first, last, settings.CURRENCY), "form": form})
+    return page(
+        request,
+        "adminpanel/sales.html",
+        {"sales": sales_of(first, last, settings.CURRENCY), "form": form},
+    )

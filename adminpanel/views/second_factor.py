@@ -68,7 +68,9 @@ def _form(request: HttpRequest) -> type[CodeForm] | type[RecoveryForm]:
 
 def _asked(request: HttpRequest, user: User, form: CodeForm | RecoveryForm) -> HttpResponse:
     context = {"form": form, "recovery": isinstance(form, RecoveryForm), **_for_demo(user, form)}
-    return page(request, "adminpanel/second_factor.html", context, status=422 if form.is_bound else 200)
+    return page(
+        request, "adminpanel/second_factor.html", context, status=422 if form.is_bound else 200
+    )
 
 
 def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
@@ -110,7 +112,15 @@ def second_factor_picture(request: HttpRequest) -> HttpResponse:
     address = factors.address_of(factors.offered(request.session.session_key or "", user), user)
     drawn = io.BytesIO()
     segno.make(address, micro=False).save(
-        drawn, kind="svg", scale=8, dark="#000", light="#fff", xmldecl=False, svgclass=None, lineclass=None, nl=False
+        drawn,
+        kind="svg",
+        scale=8,
+        dark="#000",
+        light="#fff",
+        xmldecl=False,
+        svgclass=None,
+        lineclass=None,
+        nl=False,
     )
     return HttpResponse(drawn.getvalue(), content_type="image/svg+xml")
 
@@ -123,7 +133,9 @@ def recovery_codes(request: HttpRequest) -> HttpResponse:
     user, form = member(request), CodeForm(request.POST)
     if form.is_valid():
         attempt = attempted(request, "code", str(user.pk))
-        if codes := factors.recovery_codes_renewed(user.pk, form.cleaned_data["code"], datetime.now(UTC)):
+        if codes := factors.recovery_codes_renewed(
+            user.pk, form.cleaned_data["code"], datetime.now(UTC)
+        ):
             attempt.forgotten()
             return _codes(request, codes, resolve_url(settings.SECOND_FACTOR_URL))
         form.add_error("code", WRONG)
@@ -133,7 +145,11 @@ def recovery_codes(request: HttpRequest) -> HttpResponse:
 
 def _codes(request: HttpRequest, codes: list[str], to: str) -> HttpResponse:
     # Shown by the answer itself: nothing keeps them that could show them again.
-    return page(request, "adminpanel/recovery_codes.html", {"codes": codes, "to": to, "now": datetime.now(UTC)})
+    return page(
+        request,
+        "adminpanel/recovery_codes.html",
+        {"codes": codes, "to": to, "now": datetime.now(UTC)},
+    )
 
 
 def _next(request: HttpRequest, user: User) -> str:
@@ -145,4 +161,6 @@ def _next(request: HttpRequest, user: User) -> str:
         return to
     if user.role == "catalogue":
         return resolve_url("adminpanel:promotions")
-    return resolve_url("adminpanel:board" if user.role in (*ORDER_STAFF, ADMIN) else settings.SECOND_FACTOR_URL)
+    return resolve_url(
+        "adminpanel:board" if user.role in (*ORDER_STAFF, ADMIN) else settings.SECOND_FACTOR_URL
+    )

@@ -35,7 +35,8 @@ FIRST_CART = conditional(
     "UPDATE carts_by_user SET active_cart_id = :active, cart_count = 1 WHERE owner_id = :owner_id IF cart_count = null",
 )
 ANOTHER_CART = conditional(
-    "K1", "UPDATE carts_by_user SET cart_count = cart_count + 1 WHERE owner_id = :owner_id IF cart_count < :most"
+    "K1",
+    "UPDATE carts_by_user SET cart_count = cart_count + 1 WHERE owner_id = :owner_id IF cart_count < :most",
 )
 ANOTHER_ACTIVE_CART = conditional(
     "K1",
@@ -51,7 +52,8 @@ ONE_CART_LESS = conditional(
     "UPDATE carts_by_user SET active_cart_id = :active, cart_count = cart_count + -1 WHERE owner_id = :owner_id IF active_cart_id = :was",
 )
 NO_CART = conditional(
-    "K1", "DELETE FROM carts_by_user WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id"
+    "K1",
+    "DELETE FROM carts_by_user WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id",
 )
 # The condition is the cart's own row: one on the active cart alone would make a deleted one active.
 SWITCHED = conditional(
@@ -96,7 +98,9 @@ class Adopted:
     left: int = 0
 
 
-def cart_made(person_id: UUID, name: str, operation_id: UUID, now: datetime, *, guest: bool = False) -> UUID:
+def cart_made(
+    person_id: UUID, name: str, operation_id: UUID, now: datetime, *, guest: bool = False
+) -> UUID:
     """Make an empty cart of this name, make it the active one and return its id.
 
     The same `operation_id` makes one cart. Raises BadName, NameTaken, TooManyCarts, CartBusy, CassandraUnavailable.
@@ -130,7 +134,9 @@ def cart_switched(person_id: UUID, cart_id: UUID, now: datetime) -> str:
         if row is None:
             raise NoSuchCart
         # Sent twice, it does the same once more.
-        if SWITCHED.apply(if_lost=SEND_AGAIN, owner_id=person_id, name_key=row.name_key, cart_id=cart_id, now=now):
+        if SWITCHED.apply(
+            if_lost=SEND_AGAIN, owner_id=person_id, name_key=row.name_key, cart_id=cart_id, now=now
+        ):
             return str(row.cart_name)
     raise CartBusy
 
@@ -145,7 +151,10 @@ def cart_deleted(person_id: UUID, cart_id: UUID, now: datetime) -> Undo:
     found = access(person_id, cart_id, OWN)
     cart_started(cart_id, person_id, now)
     MARKED.apply(
-        if_lost=applied_if(lambda row: row.deleted_at is not None), cart_id=cart_id, owner_id=person_id, now=now
+        if_lost=applied_if(lambda row: row.deleted_at is not None),
+        cart_id=cart_id,
+        owner_id=person_id,
+        now=now,
     )
     was_active = cart_unlisted(person_id, cart_id)
     return Undo("delete", person_id, cart_id, found.name, active=was_active)
@@ -157,7 +166,12 @@ def cart_undeleted(person_id: UUID, undo: Undo, now: datetime) -> str:
     A second call does nothing. Raises TooLate, TooManyCarts, CartBusy, CassandraUnavailable.
     """
     sums = queries.SUMS.one(cart_id=undo.cart_id)
-    if undo.person_id != person_id or sums is None or sums.version is None or sums.owner_id != person_id:
+    if (
+        undo.person_id != person_id
+        or sums is None
+        or sums.version is None
+        or sums.owner_id != person_id
+    ):
         raise TooLate
     for _ in attempts(ATTEMPTS):
         # Listed first and unmarked then: a crash in between leaves a cart that is both, which the nightly job unmarks.
@@ -198,7 +212,15 @@ def cart_listed(
             return str(mine.cart_name)
         name = free_name(wanted, {row.name_key for row in carts if row.name_key})
         if _inserted(
-            person_id, carts, cart_id, name, created_at or now, now, activate=activate, role=role, shared_by=shared_by
+            person_id,
+            carts,
+            cart_id,
+            name,
+            created_at or now,
+            now,
+            activate=activate,
+            role=role,
+            shared_by=shared_by,
         ):
             return name
     raise CartBusy
@@ -217,11 +239,15 @@ def cart_unlisted(person_id: UUID, cart_id: UUID, following: UUID | None = None)
         if row is None:
             return was_active
         was_active = was_active or row.active_cart_id == cart_id
-        less = ONE_CART_LESS.bind(owner_id=person_id, active=_next(carts, cart_id, following), was=row.active_cart_id)
+        less = ONE_CART_LESS.bind(
+            owner_id=person_id, active=_next(carts, cart_id, following), was=row.active_cart_id
+        )
         # A deleted row leaves no id that could settle a lost answer; reading the carts again does.
         with suppress(UnknownOutcome):
             if conditional_batch(
-                less, NO_CART.bind(owner_id=person_id, name_key=row.name_key, cart_id=cart_id), if_lost=RAISE_UNKNOWN
+                less,
+                NO_CART.bind(owner_id=person_id, name_key=row.name_key, cart_id=cart_id),
+                if_lost=RAISE_UNKNOWN,
             ):
                 return was_active
     raise CartBusy
@@ -235,7 +261,14 @@ def cart_dropped(person_id: UUID, cart: Row, now: datetime) -> None:
     was_active = cart_unlisted(person_id, cart.cart_id)
     sums = queries.SUMS.one(cart_id=cart.cart_id)
     if not cart.role and sums is not None and sums.version is not None and sums.deleted_at is None:
-        cart_listed(person_id, cart.cart_id, cart.cart_name, now, created_at=cart.created_at, activate=was_active)
+        cart_listed(
+            person_id,
+            cart.cart_id,
+            cart.cart_name,
+            now,
+            created_at=cart.created_at,
+            activate=was_active,
+        )
 
 
 def carts_adopted(guest_id: UUID, user_id: UUID, now: datetime, device: str = "device") -> Adopted:
@@ -365,14 +398,18 @@ def _used(cart_id: UUID) -> bool:
 def _as_long_as_some_come(owner_id: UUID) -> Iterator[Row]:
     """Yield each of an owner's carts once, those too that another tab makes meanwhile."""
     seen: set[UUID | None] = {None}
-    while coming := [row for row in queries.CARTS.all(owner_id=owner_id) if row.cart_id not in seen]:
+    while coming := [
+        row for row in queries.CARTS.all(owner_id=owner_id) if row.cart_id not in seen
+    ]:
         seen.update(row.cart_id for row in coming)
         yield from coming
 
 
 def _closed_empty(cart_id: UUID, now: datetime) -> bool:
     """Tell whether a cart is empty. One that is takes nothing in from then on: what another tab adds goes elsewhere."""
-    outcome = EMPTY_MARKED.apply(if_lost=applied_if(lambda row: row.deleted_at is not None), cart_id=cart_id, now=now)
+    outcome = EMPTY_MARKED.apply(
+        if_lost=applied_if(lambda row: row.deleted_at is not None), cart_id=cart_id, now=now
+    )
     return bool(outcome) or not _used(cart_id)
 
 
@@ -382,16 +419,22 @@ def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str)
         carts = queries.CARTS.all(owner_id=user_id)
         if mine := next((row for row in carts if row.cart_id == cart.cart_id), None):
             return str(mine.cart_name)
-        name = name_brought(cart.cart_name, device, now, {row.name_key for row in carts if row.name_key})
+        name = name_brought(
+            cart.cart_name, device, now, {row.name_key for row in carts if row.name_key}
+        )
         present = active(carts)
-        empty = present is None or not getattr(queries.SUMS.one(cart_id=present.cart_id), "line_count", 0)
+        empty = present is None or not getattr(
+            queries.SUMS.one(cart_id=present.cart_id), "line_count", 0
+        )
         activate = empty and cart.cart_id == cart.active_cart_id
         # The lines say first whose they are: a cart on a member's list must not be swept as a guest's. One that is being
         # swept just now stays, and one that its guest is about to begin is begun as the member's.
         cart_started(cart.cart_id, user_id, now)
         BELONGS.apply(if_lost=SEND_AGAIN, cart_id=cart.cart_id, owner_id=user_id, guest=False)
         try:
-            if _inserted(user_id, carts, cart.cart_id, name, cart.created_at, now, activate=activate):
+            if _inserted(
+                user_id, carts, cart.cart_id, name, cart.created_at, now, activate=activate
+            ):
                 return name
         except TooManyCarts:
             BELONGS.apply(if_lost=SEND_AGAIN, cart_id=cart.cart_id, owner_id=guest_id, guest=True)

@@ -43,7 +43,8 @@ UNITS = conditional(
     "UPDATE items_by_cart SET quantity = :quantity WHERE cart_id = :cart_id AND kind = :kind AND key = :key IF quantity = :was",
 )
 TAKEN = conditional(
-    "U1", "DELETE FROM items_by_cart WHERE cart_id = :cart_id AND kind = :kind AND key = :key IF EXISTS"
+    "U1",
+    "DELETE FROM items_by_cart WHERE cart_id = :cart_id AND kind = :kind AND key = :key IF EXISTS",
 )
 NOTED = conditional(
     "U1",
@@ -72,7 +73,9 @@ def contents(cart_id: UUID) -> Contents:
     for _ in attempts(ATTEMPTS):
         reading = (queries.LINES.start(cart_id=cart_id), queries.LATER.start(cart_id=cart_id))
         sums = queries.SUMS.one(cart_id=cart_id)
-        lines, later = ({row.key: row for row in pending.rows() if row.key is not None} for pending in reading)
+        lines, later = (
+            {row.key: row for row in pending.rows() if row.key is not None} for pending in reading
+        )
         if sums is None or sums.version is None:
             if not lines and not later:
                 return Contents(cart_id, None, sums, {}, {})
@@ -100,14 +103,18 @@ class Change:
         """Put units in. A line that is there keeps its price. Raises TooManyTogether."""
         there = self._there(kind).get(row.key)
         if there is None:
-            columns = {name: getattr(row, name) for name in _COPIED} | {"options": dict(row.options or {})}
+            columns = {name: getattr(row, name) for name in _COPIED} | {
+                "options": dict(row.options or {})
+            }
             put = PUT.bind(cart_id=self.of.cart_id, kind=kind, quantity=quantity, **columns)
             self._count(kind, 1, quantity, row.price * quantity, put)
         else:
             together = there.quantity + quantity
             if together > MAX_QUANTITY:
                 raise TooManyTogether(label(row.name, row.options or {}), MAX_QUANTITY, together)
-            self._count(kind, 0, quantity, there.price * quantity, self._units(kind, there, together))
+            self._count(
+                kind, 0, quantity, there.price * quantity, self._units(kind, there, together)
+            )
 
     def take(self, key: str, quantity: int, kind: str = "line") -> None:
         """Take units out, as many as are there."""
@@ -151,9 +158,13 @@ class Change:
         return self.of.lines if kind == "line" else self.of.later
 
     def _units(self, kind: str, there: Row, quantity: int) -> BoundStatement:
-        return UNITS.bind(cart_id=self.of.cart_id, kind=kind, key=there.key, quantity=quantity, was=there.quantity)
+        return UNITS.bind(
+            cart_id=self.of.cart_id, kind=kind, key=there.key, quantity=quantity, was=there.quantity
+        )
 
-    def _count(self, kind: str, lines: int, items: int, amount: int, statement: BoundStatement) -> None:
+    def _count(
+        self, kind: str, lines: int, items: int, amount: int, statement: BoundStatement
+    ) -> None:
         self.statements.append(statement)
         if kind == "line":
             self.lines += lines
@@ -206,9 +217,13 @@ def operation(cart_id: UUID, operation_id: UUID) -> Row | None:
     return OPERATION_ROW.one(cart_id=cart_id, operation=str(operation_id))
 
 
-def noted(cart_id: UUID, operation_id: UUID, now: datetime, note: str | None, days: int = 1) -> BoundStatement:
+def noted(
+    cart_id: UUID, operation_id: UUID, now: datetime, note: str | None, days: int = 1
+) -> BoundStatement:
     """Return the statement that writes an operation's row."""
-    return NOTED.bind(cart_id=cart_id, operation=str(operation_id), now=now, note=note, seconds=days * DAY)
+    return NOTED.bind(
+        cart_id=cart_id, operation=str(operation_id), now=now, note=note, seconds=days * DAY
+    )
 
 
 def is_operation(operation_id: UUID) -> Callable[[Row], bool]:

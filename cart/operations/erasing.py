@@ -8,7 +8,14 @@ from cart import queries
 from cart.errors import CartBusy
 from cart.operations.carts import ATTEMPTS, MARKED, cart_unlisted
 from cart.operations.sharing import cart_left, sharing_ended
-from cassandra_db import RAISE_UNKNOWN, REFUSED_MEANS_DONE, UnknownOutcome, attempts, conditional, conditional_batch
+from cassandra_db import (
+    RAISE_UNKNOWN,
+    REFUSED_MEANS_DONE,
+    UnknownOutcome,
+    attempts,
+    conditional,
+    conditional_batch,
+)
 
 NO_SUMS = conditional(
     "Q9",
@@ -18,7 +25,8 @@ NO_SUMS = conditional(
 )
 NO_ITEMS = conditional("Q9", "DELETE FROM items_by_cart WHERE cart_id = :cart_id")
 NO_ACTIVE_CART = conditional(
-    "K1", "DELETE active_cart_id, cart_count FROM carts_by_user WHERE owner_id = :owner_id IF cart_count = :seen"
+    "K1",
+    "DELETE active_cart_id, cart_count FROM carts_by_user WHERE owner_id = :owner_id IF cart_count = :seen",
 )
 NO_CARTS = conditional("K1", "DELETE FROM carts_by_user WHERE owner_id = :owner_id")
 
@@ -33,7 +41,9 @@ def carts_erased(person_id: UUID, now: datetime) -> None:
             cart_left(person_id, row.cart_id)
         else:
             # Marked first: an add that is under way in it is refused, instead of beginning it anew.
-            MARKED.apply(if_lost=REFUSED_MEANS_DONE, cart_id=row.cart_id, owner_id=person_id, now=now)
+            MARKED.apply(
+                if_lost=REFUSED_MEANS_DONE, cart_id=row.cart_id, owner_id=person_id, now=now
+            )
             sharing_ended(row.cart_id)
             cart_removed(row.cart_id)
             cart_unlisted(person_id, row.cart_id)
@@ -48,7 +58,9 @@ def cart_removed(cart_id: UUID) -> None:
             return
         with suppress(UnknownOutcome):
             conditional_batch(
-                NO_SUMS.bind(cart_id=cart_id, seen=seen), NO_ITEMS.bind(cart_id=cart_id), if_lost=RAISE_UNKNOWN
+                NO_SUMS.bind(cart_id=cart_id, seen=seen),
+                NO_ITEMS.bind(cart_id=cart_id),
+                if_lost=RAISE_UNKNOWN,
             )
     raise CartBusy
 

@@ -158,11 +158,19 @@ def line_added(
             if put.began and queries.listed(person_id, cart_id) is None:
                 # Swept between the look at the list and the write, which began it anew.
                 cart_listed(person_id, cart_id, cart.cart_name, now, activate=True)
-            return Added(cart_id, cart.cart_name, queries.line(cart_id, _key(variant)), put.repriced_from, put.repeated)
+            return Added(
+                cart_id,
+                cart.cart_name,
+                queries.line(cart_id, _key(variant)),
+                put.repriced_from,
+                put.repeated,
+            )
     raise CartBusy
 
 
-def line_restored(person_id: UUID, removed: Removed, product: Product, variant: Variant, now: datetime) -> Added:
+def line_restored(
+    person_id: UUID, removed: Removed, product: Product, variant: Variant, now: datetime
+) -> Added:
     """Put a removed line back at its old quantity, price and place.
 
     A second call does nothing. If the variant has been added again meanwhile, the units come on top, at that price.
@@ -172,12 +180,23 @@ def line_restored(person_id: UUID, removed: Removed, product: Product, variant: 
     undo = uuid5(removed.operation_id, "undo")
     as_it_was = replace(variant, price=removed.price)
     put = _put(
-        removed.cart_id, product, as_it_was, removed.quantity, undo, added_at=removed.added_at, now=now, reprice=False
+        removed.cart_id,
+        product,
+        as_it_was,
+        removed.quantity,
+        undo,
+        added_at=removed.added_at,
+        now=now,
+        reprice=False,
     )
-    return Added(removed.cart_id, name, queries.line(removed.cart_id, _key(variant)), repeated=put.repeated)
+    return Added(
+        removed.cart_id, name, queries.line(removed.cart_id, _key(variant)), repeated=put.repeated
+    )
 
 
-def line_changed(person_id: UUID, cart_id: UUID, variant: Variant, quantity: int, now: datetime) -> Added:
+def line_changed(
+    person_id: UUID, cart_id: UUID, variant: Variant, quantity: int, now: datetime
+) -> Added:
     """Set a line's quantity. It keeps its price, whatever the variant costs now.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable.
@@ -224,8 +243,12 @@ def line_removed(person_id: UUID, cart_id: UUID, key: str, now: datetime) -> Rem
             cart_id,
             operation_id,
             now,
-            SUMS.bind(cart_id=cart_id, lines=-1, items=-line.quantity, amount=-minor(line.total), now=now),
-            NO_LINE.bind(cart_id=cart_id, key=key, old_quantity=line.quantity, old_price=minor(line.price)),
+            SUMS.bind(
+                cart_id=cart_id, lines=-1, items=-line.quantity, amount=-minor(line.total), now=now
+            ),
+            NO_LINE.bind(
+                cart_id=cart_id, key=key, old_quantity=line.quantity, old_price=minor(line.price)
+            ),
         ):
             return Removed(
                 cart_id,
@@ -241,7 +264,12 @@ def line_removed(person_id: UUID, cart_id: UUID, key: str, now: datetime) -> Rem
 
 
 def lines_bought(
-    cart_id: UUID, bought: Mapping[str, int], order_id: UUID, now: datetime, *, with_code: bool = False
+    cart_id: UUID,
+    bought: Mapping[str, int],
+    order_id: UUID,
+    now: datetime,
+    *,
+    with_code: bool = False,
 ) -> None:
     """Take from the cart what an order has bought, by key and quantity, and nothing else (fault 12).
 
@@ -263,7 +291,9 @@ def lines_bought(
             was = {"old_quantity": line.quantity, "old_price": minor(line.price)}
             if left:
                 changes.append(
-                    SET_LINE.bind(cart_id=cart_id, key=line.key, quantity=left, price=was["old_price"], **was)
+                    SET_LINE.bind(
+                        cart_id=cart_id, key=line.key, quantity=left, price=was["old_price"], **was
+                    )
                 )
             else:
                 changes.append(NO_LINE.bind(cart_id=cart_id, key=line.key, **was))
@@ -327,7 +357,10 @@ def _put(
         if getattr(outcome.rows[0], "version", None) is None:
             first = {"currency": variant.price.currency.code, "owner_id": owner_id, "guest": guest}
             began = True
-            shape = (FIRST_SUMS.bind(items=quantity, amount=price * quantity, **first, **sums), insert)
+            shape = (
+                FIRST_SUMS.bind(items=quantity, amount=price * quantity, **first, **sums),
+                insert,
+            )
         elif (line := there.get("line")) is None:
             if outcome.rows[0].line_count >= MAX_LINES:
                 raise CartFull(MAX_LINES)
@@ -350,7 +383,12 @@ def _put(
                 old_quantity=line.quantity,
                 old_price=line.price,
             )
-            shape = (SUMS.bind(lines=0, items=quantity, amount=total - line.price * line.quantity, **sums), repriced)
+            shape = (
+                SUMS.bind(
+                    lines=0, items=quantity, amount=total - line.price * line.quantity, **sums
+                ),
+                repriced,
+            )
     raise CartBusy
 
 
@@ -367,9 +405,16 @@ def applied(
     Raises NoSuchCart when the cart has been deleted.
     """
     outcome = conditional_batch(
-        *changes, _operation(cart_id, operation_id, now, days), if_lost=applied_if(_is(operation_id))
+        *changes,
+        _operation(cart_id, operation_id, now, days),
+        if_lost=applied_if(_is(operation_id)),
     )
-    if not outcome and outcome.rows and getattr(outcome.rows[0], "deleted_at", None) is not None and not even_deleted:
+    if (
+        not outcome
+        and outcome.rows
+        and getattr(outcome.rows[0], "deleted_at", None) is not None
+        and not even_deleted
+    ):
         raise NoSuchCart
     return bool(outcome) or any(_is(operation_id)(row) for row in outcome.rows)
 

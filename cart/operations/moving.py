@@ -39,7 +39,9 @@ HINT = write(
     """INSERT INTO moves_to_finish (minute, operation_id, kind, person_id, source_id, target_id)
        VALUES (:minute, :operation_id, :kind, :person_id, :source_id, :target_id)""",
 )
-HINT_DROPPED = write("moves", "DELETE FROM moves_to_finish WHERE minute = :minute AND operation_id = :operation_id")
+HINT_DROPPED = write(
+    "moves", "DELETE FROM moves_to_finish WHERE minute = :minute AND operation_id = :operation_id"
+)
 HINTS = read(
     "moves",
     "SELECT minute, operation_id, kind, person_id, source_id, target_id FROM moves_to_finish WHERE minute = :minute",
@@ -112,7 +114,9 @@ def line_moved(
         if line is None or line.key is None:
             raise NoSuchLine
         change.put(line, line.quantity)
-        return json.dumps({"label": label(line.name, line.options or {}), "lines": {key: line.quantity}})
+        return json.dumps(
+            {"label": label(line.name, line.options or {}), "lines": {key: line.quantity}}
+        )
 
     owner_id = person_id if target.own else None
     if copy:
@@ -158,7 +162,10 @@ def cart_emptied(person_id: UUID, cart_id: UUID, operation_id: UUID, now: dateti
         for key in lines:
             change.take(key, lines[key].quantity)
         # One statement takes them all; the rows that can be put back go by themselves.
-        change.statements = [NO_LINES.bind(cart_id=cart_id), *(_kept(cart_id, operation_id, lines[k]) for k in lines)]
+        change.statements = [
+            NO_LINES.bind(cart_id=cart_id),
+            *(_kept(cart_id, operation_id, lines[k]) for k in lines),
+        ]
         return "{}"
 
     changed(cart_id, operation_id, now, empty)
@@ -174,7 +181,9 @@ def cart_refilled(person_id: UUID, undo: Undo, now: datetime) -> str:
     if undo.operation_id is None:
         raise TooLate
     found = access(person_id, undo.cart_id, EDIT)
-    rows = UNDO_ROWS.all(cart_id=undo.cart_id, after=f"{undo.operation_id}/", before=f"{undo.operation_id}0")
+    rows = UNDO_ROWS.all(
+        cart_id=undo.cart_id, after=f"{undo.operation_id}/", before=f"{undo.operation_id}0"
+    )
     if not rows and operation(undo.cart_id, undo.operation_id) is None:
         raise TooLate
 
@@ -188,7 +197,13 @@ def cart_refilled(person_id: UUID, undo: Undo, now: datetime) -> str:
 
 
 def carts_merged(
-    person_id: UUID, source_id: UUID, target_id: UUID, operation_id: UUID, now: datetime, *, guest: bool = False
+    person_id: UUID,
+    source_id: UUID,
+    target_id: UUID,
+    operation_id: UUID,
+    now: datetime,
+    *,
+    guest: bool = False,
 ) -> Undo:
     """Put all of a cart into another one, and delete it; return what takes that apart again within a day.
 
@@ -201,8 +216,12 @@ def carts_merged(
         raise SameCart
     earlier = operation(target_id, operation_id)
     name = _note(earlier.note)["name"] if earlier else access(person_id, source_id, OWN).name
-    carts.cart_started(source_id, person_id, now, guest=guest)  # so that it has a version to be deleted at
-    move = Move(minute_of(datetime.now(UTC)), operation_id, "merge", person_id, source_id, target_id)
+    carts.cart_started(
+        source_id, person_id, now, guest=guest
+    )  # so that it has a version to be deleted at
+    move = Move(
+        minute_of(datetime.now(UTC)), operation_id, "merge", person_id, source_id, target_id
+    )
     active = getattr(queries.listed(person_id, source_id), "active_cart_id", None) == source_id
 
     def put(change: Change) -> str:
@@ -213,14 +232,31 @@ def carts_merged(
             for row in rows.values():
                 change.put(row, row.quantity, kind)
         change.voucher = source.sums.voucher_code if source.sums else None
-        lines, later = ({row.key: row.quantity for row in rows.values()} for rows in (source.lines, source.later))
-        return json.dumps({"name": name, "active": active, "version": source.version, "lines": lines, "later": later})
+        lines, later = (
+            {row.key: row.quantity for row in rows.values()}
+            for rows in (source.lines, source.later)
+        )
+        return json.dumps(
+            {
+                "name": name,
+                "active": active,
+                "version": source.version,
+                "lines": lines,
+                "later": later,
+            }
+        )
 
     note = _begun(move, put, now, owner_id=person_id if target.own else None, guest=guest)
     _merged(move, _note(note), now)
     hint_dropped(move)
     return Undo(
-        "merge", person_id, source_id, name, active=_note(note)["active"], operation_id=operation_id, into=target_id
+        "merge",
+        person_id,
+        source_id,
+        name,
+        active=_note(note)["active"],
+        operation_id=operation_id,
+        into=target_id,
     )
 
 
@@ -262,7 +298,9 @@ def line_kept(person_id: UUID, cart_id: UUID, key: str, operation_id: UUID, now:
     return _swapped(person_id, cart_id, key, operation_id, now, "line", "later")
 
 
-def line_taken_up(person_id: UUID, cart_id: UUID, key: str, operation_id: UUID, now: datetime) -> Moved:
+def line_taken_up(
+    person_id: UUID, cart_id: UUID, key: str, operation_id: UUID, now: datetime
+) -> Moved:
     """Put what was kept for later back into the cart, at the price that it had. The same `operation_id` counts once.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, TooManyTogether, TooManyLines, CartBusy, CassandraUnavailable.
@@ -270,7 +308,9 @@ def line_taken_up(person_id: UUID, cart_id: UUID, key: str, operation_id: UUID, 
     return _swapped(person_id, cart_id, key, operation_id, now, "later", "line")
 
 
-def later_dropped(person_id: UUID, cart_id: UUID, key: str, operation_id: UUID, now: datetime) -> str:
+def later_dropped(
+    person_id: UUID, cart_id: UUID, key: str, operation_id: UUID, now: datetime
+) -> str:
     """Remove what was kept for later, and return its name.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable.
@@ -325,7 +365,12 @@ def hint_dropped(move: Move) -> None:
 
 
 def _begun(
-    move: Move, put: Callable[[Change], str | None], now: datetime, *, owner_id: UUID | None, guest: bool
+    move: Move,
+    put: Callable[[Change], str | None],
+    now: datetime,
+    *,
+    owner_id: UUID | None,
+    guest: bool,
 ) -> str | None:
     """Write the hint and then the target, and return the operation's note. What is refused leaves no hint."""
     HINT.run(
@@ -337,7 +382,15 @@ def _begun(
         target_id=move.target_id,
     )
     try:
-        return changed(move.target_id, move.operation_id, now, put, owner_id=owner_id, guest=guest, days=KEPT_DAYS)
+        return changed(
+            move.target_id,
+            move.operation_id,
+            now,
+            put,
+            owner_id=owner_id,
+            guest=guest,
+            days=KEPT_DAYS,
+        )
     except CartError:
         hint_dropped(move)
         raise
@@ -349,7 +402,13 @@ def _merged(move: Move, done: dict[str, Any], now: datetime) -> None:
     if operation(move.source_id, step) is None:
         seen = done["version"]
         marked = conditional_batch(
-            GONE.bind(cart_id=move.source_id, seen=seen, version=seen + 1, owner_id=move.person_id, now=now),
+            GONE.bind(
+                cart_id=move.source_id,
+                seen=seen,
+                version=seen + 1,
+                owner_id=move.person_id,
+                now=now,
+            ),
             noted(move.source_id, step, now, "marked", KEPT_DAYS),
             if_lost=applied_if(is_operation(step)),
         )
@@ -379,10 +438,15 @@ def _taken(
     changed(cart_id, step, now, take, days=KEPT_DAYS, even_deleted=True)
 
 
-def _put_back(source_id: UUID, target_id: UUID, done: dict[str, Any], step: UUID, now: datetime) -> None:
+def _put_back(
+    source_id: UUID, target_id: UUID, done: dict[str, Any], step: UUID, now: datetime
+) -> None:
     def put(change: Change) -> str:
         there = contents(source_id)
-        for kind, units, rows in (("line", done["lines"], there.lines), ("later", done["later"], there.later)):
+        for kind, units, rows in (
+            ("line", done["lines"], there.lines),
+            ("later", done["later"], there.later),
+        ):
             for key, quantity in units.items():
                 if key in rows:
                     change.put(rows[key], min(quantity, rows[key].quantity), kind)
@@ -392,7 +456,13 @@ def _put_back(source_id: UUID, target_id: UUID, done: dict[str, Any], step: UUID
 
 
 def _swapped(
-    person_id: UUID, cart_id: UUID, key: str, operation_id: UUID, now: datetime, source: str, target: str
+    person_id: UUID,
+    cart_id: UUID,
+    key: str,
+    operation_id: UUID,
+    now: datetime,
+    source: str,
+    target: str,
 ) -> Moved:
     found = access(person_id, cart_id, EDIT)
 

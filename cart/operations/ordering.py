@@ -21,7 +21,9 @@ def cart_taken(cart: Cart, checkout_id: UUID, number: int) -> UUID:
     Raises CartChanged when it is not as it was read any more, CassandraUnavailable.
     """
     taken = TAKEN.apply(
-        if_lost=applied_if(lambda row: row.checkout_id == checkout_id and row.version == cart.version),
+        if_lost=applied_if(
+            lambda row: row.checkout_id == checkout_id and row.version == cart.version
+        ),
         cart_id=cart.cart_id,
         checkout_id=checkout_id,
         number=number,
@@ -31,7 +33,12 @@ def cart_taken(cart: Cart, checkout_id: UUID, number: int) -> UUID:
     if taken:
         return checkout_id
     there = taken.current
-    if there is None or there.version != cart.version or there.deleted_at is not None or there.checkout_id is None:
+    if (
+        there is None
+        or there.version != cart.version
+        or there.deleted_at is not None
+        or there.checkout_id is None
+    ):
         raise CartChanged
     other: UUID = there.checkout_id
     return other

@@ -30,7 +30,10 @@ def cart_of_press(person_id: UUID, operation_id: UUID, active: Row) -> Row:
     # Without the person: a guest who signs in between two calls is another one, with the same carts.
     press_id, cart_id = operation_id, active.cart_id
     noted = PRESS.apply(
-        if_lost=applied_if(lambda row: row.cart_id == cart_id), press_id=press_id, cart_id=cart_id, seconds=DAY
+        if_lost=applied_if(lambda row: row.cart_id == cart_id),
+        press_id=press_id,
+        cart_id=cart_id,
+        seconds=DAY,
     )
     for _ in attempts(ATTEMPTS):
         there = noted.current.cart_id if not noted and noted.current else cart_id

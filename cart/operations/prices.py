@@ -16,7 +16,9 @@ from inventory.goods import goods_of
 from pricing.money import minor
 
 
-def prices_agreed(person_id: UUID | None, cart_id: UUID, agreed: Sequence[Agreed], now: datetime) -> None:
+def prices_agreed(
+    person_id: UUID | None, cart_id: UUID, agreed: Sequence[Agreed], now: datetime
+) -> None:
     """Let lines take today's prices, if they and the prices are still as they were shown: all of them or none.
 
     A second call does nothing. Raises PriceMoved if something is not as it was shown, NoSuchCart, NotAllowed,

@@ -16,11 +16,13 @@ WRITTEN_OTHERWISE = conditional(
     "UPDATE carts_by_user SET cart_name = :name WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id",
 )
 SHARED_NAME = conditional(
-    "sharing", "UPDATE people_by_cart SET cart_name = :name WHERE cart_id = :cart_id IF row_count > 0"
+    "sharing",
+    "UPDATE people_by_cart SET cart_name = :name WHERE cart_id = :cart_id IF row_count > 0",
 )
 # The page of a shared cart asks for its version: so it learns that the name is another.
 SEEN_ANEW = conditional(
-    "sharing", "UPDATE items_by_cart SET version = version + 1 WHERE cart_id = :cart_id IF version > 0"
+    "sharing",
+    "UPDATE items_by_cart SET version = version + 1 WHERE cart_id = :cart_id IF version > 0",
 )
 
 
@@ -33,7 +35,9 @@ def cart_renamed(person_id: UUID, cart_id: UUID, name: str, now: datetime) -> st
     name = name_of(name)
     access(person_id, cart_id, OWN)
     _list_written(person_id, cart_id, name, own=True)
-    if SHARED_NAME.apply(if_lost=applied_if(lambda row: row.row_count is not None), cart_id=cart_id, name=name):
+    if SHARED_NAME.apply(
+        if_lost=applied_if(lambda row: row.row_count is not None), cart_id=cart_id, name=name
+    ):
         for person in people.people(cart_id).people:
             _list_written(person.user_id, cart_id, name, own=False)
         SEEN_ANEW.apply(if_lost=SEND_AGAIN, cart_id=cart_id)
@@ -69,7 +73,9 @@ def _list_written(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> No
                 **where,
             )
             conditional_batch(
-                NO_CART.bind(name_key=row.name_key, **where), anew, if_lost=applied_if(_is(cart_id, free))
+                NO_CART.bind(name_key=row.name_key, **where),
+                anew,
+                if_lost=applied_if(_is(cart_id, free)),
             )
     raise CartBusy
 

@@ -58,7 +58,8 @@ ANOTHER_ROW = conditional(
        WHERE cart_id = :cart_id IF row_count = :seen""",
 )
 ONE_ROW_LESS = conditional(
-    "sharing", "UPDATE people_by_cart SET row_count = row_count + -1 WHERE cart_id = :cart_id IF row_count > 0"
+    "sharing",
+    "UPDATE people_by_cart SET row_count = row_count + -1 WHERE cart_id = :cart_id IF row_count > 0",
 )
 INVITED = conditional(
     "sharing",
@@ -104,7 +105,13 @@ def link_made(owner_id: UUID, cart_id: UUID, by: str, now: datetime) -> Link:
     if there:
         return there[-1]
     made = Link(cart_id, uuid4(), now)
-    _added(found, by, LINKED.bind(cart_id=cart_id, key=str(made.link_id), now=now), LINK, str(made.link_id))
+    _added(
+        found,
+        by,
+        LINKED.bind(cart_id=cart_id, key=str(made.link_id), now=now),
+        LINK,
+        str(made.link_id),
+    )
     return made
 
 
@@ -117,7 +124,9 @@ def link_withdrawn(owner_id: UUID, cart_id: UUID, link_id: UUID) -> None:
     _taken(cart_id, LINK, str(link_id))
 
 
-def person_invited(owner: Someone, cart_id: UUID, email: str, role: str, now: datetime) -> Invitation:
+def person_invited(
+    owner: Someone, cart_id: UUID, email: str, role: str, now: datetime
+) -> Invitation:
     """Invite whoever reads the mail of an address, and queue that mail; known and unknown addresses are treated alike.
 
     Inviting the same address in the same role again returns the invitation that there is.
@@ -130,7 +139,12 @@ def person_invited(owner: Someone, cart_id: UUID, email: str, role: str, now: da
     if any(email_key(person.email) == email_key(email) for person in people.people(cart_id).people):
         raise InvitedAlready(email)
     row = INVITED.bind(
-        cart_id=cart_id, key=key, role=role, email=email, now=now, seconds=int(INVITED_FOR.total_seconds())
+        cart_id=cart_id,
+        key=key,
+        role=role,
+        email=email,
+        now=now,
+        seconds=int(INVITED_FOR.total_seconds()),
     )
     _added(found, owner.name, row, INVITATION, key)
     made = people.invitation(cart_id, key)
@@ -145,7 +159,9 @@ def person_invited(owner: Someone, cart_id: UUID, email: str, role: str, now: da
 def _mailed(made: Invitation, now: datetime) -> None:
     url = settings.PUBLIC_URL + reverse("cart:invitation", args=[made.token])
     words = {"invitation": made, "url": url}
-    mail_queued(uuid5(made.cart_id, made.token), "invited", made.email, "cart_invitation", words, now)
+    mail_queued(
+        uuid5(made.cart_id, made.token), "invited", made.email, "cart_invitation", words, now
+    )
 
 
 def invitation_withdrawn(owner_id: UUID, cart_id: UUID, key: str) -> None:
@@ -178,7 +194,9 @@ def invitation_accepted(token: str, member: Someone, now: datetime) -> UUID:
             if not joined or mine is None:
                 raise InvitationOver
             _list_written(member.user_id, cart_id, mine, now)
-            if not people.joined(cart_id, member.user_id):  # taken out meanwhile, when it was on no list yet
+            if not people.joined(
+                cart_id, member.user_id
+            ):  # taken out meanwhile, when it was on no list yet
                 shared_cart_unlisted(member.user_id, cart_id)
                 raise InvitationOver
             return cart_id
@@ -195,10 +213,17 @@ def invitation_accepted(token: str, member: Someone, now: datetime) -> UUID:
 def _let_in(meant: Invitation, member: Someone, mine: Row | None, now: datetime) -> None:
     """Put the person in the invitation's place, in one batch. What came of it is read anew."""
     key = str(member.user_id)
-    spent = GONE.bind(cart_id=meant.cart_id, kind=INVITATION, key=meant.key, added_at=meant.invited_at)
+    spent = GONE.bind(
+        cart_id=meant.cart_id, kind=INVITATION, key=meant.key, added_at=meant.invited_at
+    )
     if mine is None:
         joined = JOINED.bind(
-            cart_id=meant.cart_id, key=key, role=meant.role, name=member.name, email=member.email, now=now
+            cart_id=meant.cart_id,
+            key=key,
+            role=meant.role,
+            name=member.name,
+            email=member.email,
+            now=now,
         )
         batch = [spent, joined]
     else:
@@ -305,7 +330,11 @@ def _added(found: Access, by: str, row: BoundStatement, kind: str, key: str) -> 
         if len(there) >= MAX_PEOPLE:
             raise TooManyPeople(MAX_PEOPLE)
         seen = rows[0].row_count if rows else None
-        place = FIRST_ROW.bind(**named) if seen is None else ANOTHER_ROW.bind(count=len(there) + 1, seen=seen, **named)
+        place = (
+            FIRST_ROW.bind(**named)
+            if seen is None
+            else ANOTHER_ROW.bind(count=len(there) + 1, seen=seen, **named)
+        )
         # After a lost answer the rows are read again: the key is there or not.
         with suppress(UnknownOutcome):
             if conditional_batch(place, row, if_lost=RAISE_UNKNOWN):
@@ -341,7 +370,13 @@ def _list_role_written(person_id: UUID, cart_id: UUID, role: str) -> None:
         row = queries.listed(person_id, cart_id)
         if row is None or not row.role or row.role == role:
             return
-        if LISTED_ROLE.apply(if_lost=SEND_AGAIN, owner_id=person_id, name_key=row.name_key, cart_id=cart_id, role=role):
+        if LISTED_ROLE.apply(
+            if_lost=SEND_AGAIN,
+            owner_id=person_id,
+            name_key=row.name_key,
+            cart_id=cart_id,
+            role=role,
+        ):
             return
     raise CartBusy
 

@@ -12,7 +12,15 @@ from cart.operations.carts import NEVER, UNMARKED, cart_unlisted
 from cart.operations.erasing import NO_ITEMS, NO_SUMS
 from cart.operations.moving import GONE
 from cart.operations.sharing import sharing_ended
-from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, Row, applied_if, conditional, conditional_batch, scan
+from cassandra_db import (
+    RAISE_UNKNOWN,
+    SEND_AGAIN,
+    Row,
+    applied_if,
+    conditional,
+    conditional_batch,
+    scan,
+)
 
 DELETED_FOR = timedelta(hours=25)  # an hour longer than it can be undone
 GUESTS_FOR = timedelta(days=30)
@@ -27,7 +35,8 @@ ALL_OWNERS = scan(
        WHERE token(owner_id) > :start AND token(owner_id) <= :end""",
 )
 NO_OWNER = conditional(
-    "tidying", "DELETE active_cart_id, cart_count FROM carts_by_user WHERE owner_id = :owner_id IF cart_count = 0"
+    "tidying",
+    "DELETE active_cart_id, cart_count FROM carts_by_user WHERE owner_id = :owner_id IF cart_count = 0",
 )
 
 
@@ -49,7 +58,11 @@ def cart_tidied(cart: Row, now: datetime) -> bool:
     A deleted one that is on its owner's list again was being brought back when something broke: it is brought back.
     Raises CartBusy, CassandraUnavailable.
     """
-    if cart.deleted_at is not None and cart.owner_id and queries.listed(cart.owner_id, cart.cart_id):
+    if (
+        cart.deleted_at is not None
+        and cart.owner_id
+        and queries.listed(cart.owner_id, cart.cart_id)
+    ):
         UNMARKED.apply(
             if_lost=applied_if(lambda row: row.deleted_at is None),
             cart_id=cart.cart_id,
@@ -62,7 +75,9 @@ def cart_tidied(cart: Row, now: datetime) -> bool:
     if cart.deleted_at is None:
         # Marked and taken off the list first: an add that has just looked there is refused and goes to another cart,
         # instead of beginning this one anew when it is on no list any more.
-        marked = GONE.bind(cart_id=cart.cart_id, seen=seen, version=seen + 1, owner_id=cart.owner_id, now=now)
+        marked = GONE.bind(
+            cart_id=cart.cart_id, seen=seen, version=seen + 1, owner_id=cart.owner_id, now=now
+        )
         if not conditional_batch(marked, if_lost=RAISE_UNKNOWN):
             return False
         seen += 1

@@ -47,7 +47,11 @@ def make(request: HttpRequest) -> HttpResponse:
     name, operation_id = form.cleaned_data["name"], form.cleaned_data["operation"]
     try:
         operations.cart_made(
-            owner.owner_for_writing(request), name, operation_id, datetime.now(UTC), guest=owner.is_guest(request)
+            owner.owner_for_writing(request),
+            name,
+            operation_id,
+            datetime.now(UTC),
+            guest=owner.is_guest(request),
         )
     except CartError as error:
         form.add_error("name", str(error))
@@ -62,10 +66,14 @@ def make(request: HttpRequest) -> HttpResponse:
 def rename(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Give a cart another name."""
     found = _allowed(request, cart_id, OWN)
-    form = NameForm(request.POST if request.method == "POST" else None, initial={"name": found.name})
+    form = NameForm(
+        request.POST if request.method == "POST" else None, initial={"name": found.name}
+    )
     if request.method == "POST" and form.is_valid():
         try:
-            name = operations.cart_renamed(_person(request), cart_id, form.cleaned_data["name"], datetime.now(UTC))
+            name = operations.cart_renamed(
+                _person(request), cart_id, form.cleaned_data["name"], datetime.now(UTC)
+            )
         except BadName as error:
             form.add_error("name", str(error))
         except CartError as error:
@@ -73,14 +81,22 @@ def rename(request: HttpRequest, cart_id: UUID) -> HttpResponse:
         else:
             messages.success(request, f"The cart is called {name} now.")
             return redirect("cart:carts")
-    return page(request, "cart/rename.html", {"access": found, "form": form}, status=422 if form.is_bound else 200)
+    return page(
+        request,
+        "cart/rename.html",
+        {"access": found, "form": form},
+        status=422 if form.is_bound else 200,
+    )
 
 
 @post_only("cart:carts")
 @own
 def switch(request: HttpRequest) -> HttpResponse:
     """Use another cart from now on, and go back to where the press was."""
-    name = _done(request, lambda person: operations.cart_switched(person, _cart_id(request), datetime.now(UTC)))
+    name = _done(
+        request,
+        lambda person: operations.cart_switched(person, _cart_id(request), datetime.now(UTC)),
+    )
     if name:
         messages.success(request, f"{name} is in use now. What you add goes into it.")
     return HttpResponseRedirect(_next(request))
@@ -93,7 +109,9 @@ def duplicate(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     operation_id, guest = _operation(request), owner.is_guest(request)
     made = _done(
         request,
-        lambda person: operations.cart_duplicated(person, cart_id, operation_id, datetime.now(UTC), guest=guest),
+        lambda person: operations.cart_duplicated(
+            person, cart_id, operation_id, datetime.now(UTC), guest=guest
+        ),
     )
     if made:
         messages.success(request, f"{made[1]} has the same things in it.")
@@ -105,7 +123,10 @@ def duplicate(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 def empty(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Take everything out of a cart; the answer offers to put it back."""
     operation_id = _operation(request)
-    undo = _done(request, lambda person: operations.cart_emptied(person, cart_id, operation_id, datetime.now(UTC)))
+    undo = _done(
+        request,
+        lambda person: operations.cart_emptied(person, cart_id, operation_id, datetime.now(UTC)),
+    )
     if undo:
         messages.success(request, f"{undo.name} is empty now.")
     return _to_overview(undo)
@@ -115,7 +136,9 @@ def empty(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @own
 def delete(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Delete a cart; the answer offers to bring it back."""
-    undo = _done(request, lambda person: operations.cart_deleted(person, cart_id, datetime.now(UTC)))
+    undo = _done(
+        request, lambda person: operations.cart_deleted(person, cart_id, datetime.now(UTC))
+    )
     if undo:
         messages.success(request, f"{undo.name} is deleted.")
     return _to_overview(undo)
@@ -156,7 +179,12 @@ def merge(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     target = _allowed(request, into, VIEW)
     try:
         undo = operations.carts_merged(
-            _person(request), cart_id, into, operation_id, datetime.now(UTC), guest=owner.is_guest(request)
+            _person(request),
+            cart_id,
+            into,
+            operation_id,
+            datetime.now(UTC),
+            guest=owner.is_guest(request),
         )
     except CartError as error:
         form.add_error("into", str(error))
@@ -176,7 +204,11 @@ def move(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     form = MoveForm(request.POST)
     if not form.is_valid():
         return _moving(request, found, key, form, status=422)
-    into, operation_id, copy = form.cleaned_data["into"], _operation(request), "copy" in request.POST
+    into, operation_id, copy = (
+        form.cleaned_data["into"],
+        _operation(request),
+        "copy" in request.POST,
+    )
     _allowed(request, into, VIEW)
     try:
         moved = operations.line_moved(
@@ -227,7 +259,9 @@ def _kept(
     words: str,
 ) -> HttpResponse:
     operation_id = _operation(request)
-    did = _done(request, lambda person: act(person, cart_id, str(key), operation_id, datetime.now(UTC)))
+    did = _done(
+        request, lambda person: act(person, cart_id, str(key), operation_id, datetime.now(UTC))
+    )
     if did:
         messages.success(request, words.format(did if isinstance(did, str) else did.label))
     return redirect("cart:one", cart_id)
@@ -268,10 +302,21 @@ def _rows(request: HttpRequest) -> list[Any]:
     return rows
 
 
-def _merging(request: HttpRequest, found: Access, form: MoveForm, status: int = 200) -> HttpResponse:
+def _merging(
+    request: HttpRequest, found: Access, form: MoveForm, status: int = 200
+) -> HttpResponse:
     """Show the carts that this one can go into, or, once one is chosen, what will be where."""
-    others = [each for each in queries.lists(_rows(request)) if each.cart_id != found.cart_id and each.role != "viewer"]
-    context: dict[str, Any] = {"access": found, "others": others, "form": form, "operation": uuid4()}
+    others = [
+        each
+        for each in queries.lists(_rows(request))
+        if each.cart_id != found.cart_id and each.role != "viewer"
+    ]
+    context: dict[str, Any] = {
+        "access": found,
+        "others": others,
+        "form": form,
+        "operation": uuid4(),
+    }
     if form.is_bound and form.is_valid():
         into = form.cleaned_data["into"]
         target = next((each for each in others if each.cart_id == into), None)
@@ -280,17 +325,25 @@ def _merging(request: HttpRequest, found: Access, form: MoveForm, status: int = 
         _allowed(request, into, VIEW)  # the list is a copy: a role may have been withdrawn since
         context |= {
             "target": target,
-            "preview": preview(queries.cart(found.cart_id, found.name), queries.cart(into, target.name)),
+            "preview": preview(
+                queries.cart(found.cart_id, found.name), queries.cart(into, target.name)
+            ),
         }
     return page(request, "cart/merge.html", context, status=status)
 
 
-def _moving(request: HttpRequest, found: Access, key: UUID, form: MoveForm, status: int = 200) -> HttpResponse:
+def _moving(
+    request: HttpRequest, found: Access, key: UUID, form: MoveForm, status: int = 200
+) -> HttpResponse:
     line = queries.line(found.cart_id, str(key))
     if line is None and status == 200:
         messages.error(request, str(NoSuchLine()))
         return redirect("cart:one", found.cart_id)
-    others = [each for each in queries.lists(_rows(request)) if each.cart_id != found.cart_id and each.role != "viewer"]
+    others = [
+        each
+        for each in queries.lists(_rows(request))
+        if each.cart_id != found.cart_id and each.role != "viewer"
+    ]
     context = {
         "access": found,
         "may_move": found.may(EDIT),

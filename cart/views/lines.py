@@ -28,7 +28,9 @@ from pricing.templatetags.money import format_money as in_words
 from web.methods import own, post_only
 from web.rendering import done, page, without_header
 
-TOO_LATE = "That was taken out too long ago to be put back from here. You can add it again from its page."
+TOO_LATE = (
+    "That was taken out too long ago to be put back from here. You can add it again from its page."
+)
 
 
 @require_safe
@@ -136,7 +138,9 @@ def change(request: HttpRequest) -> HttpResponse:
         form.add_error("quantity", str(error))
         return _unchanged(request, form)
     messages.success(request, _changed_in_words(changed, badge_now(request)))
-    return done(request, cart_address(request), "cart/show.html", lambda: cart_context(request), part="cart")
+    return done(
+        request, cart_address(request), "cart/show.html", lambda: cart_context(request), part="cart"
+    )
 
 
 @post_only("cart:show")
@@ -148,12 +152,16 @@ def agree(request: HttpRequest) -> HttpResponse:
         if not form.is_valid():
             return press_refused(request, str(PriceMoved()))
         agreed = form.cleaned_data["agreed"]
-        operations.prices_agreed(_owner(request), form.cleaned_data["cart"], agreed, datetime.now(UTC))
+        operations.prices_agreed(
+            _owner(request), form.cleaned_data["cart"], agreed, datetime.now(UTC)
+        )
     except CartError as error:
         return press_refused(request, str(error))
     words = "The new price counts now." if len(agreed) == 1 else "The new prices count now."
     messages.success(request, f"{words} {sums_in_words(badge_now(request))}")
-    return done(request, cart_address(request), "cart/show.html", lambda: cart_context(request), part="cart")
+    return done(
+        request, cart_address(request), "cart/show.html", lambda: cart_context(request), part="cart"
+    )
 
 
 @post_only("cart:show")
@@ -168,7 +176,9 @@ def remove(request: HttpRequest) -> HttpResponse:
         return press_refused(request, str(error))
     messages.success(request, f"{undo.name} was taken out. {sums_in_words(badge_now(request))}")
     to = f"{cart_address(request)}?{urlencode({'removed': undo.token()})}"
-    return done(request, to, "cart/show.html", lambda: cart_context(request, undo=undo), part="cart")
+    return done(
+        request, to, "cart/show.html", lambda: cart_context(request, undo=undo), part="cart"
+    )
 
 
 @post_only("cart:show")
@@ -184,13 +194,21 @@ def restore(request: HttpRequest) -> HttpResponse:
         variant = on_sale(found, undo.variant_id)
         if found is None or variant is None:
             raise NoLongerSold(undo.name)
-        restored = operations.line_restored(_owner(request), undo, found, variant, datetime.now(UTC))
+        restored = operations.line_restored(
+            _owner(request), undo, found, variant, datetime.now(UTC)
+        )
     except (CartError, NoLongerSold) as error:
         return press_refused(request, str(error))
     badge = badge_now(request)
     messages.success(request, f"{undo.name} is back in your cart. {sums_in_words(badge)}")
     context = {"restored": restored.line.key if restored.line else ""}
-    return done(request, cart_address(request), "cart/show.html", lambda: cart_context(request) | context, part="cart")
+    return done(
+        request,
+        cart_address(request),
+        "cart/show.html",
+        lambda: cart_context(request) | context,
+        part="cart",
+    )
 
 
 def _owner(request: HttpRequest) -> UUID:
@@ -219,7 +237,9 @@ def _named_line(request: HttpRequest, form: LineForm) -> tuple[UUID, Line]:
     return cart_id, line
 
 
-def _not_added(request: HttpRequest, form: AddForm, goods: tuple[Product, Variant] | None) -> HttpResponse:
+def _not_added(
+    request: HttpRequest, form: AddForm, goods: tuple[Product, Variant] | None
+) -> HttpResponse:
     # The next press is another one: it goes to the cart that is active then.
     form.data = {name: form.data[name] for name in form.data} | {"operation": str(uuid4())}
     context: dict[str, Any] = {"form": form, "quantity": form["quantity"].value() or ""}
@@ -238,7 +258,11 @@ def _unchanged(request: HttpRequest, form: ChangeForm) -> HttpResponse:
         "errors": form.errors["quantity"],
     }
     return page(
-        request, "cart/show.html", cart_context(request) | {"wrong": wrong, "form": form}, part="cart", status=422
+        request,
+        "cart/show.html",
+        cart_context(request) | {"wrong": wrong, "form": form},
+        part="cart",
+        status=422,
     )
 
 

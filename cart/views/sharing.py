@@ -45,7 +45,12 @@ def invite(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     try:
         found = _found(request, cart_id, OWN)
         if inviter is None:
-            return _people(request, found, status=403, refused="Sign in to invite people: the mail goes in your name.")
+            return _people(
+                request,
+                found,
+                status=403,
+                refused="Sign in to invite people: the mail goes in your name.",
+            )
         if not form.is_valid():
             return _people(request, found, form=form, status=422)
         email, role = form.cleaned_data["email"], form.cleaned_data["role"]
@@ -58,7 +63,9 @@ def invite(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     except CartError as error:
         form.add_error("email", str(error))
         return _people(request, found, form=form, status=422)
-    messages.success(request, f"A mail is on its way to {email}. The invitation in it works for 14 days.")
+    messages.success(
+        request, f"A mail is on its way to {email}. The invitation in it works for 14 days."
+    )
     return redirect("cart:people", cart_id)
 
 
@@ -133,7 +140,9 @@ def leave(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     except NoSuchCart:
         found = None  # withdrawn already: what is left of it on the list goes
     if found and found.own:
-        return _people(request, found, status=403, refused="This cart is your own. You can delete it instead.")
+        return _people(
+            request, found, status=403, refused="This cart is your own. You can delete it instead."
+        )
     if (person_id := owner.owner_of(request)) is None or not sharing.cart_left(person_id, cart_id):
         raise Http404("no such cart")
     messages.success(request, f"You have left {found.name if found else 'the cart'}.")
@@ -188,7 +197,9 @@ def shared_copy(request: HttpRequest, token: str) -> HttpResponse:
     person_id, guest = owner.owner_for_writing(request), not request.user.is_authenticated
     try:
         operation_id = form.cleaned_data["operation"]
-        made, name = sharing.shared_cart_copied(person_id, seen.cart, operation_id, datetime.now(UTC), guest=guest)
+        made, name = sharing.shared_cart_copied(
+            person_id, seen.cart, operation_id, datetime.now(UTC), guest=guest
+        )
     except CartError as error:
         return _shared(request, token, seen, refused=str(error))
     messages.success(request, f"{name} is a cart of your own now, with the same things.")
@@ -249,9 +260,17 @@ def _refused(request: HttpRequest, cart_id: UUID, error: NotAllowed) -> HttpResp
 
 
 def _people(
-    request: HttpRequest, found: Access, *, form: InviteForm | None = None, status: int = 200, refused: str = ""
+    request: HttpRequest,
+    found: Access,
+    *,
+    form: InviteForm | None = None,
+    status: int = 200,
+    refused: str = "",
 ) -> HttpResponse:
-    context = _context(request, found, form or InviteForm()) | {"refused": refused, "has_errors": bool(refused)}
+    context = _context(request, found, form or InviteForm()) | {
+        "refused": refused,
+        "has_errors": bool(refused),
+    }
     return _unindexed(page(request, "cart/people.html", context, status=status))
 
 

@@ -40,7 +40,9 @@ def voucher(request: HttpRequest) -> HttpResponse:
         return too_many(request, error)
     except CartError as error:
         return press_refused(request, str(error))
-    messages.success(request, f"The code {found.code} is in your cart." if found else "The code was taken out.")
+    messages.success(
+        request, f"The code {found.code} is in your cart." if found else "The code was taken out."
+    )
     return cart_changed(request)
 
 
@@ -49,7 +51,9 @@ def _looked_up(request: HttpRequest, typed: str) -> Voucher | None:
     person_id = owner.owner_of(request)
     member = request.user.is_authenticated
     # Who is signed in is counted alone: strangers who guess codes keep nobody else from theirs.
-    attempt = attempted(request, "voucher", str(person_id), own=f"voucher {person_id}" if member else "")
+    attempt = attempted(
+        request, "voucher", str(person_id), own=f"voucher {person_id}" if member else ""
+    )
     person = voucher_customer(request, person_id) if person_id else ""
     found = promotions.applied(typed, (), datetime.now(UTC), person).voucher
     if found and not found.reason:

@@ -14,7 +14,9 @@ _KEPT = 4096
 
 @register.simple_tag
 @lru_cache(maxsize=_KEPT)
-def picture(drawing: str, alt: str = "", size: str = "", *, eager: bool = False, first: bool = False) -> SafeString:
+def picture(
+    drawing: str, alt: str = "", size: str = "", *, eager: bool = False, first: bool = False
+) -> SafeString:
     """Show a variant's drawing, whose room is kept before it arrives.
 
     `drawing` is what a variant's row holds, "shape/hex-hex". `size` is a modifier of the CSS class: "", "thumb" or

@@ -50,7 +50,9 @@ class TestBank:
             elif state == "away":
                 raise TimeoutError("the bank does not answer")
         sums = [money(units or 0, currency) for units in (row.amount, row.captured, row.refunded)]
-        return Verdict("pending" if state in ("open", "asked", "late") else state, row.reference, *sums)
+        return Verdict(
+            "pending" if state in ("open", "asked", "late") else state, row.reference, *sums
+        )
 
     def capture(self, reference: str, amount: Money, key: str) -> None:
         """Take so much of what was set aside. Raises LookupError, CaptureRefused."""

@@ -55,7 +55,13 @@ CHANGE = conditional(
 
 
 def payment_opened(
-    payment_id: UUID, reference: str, amount: int, currency: str, description: str, return_url: str, notice_url: str
+    payment_id: UUID,
+    reference: str,
+    amount: int,
+    currency: str,
+    description: str,
+    return_url: str,
+    notice_url: str,
 ) -> None:
     """Open a payment of `amount` minor units; opening it again changes nothing. Raises CassandraUnavailable."""
     OPEN.apply(
@@ -78,7 +84,9 @@ def card_given(payment_id: UUID, card: str, now: datetime) -> None:
     if card == CHALLENGED:
         _changed(row, state="asked", card=card)
     elif card in (LATE, AWAY):
-        if _changed(row, state="late" if card == LATE else "away", card=card, answers_at=now + LATE_BY):
+        if _changed(
+            row, state="late" if card == LATE else "away", card=card, answers_at=now + LATE_BY
+        ):
             _told(row, "authorized", now + LATE_BY)
     elif card in _APPROVED:
         _decided(row, "authorized", now, card=card, amount=row.amount + (card == WRONG_AMOUNT))
@@ -127,7 +135,11 @@ def money_taken(payment_id: UUID, amount: int, key: str) -> None:
     """
     for row in _tries(payment_id, key):
         room = row.amount - row.captured
-        if row.state not in ("authorized", "late", "away", "captured") or amount > room or row.card == REFUSED_LATER:
+        if (
+            row.state not in ("authorized", "late", "away", "captured")
+            or amount > room
+            or row.card == REFUSED_LATER
+        ):
             raise CaptureRefused(f"payment {payment_id} is {row.state}")
         if _changed(row, state="captured", captured=row.captured + amount, key=key):
             return
@@ -136,7 +148,9 @@ def money_taken(payment_id: UUID, amount: int, key: str) -> None:
 def payment_let_go(payment_id: UUID) -> None:
     """Let go of what was set aside and not taken. Raises LookupError, CassandraUnavailable."""
     for row in _tries(payment_id, ""):
-        if row.state not in ("open", "asked", "late", "away", "authorized") or _changed(row, state="voided"):
+        if row.state not in ("open", "asked", "late", "away", "authorized") or _changed(
+            row, state="voided"
+        ):
             return
 
 
@@ -149,7 +163,12 @@ def money_returned(payment_id: UUID, amount: int, key: str) -> None:
         if row.refunded + amount > row.captured:
             raise ValueError(f"payment {payment_id}: {amount} is more than is left of it")
         all_of_it = row.refunded + amount == row.captured
-        if _changed(row, state="refunded" if all_of_it else row.state, refunded=row.refunded + amount, key=key):
+        if _changed(
+            row,
+            state="refunded" if all_of_it else row.state,
+            refunded=row.refunded + amount,
+            key=key,
+        ):
             return
 
 
@@ -205,7 +224,9 @@ def _told(row: Row, state: str, due_at: datetime) -> None:
 
 
 def _put(due_at: datetime, url: str, body: str, tries: int) -> None:
-    NOTICE.run(minute=minute_of(due_at), due_at=due_at, notice_id=uuid4(), url=url, body=body, tries=tries)
+    NOTICE.run(
+        minute=minute_of(due_at), due_at=due_at, notice_id=uuid4(), url=url, body=body, tries=tries
+    )
 
 
 def notice_sent(row: Row, taken: bool, now: datetime) -> None:

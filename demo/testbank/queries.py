@@ -20,7 +20,8 @@ def payment(payment_id: UUID) -> Row | None:
 
 
 NOTICES = read(
-    "bank", "SELECT minute, due_at, notice_id, url, body, tries FROM testbank_notices WHERE minute = :minute"
+    "bank",
+    "SELECT minute, due_at, notice_id, url, body, tries FROM testbank_notices WHERE minute = :minute",
 )
 
 

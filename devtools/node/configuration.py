@@ -168,7 +168,9 @@ def write_files(plan: NodePlan) -> None:
     for folder in (conf, plan.folder / "data", plan.folder / "logs"):
         folder.mkdir(parents=True, exist_ok=True)
     # JSON is YAML, and it quotes whatever a path may contain.
-    (conf / "cassandra.yaml").write_text(json.dumps(settings(plan), indent=2) + "\n", encoding="utf-8")
+    (conf / "cassandra.yaml").write_text(
+        json.dumps(settings(plan), indent=2) + "\n", encoding="utf-8"
+    )
     (conf / "logback.xml").write_text(_LOGBACK, encoding="utf-8")
 
 
@@ -227,4 +229,8 @@ def storage_property(folder: Path) -> str:
 
 
 def _module_flags(flag: str, modules: dict[str, tuple[str, ...]]) -> list[str]:
-    return [f"{flag}={module}/{package}=ALL-UNNAMED" for module, packages in modules.items() for package in packages]
+    return [
+        f"{flag}={module}/{package}=ALL-UNNAMED"
+        for module, packages in modules.items()
+        for package in packages
+    ]

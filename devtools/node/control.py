@@ -96,7 +96,9 @@ def kill(name: str, *, home: Path | None = None, say: Say = print) -> Node:
         alive = running(state.load(home), home)
         node = next((node for node in alive if node.name == name), None)
         if node is None:
-            raise NodeError(f"No {name} runs here. Running: {', '.join(node.name for node in alive) or 'none'}.")
+            raise NodeError(
+                f"No {name} runs here. Running: {', '.join(node.name for node in alive) or 'none'}."
+            )
         say(f"Killing {name} on {node.address}")
         os.kill(node.pid, signal.SIGKILL)
         while _left([node], home):
@@ -105,7 +107,9 @@ def kill(name: str, *, home: Path | None = None, say: Say = print) -> Node:
 
 
 @contextlib.contextmanager
-def borrowed(*, home: Path | None = None, say: Say = print, hasty: bool = False) -> Iterator[Cluster]:
+def borrowed(
+    *, home: Path | None = None, say: Say = print, hasty: bool = False
+) -> Iterator[Cluster]:
     """Lend out a running cluster, starting one node (a `hasty` one: see `start`) if none runs.
 
     Several processes may borrow at once. Whoever gives it back last stops it, unless `start` was asked to keep it.
@@ -163,7 +167,8 @@ def running(cluster: Cluster | None, home: Path) -> list[Node]:
         node
         for node in cluster.nodes
         # The process id alone proves nothing: it may have been given to somebody else since.
-        if configuration.storage_property(folder_of(home, size, node.name)) in machine.command_line(node.pid)
+        if configuration.storage_property(folder_of(home, size, node.name))
+        in machine.command_line(node.pid)
     ]
 
 
@@ -193,7 +198,9 @@ def _refuse_impossible(nodes: int) -> None:
     if nodes not in (1, 3):
         raise NodeError("A local cluster has one node or three.")
     if nodes == 3 and sys.platform == "darwin":
-        raise NodeError("macOS has only 127.0.0.1 on its loopback, so there is room for one node here.")
+        raise NodeError(
+            "macOS has only 127.0.0.1 on its loopback, so there is room for one node here."
+        )
 
 
 @contextlib.contextmanager
@@ -225,7 +232,9 @@ def _start_missing(
     avoid: set[int] = set()
     for attempt in range(3):
         plans = _plan(nodes, home, known, alive, avoid, heap, say, hasty=hasty)
-        say(f"Starting Cassandra {jars.VERSION}, {nodes} node{'s' if nodes > 1 else ''}, heap {heap} MiB")
+        say(
+            f"Starting Cassandra {jars.VERSION}, {nodes} node{'s' if nodes > 1 else ''}, heap {heap} MiB"
+        )
         try:
             return _launch(plans, alive, java.path, class_path, home, keep, say)
         except NodeDied as death:
@@ -270,7 +279,9 @@ def _plan(
         jmx = [node.jmx_port for node in known.nodes]
     else:
         cql = machine.free_port(known.cql_port if known else CQL_PORT, addresses, avoid)
-        storage = machine.free_port(known.storage_port if known else STORAGE_PORT, addresses, {*avoid, cql})
+        storage = machine.free_port(
+            known.storage_port if known else STORAGE_PORT, addresses, {*avoid, cql}
+        )
         jmx = []
         for number in range(nodes):
             wanted = known.nodes[number].jmx_port if known else JMX_PORT + 100 * number
@@ -309,7 +320,9 @@ def _launch(
     def record() -> Cluster:
         cluster = Cluster(
             nodes=tuple(
-                Node(plan.name, plan.address, plan.jmx_port, pids[plan.name]) for plan in plans if plan.name in pids
+                Node(plan.name, plan.address, plan.jmx_port, pids[plan.name])
+                for plan in plans
+                if plan.name in pids
             ),
             cql_port=plans[0].cql_port,
             storage_port=plans[0].storage_port,
@@ -363,7 +376,8 @@ def _wait_until_up(plan: NodePlan, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + START_SECONDS
     # Another checkout's node may have been quicker to take the port, and would answer for ours, which ends then.
     while not (
-        answers_cql(plan.address, plan.cql_port, timeout=1.0) and machine.listens_on(process.pid, plan.cql_port)
+        answers_cql(plan.address, plan.cql_port, timeout=1.0)
+        and machine.listens_on(process.pid, plan.cql_port)
     ):
         if process.poll() is not None:
             raise NodeDied(_why_it_ended(plan, process.returncode), last_lines(plan.folder))
@@ -401,7 +415,9 @@ def _end(nodes: Sequence[Node], home: Path, say: Say) -> None:
     while still := _left(nodes, home):
         if time.monotonic() > deadline:
             for node in still:
-                say(f"{node.name} did not end within {STOP_SECONDS:.0f} s and is killed; it will replay its log")
+                say(
+                    f"{node.name} did not end within {STOP_SECONDS:.0f} s and is killed; it will replay its log"
+                )
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(node.pid, signal.SIGKILL)
             return

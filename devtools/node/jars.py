@@ -26,7 +26,9 @@ LOCK = Path(__file__).with_name("cassandra-jars.lock")
 CASSANDRA = "org.apache.cassandra:cassandra-all:5.0.9"
 VERSION = CASSANDRA.rsplit(":", 1)[1]
 
-_LINE = re.compile(r"(?P<coordinates>[\w.-]+:[\w.-]+:[\w.-]+(?::[\w.-]+)?) sha256:(?P<sha256>[0-9a-f]{64})")
+_LINE = re.compile(
+    r"(?P<coordinates>[\w.-]+:[\w.-]+:[\w.-]+(?::[\w.-]+)?) sha256:(?P<sha256>[0-9a-f]{64})"
+)
 _WORKERS = 8
 _TRIES = 3
 _PAUSE_SECONDS = 2.0
@@ -60,7 +62,9 @@ def read_lock(path: Path = LOCK) -> list[Jar]:
             continue
         match = _LINE.fullmatch(line.strip())
         if not match:
-            raise NodeError(f"{path.name}, line {number}: expected `group:artifact:version sha256:…`")
+            raise NodeError(
+                f"{path.name}, line {number}: expected `group:artifact:version sha256:…`"
+            )
         jars.append(Jar(match["coordinates"], match["sha256"]))
     return jars
 
@@ -89,7 +93,9 @@ def checksum(path: Path) -> str | None:
         return None
 
 
-def fetch(jars: Sequence[Jar], store: Path, say: Say = print, download: Download | None = None) -> list[Path]:
+def fetch(
+    jars: Sequence[Jar], store: Path, say: Say = print, download: Download | None = None
+) -> list[Path]:
     """Make sure that every jar lies verified in the store and return their paths in order.
 
     Eight at a time, three tries each. Raises WrongChecksum for a jar that is not the locked one, and JarsMissing
@@ -97,7 +103,9 @@ def fetch(jars: Sequence[Jar], store: Path, say: Say = print, download: Download
     """
     absent = missing(jars, store)
     if absent:
-        say(f"Fetching {len(absent)} of Cassandra's {len(jars)} jars (about 66 MB in all), kept in {store}")
+        say(
+            f"Fetching {len(absent)} of Cassandra's {len(jars)} jars (about 66 MB in all), kept in {store}"
+        )
         store.mkdir(parents=True, exist_ok=True)
         _fetch_all(absent, store, say, download or _download)
     return [store / jar.path for jar in jars]
@@ -172,7 +180,12 @@ def write_lock(store: Path, path: Path = LOCK, say: Say = print) -> int:
         needed = [it for it in (*wanted, *transitive) if it.scope != "test" and not it.optional]
         for done, dependency in enumerate(needed, start=1):
             artifact = dependency.artifact
-            jar = ":".join(filter(None, [artifact.groupId, artifact.artifactId, artifact.version, artifact.classifier]))
+            jar = ":".join(
+                filter(
+                    None,
+                    [artifact.groupId, artifact.artifactId, artifact.version, artifact.classifier],
+                )
+            )
             lines.append(f"{jar} sha256:{checksum(artifact.resolve())}\n")
             if done % 25 == 0:
                 say(f"  {done} of {len(needed)}")

@@ -56,7 +56,9 @@ def find_java() -> Java:
 def ask_version(path: Path, source: str) -> Java | None:
     """Run `java -version` and return what it says, or None if it does not run."""
     try:
-        answer = subprocess.run([str(path), "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
+        answer = subprocess.run(
+            [str(path), "-version"], capture_output=True, text=True, timeout=30, check=True
+        ).stderr
     except (OSError, subprocess.SubprocessError):
         return None
     match = re.search(r'version "([\d.]+)', answer)

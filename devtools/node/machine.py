@@ -27,7 +27,10 @@ def available_memory_mb() -> int:
 def _cgroup_memory_mb() -> int | None:
     for limit, used in (
         ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+        (
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        ),
     ):
         with contextlib.suppress(OSError, ValueError):
             allowed = int(Path(limit).read_text(encoding="ascii"))
@@ -56,10 +59,14 @@ def listens_on(pid: int, port: int) -> bool:
         connections = psutil.Process(pid).net_connections("tcp")
     except psutil.Error:
         return False
-    return any(each.status == psutil.CONN_LISTEN and each.laddr.port == port for each in connections)
+    return any(
+        each.status == psutil.CONN_LISTEN and each.laddr.port == port for each in connections
+    )
 
 
-def free_port(wanted: int, addresses: Sequence[str], avoid: Iterable[int] = (), tries: int = 200) -> int:
+def free_port(
+    wanted: int, addresses: Sequence[str], avoid: Iterable[int] = (), tries: int = 200
+) -> int:
     """Return the wanted port, or the next one after it, that is free on all the addresses.
 
     Raises NodeError when `tries` ports in a row are taken.
@@ -68,7 +75,9 @@ def free_port(wanted: int, addresses: Sequence[str], avoid: Iterable[int] = (), 
     for port in range(wanted, wanted + tries):
         if port not in taken and all(is_free(address, port) for address in addresses):
             return port
-    raise NodeError(f"No free port between {wanted} and {wanted + tries - 1} on {', '.join(addresses)}.")
+    raise NodeError(
+        f"No free port between {wanted} and {wanted + tries - 1} on {', '.join(addresses)}."
+    )
 
 
 def command_line(pid: int) -> list[str]:

@@ -14,7 +14,15 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from cassandra_db import SEND_AGAIN, CassandraUnavailable, Outcome, Row, UnknownOutcome, conditional, conditional_batch
+from cassandra_db import (
+    SEND_AGAIN,
+    CassandraUnavailable,
+    Outcome,
+    Row,
+    UnknownOutcome,
+    conditional,
+    conditional_batch,
+)
 
 # Conditional writes of one shelf that a process has under way.
 AT_ONCE = 2
@@ -96,7 +104,9 @@ def held_together(variant_id: UUID, warehouse_id: str, hold: Hold) -> None:
     if hold.failed is not None:
         if isinstance(hold.failed, CassandraUnavailable):
             raise type(hold.failed)(str(hold.failed)) from hold.failed
-        raise UnknownOutcome(f"whoever held for several was interrupted: {hold.failed!r}") from hold.failed
+        raise UnknownOutcome(
+            f"whoever held for several was interrupted: {hold.failed!r}"
+        ) from hold.failed
 
 
 def alone(variant_id: UUID, warehouse_id: str, hold: Hold) -> None:
@@ -230,7 +240,11 @@ def _row(key: tuple[UUID, str], hold: Hold) -> dict[str, Any]:
 def _sorted_out(holds: list[Hold], rows: list[Row]) -> list[Hold]:
     """Settle those who have their hold already, and those for whom there is too little; return the others."""
     told = [row for row in rows if len(row) > 1]
-    there = {row.hold_id: row for row in told if row.hold_id} if len(holds) > 1 else _alone(holds[0], told)
+    there = (
+        {row.hold_id: row for row in told if row.hold_id}
+        if len(holds) > 1
+        else _alone(holds[0], told)
+    )
     left = (told[0].available or 0) if told else 0
     fitting = []
     for each in holds:

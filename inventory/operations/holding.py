@@ -104,18 +104,31 @@ class _Taking:
     def covered(self) -> bool:
         """Look at the shelves and for what the order holds already; tell whether that is just what is wanted."""
         holds = {
-            hold_id_for(self.order_id, want.line_number, want.variant_id, place, self.take): (want, place)
+            hold_id_for(self.order_id, want.line_number, want.variant_id, place, self.take): (
+                want,
+                place,
+            )
             for want in self.wants
             for place in self.places
         }
-        reading = [(numbers_started(want.variant_id, place, id_), id_) for id_, (want, place) in holds.items()]
+        reading = [
+            (numbers_started(want.variant_id, place, id_), id_)
+            for id_, (want, place) in holds.items()
+        ]
         self.known = {(variant_id, place): 0 for variant_id in self.needed for place in self.places}
         for pending, hold_id in reading:
             want, place = holds[hold_id]
             for row in pending.rows():
                 self.known[want.variant_id, place] = row.available or 0
                 if row.hold_id == hold_id:
-                    self._note(want.line_number, want.product_id, want.variant_id, place, row.quantity, hold_id)
+                    self._note(
+                        want.line_number,
+                        want.product_id,
+                        want.variant_id,
+                        place,
+                        row.quantity,
+                        hold_id,
+                    )
         missing = {want.line_number: want.quantity for want in self.wants}
         for each in self.kept.values():
             missing[each.line_number] -= each.quantity
@@ -125,8 +138,12 @@ class _Taking:
             return False
         return True
 
-    def _note(self, line: int, product_id: UUID, variant_id: UUID, place: str, units: int, hold_id: UUID) -> None:
-        self.kept[hold_id] = Allocation(line, product_id, variant_id, place, units, hold_id, self.order_id)
+    def _note(
+        self, line: int, product_id: UUID, variant_id: UUID, place: str, units: int, hold_id: UUID
+    ) -> None:
+        self.kept[hold_id] = Allocation(
+            line, product_id, variant_id, place, units, hold_id, self.order_id
+        )
 
     def taken(self) -> tuple[Allocation, ...]:
         """Plan and take until one plan holds. Raises OutOfStock, with nothing held."""
@@ -146,11 +163,16 @@ class _Taking:
         self._give_back(self.kept.values())
         self._look()
         there = {variant: self._most(variant) for variant in self.needed}
-        raise OutOfStock({v: units for v, units in there.items() if units < self.needed[v]} or there)
+        raise OutOfStock(
+            {v: units for v, units in there.items() if units < self.needed[v]} or there
+        )
 
     def _most(self, variant_id: UUID) -> int:
         """How many a line could have: it is sent from the warehouses, or waits, as a whole."""
-        return max(sum(self.units(variant_id, place) for place in WAREHOUSES), self.units(variant_id, AHEAD))
+        return max(
+            sum(self.units(variant_id, place) for place in WAREHOUSES),
+            self.units(variant_id, AHEAD),
+        )
 
     def _look(self) -> None:
         """Ask Cassandra for what was only guessed: nobody is told of too little because a page was old."""
@@ -161,7 +183,11 @@ class _Taking:
             self.known[shelf] = (row.available or 0 if row else 0) + self._ours(*shelf)
 
     def _ours(self, variant_id: UUID, place: str) -> int:
-        there = (each for each in self.kept.values() if (each.variant_id, each.warehouse_id) == (variant_id, place))
+        there = (
+            each
+            for each in self.kept.values()
+            if (each.variant_id, each.warehouse_id) == (variant_id, place)
+        )
         return sum(each.quantity for each in there)
 
     def _keep(self, each: Allocation) -> bool:
@@ -232,4 +258,6 @@ def holds_renewed(order_id: UUID, until: datetime, allocations: Iterable[Allocat
 
 def hint_removed(minute: datetime, variant_id: UUID, warehouse_id: str, hold_id: UUID) -> None:
     """Forget when a hold runs out, because it has ended. Raises CassandraUnavailable."""
-    HINT_REMOVED.run(minute=minute, variant_id=variant_id, warehouse_id=warehouse_id, hold_id=hold_id)
+    HINT_REMOVED.run(
+        minute=minute, variant_id=variant_id, warehouse_id=warehouse_id, hold_id=hold_id
+    )

@@ -94,7 +94,10 @@ def committed(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
     def kept(there: Standing) -> Standing:
         return there.onwards(there.quantity, there.sent) if there.state == "held" else there
 
-    brought = [(each, _brought(each, Standing("held", each.quantity), kept)) for each in in_order(allocations)]
+    brought = [
+        (each, _brought(each, Standing("held", each.quantity), kept))
+        for each in in_order(allocations)
+    ]
     return tuple(each for each, there in brought if there.state != "committed")
 
 
@@ -105,7 +108,11 @@ def shipped(allocations: Iterable[Allocation]) -> None:
     """
 
     def sent(there: Standing) -> Standing:
-        return there.onwards(0, there.sent + there.quantity) if there.state in ("held", "committed") else there
+        return (
+            there.onwards(0, there.sent + there.quantity)
+            if there.state in ("held", "committed")
+            else there
+        )
 
     for each in in_order(allocations):
         _brought(each, Standing("committed", each.quantity), sent)
@@ -143,11 +150,17 @@ def _brought(each: Allocation, guess: Standing, step: Step) -> Standing:
             there = wanted
         else:
             row = outcome.current
-            there = Standing(row.state, row.quantity, row.sent or 0, row.freed or 0) if row and row.state else GONE
+            there = (
+                Standing(row.state, row.quantity, row.sent or 0, row.freed or 0)
+                if row and row.state
+                else GONE
+            )
         wanted = step(there)
         if wanted == there:
             return _noted(each, there)
-    raise LookupError(f"hold {each.hold_id} stands as {there}, and the numbers around it do not allow {wanted}")
+    raise LookupError(
+        f"hold {each.hold_id} stands as {there}, and the numbers around it do not allow {wanted}"
+    )
 
 
 def _moved(each: Allocation, there: Standing, wanted: Standing) -> Outcome:
@@ -209,15 +222,21 @@ RESTOCK_ROW = conditional(
 )
 
 
-def restocked(order_id: UUID, return_id: UUID | str, parts: Iterable[Allocation], now: datetime) -> None:
+def restocked(
+    order_id: UUID, return_id: UUID | str, parts: Iterable[Allocation], now: datetime
+) -> None:
     """Put units that were sent back on the shelf from which they were sent, where others can buy them.
 
     A part's `quantity` is how many come back of its line and warehouse, in all, by this return: doing it again changes
     nothing. Raises LookupError when more would come back than had ever left; CassandraUnavailable.
     """
     for each in in_order(parts):
-        if not _restocked(each, order_id, uuid5(order_id, f"returned {return_id}:{each.hold_id}"), now):
-            raise LookupError(f"order {order_id}: more of line {each.line_number} comes back than had left")
+        if not _restocked(
+            each, order_id, uuid5(order_id, f"returned {return_id}:{each.hold_id}"), now
+        ):
+            raise LookupError(
+                f"order {order_id}: more of line {each.line_number} comes back than had left"
+            )
 
 
 def _restocked(each: Allocation, order_id: UUID, row_id: UUID, now: datetime) -> bool:
@@ -226,7 +245,12 @@ def _restocked(each: Allocation, order_id: UUID, row_id: UUID, now: datetime) ->
         outcome = conditional_batch(
             RESTOCK.bind(units=each.quantity, minus=-each.quantity, **place),
             RESTOCK_ROW.bind(
-                hold_id=row_id, units=each.quantity, order_id=order_id, line_number=each.line_number, now=now, **place
+                hold_id=row_id,
+                units=each.quantity,
+                order_id=order_id,
+                line_number=each.line_number,
+                now=now,
+                **place,
             ),
             if_lost=applied_if(lambda row: row.hold_id == row_id),
         )

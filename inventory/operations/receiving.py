@@ -3,7 +3,14 @@
 from datetime import datetime
 from uuid import UUID
 
-from cassandra_db import REFUSED_MEANS_DONE, Outcome, applied_if, conditional, conditional_batch, write
+from cassandra_db import (
+    REFUSED_MEANS_DONE,
+    Outcome,
+    applied_if,
+    conditional,
+    conditional_batch,
+    write,
+)
 from inventory.entities import SENTINEL
 from inventory.errors import NotThatMany
 from inventory.operations.combining import turn
@@ -37,7 +44,13 @@ SHELF = write(
 
 
 def stock_received(
-    product_id: UUID, variant_id: UUID, warehouse_id: str, units: int, threshold: int, receipt_id: UUID, now: datetime
+    product_id: UUID,
+    variant_id: UUID,
+    warehouse_id: str,
+    units: int,
+    threshold: int,
+    receipt_id: UUID,
+    now: datetime,
 ) -> bool:
     """Add goods that have arrived; a receipt that was booked before changes nothing. Tells whether it was booked now.
 
@@ -64,7 +77,14 @@ def stock_received(
         booked = book()
     first = booked.current
     if booked or first is None:
-        entered(variant_id, warehouse_id, receipt_id, [("received", units)], ref=receipt_id, booked_at=now)
+        entered(
+            variant_id,
+            warehouse_id,
+            receipt_id,
+            [("received", units)],
+            ref=receipt_id,
+            booked_at=now,
+        )
     else:
         entered(
             *(variant_id, warehouse_id, receipt_id, [("received", first.quantity)]),

@@ -15,7 +15,13 @@ from orders.operations.keeping import could_be_kept_until, kept_longer
 from orders.operations.leaving import checkout_abandoned, checkout_left
 from orders.operations.moving import note_added
 from orders.operations.noticing import notice_followed
-from orders.operations.parcels import parcel_delivered, parcel_lost, parcel_packed, parcel_shipped, parcel_unpacked
+from orders.operations.parcels import (
+    parcel_delivered,
+    parcel_lost,
+    parcel_packed,
+    parcel_shipped,
+    parcel_unpacked,
+)
 from orders.operations.paying import (
     ASK_AFTER,
     MAX_ATTEMPTS,
@@ -26,7 +32,13 @@ from orders.operations.paying import (
     payment_settled,
     payment_started,
 )
-from orders.operations.placing import Draft, holding_claimed, holding_unclaimed, number_claimed, order_placed
+from orders.operations.placing import (
+    Draft,
+    holding_claimed,
+    holding_unclaimed,
+    number_claimed,
+    order_placed,
+)
 from orders.operations.refunding import money_settled
 from orders.operations.returning import (
     refund_decided,

@@ -63,9 +63,16 @@ def _served(order_id: UUID, variant_id: UUID, now: datetime) -> bool | None:
     if not arrived:
         return False
     try:
-        order_moved(order, Transition("allocated", actor="system", at=now, allocated=_allocated(order, take, arrived)))
+        order_moved(
+            order,
+            Transition(
+                "allocated", actor="system", at=now, allocated=_allocated(order, take, arrived)
+            ),
+        )
     except (StaleOrder, MoveRefused) as refused:
-        log.warning("order %s: its goods have arrived, it is looked at again: %s", order.number, refused)
+        log.warning(
+            "order %s: its goods have arrived, it is looked at again: %s", order.number, refused
+        )
         return None
     return True
 

@@ -67,9 +67,13 @@ class Change:
     also: dict[str, dict[str, Any]]
 
 
-def change_of(order: Order, items: Sequence[Item], quantities: Mapping[int, int], address: Address | None) -> Change:
+def change_of(
+    order: Order, items: Sequence[Item], quantities: Mapping[int, int], address: Address | None
+) -> Change:
     """Return what a change means for the order with these items. Raises MoveRefused when there is none, or it cannot be."""
-    fewer = {line: count for line, count in quantities.items() if count != order.quantities.get(line, 0)}
+    fewer = {
+        line: count for line, count in quantities.items() if count != order.quantities.get(line, 0)
+    }
     if address is not None and address.fields() == order.delivery_address.fields():
         address = None
     if not fewer and address is None:
@@ -86,7 +90,9 @@ def change_of(order: Order, items: Sequence[Item], quantities: Mapping[int, int]
         details["address"] = address.fields()
     total = money(sums["total"], order.total.currency.code)
     owed = _owed(order, items, total, fewer)
-    return Change(details, _given_back(order, fewer) if fewer else "", {"refund_owed": owed} if owed else {})
+    return Change(
+        details, _given_back(order, fewer) if fewer else "", {"refund_owed": owed} if owed else {}
+    )
 
 
 def summed_up(order: Order, items: Sequence[Item], quantities: Mapping[int, int]) -> dict[str, Any]:
@@ -95,7 +101,11 @@ def summed_up(order: Order, items: Sequence[Item], quantities: Mapping[int, int]
         lines, discounts = order.lines(items), order.discounts
         subtotal, discount, taxes, total = order.subtotal, order.discount, order.taxes, order.total
     else:
-        whole = tuple(item.less(quantities[item.line_number]) for item in items if quantities.get(item.line_number))
+        whole = tuple(
+            item.less(quantities[item.line_number])
+            for item in items
+            if quantities.get(item.line_number)
+        )
         zero = order.total * 0
         subtotal, most = (
             sum((line.line_total for line in whole), zero),
@@ -126,7 +136,10 @@ def summed_up(order: Order, items: Sequence[Item], quantities: Mapping[int, int]
         "total": minor(total),
         "was": minor(order.total),
         "tax": sum(minor(part.tax) for part in taxes),
-        "taxes": [{"rate": str(part.rate), "net": minor(part.net), "tax": minor(part.tax)} for part in taxes],
+        "taxes": [
+            {"rate": str(part.rate), "net": minor(part.net), "tax": minor(part.tax)}
+            for part in taxes
+        ],
         "discounts": [{"name": each.name, "amount": minor(each.amount)} for each in discounts],
         "item_count": sum(line.quantity for line in lines),
     }
@@ -139,7 +152,10 @@ def _share_of_discount(order: Order, subtotal: Money) -> Money:
 
 
 def _taxes(order: Order, lines: Iterable[Item]) -> tuple[tax.TaxPart, ...]:
-    taxed = [*((line.tax_class, line.line_total - line.discount) for line in lines), ("standard", order.delivery)]
+    taxed = [
+        *((line.tax_class, line.line_total - line.discount) for line in lines),
+        ("standard", order.delivery),
+    ]
     return (tax.on_top if order.tax_added.amount else tax.included)(taxed, order.country)
 
 
@@ -158,17 +174,22 @@ def _given_back(order: Order, fewer: Mapping[int, int]) -> str:
     taken: dict[str, object] = {"take": json.loads(order.allocated)["take"]}
     # A line of which nothing is left stays, with no units: its hold is looked at, and given back.
     return json.dumps(
-        taken | {house: [[line, units] for line, units in lines.items()] for house, lines in kept.items()}
+        taken
+        | {house: [[line, units] for line, units in lines.items()] for house, lines in kept.items()}
     )
 
 
-def _owed(order: Order, items: Iterable[Item], total: Money, fewer: Mapping[int, int]) -> dict[str, Any]:
+def _owed(
+    order: Order, items: Iterable[Item], total: Money, fewer: Mapping[int, int]
+) -> dict[str, Any]:
     """Return the refund of what was paid for the units that are given back, if they were and are still paid for."""
     items, zero = tuple(items), order.total * 0
     gone = {line: order.quantities[line] - count for line, count in fewer.items()}
     back, _ = balance.paid_back_by_line(order, {item.line_number: item.quantity for item in items})
     back = {line: min(count, back.get(line, 0)) for line, count in gone.items()}
-    paid_back = sum((line.paid_for(back.get(line.line_number, 0)) for line in order.lines(items)), zero)
+    paid_back = sum(
+        (line.paid_for(back.get(line.line_number, 0)) for line in order.lines(items)), zero
+    )
     left = balance.refundable(order)
     amount = min(left, order.captured - total, order.total - total - paid_back)
     # Never less than what the shop would keep above what the order costs.

@@ -33,7 +33,10 @@ BY_USER = write(
                :first_item_name, :first_item_picture) USING TIMESTAMP :at""",
 )
 # Orders have this one place in time for each of these lists, whatever happens to them.
-YEAR = write("Q11", "INSERT INTO order_years_by_user (user_id, year) VALUES (:user_id, :year) USING TIMESTAMP :at")
+YEAR = write(
+    "Q11",
+    "INSERT INTO order_years_by_user (user_id, year) VALUES (:user_id, :year) USING TIMESTAMP :at",
+)
 BY_EMAIL = write(
     "Q15",
     """INSERT INTO orders_by_email (email, placed_at, order_id, number) VALUES (:email, :placed_at, :order_id, :number)
@@ -108,7 +111,10 @@ def copies_of(order: Order) -> list[BoundStatement]:
     return batch
 
 
-ANY = read("Q15", "SELECT order_id FROM orders_by_status WHERE status = :status AND order_date = :day LIMIT 1")
+ANY = read(
+    "Q15",
+    "SELECT order_id FROM orders_by_status WHERE status = :status AND order_date = :day LIMIT 1",
+)
 DAY_REMOVED = write(
     "Q15",
     "DELETE FROM order_days_by_status USING TIMESTAMP :before WHERE status = :status AND order_date = :day",
@@ -121,8 +127,14 @@ def empty_days_removed(now: datetime) -> int:
     The deletion is dated an hour back: a day that an order has just been put to stays. Raises CassandraUnavailable.
     """
     before = microseconds() - timedelta(hours=1) // timedelta(microseconds=1)
-    standing: list[tuple[str, date]] = [(status, day) for status in COLUMNS for day in queries.days(status)]
-    reading = [(status, day, ANY.start(status=status, day=day)) for status, day in standing if day < now.date()]
+    standing: list[tuple[str, date]] = [
+        (status, day) for status in COLUMNS for day in queries.days(status)
+    ]
+    reading = [
+        (status, day, ANY.start(status=status, day=day))
+        for status, day in standing
+        if day < now.date()
+    ]
     empty = [(status, day) for status, day, pending in reading if pending.one() is None]
     for status, day in empty:
         DAY_REMOVED.run(status=status, day=day, before=before)

@@ -26,7 +26,12 @@ def order_expired(order: Order, now: datetime) -> Order:
             try:
                 order = payment_settled(order.order_id, attempt.payment_id, now) or order
             except (LookupError, NoGateway) as gone:
-                log.error("order %s ends: %s knows nothing of its payment: %s", order.number, attempt.gateway, gone)
+                log.error(
+                    "order %s ends: %s knows nothing of its payment: %s",
+                    order.number,
+                    attempt.gateway,
+                    gone,
+                )
     if order.state != PENDING:
         return order
     try:

@@ -51,7 +51,10 @@ def order_erased(order: Order, now: datetime) -> None:
     """
     if not order.erased:
         OFF_EMAIL.run(
-            email=email_key(order.email), placed_at=order.placed_at, order_id=order.order_id, at=copied_at(order) + 1
+            email=email_key(order.email),
+            placed_at=order.placed_at,
+            order_id=order.order_id,
+            at=copied_at(order) + 1,
         )
         outcome = conditional_batch(
             *_blanked(order, event_id := event_id_at(order, now)),
@@ -68,10 +71,20 @@ def order_erased(order: Order, now: datetime) -> None:
 
 def _blanked(order: Order, event_id: UUID) -> Iterable[BoundStatement]:
     yield BLANKED.bind(
-        order_id=order.order_id, nobody=None, nowhere=None, version=order.version + 1, seen=order.version
+        order_id=order.order_id,
+        nobody=None,
+        nowhere=None,
+        version=order.version + 1,
+        seen=order.version,
     )
     yield event_row(
-        order.order_id, event_id, ERASED, actor="shopper", public=False, state=order.state, board=order.column
+        order.order_id,
+        event_id,
+        ERASED,
+        actor="shopper",
+        public=False,
+        state=order.state,
+        board=order.column,
     )
     for event in order.events:
         note = event.note if event.actor == "system" else ""

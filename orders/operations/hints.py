@@ -17,7 +17,8 @@ HINT = write(
     "INSERT INTO orders_to_settle (minute, order_id) VALUES (:minute, :order_id) USING TIMESTAMP :written",
 )
 DROP = write(
-    "Q12", "DELETE FROM orders_to_settle USING TIMESTAMP :written WHERE minute = :minute AND order_id = :order_id"
+    "Q12",
+    "DELETE FROM orders_to_settle USING TIMESTAMP :written WHERE minute = :minute AND order_id = :order_id",
 )
 # No event writes a hint of a minute so long after a moment of that minute, and no worker looks at it before.
 LOOKED_AT_AFTER = timedelta(minutes=1)

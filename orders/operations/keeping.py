@@ -36,7 +36,9 @@ def kept_longer(order: Order, now: datetime) -> datetime:
     if until is None:
         return order.pay_until
     inventory.holds_renewed(order.order_id, until, order.allocations(queries.items(order)))
-    kept = KEEP.apply(if_lost=SEND_AGAIN, order_id=order.order_id, pay_until=until, seen=order.version)
+    kept = KEEP.apply(
+        if_lost=SEND_AGAIN, order_id=order.order_id, pay_until=until, seen=order.version
+    )
     if not kept:
         raise NotPayable
     return until

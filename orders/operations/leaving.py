@@ -34,9 +34,13 @@ def checkout_abandoned(order_id: UUID) -> bool:
     Raises CassandraUnavailable.
     """
     outcome = ABANDON.apply(
-        if_lost=applied_if(lambda row: row.state == ABANDONED), order_id=order_id, seconds=ABANDONED_SECONDS
+        if_lost=applied_if(lambda row: row.state == ABANDONED),
+        order_id=order_id,
+        seconds=ABANDONED_SECONDS,
     )
-    given_up = outcome.applied or (outcome.current is not None and outcome.current.state == ABANDONED)
+    given_up = outcome.applied or (
+        outcome.current is not None and outcome.current.state == ABANDONED
+    )
     if given_up:
         ITEMS_REMOVED.run(order_id=order_id)
     return given_up
@@ -53,7 +57,9 @@ def checkout_left(order_id: UUID) -> bool:
     vouchers_released(order_id)
     now = datetime.now(UTC)
     due = stock.holds_due(minutes_between(now - LATE, now + HOLD_FOR + MINUTE))
-    holds = [(minute, hold) for minute, rows in due.items() for hold in rows if hold.order_id == order_id]
+    holds = [
+        (minute, hold) for minute, rows in due.items() for hold in rows if hold.order_id == order_id
+    ]
     holds_given_back([hold for _, hold in holds])
     for minute, hold in holds:
         inventory.hint_removed(minute, hold.variant_id, hold.warehouse_id, hold.hold_id)
@@ -65,7 +71,10 @@ def holds_given_back(holds: Sequence[Row]) -> None:
 
     Raises CassandraUnavailable.
     """
-    reading = [(hold, stock.numbers_started(hold.variant_id, hold.warehouse_id, hold.hold_id)) for hold in holds]
+    reading = [
+        (hold, stock.numbers_started(hold.variant_id, hold.warehouse_id, hold.hold_id))
+        for hold in holds
+    ]
     there = [(hold, row) for hold, pending in reading for row in pending.rows()]
     inventory.released(
         [
@@ -82,5 +91,11 @@ def holds_given_back(holds: Sequence[Row]) -> None:
 def allocation_of(hold: Row) -> Allocation:
     """Return what a hold's hint says of it. Its line and its product are not known, and do not matter to a hold that ends."""
     return Allocation(
-        0, hold.variant_id, hold.variant_id, hold.warehouse_id, hold.quantity, hold.hold_id, hold.order_id
+        0,
+        hold.variant_id,
+        hold.variant_id,
+        hold.warehouse_id,
+        hold.quantity,
+        hold.hold_id,
+        hold.order_id,
     )

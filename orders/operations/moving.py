@@ -104,7 +104,16 @@ def _event(order: Order, kind: str, details: Mapping[str, Any], of: Transition) 
         details = made[0] if len(made) == 1 else {"parcels": made}
     # As it is read again: JSON knows no numbers as keys.
     kept = json.loads(json.dumps(details))
-    return Event(event_id_at(order, of.at), kind, of.actor, of.note, bool(MOVES[kind].told), "", kept, request_id())
+    return Event(
+        event_id_at(order, of.at),
+        kind,
+        of.actor,
+        of.note,
+        bool(MOVES[kind].told),
+        "",
+        kept,
+        request_id(),
+    )
 
 
 def _row(order: Order) -> BoundStatement:
@@ -156,7 +165,9 @@ def _change(then: Order) -> BoundStatement:
 
 def taxes_kept(taxes: Iterable[TaxPart]) -> str:
     """Return the tax by rate as an order's header keeps it."""
-    return json.dumps([{"rate": str(part.rate), "net": minor(part.net), "tax": minor(part.tax)} for part in taxes])
+    return json.dumps(
+        [{"rate": str(part.rate), "net": minor(part.net), "tax": minor(part.tax)} for part in taxes]
+    )
 
 
 def discounts_kept(discounts: Iterable[Discount]) -> str:
@@ -164,14 +175,25 @@ def discounts_kept(discounts: Iterable[Discount]) -> str:
     return json.dumps([{"name": each.name, "amount": minor(each.amount)} for each in discounts])
 
 
-def note_added(order: Order, text: str, *, actor: str, now: datetime, public: bool = False) -> Order:
+def note_added(
+    order: Order, text: str, *, actor: str, now: datetime, public: bool = False
+) -> Order:
     """Write a note into the order's history, for staff unless `public`; return the order with it.
 
     A note changes nothing else, so it makes nobody's page stale. Raises CassandraUnavailable.
     """
     event_id = event_id_at(order, now)
     conditional_batch(
-        event_row(order.order_id, event_id, "note", actor=actor, note=text, public=public, state=order.state, board=""),
+        event_row(
+            order.order_id,
+            event_id,
+            "note",
+            actor=actor,
+            note=text,
+            public=public,
+            state=order.state,
+            board="",
+        ),
         if_lost=applied_if(lambda row: row.event_id == event_id),
     )
     return queries.order(order.order_id) or order

@@ -32,7 +32,8 @@ FOLLOWED = conditional(
        WHERE gateway = :gateway AND event_id = :event_id IF state != 'followed'""",
 )
 DROPPED = conditional(
-    "Q12", "DELETE FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id IF follower = :me"
+    "Q12",
+    "DELETE FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id IF follower = :me",
 )
 
 
@@ -43,7 +44,9 @@ def notice_followed(gateway: str, notice: Notice, now: datetime) -> bool:
     this gateway knows by another name; NoticeBusy, GatewayAway, CassandraUnavailable.
     """
     told = {"gateway": gateway, "event_id": notice.event_id, "me": uuid4()}
-    begun = BEGIN.apply(if_lost=applied_if(lambda row: row.follower == told["me"]), seconds=BUSY_SECONDS, **told)
+    begun = BEGIN.apply(
+        if_lost=applied_if(lambda row: row.follower == told["me"]), seconds=BUSY_SECONDS, **told
+    )
     if not begun:
         if begun.current and begun.current.state == "followed":
             return False
@@ -64,7 +67,9 @@ def _asked(gateway: str, notice: Notice, now: datetime) -> None:
     if order is None or attempt is None:
         raise LookupError(f"no payment {notice.payment_id} of an order {notice.number!r}")
     if (attempt.gateway, attempt.reference) != (gateway, notice.reference):
-        raise LookupError(f"payment {notice.payment_id} of order {order.number} is another one at {gateway}")
+        raise LookupError(
+            f"payment {notice.payment_id} of order {order.number} is another one at {gateway}"
+        )
     if notice.for_staff:
         log.error("order %s: %s", order.number, notice.for_staff)
         if all(event.note != notice.for_staff for event in order.events):

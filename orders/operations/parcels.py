@@ -13,7 +13,13 @@ from orders.transitions import Transition
 
 
 def parcel_packed(
-    order: Order, warehouse: str, lines: Mapping[int, int], *, actor: str, now: datetime, note: str = ""
+    order: Order,
+    warehouse: str,
+    lines: Mapping[int, int],
+    *,
+    actor: str,
+    now: datetime,
+    note: str = "",
 ) -> Order:
     """Pack units of lines, by line number, into a new parcel in a warehouse; return the order with it as its last one."""
     details = {
@@ -25,23 +31,49 @@ def parcel_packed(
 
 
 def parcel_shipped(
-    order: Order, parcel_id: str, carrier: str = "", tracking: str = "", *, actor: str, now: datetime, note: str = ""
+    order: Order,
+    parcel_id: str,
+    carrier: str = "",
+    tracking: str = "",
+    *,
+    actor: str,
+    now: datetime,
+    note: str = "",
 ) -> Order:
     """Send a packed parcel; return the order. `tracking` is the carrier's number for it, '' if it has none."""
-    details = {"parcel": parcel_id, "carrier": carrier or order.method.carrier, "tracking": tracking}
-    return order_moved(order, Transition("shipped", actor=actor, at=now, note=note, details=details))
+    details = {
+        "parcel": parcel_id,
+        "carrier": carrier or order.method.carrier,
+        "tracking": tracking,
+    }
+    return order_moved(
+        order, Transition("shipped", actor=actor, at=now, note=note, details=details)
+    )
 
 
-def parcel_delivered(order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = "") -> Order:
+def parcel_delivered(
+    order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = ""
+) -> Order:
     """Note that a parcel has arrived; return the order."""
-    return order_moved(order, Transition("delivered", actor=actor, at=now, note=note, details={"parcel": parcel_id}))
+    return order_moved(
+        order,
+        Transition("delivered", actor=actor, at=now, note=note, details={"parcel": parcel_id}),
+    )
 
 
-def parcel_lost(order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = "") -> Order:
+def parcel_lost(
+    order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = ""
+) -> Order:
     """Note that a parcel was lost on its way; return the order. Its units stay sent; what is owed for them is refunded."""
-    return order_moved(order, Transition("lost", actor=actor, at=now, note=note, details={"parcel": parcel_id}))
+    return order_moved(
+        order, Transition("lost", actor=actor, at=now, note=note, details={"parcel": parcel_id})
+    )
 
 
-def parcel_unpacked(order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = "") -> Order:
+def parcel_unpacked(
+    order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = ""
+) -> Order:
     """Take a parcel apart that has not left yet; return the order, whose units are to be packed again."""
-    return order_moved(order, Transition("unpacked", actor=actor, at=now, note=note, details={"parcel": parcel_id}))
+    return order_moved(
+        order, Transition("unpacked", actor=actor, at=now, note=note, details={"parcel": parcel_id})
+    )

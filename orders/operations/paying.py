@@ -85,7 +85,9 @@ def payment_started(order: Order, origin: str, now: datetime) -> Started:
     if under_way is None and len(tried) >= MAX_ATTEMPTS:
         raise TooManyAttempts(MAX_ATTEMPTS)
     # Made of the count: two presses at once open one try.
-    payment_id = under_way.payment_id if under_way else uuid5(order.order_id, f"payment {len(tried)}")
+    payment_id = (
+        under_way.payment_id if under_way else uuid5(order.order_id, f"payment {len(tried)}")
+    )
     taker = under_way.gateway if under_way else gateways.taker(order.payment_method)
     hint_written(order.order_id, max(now, order.placed_at) + ASK_AFTER)
     _opened(order, payment_id, taker, now)
@@ -96,9 +98,19 @@ def payment_started(order: Order, origin: str, now: datetime) -> Started:
     if tried:
         keep_until = min(now + HOLD_FOR, order.placed_at + HOLD_AT_MOST)
         if keep_until > order.pay_until:
-            KEEP.apply(if_lost=SEND_AGAIN, order_id=order.order_id, pay_until=keep_until, seen=order.version)
+            KEEP.apply(
+                if_lost=SEND_AGAIN,
+                order_id=order.order_id,
+                pay_until=keep_until,
+                seen=order.version,
+            )
     started = gateways.gateway(taker).start(_request(order, payment_id, taker, origin))
-    REFERENCE.apply(if_lost=SEND_AGAIN, order_id=order.order_id, payment_id=payment_id, reference=started.reference)
+    REFERENCE.apply(
+        if_lost=SEND_AGAIN,
+        order_id=order.order_id,
+        payment_id=payment_id,
+        reference=started.reference,
+    )
     return Started(payment_id, started.url)
 
 
@@ -138,13 +150,17 @@ def confirmed(order: Order, payment_id: UUID | None, actor: str, now: datetime) 
         if order.state != PENDING:
             return order
         try:
-            return order_moved(order, Transition("confirmed", actor=actor, at=now, payment_id=payment_id))
+            return order_moved(
+                order, Transition("confirmed", actor=actor, at=now, payment_id=payment_id)
+            )
         except StaleOrder as stale:
             order = stale.order
     return order
 
 
-def payment_settled(order_id: UUID, payment_id: UUID, now: datetime, *, settle: bool = True) -> Order | None:
+def payment_settled(
+    order_id: UUID, payment_id: UUID, now: datetime, *, settle: bool = True
+) -> Order | None:
     """Ask the gateway how a try has ended, and let the order follow; return the order, or None if there is none.
 
     Only what the gateway says counts, and only for this order's number, amount and currency. A payment that comes
@@ -152,7 +168,9 @@ def payment_settled(order_id: UUID, payment_id: UUID, now: datetime, *, settle: 
     `settle=False` leaves stock, money, lists and mail to the worker. Raises GatewayAway, CassandraUnavailable.
     """
     order = queries.order(order_id)
-    attempt = next((each for each in queries.attempts(order_id) if each.payment_id == payment_id), None)
+    attempt = next(
+        (each for each in queries.attempts(order_id) if each.payment_id == payment_id), None
+    )
     if order is None or attempt is None or attempt.state != "started" or not attempt.reference:
         return order
     if attempt.gateway in gateways.BY_HAND:
@@ -166,7 +184,10 @@ def payment_settled(order_id: UUID, payment_id: UUID, now: datetime, *, settle: 
         return queries.order(order_id)
     if order.payment_id == attempt.payment_id:
         return _followed(order, attempt, now)
-    if (verdict.number, verdict.amount) != (order.number, attempt.amount) or attempt.amount != order.total:
+    if (verdict.number, verdict.amount) != (
+        order.number,
+        attempt.amount,
+    ) or attempt.amount != order.total:
         return _wrong_payment_returned(order, attempt, verdict, now, settle=settle)
     if verdict.state in ("voided", "refunded"):
         return _return_noted(order, attempt, verdict, now)
@@ -191,7 +212,9 @@ def _settled_by_hand(order: Order, attempt: Attempt, now: datetime) -> Order:
     return order
 
 
-def _wrong_payment_returned(order: Order, attempt: Attempt, verdict: Verdict, now: datetime, *, settle: bool) -> Order:
+def _wrong_payment_returned(
+    order: Order, attempt: Attempt, verdict: Verdict, now: datetime, *, settle: bool
+) -> Order:
     """The gateway has taken another sum, or another currency, or means another order: that is no payment of ours."""
     log.error("order %s: the gateway has %s for %s", order.number, verdict.amount, verdict.number)
     given_back(attempt, verdict)
@@ -208,7 +231,9 @@ def failure_noted(order: Order, now: datetime, *, settle: bool = True) -> Order:
         if order.state != PENDING:
             return order
         try:
-            return order_moved(order, Transition("payment_failed", actor="system", at=now), settle=settle)
+            return order_moved(
+                order, Transition("payment_failed", actor="system", at=now), settle=settle
+            )
         except StaleOrder as stale:
             order = stale.order
     return order
@@ -216,13 +241,17 @@ def failure_noted(order: Order, now: datetime, *, settle: bool = True) -> Order:
 
 def _followed(order: Order, attempt: Attempt, now: datetime) -> Order:
     """The order knows of this payment already: its row follows."""
-    state = {"paid": "captured", "partially_refunded": "captured", "failed": "failed"}.get(order.payment, order.payment)
+    state = {"paid": "captured", "partially_refunded": "captured", "failed": "failed"}.get(
+        order.payment, order.payment
+    )
     if state in ("authorized", "captured", "voided", "refunded", "failed"):
         attempt_ended(order.order_id, attempt, state, now)
     return order
 
 
-def _paid(order: Order, attempt: Attempt, verdict: Verdict, now: datetime, *, settle: bool) -> Order:
+def _paid(
+    order: Order, attempt: Attempt, verdict: Verdict, now: datetime, *, settle: bool
+) -> Order:
     details = {"payment_id": str(attempt.payment_id), "amount": minor(attempt.amount)}
     for _ in attempts(5):
         if order.payment_id == attempt.payment_id:
@@ -231,7 +260,13 @@ def _paid(order: Order, attempt: Attempt, verdict: Verdict, now: datetime, *, se
             if order.state == PENDING:
                 order = order_moved(
                     order,
-                    Transition("authorized", actor="system", at=now, payment_id=attempt.payment_id, details=details),
+                    Transition(
+                        "authorized",
+                        actor="system",
+                        at=now,
+                        payment_id=attempt.payment_id,
+                        details=details,
+                    ),
                     settle=settle,
                 )
             elif order.state == EXPIRED and order.payment == "voided" and not order.erased:
@@ -254,7 +289,9 @@ def _paid_late(order: Order, attempt: Attempt, now: datetime, *, settle: bool) -
         sleep(0.2)  # whoever has it is about to decide
         return queries.order(order.order_id) or order
     items = queries.items(order)
-    wants = [Want(item.line_number, item.product_id, item.variant_id, item.quantity) for item in items]
+    wants = [
+        Want(item.line_number, item.product_id, item.variant_id, item.quantity) for item in items
+    ]
     take = order.version
     kept = ""
     try:
@@ -265,7 +302,13 @@ def _paid_late(order: Order, attempt: Attempt, now: datetime, *, settle: bool) -
     kind = "paid_too_late" if note else "paid_late"
     try:
         if order.voucher and not note:
-            voucher_claimed(order.voucher, user_of_code(order.user_id, order.email), order.order_id, now, late=True)
+            voucher_claimed(
+                order.voucher,
+                user_of_code(order.user_id, order.email),
+                order.order_id,
+                now,
+                late=True,
+            )
         if not note:
             kept = allocated(inventory.held(order.order_id, wants, now, take, claim.check), take)
     except OutOfStock:
@@ -304,7 +347,8 @@ def _over(order: Order, items: Sequence[Item]) -> str:
         if other is None and not checkout_left(cart.checkout_id):
             raise CheckoutBusy
         ended = other is None or (
-            other.state in (CANCELLED, EXPIRED) and not any(event.kind in CONFIRMING for event in other.events)
+            other.state in (CANCELLED, EXPIRED)
+            and not any(event.kind in CONFIRMING for event in other.events)
         )
         if not ended:
             return "The payment came after the order had expired, and meanwhile its cart was ordered anew."
@@ -341,10 +385,19 @@ def money_received(
     if order.payment_method not in gateways.BY_HAND or order.erased or taken <= nothing:
         raise NotPayable
     attempt = _attempt_by_hand(order, now)
-    details = {"payment_id": str(attempt.payment_id), "amount": minor(taken), "key": key, "came": minor(amount)}
+    details = {
+        "payment_id": str(attempt.payment_id),
+        "amount": minor(taken),
+        "key": key,
+        "came": minor(amount),
+    }
     # One that expired while the money was under way may still have its units: that is looked at first.
     settle = order.state != EXPIRED
-    order = order_moved(order, Transition("captured", actor=actor, at=now, note=note, details=details), settle=settle)
+    order = order_moved(
+        order,
+        Transition("captured", actor=actor, at=now, note=note, details=details),
+        settle=settle,
+    )
     order = _settled_by_hand(order, attempt, now)
     if not settle:
         order = settled(order.order_id, now) or order
@@ -368,7 +421,9 @@ def _said_what_came(order: Order, too_much: Money, now: datetime) -> Order:
     return note_added(order, text, actor="system", now=now, public=True)
 
 
-def money_sent_back(order: Order, refund_id: str, *, actor: str, now: datetime, note: str = "") -> Order:
+def money_sent_back(
+    order: Order, refund_id: str, *, actor: str, now: datetime, note: str = ""
+) -> Order:
     """Note that staff have sent money back that was owed; return the order.
 
     Raises NotPayable if it is not theirs to send, StaleOrder, CassandraUnavailable.

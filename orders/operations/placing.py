@@ -22,7 +22,15 @@ from accounts.addresses import Address
 from cart import operations as carts
 from cart.entities import Cart
 from cart.errors import CartError
-from cassandra_db import REFUSED_MEANS_DONE, Outcome, applied_if, conditional, conditional_batch, write, write_together
+from cassandra_db import (
+    REFUSED_MEANS_DONE,
+    Outcome,
+    applied_if,
+    conditional,
+    conditional_batch,
+    write,
+    write_together,
+)
 from inventory import operations as inventory
 from inventory.entities import Allocation, Want
 from inventory.errors import OutOfStock
@@ -70,9 +78,13 @@ class Draft:
     payment_method: str = "card"
     voucher: str = ""  # the code as it was typed; `promotions` has what it does
     promotions: tuple[quotes.Promotion, ...] = ()
-    cart: Cart | None = None  # as it was when it was looked over: if it has changed, nothing is placed
+    cart: Cart | None = (
+        None  # as it was when it was looked over: if it has changed, nothing is placed
+    )
     checkout_number: int = 0  # how many of the cart's checkouts have ended without payment
-    stock: Mapping[UUID, Mapping[str, int]] | None = None  # as the page has seen it, by variant and warehouse
+    stock: Mapping[UUID, Mapping[str, int]] | None = (
+        None  # as the page has seen it, by variant and warehouse
+    )
 
     @cached_property
     def sums(self) -> quotes.Sums:
@@ -102,13 +114,17 @@ CLAIM_FIRST = conditional(
     """UPDATE orders USING TTL :seconds SET placing = :me
        WHERE order_id = :order_id IF placing = null AND state = null AND tried = null""",
 )
-TRIED = conditional("Q12", "UPDATE orders USING TTL :seconds SET tried = true WHERE order_id = :order_id")
+TRIED = conditional(
+    "Q12", "UPDATE orders USING TTL :seconds SET tried = true WHERE order_id = :order_id"
+)
 CLAIM = conditional(
     "Q12",
     """UPDATE orders USING TTL :seconds SET placing = :me
        WHERE order_id = :order_id IF placing = null AND state = null AND tried = true""",
 )
-UNCLAIM = conditional("Q12", "UPDATE orders SET placing = null WHERE order_id = :order_id IF placing = :me")
+UNCLAIM = conditional(
+    "Q12", "UPDATE orders SET placing = null WHERE order_id = :order_id IF placing = :me"
+)
 ITEM = write(
     "Q13",
     """INSERT INTO order_items (order_id, line_number, product_id, variant_id, sku, name, slug, options, picture,
@@ -117,7 +133,8 @@ ITEM = write(
                :unit_price, :quantity, :line_total, :discount, :tax_added, :tax_class)""",
 )
 NUMBER = conditional(
-    "Q12", "INSERT INTO order_ids_by_number (number, order_id) VALUES (:number, :order_id) IF NOT EXISTS"
+    "Q12",
+    "INSERT INTO order_ids_by_number (number, order_id) VALUES (:number, :order_id) IF NOT EXISTS",
 )
 # Only while the claim stands: a process that slept through it places nothing.
 PLACE = conditional(
@@ -151,7 +168,12 @@ def order_placed(draft: Draft, now: datetime, pay_within: timedelta | None = Non
         if draft.cart:
             _take_cart(draft, draft.cart, now)
         allocations = inventory.held(
-            draft.order_id, _wants(draft), now, check=claim.check, retry=claim.again, seen=draft.stock
+            draft.order_id,
+            _wants(draft),
+            now,
+            check=claim.check,
+            retry=claim.again,
+            seen=draft.stock,
         )
         claim.check()
         _take_voucher(draft, allocations, now)
@@ -166,7 +188,9 @@ def order_placed(draft: Draft, now: datetime, pay_within: timedelta | None = Non
     event_id = uuid_from_time(now)
     outcome = conditional_batch(
         PLACE.bind(me=claim.me, **header_values(draft, number, now, now + pay_within, allocations)),
-        event_row(draft.order_id, event_id, "placed", actor="shopper", state=PENDING, board="to_pay"),
+        event_row(
+            draft.order_id, event_id, "placed", actor="shopper", state=PENDING, board="to_pay"
+        ),
         if_lost=applied_if(lambda row: row.event_id == event_id),
     )
     if not outcome:
@@ -212,7 +236,10 @@ def _claim_first(draft: Draft, me: UUID) -> Outcome:
 
 def _claim_again(draft: Draft, me: UUID) -> Outcome:
     return CLAIM.apply(
-        if_lost=applied_if(lambda row: row.placing == me), order_id=draft.order_id, me=me, seconds=CLAIM_SECONDS
+        if_lost=applied_if(lambda row: row.placing == me),
+        order_id=draft.order_id,
+        me=me,
+        seconds=CLAIM_SECONDS,
     )
 
 
@@ -225,7 +252,9 @@ def _take_cart(draft: Draft, cart: Cart, now: datetime) -> None:
     while True:
         with _left(cart, draft.order_id, now) as free:
             if free:
-                cart = replace(cart, checkout_id=carts.cart_taken(cart, draft.order_id, draft.checkout_number))
+                cart = replace(
+                    cart, checkout_id=carts.cart_taken(cart, draft.order_id, draft.checkout_number)
+                )
             if cart.checkout_id == draft.order_id:
                 return
         if monotonic() > until:
@@ -269,12 +298,21 @@ def _tries_closed(order: Order) -> None:
     if order.state not in (CANCELLED, EXPIRED):
         return
     for attempt in queries.attempts(order.order_id):
-        if attempt.state == "started" and attempt.reference and attempt.gateway not in gateways.BY_HAND:
+        if (
+            attempt.state == "started"
+            and attempt.reference
+            and attempt.gateway not in gateways.BY_HAND
+        ):
             try:
                 gateways.gateway(attempt.gateway).void(attempt.reference)
             except (GatewayAway, LookupError) as away:
                 # Then a payment that comes is given back. Nobody waits for the same bank twice.
-                log.warning("order %s: a try to pay it stays open at %s: %s", order.number, attempt.gateway, away)
+                log.warning(
+                    "order %s: a try to pay it stays open at %s: %s",
+                    order.number,
+                    attempt.gateway,
+                    away,
+                )
                 return
 
 
@@ -311,7 +349,9 @@ def _take_voucher(draft: Draft, allocations: tuple[Allocation, ...], now: dateti
     if not draft.voucher:
         return
     try:
-        voucher_claimed(draft.voucher, user_of_code(draft.user_id, draft.email), draft.order_id, now)
+        voucher_claimed(
+            draft.voucher, user_of_code(draft.user_id, draft.email), draft.order_id, now
+        )
     except VoucherRefused:
         inventory.released(allocations)
         for product_id in {each.product_id for each in allocations}:
@@ -320,7 +360,10 @@ def _take_voucher(draft: Draft, allocations: tuple[Allocation, ...], now: dateti
 
 
 def _wants(draft: Draft) -> list[Want]:
-    return [Want(number, line.product_id, line.variant_id, line.quantity) for number, line in enumerate(draft.lines, 1)]
+    return [
+        Want(number, line.product_id, line.variant_id, line.quantity)
+        for number, line in enumerate(draft.lines, 1)
+    ]
 
 
 def item_rows(draft: Draft) -> Iterable[BoundStatement]:
@@ -350,7 +393,11 @@ def number_claimed(order_id: UUID) -> str:
     """Claim the order's number, which nobody else has; claiming again finds the same. Raises CassandraUnavailable."""
     for attempt in range(100):
         number = numbers.number_for(order_id, attempt)
-        claim = NUMBER.apply(if_lost=applied_if(lambda row: row.order_id == order_id), number=number, order_id=order_id)
+        claim = NUMBER.apply(
+            if_lost=applied_if(lambda row: row.order_id == order_id),
+            number=number,
+            order_id=order_id,
+        )
         if claim or (claim.current and claim.current.order_id == order_id):
             return number
     raise LookupError(f"no free number for order {order_id}")
@@ -371,7 +418,10 @@ def header_values(
 ) -> dict[str, Any]:
     """Return what an order's header says when it is placed."""
     sums = draft.sums
-    taxes = [{"rate": str(part.rate), "net": minor(part.net), "tax": minor(part.tax)} for part in sums.taxes]
+    taxes = [
+        {"rate": str(part.rate), "net": minor(part.net), "tax": minor(part.tax)}
+        for part in sums.taxes
+    ]
     return {
         "order_id": draft.order_id,
         "number": number,
@@ -401,5 +451,7 @@ def header_values(
         "fingerprint": draft.fingerprint,
         "payment_method": draft.payment_method,
         "voucher": draft.voucher,
-        "discounts": json.dumps([{"name": each.name, "amount": minor(each.amount)} for each in sums.discounts]),
+        "discounts": json.dumps(
+            [{"name": each.name, "amount": minor(each.amount)} for each in sums.discounts]
+        ),
     }

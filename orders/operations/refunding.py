@@ -86,7 +86,9 @@ def _captured(order: Order, now: datetime) -> Order:
     amount = balance.to_capture(order)
     if minor(amount):
         try:
-            _bank(attempt).capture(attempt.reference, amount, f"capture {attempt.payment_id} {minor(amount)}")
+            _bank(attempt).capture(
+                attempt.reference, amount, f"capture {attempt.payment_id} {minor(amount)}"
+            )
         except CaptureRefused as refused:
             return _capture_refused(order, attempt, refused, now)
     return _capture_noted(order, attempt, amount, now)
@@ -97,7 +99,8 @@ def _capture_noted(order: Order, attempt: Attempt, amount: Money, now: datetime)
         "payment_id": str(attempt.payment_id),
         "amount": minor(amount),
         # A payment may be taken in parts.
-        "key": f"capture {attempt.payment_id}" + (f" {minor(order.captured)}" if minor(order.captured) else ""),
+        "key": f"capture {attempt.payment_id}"
+        + (f" {minor(order.captured)}" if minor(order.captured) else ""),
     }
     order = event_written(order, Transition("captured", actor="system", at=now, details=details))[0]
     attempt_ended(order.order_id, attempt, "captured", now)
@@ -114,7 +117,9 @@ def _capture_refused(order: Order, attempt: Attempt, refused: Exception, now: da
         return _taken_already(order, attempt, verdict, now)
     log.error("order %s: the gateway does not pay out: %s", order.number, refused)
     note = "The bank had approved the payment, and would not carry it out."
-    order = event_written(order, Transition("capture_refused", actor="system", at=now, note=note))[0]
+    order = event_written(order, Transition("capture_refused", actor="system", at=now, note=note))[
+        0
+    ]
     if attempt.state != "captured":  # in part
         attempt_ended(order.order_id, attempt, "failed", now)
     return order
@@ -134,7 +139,11 @@ def _let_go(order: Order, now: datetime) -> Order:
 
 def _not_noted(order: Order, attempt: Attempt, verdict: Verdict) -> Money:
     """Return how much more the gateway has for us than the order knows of."""
-    return verdict.captured - verdict.refunded - balance.kept(order).get(attempt.payment_id, order.total * 0)
+    return (
+        verdict.captured
+        - verdict.refunded
+        - balance.kept(order).get(attempt.payment_id, order.total * 0)
+    )
 
 
 def _taken_already(order: Order, attempt: Attempt, verdict: Verdict, now: datetime) -> Order:
@@ -142,7 +151,9 @@ def _taken_already(order: Order, attempt: Attempt, verdict: Verdict, now: dateti
     there = _not_noted(order, attempt, verdict)
     amount = min(there, balance.to_capture(order))
     if excess := minor(there - amount):
-        _bank(attempt).refund(attempt.reference, money(excess, amount.currency.code), f"excess {attempt.payment_id}")
+        _bank(attempt).refund(
+            attempt.reference, money(excess, amount.currency.code), f"excess {attempt.payment_id}"
+        )
     return _capture_noted(order, attempt, amount, now)
 
 
@@ -154,7 +165,9 @@ def _return_decided(order: Order, now: datetime) -> Order:
         "lines": {},
         "reason": order.state,
     }
-    return event_written(order, Transition("refund_owed", actor="system", at=now, details=details))[0]
+    return event_written(order, Transition("refund_owed", actor="system", at=now, details=details))[
+        0
+    ]
 
 
 def _returned(order: Order, now: datetime) -> Order:
@@ -168,7 +181,9 @@ def _returned(order: Order, now: datetime) -> Order:
     return refund_noted(order, refund, actor="system", now=now)
 
 
-def refund_noted(order: Order, refund: Refund, *, actor: str, now: datetime, note: str = "") -> Order:
+def refund_noted(
+    order: Order, refund: Refund, *, actor: str, now: datetime, note: str = ""
+) -> Order:
     """Note that what was owed has gone back, and of which payments; return the order.
 
     Raises MoveRefused, StaleOrder, CassandraUnavailable.
@@ -179,7 +194,9 @@ def refund_noted(order: Order, refund: Refund, *, actor: str, now: datetime, not
         "amount": minor(refund.amount),
         "of": {str(payment_id): minor(part) for payment_id, part in of.items()},
     }
-    order = event_written(order, Transition("refunded", actor=actor, at=now, note=note, details=details))[0]
+    order = event_written(
+        order, Transition("refunded", actor=actor, at=now, note=note, details=details)
+    )[0]
     left = balance.kept(order)
     for attempt in queries.attempts(order.order_id):
         if attempt.payment_id in of and not minor(left[attempt.payment_id]):
@@ -204,4 +221,6 @@ def _bank(attempt: Attempt) -> Gateway:
 
 def _paying(order: Order) -> Attempt:
     """The try that pays the order."""
-    return next(each for each in queries.attempts(order.order_id) if each.payment_id == order.payment_id)
+    return next(
+        each for each in queries.attempts(order.order_id) if each.payment_id == order.payment_id
+    )

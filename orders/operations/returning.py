@@ -19,7 +19,13 @@ from pricing.money import minor
 
 
 def return_requested(
-    order: Order, lines: Mapping[int, int], reason: str, *, actor: str, now: datetime, note: str = ""
+    order: Order,
+    lines: Mapping[int, int],
+    reason: str,
+    *,
+    actor: str,
+    now: datetime,
+    note: str = "",
 ) -> Order:
     """Ask to send units of lines, by line number, back; return the order with the return as its last one.
 
@@ -29,29 +35,50 @@ def return_requested(
     if not all_there(wanted, order.returnable(now)):
         raise MoveRefused(order, "return_requested", "so much cannot be sent back")
     details = {"return": str(len(order.returns) + 1), "lines": wanted, "reason": reason}
-    return order_moved(order, Transition("return_requested", actor=actor, at=now, note=note, details=details))
+    return order_moved(
+        order, Transition("return_requested", actor=actor, at=now, note=note, details=details)
+    )
 
 
-def return_approved(order: Order, return_id: str, *, actor: str, now: datetime, note: str = "") -> Order:
+def return_approved(
+    order: Order, return_id: str, *, actor: str, now: datetime, note: str = ""
+) -> Order:
     """Agree to a return; return the order."""
     return order_moved(
-        order, Transition("return_approved", actor=actor, at=now, note=note, details={"return": return_id})
+        order,
+        Transition(
+            "return_approved", actor=actor, at=now, note=note, details={"return": return_id}
+        ),
     )
 
 
 def return_rejected(order: Order, return_id: str, *, actor: str, now: datetime, note: str) -> Order:
     """Refuse a return; `note` says why, in words for the shopper. Return the order."""
     return order_moved(
-        order, Transition("return_rejected", actor=actor, at=now, note=note, details={"return": return_id})
+        order,
+        Transition(
+            "return_rejected", actor=actor, at=now, note=note, details={"return": return_id}
+        ),
     )
 
 
 def return_received(
-    order: Order, return_id: str, restock: Mapping[int, int], *, actor: str, now: datetime, note: str = ""
+    order: Order,
+    return_id: str,
+    restock: Mapping[int, int],
+    *,
+    actor: str,
+    now: datetime,
+    note: str = "",
 ) -> Order:
     """Note that a return has arrived, and how many units of each line go back to the shelf; return the order."""
-    details = {"return": return_id, "restock": {line: units for line, units in restock.items() if units}}
-    return order_moved(order, Transition("return_received", actor=actor, at=now, note=note, details=details))
+    details = {
+        "return": return_id,
+        "restock": {line: units for line, units in restock.items() if units},
+    }
+    return order_moved(
+        order, Transition("return_received", actor=actor, at=now, note=note, details=details)
+    )
 
 
 def refund_decided(
@@ -82,4 +109,6 @@ def refund_decided(
         details["return"] = return_id
     if delivery:
         details["delivery"] = True
-    return order_moved(order, Transition("refund_owed", actor=actor, at=now, note=note, details=details))
+    return order_moved(
+        order, Transition("refund_owed", actor=actor, at=now, note=note, details=details)
+    )

@@ -100,7 +100,11 @@ def _for_what_stayed(order: Order, items: Sequence[Item]) -> Iterator[Refund]:
 
 
 def _worth(lines: Mapping[int, int], of: Mapping[int, Item]) -> int:
-    return sum(minor(of[line].paid_for(min(units, of[line].quantity))) for line, units in lines.items() if line in of)
+    return sum(
+        minor(of[line].paid_for(min(units, of[line].quantity)))
+        for line, units in lines.items()
+        if line in of
+    )
 
 
 def _paid(item: Item, country: str) -> _Line:

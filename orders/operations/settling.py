@@ -45,7 +45,9 @@ def order_moved(order: Order, transition: Transition, *, settle: bool = True) ->
         fresh = settled(order.order_id, transition.at) or fresh
         hint_dropped(hint)
     except (CassandraUnavailable, GatewayAway, MoneyRestless) as away:
-        log.warning("order %s: %s, the rest is left to the worker: %s", order.number, transition.kind, away)
+        log.warning(
+            "order %s: %s, the rest is left to the worker: %s", order.number, transition.kind, away
+        )
     except Exception:
         log.exception("order %s: %s, the rest is left to the worker", order.number, transition.kind)
     return fresh
@@ -148,9 +150,19 @@ def _voucher_moved(order: Order, now: datetime) -> None:
             return
         else:
             try:
-                voucher_claimed(order.voucher, user_of_code(order.user_id, order.email), order.order_id, now, late=True)
+                voucher_claimed(
+                    order.voucher,
+                    user_of_code(order.user_id, order.email),
+                    order.order_id,
+                    now,
+                    late=True,
+                )
             except VoucherRefused as refused:
-                log.error("order %s is not ended, and its code is not to be had any more: %s", order.number, refused)
+                log.error(
+                    "order %s is not ended, and its code is not to be had any more: %s",
+                    order.number,
+                    refused,
+                )
                 return
 
 
@@ -164,4 +176,6 @@ def _cart_emptied(order: Order, items: tuple[Item, ...], now: datetime) -> None:
     paid = next((event for event in order.events if event.kind in kinds), None)
     if paid and order.cart_id and paid.at > datetime.now(UTC) - _EMPTIED_ONCE:
         bought = {str(item.variant_id): item.quantity for item in items}
-        carts.lines_bought(order.cart_id, bought, order.order_id, now, with_code=bool(order.voucher))
+        carts.lines_bought(
+            order.cart_id, bought, order.order_id, now, with_code=bool(order.voucher)
+        )

@@ -54,7 +54,9 @@ def mails_written(order: Order, items: tuple[Item, ...], now: datetime) -> None:
     """
     if order.erased:
         return
-    fresh = [event for event in order.events if event.at >= datetime.now(UTC) - _news_for(order, event)]
+    fresh = [
+        event for event in order.events if event.at >= datetime.now(UTC) - _news_for(order, event)
+    ]
     told: dict[str, tuple[Event, Letter]] = {}
     for event in fresh:
         about = "confirmed" if event.kind in CONFIRMING else f"{event.kind} {event.event_id}"
@@ -65,12 +67,22 @@ def mails_written(order: Order, items: tuple[Item, ...], now: datetime) -> None:
         return
     member = accounts.user(order.user_id) if order.user_id else None
     plain = bool(member and member.plain_mail)
-    url = f"{settings.PUBLIC_URL}{reverse('orders:track', args=[links.track_token(order.order_id)])}"
+    url = (
+        f"{settings.PUBLIC_URL}{reverse('orders:track', args=[links.track_token(order.order_id)])}"
+    )
     context = {"order": order, "items": order.lines(items) or items, "url": url}
     for about in missing:
         event, letter = told[about]
         template = "order_placed" if event.kind in CONFIRMING else "order_moved"
-        mail_queued(order.order_id, about, order.email, template, context | {"letter": letter}, now, plain=plain)
+        mail_queued(
+            order.order_id,
+            about,
+            order.email,
+            template,
+            context | {"letter": letter},
+            now,
+            plain=plain,
+        )
 
 
 def _news_for(order: Order, event: Event) -> timedelta:
@@ -102,7 +114,9 @@ def _placed(order: Order, event: Event, items: tuple[Item, ...]) -> Letter | Non
 def _confirmed(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
     first, last = order.method.arrives(event.at)
     days = _plain_day(first) if first == last else f"{_plain_day(first)} to {_plain_day(last)}"
-    says = [f"We pack it next, and write again when it leaves our warehouse. It should reach you {days}."]
+    says = [
+        f"We pack it next, and write again when it leaves our warehouse. It should reach you {days}."
+    ]
     if order.payment_method == AT_THE_DOOR:
         says.append(f"You pay the carrier {format_money(order.total)} at your door.")
     return Letter("Your order", tuple(says), whole=True)
@@ -140,7 +154,8 @@ def _too_late(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
     return Letter(
         "Your payment came too late",
         (
-            event.note or "Your payment came after the order had ended, and meanwhile its things were sold.",
+            event.note
+            or "Your payment came after the order had ended, and meanwhile its things were sold.",
             "You get all of it back, and have nothing to do.",
         ),
     )
@@ -166,7 +181,9 @@ def _shipped(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
     goods = tuple(content for parcel in sent for content in parcel.contents)
     carrier = sent[0].carrier if sent and sent[0].carrier else order.method.carrier
     tracking = sent[0].tracking if sent else ""
-    whole = sum(each.count for each in order.parcels() if each.sent) >= sum(order.quantities.values())
+    whole = sum(each.count for each in order.parcels() if each.sent) >= sum(
+        order.quantities.values()
+    )
     says = [
         f"{'It' if whole and len(order.parcels()) == 1 else 'A parcel of your order'} is on its way with {carrier}."
     ]
@@ -230,18 +247,28 @@ def _changed(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
 
 def _cancelled(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
     back = order.captured - order.refunded
-    said = f"We send {format_money(back)} back. We write to you when it has gone." if back.amount else _back_said(order)
+    said = (
+        f"We send {format_money(back)} back. We write to you when it has gone."
+        if back.amount
+        else _back_said(order)
+    )
     return Letter("Your order was cancelled", (said,), whole=True, link="See my order")
 
 
 def _back_said(order: Order) -> str:
-    return f"Given back: {format_money(order.refunded)}." if order.refunded.amount else "Nothing was charged."
+    return (
+        f"Given back: {format_money(order.refunded)}."
+        if order.refunded.amount
+        else "Nothing was charged."
+    )
 
 
 def _return_requested(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
     return Letter(
         "You want to send something back",
-        ("We have your request and look at it within two working days. Please send nothing before we have answered.",),
+        (
+            "We have your request and look at it within two working days. Please send nothing before we have answered.",
+        ),
         _of_return(event, order, items),
         "To be sent back",
         link="See my order",
@@ -276,7 +303,9 @@ def _return_rejected(order: Order, event: Event, items: tuple[Item, ...]) -> Let
 def _return_received(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
     return Letter(
         "What you sent back is here",
-        ("We look at it now. You get your money back within a few days, and a mail when it has gone.",),
+        (
+            "We look at it now. You get your money back within a few days, and a mail when it has gone.",
+        ),
         _of_return(event, order, items),
         "Sent back",
         link="See my order",
@@ -291,7 +320,9 @@ def _of_return(event: Event, order: Order, items: tuple[Item, ...]) -> tuple[Con
 
 
 def _refunded(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
-    about = next((each for each in order.refunds if each.refund_id == event.details.get("refund")), None)
+    about = next(
+        (each for each in order.refunds if each.refund_id == event.details.get("refund")), None
+    )
     amount = about.amount if about else order.refunded
     of = {item.line_number: item for item in items}
     lines = about.lines if about else {}

@@ -45,7 +45,11 @@ def history(request: HttpRequest) -> HttpResponse:
     visitor = member(request)
     years = queries.years_of(visitor.user_id)
     form = HistoryForm(request.GET or None, years=years)
-    context = {"form": form, "years": years, "filtered": any(request.GET.get(name) for name in form.fields)}
+    context = {
+        "form": form,
+        "years": years,
+        "filtered": any(request.GET.get(name) for name in form.fields),
+    }
     if form.is_bound and not form.is_valid():
         return page(request, "orders/history.html", context, status=422)
     since, before = _span(form)
@@ -56,7 +60,10 @@ def history(request: HttpRequest) -> HttpResponse:
     except BadPageToken:
         return redirect("orders:history")
     kept = {name: value for name in form.fields if (value := request.GET.get(name))}
-    context |= {"orders": listed, "next_url": f"?{urlencode(kept | {'after': more})}" if more else ""}
+    context |= {
+        "orders": listed,
+        "next_url": f"?{urlencode(kept | {'after': more})}" if more else "",
+    }
     return page(request, "orders/history.html", context)
 
 
@@ -105,7 +112,12 @@ def again(request: HttpRequest, order: Order) -> HttpResponse:
         else:
             _tell(request, name, len(things), len(items))
             return redirect("cart:one", cart_id)
-    context = {"order": order, "items": items, "form": form, "can_be_bought": any(each.quantity for each in items)}
+    context = {
+        "order": order,
+        "items": items,
+        "form": form,
+        "can_be_bought": any(each.quantity for each in items),
+    }
     return page(request, "orders/again.html", context, status=422 if form.errors else 200)
 
 
@@ -113,7 +125,11 @@ def _carts(request: HttpRequest) -> list[tuple[UUID, str]]:
     """The carts that a visitor may put things into, the active one first."""
     person_id = owner.checked_owner_of(request)
     listed = carts.lists(carts.CARTS.all(owner_id=person_id)) if person_id else []
-    may = [each for each in listed if Access(each.cart_id, each.name, each.role, each.shared_by).may(EDIT)]
+    may = [
+        each
+        for each in listed
+        if Access(each.cart_id, each.name, each.role, each.shared_by).may(EDIT)
+    ]
     return [(each.cart_id, each.name) for each in sorted(may, key=lambda each: not each.active)]
 
 
@@ -145,7 +161,9 @@ def cancel(request: HttpRequest, order: Order) -> HttpResponse:
         return _asked(request, order, news, status=409)
     for _ in range(3):
         try:
-            operations.order_moved(order, Transition("cancelled", actor="shopper", at=datetime.now(UTC)))
+            operations.order_moved(
+                order, Transition("cancelled", actor="shopper", at=datetime.now(UTC))
+            )
         except StaleOrder as stale:
             # Such as its payment, at the same moment; what matters to the shopper is told before anything is done.
             if news := shown.since(stale.order, shown.last_seen(order), shown.CHANGES):
@@ -159,7 +177,9 @@ def cancel(request: HttpRequest, order: Order) -> HttpResponse:
     return _asked(request, order, status=409)
 
 
-def _asked(request: HttpRequest, order: Order, news: Sequence[Event] = (), status: int = 200) -> HttpResponse:
+def _asked(
+    request: HttpRequest, order: Order, news: Sequence[Event] = (), status: int = 200
+) -> HttpResponse:
     context = {
         "order": order,
         "news": news,

@@ -57,7 +57,9 @@ def door(request: HttpRequest, order: Order) -> HttpResponse:
         "orders/door.html",
         {"form": form, "may": shown.may_change_address(order)},
         shown.CHANGES,
-        lambda order, now: operations.order_changed(order, {}, form.address(), actor="shopper", now=now),
+        lambda order, now: operations.order_changed(
+            order, {}, form.address(), actor="shopper", now=now
+        ),
         "Your order goes to the new address.",
     )
 
@@ -83,7 +85,9 @@ def send_back(request: HttpRequest, order: Order) -> HttpResponse:
         "orders/send_back.html",
         context,
         shown.RETURNS,
-        lambda order, now: operations.return_requested(order, form.units, form.why, actor="shopper", now=now),
+        lambda order, now: operations.return_requested(
+            order, form.units, form.why, actor="shopper", now=now
+        ),
         "We have your request. We answer by mail within two working days.",
     )
 
@@ -116,9 +120,17 @@ def _answered(
             order = stale.order
         except MoveRefused as refused:
             return page(
-                request, template, context | {"why": refused.why or order.word.lower(), "typed": True}, status=409
+                request,
+                template,
+                context | {"why": refused.why or order.word.lower(), "typed": True},
+                status=409,
             )
         else:
             messages.success(request, said)
             return redirect("orders:detail", order.number)
-    return page(request, template, context | {"why": "it is being worked on just now", "typed": True}, status=409)
+    return page(
+        request,
+        template,
+        context | {"why": "it is being worked on just now", "typed": True},
+        status=409,
+    )

@@ -94,7 +94,11 @@ def _in_words(first: date, last: date) -> str:
 def _is_new(order: Order) -> bool:
     """Whether its buyer has just come back from the bank: then the page says thanks and what happens next."""
     paid = next((event for event in order.events if event.kind in CONFIRMING), None)
-    return paid is not None and order.column == "to_pack" and (datetime.now(UTC) - paid.at).total_seconds() < 3600
+    return (
+        paid is not None
+        and order.column == "to_pack"
+        and (datetime.now(UTC) - paid.at).total_seconds() < 3600
+    )
 
 
 @require_safe
@@ -107,7 +111,9 @@ def invoice(request: HttpRequest, number: str) -> HttpResponse:
         messages.info(request, "The invoice is here as soon as the order is confirmed.")
         return redirect("orders:detail", order.number)
     items = queries.items(order)
-    response = HttpResponse(as_pdf(order, order.lines(items) or items), content_type="application/pdf")
+    response = HttpResponse(
+        as_pdf(order, order.lines(items) or items), content_type="application/pdf"
+    )
     response["Content-Disposition"] = f'attachment; filename="invoice-{order.number}.pdf"'
     return response
 
@@ -138,7 +144,9 @@ def lookup(request: HttpRequest) -> HttpResponse:
         number, email = form.cleaned_data["number"], form.cleaned_data["email"]
         key = accounts.email_key(email)
         try:
-            attempt = attempted(request, "lookup", key, number, own=known_devices.own(request, email))
+            attempt = attempted(
+                request, "lookup", key, number, own=known_devices.own(request, email)
+            )
         except TooManyAttempts as error:
             return too_many(request, error, "orders/lookup.html", {"form": form})
         order = queries.order_by_number(number)
@@ -148,5 +156,7 @@ def lookup(request: HttpRequest) -> HttpResponse:
             access.remember(request, response, order.order_id)
             return response
         # One sentence for both errors: it tells nobody which numbers exist.
-        form.add_error(None, "We find no order with this number and this e-mail address. Please check both.")
+        form.add_error(
+            None, "We find no order with this number and this e-mail address. Please check both."
+        )
     return page(request, "orders/lookup.html", {"form": form}, status=422)

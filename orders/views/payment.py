@@ -48,7 +48,9 @@ def give_up(request: HttpRequest, order: Order) -> HttpResponse:
     try:
         if not order.waits_for_payment:
             raise NotPayable
-        operations.order_moved(order, Transition("cancelled", actor="shopper", at=datetime.now(UTC)))
+        operations.order_moved(
+            order, Transition("cancelled", actor="shopper", at=datetime.now(UTC))
+        )
     except (OrderError, GatewayAway) as refused:
         messages.error(request, str(refused))
         return redirect("orders:detail", order.number)
@@ -63,7 +65,9 @@ def keep(request: HttpRequest, number: str) -> HttpResponse:
     order = access.own_order(request, number)
     try:
         until = operations.kept_longer(order, datetime.now(UTC))
-        messages.success(request, f"We keep your things until {time_format(timezone.localtime(until), 'H:i')}.")
+        messages.success(
+            request, f"We keep your things until {time_format(timezone.localtime(until), 'H:i')}."
+        )
     except (OrderError, GatewayAway) as refused:
         messages.error(request, str(refused))
     return redirect("orders:detail", number)

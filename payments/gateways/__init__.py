@@ -127,7 +127,9 @@ CARD, TRANSFER, AT_THE_DOOR = "card", "transfer", "cod"
 METHODS = {
     method.code: method
     for method in (
-        Method(CARD, "Card", "On our bank's own page. You are charged when the order is confirmed."),
+        Method(
+            CARD, "Card", "On our bank's own page. You are charged when the order is confirmed."
+        ),
         Method(
             TRANSFER,
             "Bank transfer",
@@ -148,7 +150,9 @@ def offered() -> tuple[Method, ...]:
     """Return the ways to pay that this shop offers (PAYMENT_METHODS), the first one preset."""
     takes_cards = settings.PAYMENT_GATEWAY not in ("", NONE)
     return tuple(
-        METHODS[code] for code in settings.PAYMENT_METHODS if code in METHODS and (code != CARD or takes_cards)
+        METHODS[code]
+        for code in settings.PAYMENT_METHODS
+        if code in METHODS and (code != CARD or takes_cards)
     )
 
 

@@ -80,7 +80,9 @@ class Stripe:
             "cancel_url": request.leave_url,
         }
         with _asking():
-            session = _client().v1.checkout.sessions.create(asked, {"idempotency_key": f"start {request.payment_id}"})
+            session = _client().v1.checkout.sessions.create(
+                asked, {"idempotency_key": f"start {request.payment_id}"}
+            )
         # An open session has a page; one that is not open any more leads back to the order.
         return Started(session.id, session.url or request.return_url)
 
@@ -107,10 +109,14 @@ class Stripe:
         intent = _intent_of(session)
         with _asking():
             if session["status"] == "open":
-                _client().v1.checkout.sessions.expire(reference, {}, {"idempotency_key": f"expire {reference}"})
+                _client().v1.checkout.sessions.expire(
+                    reference, {}, {"idempotency_key": f"expire {reference}"}
+                )
             elif intent and intent["status"] not in ("succeeded", "canceled"):
                 _client().v1.payment_intents.cancel(
-                    intent["id"], {"cancellation_reason": OURS}, {"idempotency_key": f"void {intent['id']}"}
+                    intent["id"],
+                    {"cancellation_reason": OURS},
+                    {"idempotency_key": f"void {intent['id']}"},
                 )
 
     def refund(self, reference: str, amount: Money, key: str) -> None:
@@ -151,7 +157,11 @@ class Stripe:
         found = event["data"]["object"]
         about = found.get("metadata") or {}
         if not {"number", "payment"} <= about.keys():
-            log.info("a notice of Stripe's, %s, is about %s, which is none of ours", event["id"], found.get("id"))
+            log.info(
+                "a notice of Stripe's, %s, is about %s, which is none of ours",
+                event["id"],
+                found.get("id"),
+            )
             return None
         failed = event["type"] == CAME_BACK
         return Notice(
@@ -172,9 +182,13 @@ def _failed(refund: Mapping[str, Any]) -> str:
 def verified(body: bytes, header: str, secret: str) -> None:
     """Raise PermissionError unless Stripe has signed this body, byte for byte, within the last five minutes."""
     if not secret or not header.isascii():
-        raise PermissionError("Stripe has not signed this, or nobody knows its secret (STRIPE_WEBHOOK_SECRET)")
+        raise PermissionError(
+            "Stripe has not signed this, or nobody knows its secret (STRIPE_WEBHOOK_SECRET)"
+        )
     try:
-        stripe.WebhookSignature.verify_header(body.decode(), header, secret, tolerance=NOTICE_SECONDS)
+        stripe.WebhookSignature.verify_header(
+            body.decode(), header, secret, tolerance=NOTICE_SECONDS
+        )
         moment = int(dict(part.partition("=")[::2] for part in header.split(","))["t"])
     except (stripe.SignatureVerificationError, UnicodeDecodeError) as forged:
         raise PermissionError(f"Stripe has not signed this: {forged}") from forged
@@ -206,7 +220,9 @@ def verdict_of(session: Mapping[str, Any]) -> Verdict:
 
 def _session(reference: str) -> Mapping[str, Any]:
     with _asking():
-        found = _client().v1.checkout.sessions.retrieve(reference, {"expand": ["payment_intent.latest_charge"]})
+        found = _client().v1.checkout.sessions.retrieve(
+            reference, {"expand": ["payment_intent.latest_charge"]}
+        )
     session: Mapping[str, Any] = found.to_dict()
     return session
 
@@ -229,7 +245,12 @@ def _asking() -> Iterator[None]:
     except (stripe.AuthenticationError, stripe.PermissionError) as locked_out:
         log.error("Stripe does not let the shop in: %s", locked_out)
         raise GatewayAway from locked_out
-    except (stripe.APIConnectionError, stripe.RateLimitError, stripe.IdempotencyError, stripe.APIError) as away:
+    except (
+        stripe.APIConnectionError,
+        stripe.RateLimitError,
+        stripe.IdempotencyError,
+        stripe.APIError,
+    ) as away:
         log.warning("Stripe does not answer: %s", away)
         raise GatewayAway from away
 

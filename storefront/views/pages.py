@@ -33,12 +33,20 @@ from web.rendering import page, without_header
 @public
 def home(request: HttpRequest) -> HttpResponse:
     """Show the front page."""
-    reading = {name: queries.featured_started(name) for name in ("new_arrivals", "deals", "featured")}
+    reading = {
+        name: queries.featured_started(name) for name in ("new_arrivals", "deals", "featured")
+    }
     queries.categories_ahead()
     promotions_ahead()
-    rows: dict[str, Any] = {name: [queries.card_in(row) for row in each.rows()] for name, each in reading.items()}
+    rows: dict[str, Any] = {
+        name: [queries.card_in(row) for row in each.rows()] for name, each in reading.items()
+    }
     tiles = [child for root in queries.root_categories() for child in root.children or [root]]
-    context = {"tiles": tiles, "offers": offers(datetime.now(UTC)), "canonical": structured.absolute("/")}
+    context = {
+        "tiles": tiles,
+        "offers": offers(datetime.now(UTC)),
+        "canonical": structured.absolute("/"),
+    }
     return page(request, "storefront/home.html", rows | context)
 
 
@@ -54,7 +62,9 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("category", slug)
     after, shown = request.GET.get("after", ""), shown_in(request)
     try:
-        cards = queries.category_page(node.category_id, sort, after, queries.PAGE_LENGTH if after else shown)
+        cards = queries.category_page(
+            node.category_id, sort, after, queries.PAGE_LENGTH if after else shown
+        )
     except BadPageToken as error:
         raise Http404 from error
     context = _category_context(node, sort, cards, shown) | {"after": after}
@@ -91,7 +101,11 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     product_id = queries.product_id_by_slug(slug)
     if product_id is None:
         raise Http404
-    reading = queries.product_started(product_id), stock_started(product_id), queries.related_started(product_id)
+    reading = (
+        queries.product_started(product_id),
+        stock_started(product_id),
+        queries.related_started(product_id),
+    )
     found = queries.product_in(reading[0].rows())
     if found is None:
         raise Http404
@@ -122,7 +136,8 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "nav_current": trail[0].slug if trail else "",
         "canonical": structured.absolute(url),
         "json_ld": structured.script(
-            structured.product_data(found, stock), structured.breadcrumb_data(trail, found.name, url)
+            structured.product_data(found, stock),
+            structured.breadcrumb_data(trail, found.name, url),
         ),
     }
     context["viewed_any"] = any(each != product_id for each in viewed.viewed_in(request))
@@ -167,7 +182,9 @@ def picture(request: HttpRequest, shape: str, colours: str) -> HttpResponse:
     except pictures.UnknownPicture as error:
         raise Http404 from error
     known = etag in request.headers.get("If-None-Match", "")
-    answer = HttpResponseNotModified() if known else HttpResponse(drawing, content_type="image/svg+xml")
+    answer = (
+        HttpResponseNotModified() if known else HttpResponse(drawing, content_type="image/svg+xml")
+    )
     answer["ETag"] = etag
     answer["Cache-Control"] = "public, max-age=31536000, immutable"
     return answer
@@ -190,7 +207,11 @@ def help_page(request: HttpRequest) -> HttpResponse:
 @public
 def delivery(request: HttpRequest) -> HttpResponse:
     """Tell what delivery costs, and how things come back."""
-    return page(request, "storefront/delivery.html", {"delivery_rows": delivery_rows(), "weights": weight_rows()})
+    return page(
+        request,
+        "storefront/delivery.html",
+        {"delivery_rows": delivery_rows(), "weights": weight_rows()},
+    )
 
 
 @require_safe

@@ -47,7 +47,12 @@ def search_page(request: HttpRequest) -> HttpResponse:
 
 
 def _search_context(query: str, sort: str, offset: int, show: int) -> dict[str, Any]:
-    context: dict[str, Any] = {"query": query, "sort": sort, "sorts": search.SORT_LABELS, "after": offset}
+    context: dict[str, Any] = {
+        "query": query,
+        "sort": sort,
+        "sorts": search.SORT_LABELS,
+        "after": offset,
+    }
     try:
         found = search.search(query, queries.PAGE_LENGTH if offset else show, offset, sort)
         near = search.near_queries(query) if query and not found.total else []
@@ -72,7 +77,11 @@ def _offset(token: str, query: str, sort: str) -> int:
 def _sku_in(query: str) -> str:
     """A query that may be a SKU, as it would be written: without blanks, in capitals."""
     sku = query.replace(" ", "-").upper()
-    return sku if SKU.fullmatch(sku) and any(letter.isdigit() or letter == "-" for letter in sku) else ""
+    return (
+        sku
+        if SKU.fullmatch(sku) and any(letter.isdigit() or letter == "-" for letter in sku)
+        else ""
+    )
 
 
 def _address_of(sku: str) -> str:
@@ -90,4 +99,6 @@ def suggest(request: HttpRequest) -> HttpResponse:
     attempted_here(request, "suggestions")
     typed = request.GET.get("q", "").replace("\0", "")[:LONGEST_QUERY]
     found = queries.suggestions(typed)
-    return page(request, "storefront/suggest.html", {"suggestions": found, "query": typed}, part="options")
+    return page(
+        request, "storefront/suggest.html", {"suggestions": found, "query": typed}, part="options"
+    )

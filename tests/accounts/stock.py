@@ -28,7 +28,11 @@ def test_create_user(user, django_user_model, django_username_field):
     assert user.password != PASSWORD
     assert (user.is_active, user.is_staff, user.is_superuser) == (True, False, False)
     assert django_user_model.objects.get_by_natural_key(EMAIL) == user
-    assert django_user_model.objects.get(email=EMAIL) == django_user_model.objects.get(pk=user.pk) == user
+    assert (
+        django_user_model.objects.get(email=EMAIL)
+        == django_user_model.objects.get(pk=user.pk)
+        == user
+    )
 
 
 def test_create_user_as_in_djangos_tutorial(django_user_model):
@@ -92,7 +96,9 @@ def test_force_login(client, user):
 
 
 def test_login_form(client, user):
-    response = client.post(reverse("accounts:login"), {"email": EMAIL, "password": PASSWORD}, follow=True)
+    response = client.post(
+        reverse("accounts:login"), {"email": EMAIL, "password": PASSWORD}, follow=True
+    )
     assert response.redirect_chain
     assert response.context["user"].is_authenticated
 
@@ -146,7 +152,9 @@ class ProfileTests(TestCase):
 
     def test_a_guest_is_sent_to_log_in(self):
         self.assertRedirects(
-            self.client.get("/account/"), "/account/login/?next=/account/", fetch_redirect_response=False
+            self.client.get("/account/"),
+            "/account/login/?next=/account/",
+            fetch_redirect_response=False,
         )
 
     def test_a_member_sees_the_profile(self):

@@ -54,11 +54,15 @@ def test_s24_staff_of_another_role_is_refused_and_an_admin_never() -> None:
     assert "no-store" in canteen(asked("analyst"))["Cache-Control"]
 
 
-def test_the_log_names_the_view_and_not_what_the_address_holds(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_names_the_view_and_not_what_the_address_holds(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     client = Client()
     client.force_login(make_user())
     client.get("/staff/orders/AB%0A12:00 ERROR forged/")
-    told = next(record.getMessage() for record in caplog.records if record.name == "accounts.access")
+    told = next(
+        record.getMessage() for record in caplog.records if record.name == "accounts.access"
+    )
     assert told.endswith("asked for adminpanel:order")
 
 
@@ -77,7 +81,15 @@ def run(*arguments: str, stdin: str = "", monkeypatch: pytest.MonkeyPatch | None
 
 def test_it_makes_a_new_member_of_staff(monkeypatch: pytest.MonkeyPatch) -> None:
     email = f"toni-{uuid4().hex}@example.com"
-    said = run("add", email, "--role", "support", "--password-stdin", stdin=f"{PASSWORD}\n", monkeypatch=monkeypatch)
+    said = run(
+        "add",
+        email,
+        "--role",
+        "support",
+        "--password-stdin",
+        stdin=f"{PASSWORD}\n",
+        monkeypatch=monkeypatch,
+    )
     assert "support" in said
     assert Client().login(username=email, password=PASSWORD)
     found = queries.user_by_email(email)
@@ -90,7 +102,9 @@ def test_it_gives_a_member_a_role_and_takes_it_away_and_ends_the_sessions() -> N
     alice, client = make_user(), Client()
     client.force_login(alice)
     run("add", alice.email.upper(), "--role", "analyst")
-    assert client.get(reverse("accounts:profile")).status_code == 302  # S1: no session outlives a change of rights
+    assert (
+        client.get(reverse("accounts:profile")).status_code == 302
+    )  # S1: no session outlives a change of rights
     found = queries.user(alice.pk)
     assert found is not None
     assert found.role == "analyst"

@@ -14,7 +14,13 @@ from accounts.models import User
 from pricing import delivery, tax
 from tests.factories import make_user
 
-BERLIN = {"name": "Alice Arbour", "street": "Lindenallee 5", "postal_code": "10115", "city": "Berlin", "country": "DE"}
+BERLIN = {
+    "name": "Alice Arbour",
+    "street": "Lindenallee 5",
+    "postal_code": "10115",
+    "city": "Berlin",
+    "country": "DE",
+}
 HOME = Address("Alice", "Lindenallee 5", "10115", "Berlin", "DE")
 
 
@@ -68,7 +74,10 @@ def test_a_postcode_that_the_country_does_not_have_is_refused(subtests: pytest.S
         ("PT", "1100"),
         ("ES", "ABCDE"),
     ):
-        with subtests.test(country=country, typed=typed), pytest.raises(ValueError, match="Enter a"):
+        with (
+            subtests.test(country=country, typed=typed),
+            pytest.raises(ValueError, match="Enter a"),
+        ):
             postcode(typed, country)
 
 
@@ -88,7 +97,9 @@ def test_ireland_needs_no_eircode_and_germany_a_postcode() -> None:
     assert missing.errors == {"postal_code": ["Enter the postcode"]}
 
 
-def test_each_country_that_we_deliver_to_has_its_form_its_ways_and_its_taxes(subtests: pytest.Subtests) -> None:
+def test_each_country_that_we_deliver_to_has_its_form_its_ways_and_its_taxes(
+    subtests: pytest.Subtests,
+) -> None:
     assert set(delivery.METHODS) == set(tax.RATES) == set(COUNTRIES)
     assert len(COUNTRIES) >= 15
     for country in COUNTRIES:
@@ -106,8 +117,15 @@ def test_each_country_that_we_deliver_to_has_its_form_its_ways_and_its_taxes(sub
 
 
 def test_a_country_calls_its_fields_by_their_names_and_orders_them() -> None:
-    ireland, spain, germany = (AddressFields(initial={"country": code}) for code in ("IE", "ES", "DE"))
-    assert [[field.name for field in row] for row in ireland.rows] == [["street"], ["city"], ["area"], ["postal_code"]]
+    ireland, spain, germany = (
+        AddressFields(initial={"country": code}) for code in ("IE", "ES", "DE")
+    )
+    assert [[field.name for field in row] for row in ireland.rows] == [
+        ["street"],
+        ["city"],
+        ["area"],
+        ["postal_code"],
+    ]
     assert [str(ireland[name].label) for name in ("area", "postal_code")] == ["County", "Eircode"]
     assert not ireland["area"].field.required
     assert [field.name for field in spain.rows[-1]] == ["postal_code", "city", "area"]
@@ -120,7 +138,9 @@ def test_a_country_calls_its_fields_by_their_names_and_orders_them() -> None:
 def test_a_province_is_asked_where_it_is_written_and_forgotten_elsewhere() -> None:
     madrid = BERLIN | {"country": "ES", "postal_code": "28013", "city": "Madrid"}
     assert AddressFields(madrid).errors == {"area": ["Choose the province"]}
-    assert AddressFields(madrid | {"area": "Atlantis"}).errors == {"area": ["Choose the province from the list"]}
+    assert AddressFields(madrid | {"area": "Atlantis"}).errors == {
+        "area": ["Choose the province from the list"]
+    }
     form = AddressFields(madrid | {"area": "Madrid"})
     assert form.is_valid()
     assert form.address().lines == ("Alice Arbour", "Lindenallee 5", "28013 Madrid Madrid", "Spain")
@@ -138,13 +158,22 @@ def test_an_address_is_written_as_its_country_does(subtests: pytest.Subtests) ->
         ("DE", "10115", "", ("A 1", "B", "10115 Town", "Germany")),
     ):
         with subtests.test(country=country, area=area):
-            assert Address("N", "A 1", code, "Town", country, street2="B", area=area).lines == ("N", *lines)
+            assert Address("N", "A 1", code, "Town", country, street2="B", area=area).lines == (
+                "N",
+                *lines,
+            )
 
 
 def test_another_country_shows_its_fields_and_keeps_all_that_was_typed() -> None:
     client, alice = member()
     add = reverse("accounts:address_add")
-    typed = BERLIN | {"country": "IT", "postal_code": "abc", "street2": "Back house", "phone": "12", "update": "yes"}
+    typed = BERLIN | {
+        "country": "IT",
+        "postal_code": "abc",
+        "street2": "Back house",
+        "phone": "12",
+        "update": "yes",
+    }
     plain, part = client.post(add, typed), client.post(add, typed, headers={"HX-Request": "true"})
     for answer in (plain, part):
         page = answer.content.decode()
@@ -182,7 +211,9 @@ def test_x59_each_mistake_is_told_at_its_field(subtests: pytest.Subtests) -> Non
 
 
 def test_control_characters_and_line_breaks_do_not_get_into_an_address() -> None:
-    form = AddressFields(BERLIN | {"name": "Alice\r\nBcc: all@example.com", "street": "A\tB  C\u2028D"})
+    form = AddressFields(
+        BERLIN | {"name": "Alice\r\nBcc: all@example.com", "street": "A\tB  C\u2028D"}
+    )
     assert form.is_valid()
     assert form.address().name == "Alice Bcc: all@example.com"
     assert form.address().street == "A B C D"
@@ -191,9 +222,24 @@ def test_control_characters_and_line_breaks_do_not_get_into_an_address() -> None
 def test_x55_x56_x58_each_field_has_a_visible_label_its_need_and_its_token() -> None:
     client, _ = member()
     page = client.get(reverse("accounts:address_add")).content.decode()
-    for token in ("name", "address-line1", "address-line2", "postal-code", "address-level2", "country", "tel"):
+    for token in (
+        "name",
+        "address-line1",
+        "address-line2",
+        "postal-code",
+        "address-level2",
+        "country",
+        "tel",
+    ):
         assert f'autocomplete="{token}"' in page
-    for label in ("Full name", "Street and number", "Postcode", "Town or city", "Country", "Telephone"):
+    for label in (
+        "Full name",
+        "Street and number",
+        "Postcode",
+        "Town or city",
+        "Country",
+        "Telephone",
+    ):
         assert label in page
     assert page.count("required</span>") >= 5
     assert page.count("optional</span>") >= 2
@@ -207,7 +253,12 @@ def test_x55_x56_x58_each_field_has_a_visible_label_its_need_and_its_token() -> 
 def test_an_address_is_added_changed_and_removed() -> None:
     client, alice = member()
     assert b"No address yet" in client.get(reverse("accounts:addresses")).content  # X16
-    assert client.post(reverse("accounts:address_add"), BERLIN | {"postal_code": "D-10115"}).status_code == 303  # X2
+    assert (
+        client.post(
+            reverse("accounts:address_add"), BERLIN | {"postal_code": "D-10115"}
+        ).status_code
+        == 303
+    )  # X2
     (home,) = book(alice)
     assert (home.key, home.postal_code, home.default) == ("1", "10115", True)
     edit = reverse("accounts:address_edit", args=[1])
@@ -224,7 +275,9 @@ def test_an_address_is_added_changed_and_removed() -> None:
 
 def test_x60_a_wrong_address_is_shown_again_as_typed_and_nothing_is_saved() -> None:
     client, alice = member()
-    answer = client.post(reverse("accounts:address_add"), BERLIN | {"postal_code": "abc 12", "street2": "Back house"})
+    answer = client.post(
+        reverse("accounts:address_add"), BERLIN | {"postal_code": "abc 12", "street2": "Back house"}
+    )
     page = answer.content.decode()
     assert answer.status_code == 422
     assert 'value="abc 12"' in page
@@ -246,7 +299,9 @@ def test_the_default_address_offers_no_tick_that_could_be_taken_away() -> None:
     client, alice = member()
     for street in ("First Street 1", "Second Street 2"):
         client.post(reverse("accounts:address_add"), BERLIN | {"street": street})
-    first, second = (client.get(reverse("accounts:address_edit", args=[key.key])) for key in book(alice))
+    first, second = (
+        client.get(reverse("accounts:address_edit", args=[key.key])) for key in book(alice)
+    )
     assert "used by default" in first.content.decode()
     assert 'name="default"' not in first.content.decode()
     assert 'name="default"' in second.content.decode()
@@ -277,7 +332,9 @@ def test_the_book_holds_20_addresses_whoever_races() -> None:
 
     def add(number: int) -> bool:
         try:
-            operations.address_saved(alice.pk, Address(f"Racer {number}", "Street 1", "10115", "Berlin", "DE"))
+            operations.address_saved(
+                alice.pk, Address(f"Racer {number}", "Street 1", "10115", "Berlin", "DE")
+            )
         except AddressBookFull:
             return False
         return True
@@ -287,7 +344,9 @@ def test_the_book_holds_20_addresses_whoever_races() -> None:
     assert added.count(True) == 6
     kept = book(alice)
     assert len(kept) == 20
-    assert {each.name for each in kept if each.name != "Alice"} == {f"Racer {n}" for n, yes in enumerate(added) if yes}
+    assert {each.name for each in kept if each.name != "Alice"} == {
+        f"Racer {n}" for n, yes in enumerate(added) if yes
+    }
     assert b"Your address book is full" in client.get(reverse("accounts:addresses")).content
     full = client.post(reverse("accounts:address_add"), BERLIN)
     assert full.status_code == 422

@@ -34,7 +34,9 @@ class _Request:
         self.session = client.session
 
 
-def test_the_test_clients_login_force_login_logout_and_session_work_as_in_any_django_project() -> None:
+def test_the_test_clients_login_force_login_logout_and_session_work_as_in_any_django_project() -> (
+    None
+):
     alice = make_user()
     client = Client()
     assert not client.login(username=alice.email, password="something else")
@@ -51,7 +53,9 @@ def test_the_test_clients_login_force_login_logout_and_session_work_as_in_any_dj
     assert client.login(email=alice.email.upper(), password=PASSWORD)
 
 
-def test_request_user_is_authenticated_and_a_personal_page_asks_for_login(rf: RequestFactory) -> None:
+def test_request_user_is_authenticated_and_a_personal_page_asks_for_login(
+    rf: RequestFactory,
+) -> None:
     seen = []
 
     @personal
@@ -71,14 +75,18 @@ def test_request_user_is_authenticated_and_a_personal_page_asks_for_login(rf: Re
 
 def test_it_logs_in_and_goes_on_to_the_page_that_asked() -> None:
     client, alice = Client(), make_user()
-    answer = client.post(LOGIN, {"email": f" {alice.email} ", "password": PASSWORD, "next": "/account/addresses/"})
+    answer = client.post(
+        LOGIN, {"email": f" {alice.email} ", "password": PASSWORD, "next": "/account/addresses/"}
+    )
     assert answer.status_code == 303  # X2
     assert answer["Location"] == "/account/addresses/"
     assert logged_in(client)
     assert client.get(LOGIN)["Location"] == reverse("accounts:profile")
 
 
-def test_s32_where_to_go_on_is_a_path_of_this_site_and_never_the_name_of_a_view(subtests: pytest.Subtests) -> None:
+def test_s32_where_to_go_on_is_a_path_of_this_site_and_never_the_name_of_a_view(
+    subtests: pytest.Subtests,
+) -> None:
     alice = make_user()
     for to in ("abc", "home", "accounts:logout", "mailto:a@example.com", "//evil.example/"):
         with subtests.test(to):
@@ -104,13 +112,17 @@ def test_s32_next_leads_only_to_this_site(subtests: pytest.Subtests) -> None:
         "///evil.example",
     ):
         with subtests.test(evil):
-            answer = Client().post(LOGIN, {"email": alice.email, "password": PASSWORD, "next": evil})
+            answer = Client().post(
+                LOGIN, {"email": alice.email, "password": PASSWORD, "next": evil}
+            )
             assert answer["Location"] == reverse("accounts:profile")
 
 
 def test_s32_a_line_break_in_next_makes_no_header() -> None:
     client, alice = Client(), make_user()
-    answer = client.post(LOGIN, {"email": alice.email, "password": PASSWORD, "next": "/a\r\nSet-Cookie: x=y"})
+    answer = client.post(
+        LOGIN, {"email": alice.email, "password": PASSWORD, "next": "/a\r\nSet-Cookie: x=y"}
+    )
     assert "x" not in answer.cookies
     assert "\n" not in answer["Location"]
 
@@ -134,17 +146,29 @@ def _without_tokens(page: str) -> str:
 
 
 @pytest.mark.parametrize("password", ["wrong wrong wrong", ""])
-def test_s8_known_and_unknown_addresses_cost_the_same_statements_and_one_hash(password: str) -> None:
-    alice, staff, nobody = make_user(), make_user(password=None), f"nobody-{uuid4().hex}@example.com"
+def test_s8_known_and_unknown_addresses_cost_the_same_statements_and_one_hash(
+    password: str,
+) -> None:
+    alice, staff, nobody = (
+        make_user(),
+        make_user(password=None),
+        f"nobody-{uuid4().hex}@example.com",
+    )
     costs = []
     for email in (alice.email, staff.email, nobody):
         with (
             metered() as meter,
             patch.object(
-                hashers.Argon2PasswordHasher, "encode", autospec=True, side_effect=hashers.Argon2PasswordHasher.encode
+                hashers.Argon2PasswordHasher,
+                "encode",
+                autospec=True,
+                side_effect=hashers.Argon2PasswordHasher.encode,
             ) as made,
             patch.object(
-                hashers.Argon2PasswordHasher, "verify", autospec=True, side_effect=hashers.Argon2PasswordHasher.verify
+                hashers.Argon2PasswordHasher,
+                "verify",
+                autospec=True,
+                side_effect=hashers.Argon2PasswordHasher.verify,
             ) as verified,
         ):
             assert authenticate(username=email, password=password) is None
@@ -160,13 +184,17 @@ def test_s11_a_password_over_4_kb_is_refused_before_any_hash() -> None:
     assert not verified.called
 
 
-def test_s13_passwords_over_4_kb_are_counted_like_others_as_each_is_entered_in_the_log(settings: Settings) -> None:
+def test_s13_passwords_over_4_kb_are_counted_like_others_as_each_is_entered_in_the_log(
+    settings: Settings,
+) -> None:
     settings.LIMITS = settings.LIMITS | {"login": (3, 0, 0, 60)}
     sent = {"email": make_user().email, "password": "x" * 5000}
     assert [Client().post(LOGIN, sent).status_code for _ in range(5)] == [422, 422, 422, 429, 429]
 
 
-def test_an_inactive_looking_row_or_a_demo_login_gets_in_nowhere_but_in_a_showroom(settings: Settings) -> None:
+def test_an_inactive_looking_row_or_a_demo_login_gets_in_nowhere_but_in_a_showroom(
+    settings: Settings,
+) -> None:
     demo = make_user(demo=True)
     client = Client()
     assert client.login(username=demo.email, password=PASSWORD)
@@ -197,7 +225,9 @@ def test_s19_a_login_without_a_token_is_refused() -> None:
     alice = make_user()
     assert strict.post(LOGIN, {"email": alice.email, "password": PASSWORD}).status_code == 403
     token = strict.get(LOGIN).cookies[settings.CSRF_COOKIE_NAME].value
-    answer = strict.post(LOGIN, {"email": alice.email, "password": PASSWORD, "csrfmiddlewaretoken": token})
+    answer = strict.post(
+        LOGIN, {"email": alice.email, "password": PASSWORD, "csrfmiddlewaretoken": token}
+    )
     assert answer.status_code == 303
     assert answer.cookies[settings.CSRF_COOKIE_NAME].value != token
 
@@ -244,11 +274,18 @@ def test_x68_the_form_helps_password_managers_and_takes_pasted_words() -> None:
     assert 'autocomplete="current-password"' in page
     assert 'data-reveal=""' in page
     assert "onpaste" not in page
-    assert "maxlength" not in page[page.index('name="password"') - 80 : page.index('name="password"') + 200]
+    assert (
+        "maxlength"
+        not in page[page.index('name="password"') - 80 : page.index('name="password"') + 200]
+    )
 
 
 def test_x60_what_was_typed_is_kept_but_no_password_comes_back() -> None:
-    page = Client().post(LOGIN, {"email": "no address", "password": "my secret words"}).content.decode()
+    page = (
+        Client()
+        .post(LOGIN, {"email": "no address", "password": "my secret words"})
+        .content.decode()
+    )
     assert 'value="no address"' in page
     assert "my secret words" not in page
 
@@ -277,7 +314,9 @@ def test_a_user_is_read_afresh_in_each_request(client: Client) -> None:
     assert found.name == "Alicia"
 
 
-def test_the_hash_is_renewed_at_login_when_the_hashers_settings_have_changed(settings: Settings) -> None:
+def test_the_hash_is_renewed_at_login_when_the_hashers_settings_have_changed(
+    settings: Settings,
+) -> None:
     alice = make_user()
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
     assert Client().login(username=alice.email, password=PASSWORD)

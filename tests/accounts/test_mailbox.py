@@ -71,7 +71,9 @@ def test_s18_the_password_is_asked_the_new_address_confirms_and_the_old_one_is_t
     changed = read(alice)
     assert (changed.email, changed.email_next, changed.email_before) == (new, None, None)
     assert changed.verified_at is not None
-    assert [mail.subject for mail in mails_to(alice.email)][-1] == "Your address at Stoa was changed"
+    assert [mail.subject for mail in mails_to(alice.email)][
+        -1
+    ] == "Your address at Stoa was changed"
     assert is_in(here)
     assert here.cookies[settings.SESSION_COOKIE_NAME].value != before
     assert not is_in(phone)
@@ -94,7 +96,10 @@ def test_s18_a_link_serves_only_the_member_who_asked_for_it() -> None:
 def test_s18_an_address_with_an_account_is_told_and_the_one_who_asks_is_not() -> None:
     alice, bob = make_user(), make_user("Bob")
     client = signed_in(alice.email)
-    answers = [client.post(ASK, {"email": email, "current": PASSWORD}) for email in (bob.email, fresh_email())]
+    answers = [
+        client.post(ASK, {"email": email, "current": PASSWORD})
+        for email in (bob.email, fresh_email())
+    ]
     assert answers[0].status_code == answers[1].status_code == 303
     assert answers[0]["Location"] == answers[1]["Location"]
     (told,) = mails_to(bob.email)
@@ -109,7 +114,9 @@ def test_s18_an_address_with_an_account_is_told_and_the_one_who_asks_is_not() ->
 def test_s14_a_member_cannot_have_mails_sent_to_ever_more_addresses(settings: Settings) -> None:
     settings.LIMITS = settings.LIMITS | {"registration": (3, 0, 0, 60)}
     alice = signed_in(make_user().email)
-    asked = [alice.post(ASK, {"email": fresh_email(), "current": PASSWORD}).status_code for _ in range(5)]
+    asked = [
+        alice.post(ASK, {"email": fresh_email(), "current": PASSWORD}).status_code for _ in range(5)
+    ]
     assert asked == [303, 303, 303, 429, 429]
 
 
@@ -182,7 +189,9 @@ def crashing(step: str, *, after: bool) -> Any:
     return patch.object(place, name, dies)
 
 
-def test_s18_wherever_it_breaks_off_one_address_works_and_the_next_login_finishes(subtests: pytest.Subtests) -> None:
+def test_s18_wherever_it_breaks_off_one_address_works_and_the_next_login_finishes(
+    subtests: pytest.Subtests,
+) -> None:
     for step, after in product(STEPS, (False, True)):
         with subtests.test(step=step, after=after):
             alice, new = make_user(), fresh_email()
@@ -197,7 +206,10 @@ def test_s18_wherever_it_breaks_off_one_address_works_and_the_next_login_finishe
             assert queries.user_by_email(new) == alice
             assert queries.user_by_email(alice.email) is None
             # The address that was left is free for somebody else at once.
-            assert operations.user_registered(alice.email, "Bob", PASSWORD, datetime.now(UTC)).email == alice.email
+            assert (
+                operations.user_registered(alice.email, "Bob", PASSWORD, datetime.now(UTC)).email
+                == alice.email
+            )
 
 
 def test_s18_a_claim_that_was_left_behind_logs_nobody_in_and_blocks_nobody() -> None:
@@ -220,5 +232,7 @@ def test_an_abandoned_claim_of_ones_own_is_used_again() -> None:
     with crashing("MOVED.apply", after=False), pytest.raises(Crash):
         operations.email_changed(alice, new, datetime.now(UTC))
     assert operations.email_changed(read(alice), new, datetime.now(UTC)).email == new
-    assert operations.email_changed(read(alice), alice.email, datetime.now(UTC)).email == alice.email
+    assert (
+        operations.email_changed(read(alice), alice.email, datetime.now(UTC)).email == alice.email
+    )
     assert queries.user_by_email(new) is None

@@ -14,7 +14,13 @@ from accounts import operations
 from accounts.addresses import Address
 from tests.factories import make_user
 
-GUESTS = ("accounts:register", "accounts:sent", "accounts:login", "accounts:logout", "mail:messages")
+GUESTS = (
+    "accounts:register",
+    "accounts:sent",
+    "accounts:login",
+    "accounts:logout",
+    "mail:messages",
+)
 MEMBERS = ("accounts:profile", "accounts:addresses", "accounts:address_add", "accounts:logout")
 
 
@@ -46,7 +52,9 @@ def test_x19_times_are_written_for_people_and_for_machines() -> None:
     client = Client()
     client.force_login(make_user())
     page = client.get(reverse("accounts:profile")).content.decode()
-    assert re.search(r'<time datetime="20\d\d-\d\d-\d\dT[^"]+">\d{1,2} [A-Z][a-z]+ 20\d\d</time>', page)
+    assert re.search(
+        r'<time datetime="20\d\d-\d\d-\d\dT[^"]+">\d{1,2} [A-Z][a-z]+ 20\d\d</time>', page
+    )
 
 
 def test_no_page_of_an_account_is_for_search_engines_or_has_anything_inline() -> None:
@@ -57,7 +65,9 @@ def test_no_page_of_an_account_is_for_search_engines_or_has_anything_inline() ->
 
 def test_x17_another_method_is_refused_and_changes_nothing() -> None:
     names = ("accounts:login", "accounts:register", "accounts:profile")
-    assert {name: Client().delete(reverse(name)).status_code for name in names} == dict.fromkeys(names, 405)
+    assert {name: Client().delete(reverse(name)).status_code for name in names} == dict.fromkeys(
+        names, 405
+    )
 
 
 def test_s7_over_https_the_cookies_belong_to_this_host_alone() -> None:
@@ -87,7 +97,9 @@ def test_s7_over_https_the_cookies_belong_to_this_host_alone() -> None:
     assert not cookie["domain"]
 
 
-def test_x17_a_request_for_another_host_gets_a_styled_answer_though_nobody_asked_who_it_is() -> None:
+def test_x17_a_request_for_another_host_gets_a_styled_answer_though_nobody_asked_who_it_is() -> (
+    None
+):
     for secure in (False, True):
         answer = Client().get("/account/login/", headers={"host": "evil.example"}, secure=secure)
         assert answer.status_code == 400

@@ -93,9 +93,14 @@ def test_a_staff_password_alone_changes_neither_password_nor_address(name: str) 
     ann = make_user("Ann", role="warehouse")
     sent = {"current": PASSWORD, "password": NEW, "email": f"mallory-{uuid4().hex}@example.com"}
     answer = signed_in(ann).post(reverse(name), sent)
-    assert (answer.status_code, answer["Location"].partition("?")[0]) == (303, reverse("adminpanel:second_factor"))
+    assert (answer.status_code, answer["Location"].partition("?")[0]) == (
+        303,
+        reverse("adminpanel:second_factor"),
+    )
     assert check_password(PASSWORD, password_of(ann))
-    assert staff_signed_in(Client(), ann).post(reverse(name), sent)["Location"].startswith("/account/")
+    assert (
+        staff_signed_in(Client(), ann).post(reverse(name), sent)["Location"].startswith("/account/")
+    )
 
 
 def test_of_two_who_change_a_password_at_once_one_does() -> None:
@@ -120,7 +125,9 @@ def test_a_showrooms_login_keeps_its_password() -> None:
     answer = client.post(CHANGE, {"current": PASSWORD, "password": NEW})
     assert answer.status_code == 422
     assert b"showroom" in answer.content
-    assert operations.reset_meant(operations.reset_link(demo).rstrip("/").rpartition("/")[2]) is None
+    assert (
+        operations.reset_meant(operations.reset_link(demo).rstrip("/").rpartition("/")[2]) is None
+    )
 
 
 def reset_mail(email: str) -> str:
@@ -153,7 +160,9 @@ def test_s5_s16_a_mailed_link_sets_a_new_password_once_and_ends_all_sessions() -
     assert fresh.verified_at is not None
 
 
-def test_s16_a_link_goes_to_the_address_of_the_account_and_not_to_one_that_is_compared_alike() -> None:
+def test_s16_a_link_goes_to_the_address_of_the_account_and_not_to_one_that_is_compared_alike() -> (
+    None
+):
     """Another domain's name may be the same by its letters where addresses are compared: whoever owns it gets no link."""
     alice = make_user(email=f"alice-{uuid4().hex}@shop.example")
     theirs = alice.email.replace("p.example", "ᵖ.example")
@@ -163,7 +172,9 @@ def test_s16_a_link_goes_to_the_address_of_the_account_and_not_to_one_that_is_co
     assert len(mails_to(alice.email)) == 1
 
 
-def test_an_address_that_mail_reaches_elsewhere_or_nowhere_is_none(subtests: pytest.Subtests) -> None:
+def test_an_address_that_mail_reaches_elsewhere_or_nowhere_is_none(
+    subtests: pytest.Subtests,
+) -> None:
     domains = ("shoᵖ.example", "xאy.example", "x\u2025y.example", "x;y.example")
     for page, domain in product(("/account/register/", RESET, reverse("accounts:login")), domains):
         with subtests.test(page=page, domain=domain):
@@ -177,7 +188,9 @@ def test_s16_two_who_use_one_link_at_once_change_the_password_once() -> None:
     link = path(operations.reset_link(alice))
     passwords = [f"a new password {number}" for number in range(6)]
     with ThreadPoolExecutor(6) as pool:
-        answers = list(pool.map(lambda new: Client().post(link, {"password": new}).status_code, passwords))
+        answers = list(
+            pool.map(lambda new: Client().post(link, {"password": new}).status_code, passwords)
+        )
     assert sorted(answers) == [303, 410, 410, 410, 410, 410]
     assert check_password(passwords[answers.index(303)], password_of(alice))
 
@@ -191,14 +204,22 @@ def test_s16_a_link_is_over_after_an_hour_and_after_any_change_of_the_password()
         assert Client().get(link).status_code == 410
     operations.password_changed(alice, NEW, now)
     assert Client().get(link).status_code == 410
-    for made_up in ("x", "a:b:c", operations.registration_link("a@example.com").rstrip("/").rpartition("/")[2]):
+    for made_up in (
+        "x",
+        "a:b:c",
+        operations.registration_link("a@example.com").rstrip("/").rpartition("/")[2],
+    ):
         assert Client().get(reverse("accounts:reset_finish", args=[made_up])).status_code == 410
 
 
 def test_s16_no_page_of_a_reset_tells_its_address_to_another() -> None:
     alice = make_user()
     link = path(operations.reset_link(alice))
-    for answer in (Client().get(link), Client().post(link, {"password": ""}), Client().get(link[:-5] + "/")):
+    for answer in (
+        Client().get(link),
+        Client().post(link, {"password": ""}),
+        Client().get(link[:-5] + "/"),
+    ):
         # Of its own site a browser then sends no more than the host, which a form's Origin needs.
         assert answer["Referrer-Policy"] == "strict-origin"
         assert "no-store" in answer["Cache-Control"]
@@ -216,7 +237,9 @@ def test_s9_a_reset_answers_alike_and_does_the_same_for_every_address() -> None:
     answers, costs = [], []
     for email in (make_user().email, f"nobody-{uuid4().hex}@example.com"):
         answer: Any = Client().post(RESET, {"email": email})
-        answers.append((answer.status_code, answer["Location"], answer.content, sorted(answer.headers)))
+        answers.append(
+            (answer.status_code, answer["Location"], answer.content, sorted(answer.headers))
+        )
         with metered() as meter:
             operations.reset_asked(email, datetime.now(UTC))
         costs.append((meter.statements, meter.rounds))
@@ -235,7 +258,11 @@ def test_the_page_of_sessions_tells_them_apart_and_ends_one_or_the_others() -> N
     assert page.count("This one</span>") == 1
     for client in (here, phone, desk):
         assert key_of(client) not in page
-    handle = next(each.handle for each in sessions_of(alice.pk, key_of(here)) if each.device == "Safari on iPhone")
+    handle = next(
+        each.handle
+        for each in sessions_of(alice.pk, key_of(here))
+        if each.device == "Safari on iPhone"
+    )
     for _ in range(2):
         assert here.post(reverse("accounts:session_end"), {"session": handle}).status_code == 303
     assert (is_in(here), is_in(phone), is_in(desk)) == (True, False, True)
@@ -274,9 +301,7 @@ def test_a_session_that_ended_by_itself_is_not_listed() -> None:
 
 
 def test_a_device_is_told_in_words(rf: RequestFactory) -> None:
-    chrome = (
-        "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Safari/537.36"
-    )
+    chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Safari/537.36"
     for agent, words in (
         (chrome, "Chrome on Windows"),
         (f"{chrome} Edg/126.0", "Edge on Windows"),
@@ -298,9 +323,14 @@ def test_x68_whoever_does_not_know_the_password_any_more_finds_the_way_on_the_pa
     for token in ("username", "current-password", "new-password"):
         assert f'autocomplete="{token}"' in mine
     assert "onpaste" not in page + mine
-    assert "maxlength" not in mine[mine.index('id="id_password"') - 200 : mine.index('id="id_password"') + 200]
+    assert (
+        "maxlength"
+        not in mine[mine.index('id="id_password"') - 200 : mine.index('id="id_password"') + 200]
+    )
     both = [
-        Client().post(reverse("accounts:login"), {"email": email, "password": "wrong as can be"}).content.decode()
+        Client()
+        .post(reverse("accounts:login"), {"email": email, "password": "wrong as can be"})
+        .content.decode()
         for email in (alice.email, f"nobody-{uuid4().hex}@example.com")
     ]
     told = "This e-mail address and this password do not belong together"

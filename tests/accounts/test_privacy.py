@@ -49,7 +49,9 @@ EXPORT, ERASE = "accounts:export", "accounts:erase"
 @pytest.fixture
 def alice() -> User:
     user = make_user("Alice")
-    address_saved(user.pk, Address("Alice", "Lindenallee 5", "10115", "Berlin", "DE", phone="+49301234567"))
+    address_saved(
+        user.pk, Address("Alice", "Lindenallee 5", "10115", "Berlin", "DE", phone="+49301234567")
+    )
     return user
 
 
@@ -72,7 +74,9 @@ def make_done(user: User, **more: Any) -> Order:
     """An order that was paid, sent and delivered."""
     order = make_order(paid=True, user_id=user.pk, email=user.email, **more)
     for kind in ("packed", "shipped", "delivered"):
-        order = order_moved(order, Transition(kind, actor="staff:0:Toni", at=datetime.now(UTC), note="rang twice"))
+        order = order_moved(
+            order, Transition(kind, actor="staff:0:Toni", at=datetime.now(UTC), note="rang twice")
+        )
     return order
 
 
@@ -87,13 +91,19 @@ def everything_of(order_id: UUID) -> str:
     """All that any table says of an order, to look for a name in it."""
     order = orders.order(order_id)
     assert order is not None
-    place = {"day": order.placed_at.astimezone(UTC).date(), "placed_at": order.placed_at, "order_id": order_id}
+    place = {
+        "day": order.placed_at.astimezone(UTC).date(),
+        "placed_at": order.placed_at,
+        "order_id": order_id,
+    }
     tickets = {column: ON_BOARD.one(status=column, **place) for column in COLUMNS}
     assert any(tickets.values())
     return f"{order} {tickets}"
 
 
-def test_s52_the_export_holds_what_each_room_holds_and_no_secret(browser: Client, alice: User) -> None:
+def test_s52_the_export_holds_what_each_room_holds_and_no_secret(
+    browser: Client, alice: User
+) -> None:
     order = make_done(alice)
     answer = browser.post(reverse(EXPORT), {"password": PASSWORD})
     assert answer["Content-Disposition"].startswith('attachment; filename="stoa-data-20')
@@ -113,11 +123,19 @@ def test_s52_the_export_holds_what_each_room_holds_and_no_secret(browser: Client
     assert datetime.fromisoformat(told["placed_at"]) == order.placed_at
     assert told["payments"][0]["state"] == "captured"
     assert any(row["to"] == alice.email for row in found["mail"]["mails"])
-    for secret in (str(alice.password), str(browser.session.session_key), "argon2", "rang twice", "Toni"):
+    for secret in (
+        str(alice.password),
+        str(browser.session.session_key),
+        "argon2",
+        "rang twice",
+        "Toni",
+    ):
         assert secret not in text
 
 
-def test_s52_s53_carts_with_all_that_is_in_them_and_a_place_in_those_of_others(browser: Client, alice: User) -> None:
+def test_s52_s53_carts_with_all_that_is_in_them_and_a_place_in_those_of_others(
+    browser: Client, alice: User
+) -> None:
     own = make_shared_cart(alice, "Birthday", things=3)
     ben = make_person(alice, own, "editor")
     of_cem = make_shared_cart(cem := make_user("Cem"), "Garden")
@@ -143,7 +161,9 @@ def test_s52_s53_carts_with_all_that_is_in_them_and_a_place_in_those_of_others(b
     assert people.people(of_cem).people == ()
 
 
-def test_s52_whom_one_of_the_staff_worked_on_is_not_told_to_who_knows_a_password_alone(client: Client) -> None:
+def test_s52_whom_one_of_the_staff_worked_on_is_not_told_to_who_knows_a_password_alone(
+    client: Client,
+) -> None:
     ann, about = make_user("Ann", role="admin"), f"ben-{uuid4().hex}@example.com"
     staff_signed_in(Client(), ann).post(reverse("adminpanel:person_find"), {"email": about})
     client.force_login(ann)
@@ -168,7 +188,9 @@ def test_s52_s53_the_password_is_asked_for_again(browser: Client, alice: User, n
         assert "There is a problem" in answer.content.decode()
     assert queries.user(alice.pk) == alice
     assert browser.get(reverse("accounts:profile")).status_code == 200
-    assert browser.get(reverse(EXPORT)).status_code == 302  # an address that was opened, not a press
+    assert (
+        browser.get(reverse(EXPORT)).status_code == 302
+    )  # an address that was opened, not a press
 
 
 def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alice: User) -> None:
@@ -193,7 +215,11 @@ def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alic
     assert queries.USER_ID_BY_EMAIL.one(email=email_key(alice.email)) is None
     after = orders.order(order.order_id)
     assert after is not None
-    assert (after.number, after.total, after.placed_at) == (order.number, order.total, order.placed_at)
+    assert (after.number, after.total, after.placed_at) == (
+        order.number,
+        order.total,
+        order.placed_at,
+    )
     assert orders.items(after) == orders.items(order)
     assert after.events[0].kind == "erased"
     text = everything_of(order.order_id)
@@ -209,7 +235,9 @@ def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alic
     assert make_user("Alice", email=alice.email).pk != alice.pk
 
 
-def test_s52_s53_what_was_ordered_as_a_guest_since_the_last_login_is_told_and_erased_too(client: Client) -> None:
+def test_s52_s53_what_was_ordered_as_a_guest_since_the_last_login_is_told_and_erased_too(
+    client: Client,
+) -> None:
     email = f"alice-{uuid4().hex}@example.com"
     alice = user_registered(email, "Alice", PASSWORD, datetime.now(UTC), verified=True)
     order = make_order(paid=True, email=email)
@@ -273,7 +301,10 @@ def test_s53_staff_still_see_the_sale(alice: User) -> None:
 
 def test_s53_not_while_an_order_is_under_way(browser: Client, alice: User) -> None:
     order = make_order(paid=True, user_id=alice.pk, email=alice.email)
-    for answer in (browser.get(reverse(ERASE)), browser.post(reverse(ERASE), {"password": PASSWORD})):
+    for answer in (
+        browser.get(reverse(ERASE)),
+        browser.post(reverse(ERASE), {"password": PASSWORD}),
+    ):
         text = answer.content.decode()
         assert order.number in text
         assert "It cannot be done yet" in text
@@ -308,11 +339,15 @@ def test_s53_not_while_money_of_theirs_is_owed(kind: str) -> None:
     for each in ("delivered", "closed")[: 1 + (kind == "closed")]:
         order = paper.happens(order, each)
     assert not _under_way(order, datetime.now(UTC))
-    order = paper.happens(order, "refund_owed", refund="1", amount=500, lines={}, reason="scratched")
+    order = paper.happens(
+        order, "refund_owed", refund="1", amount=500, lines={}, reason="scratched"
+    )
     assert _under_way(order, datetime.now(UTC))
 
 
-@pytest.mark.parametrize(("more", "words"), [({"role": "admin"}, "You work here"), ({"demo": True}, "showroom")])
+@pytest.mark.parametrize(
+    ("more", "words"), [({"role": "admin"}, "You work here"), ({"demo": True}, "showroom")]
+)
 def test_s53_the_shop_never_loses_its_last_admin_nor_the_showroom_its_logins(
     client: Client, more: dict[str, Any], words: str
 ) -> None:
@@ -324,7 +359,9 @@ def test_s53_the_shop_never_loses_its_last_admin_nor_the_showroom_its_logins(
     assert Client().login(username=user.email, password=PASSWORD)
 
 
-def test_s53_the_worker_finishes_what_a_crash_left_at_any_step(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_s53_the_worker_finishes_what_a_crash_left_at_any_step(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     order = make_done(alice)
     asked = datetime.now(UTC)
     erasure_asked(alice.pk, asked)
@@ -380,7 +417,9 @@ def test_s53_the_job_waits_a_while_and_begins_where_it_was(alice: User, asked: d
     assert jobs.erase(asked + timedelta(minutes=5)) == ""
 
 
-def test_s53_who_has_to_wait_has_another_turn_and_keeps_nobody_from_theirs(alice: User, asked: datetime) -> None:
+def test_s53_who_has_to_wait_has_another_turn_and_keeps_nobody_from_theirs(
+    alice: User, asked: datetime
+) -> None:
     ben = make_user("Ben")
     order = make_order(paid=True, user_id=alice.pk, email=alice.email)
     erasure_asked(alice.pk, asked)

@@ -71,7 +71,9 @@ def has_passed(client: Client) -> bool:
 # ---- Enrolment
 
 
-def test_the_first_login_enrols_a_telephone_and_shows_ten_recovery_codes_once(client: Client) -> None:
+def test_the_first_login_enrols_a_telephone_and_shows_ten_recovery_codes_once(
+    client: Client,
+) -> None:
     ben = make_user("Ben", role="warehouse")
     answer = client.post(reverse("accounts:login"), {"email": ben.email, "password": PASSWORD})
     assert answer["Location"] == PAGE
@@ -80,10 +82,20 @@ def test_the_first_login_enrols_a_telephone_and_shows_ten_recovery_codes_once(cl
     assert found
     secret = found[1].replace(" ", "")
     assert len(secret) == 32
-    assert client.post(PAGE, {"code": "000000" if now_code() != "000000" else "111111"}).status_code == 422
+    assert (
+        client.post(PAGE, {"code": "000000" if now_code() != "000000" else "111111"}).status_code
+        == 422
+    )
     before = key_of(client)
     codes = client.post(PAGE, {"code": pyotp.TOTP(secret).now(), "next": "/staff/"})
-    assert len(re.findall(r"<li class=\"num\">[A-Z2-9]{4}-[A-Z2-9]{4}-[A-Z2-9]{4}<", codes.content.decode())) == 10
+    assert (
+        len(
+            re.findall(
+                r"<li class=\"num\">[A-Z2-9]{4}-[A-Z2-9]{4}-[A-Z2-9]{4}<", codes.content.decode()
+            )
+        )
+        == 10
+    )
     assert 'href="/staff/"' in codes.content.decode()
     assert "no-store" in codes["Cache-Control"]
     assert key_of(client) != before  # S1
@@ -92,7 +104,9 @@ def test_the_first_login_enrols_a_telephone_and_shows_ten_recovery_codes_once(cl
     assert "10 of 10" in client.get(PAGE).content.decode()
 
 
-def test_nothing_is_written_before_a_code_confirms_it_and_each_session_has_its_own_offer(client: Client) -> None:
+def test_nothing_is_written_before_a_code_confirms_it_and_each_session_has_its_own_offer(
+    client: Client,
+) -> None:
     ben, other = make_user("Ben", password=None, role="support"), Client()
     client.force_login(ben)
     other.force_login(ben)
@@ -102,7 +116,9 @@ def test_nothing_is_written_before_a_code_confirms_it_and_each_session_has_its_o
     assert factors.factor(ben.pk) is None
 
 
-def test_the_picture_holds_the_key_is_kept_by_no_cache_and_is_gone_once_enrolled(client: Client) -> None:
+def test_the_picture_holds_the_key_is_kept_by_no_cache_and_is_gone_once_enrolled(
+    client: Client,
+) -> None:
     ben = make_user("Ben", password=None, role="support")
     client.force_login(ben)
     picture = client.get(reverse("adminpanel:second_factor_picture"))
@@ -150,7 +166,9 @@ def test_s32_it_leads_to_nobody_elses_site(subtests: pytest.Subtests) -> None:
 def test_a_clock_may_be_one_step_off() -> None:
     moment = datetime(2030, 1, 1, 12, 0, 10, tzinfo=UTC)
     taken = {
-        ahead: factors.code_used(make_ann().pk, code_at(moment + timedelta(seconds=30 * ahead)), moment)
+        ahead: factors.code_used(
+            make_ann().pk, code_at(moment + timedelta(seconds=30 * ahead)), moment
+        )
         for ahead in range(-2, 3)
     }
     assert taken == {-2: False, -1: True, 0: True, 1: True, 2: False}
@@ -162,7 +180,10 @@ def test_s17_a_step_is_used_once_and_none_before_it_afterwards(ann: User) -> Non
     assert factors.code_used(ann.pk, present, moment)
     assert not factors.code_used(ann.pk, present, moment)
     assert not factors.code_used(ann.pk, before, moment)
-    assert factors.code_used(ann.pk, f" {code_at(moment + timedelta(seconds=30))[:3]} ", moment) is False
+    assert (
+        factors.code_used(ann.pk, f" {code_at(moment + timedelta(seconds=30))[:3]} ", moment)
+        is False
+    )
 
 
 def test_s17_the_code_that_enrolled_is_used_up(client: Client) -> None:
@@ -182,8 +203,14 @@ def test_s17_fifty_posts_of_one_code_let_one_session_pass(ann: User, tmp_path: P
         barrier.wait()
         return line.post(PAGE, {"code": code})
 
-    with served(tmp_path, workers=2, LIMIT_CODE="1000,0,0,600") as shop, ThreadPoolExecutor(len(sessions)) as pool:
-        lines = [Line(shop, {"stoa_csrf": CSRF, settings.SESSION_COOKIE_NAME: key_of(client)}) for client in sessions]
+    with (
+        served(tmp_path, workers=2, LIMIT_CODE="1000,0,0,600") as shop,
+        ThreadPoolExecutor(len(sessions)) as pool,
+    ):
+        lines = [
+            Line(shop, {"stoa_csrf": CSRF, settings.SESSION_COOKIE_NAME: key_of(client)})
+            for client in sessions
+        ]
         code = now_code()
         statuses = sorted(pool.map(post, lines))
         assert statuses == [303] + [422] * 49
@@ -238,7 +265,9 @@ def test_new_recovery_codes_cost_a_code_and_end_the_old_ones(client: Client, ann
     staff_signed_in(client, ann)
     old = codes_of(ann)
     page = reverse("adminpanel:recovery_codes")
-    assert client.post(page, {"code": now_code()}).status_code == 422  # behind the one that codes_of has used
+    assert (
+        client.post(page, {"code": now_code()}).status_code == 422
+    )  # behind the one that codes_of has used
     with time_machine.travel(time.time() + 90, tick=True):
         shown = client.post(page, {"code": now_code()})
     assert shown.content.decode().count('<li class="num">') == 10
@@ -291,11 +320,15 @@ def test_a_command_resets_it_and_ends_the_sessions(ann: User, client: Client) ->
 
 
 def seconds_left(client: Client) -> int:
-    row = read("test", "SELECT TTL(data) AS seconds FROM sessions WHERE session_key = :key").one(key=key_of(client))
+    row = read("test", "SELECT TTL(data) AS seconds FROM sessions WHERE session_key = :key").one(
+        key=key_of(client)
+    )
     return int(row.seconds) if row else 0
 
 
-def test_s26_a_staff_session_lasts_half_an_hour_and_twelve_hours_at_most(client: Client, ann: User) -> None:
+def test_s26_a_staff_session_lasts_half_an_hour_and_twelve_hours_at_most(
+    client: Client, ann: User
+) -> None:
     client.force_login(ann)
     assert seconds_left(client) > 13 * 24 * 3600  # not past the second factor: a shopper's session
     staff_signed_in(client, ann)
@@ -311,7 +344,9 @@ def test_s26_a_staff_session_lasts_half_an_hour_and_twelve_hours_at_most(client:
     assert 0 < seconds_left(client) <= 120
 
 
-def test_s26_a_press_renews_it_and_a_page_that_refreshes_itself_does_not(client: Client, ann: User) -> None:
+def test_s26_a_press_renews_it_and_a_page_that_refreshes_itself_does_not(
+    client: Client, ann: User
+) -> None:
     staff_signed_in(client, ann)
     with time_machine.travel(time.time() + 300, tick=True):
         quiet = client.get("/staff/", headers={"HX-Request": "true", "X-Refreshes-Itself": "1"})
@@ -324,10 +359,19 @@ def test_s26_a_press_renews_it_and_a_page_that_refreshes_itself_does_not(client:
 
 def demo_staff() -> User:
     login = next(each for each in demo.LOGINS if each.label == "Staff")
-    return User(user_id=login.user_id, email=login.email, name=login.name, role=login.role, demo=True, active=True)
+    return User(
+        user_id=login.user_id,
+        email=login.email,
+        name=login.name,
+        role=login.role,
+        demo=True,
+        active=True,
+    )
 
 
-def test_the_showroom_shows_the_code_of_its_own_staff_and_of_nobody_else(ann_signed_in: Client, ann: User) -> None:
+def test_the_showroom_shows_the_code_of_its_own_staff_and_of_nobody_else(
+    ann_signed_in: Client, ann: User
+) -> None:
     toni = demo_staff()
     moment = datetime.now(UTC)
     factors.enrolled_for_demo(toni, moment)

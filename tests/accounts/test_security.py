@@ -40,7 +40,10 @@ pytestmark = pytest.mark.timeout(300)  # fifty hashes take their time on a small
 LOGIN, REGISTER, RESET = "/account/login/", "/account/register/", "/account/reset/"
 AT_ONCE = 50
 ROW = read("test", "SELECT data, TTL(data) AS seconds FROM sessions WHERE session_key = :key")
-USERS = scan("test", "SELECT user_id, email FROM users WHERE token(user_id) > :start AND token(user_id) <= :end")
+USERS = scan(
+    "test",
+    "SELECT user_id, email FROM users WHERE token(user_id) > :start AND token(user_id) <= :end",
+)
 _addresses = count(int(time.time()) % 2**20 * 2**10)
 
 
@@ -196,7 +199,9 @@ def test_s2_a_request_that_would_get_a_new_key_is_told_that_its_session_has_ende
         return change(*args, **kwargs)
 
     monkeypatch.setattr(operations, "password_changed", late)
-    answer = client.post(reverse("accounts:password"), {"current": PASSWORD, "password": "nine dry badgers"})
+    answer = client.post(
+        reverse("accounts:password"), {"current": PASSWORD, "password": "nine dry badgers"}
+    )
     assert answer.status_code == 403
     assert b"You have signed out" in answer.content
     assert answer.cookies[settings.SESSION_COOKIE_NAME].value == ""
@@ -222,7 +227,10 @@ def test_s3_a_page_that_needs_no_session_touches_none() -> None:
     for where in ("/healthz", "/robots.txt", "/favicon.ico", "/pictures/mug/4f6d7a-e8d9c5.svg"):
         assert client.get(where)["X-Cassandra"] == "statements=0, rounds=0", where
     guest = stranger()
-    statements = [guest.get(where)["X-Cassandra"] for where in ("/help/privacy/", "/help/privacy/", LOGIN, REGISTER)]
+    statements = [
+        guest.get(where)["X-Cassandra"]
+        for where in ("/help/privacy/", "/help/privacy/", LOGIN, REGISTER)
+    ]
     # The categories at the first page of a process, and nothing else.
     assert statements[1:] == ["statements=0, rounds=0"] * 3
 
@@ -239,7 +247,10 @@ def test_s4_a_session_expires_when_idle_and_at_last_in_any_time_zone(
             row = ROW.one(key=key_of(client))
             assert row
             assert 0 <= settings.SESSION_COOKIE_AGE - row.seconds < 60
-            assert int(client.cookies[settings.SESSION_COOKIE_NAME]["max-age"]) == settings.SESSION_COOKIE_AGE
+            assert (
+                int(client.cookies[settings.SESSION_COOKIE_NAME]["max-age"])
+                == settings.SESSION_COOKIE_AGE
+            )
             with time_machine.travel(time.time() + LONGEST - 5, tick=True):
                 client.get(LOGIN)  # at work to the last: the row has five more seconds
             row = ROW.one(key=key_of(client))
@@ -269,7 +280,9 @@ def test_s7_each_cookie_is_this_hosts_alone_and_out_of_scripts_reach(tmp_path: P
     with served(tmp_path, STOA_HTTPS="1", BEHIND_PROXY="1", PUBLIC_URL="https://127.0.0.1") as shop:
         https = {"X-Forwarded-Proto": "https", "Referer": "https://127.0.0.1/"}
         line = Line(shop, {"__Host-stoa_csrf": "a" * 32}, https)
-        assert line.post(LOGIN, {"email": alice.email, "password": PASSWORD}) == HTTPStatus.SEE_OTHER, line.text[:300]
+        assert (
+            line.post(LOGIN, {"email": alice.email, "password": PASSWORD}) == HTTPStatus.SEE_OTHER
+        ), line.text[:300]
         told = dict(each.split("=", 1) for each in line.set_cookies)
     assert {"__Host-stoa_session", "__Host-stoa_device", "__Host-stoa_csrf"} <= set(told)
     for name, rest in told.items():
@@ -290,9 +303,19 @@ def alike(answer: Any, *typed: str) -> tuple[int, dict[str, str], str, dict[str,
             text = text.replace(each, "TYPED")
         return re.sub(r'(value=|x-csrftoken&quot;: &quot;|x-csrftoken": )"[^"]{64}"', "TOKEN", text)
 
-    headers = {name: blank(value) for name, value in answer.headers.items() if name not in ("X-Request-Id", "Expires")}
+    headers = {
+        name: blank(value)
+        for name, value in answer.headers.items()
+        if name not in ("X-Request-Id", "Expires")
+    }
     cookies = {name: str(morsel["max-age"]) for name, morsel in answer.cookies.items()}
-    return answer.status_code, headers, blank(answer.content.decode()), cookies, headers["X-Cassandra"]
+    return (
+        answer.status_code,
+        headers,
+        blank(answer.content.decode()),
+        cookies,
+        headers["X-Cassandra"],
+    )
 
 
 def test_s8_a_login_tells_and_costs_the_same_for_known_and_unknown_addresses() -> None:
@@ -329,7 +352,9 @@ def test_s10_one_address_registered_fifty_times_at_once_makes_one_account(shop: 
     email = fresh_email("race")
     written = [email, email.upper(), email.title()]
     links = [path(operations.registration_link(written[number % 3])) for number in range(AT_ONCE)]
-    lines = at_once(shop, lambda line, n: line.post(links[n], {"name": f"Racer {n}", "password": PASSWORD}))
+    lines = at_once(
+        shop, lambda line, n: line.post(links[n], {"name": f"Racer {n}", "password": PASSWORD})
+    )
     assert Counter(line.status for line in lines) == {303: 1, 200: AT_ONCE - 1}
     winner = next(number for number, line in enumerate(lines) if line.status == 303)
     found = queries.user_by_email(email)
@@ -339,7 +364,9 @@ def test_s10_one_address_registered_fifty_times_at_once_makes_one_account(shop: 
     assert all("Your account is ready" in line.text for line in lines if line.status == 200)
 
 
-def test_s11_a_password_of_any_script_is_taken_as_typed_and_logs_in(subtests: pytest.Subtests) -> None:
+def test_s11_a_password_of_any_script_is_taken_as_typed_and_logs_in(
+    subtests: pytest.Subtests,
+) -> None:
     for password in ("密码密码密码密码", " otter 8", "ж" * 128, "x" * 4096):
         with subtests.test(password=password):
             email = fresh_email("alice")
@@ -349,8 +376,18 @@ def test_s11_a_password_of_any_script_is_taken_as_typed_and_logs_in(subtests: py
             assert log_in(stranger(), email, password).status_code == 303
 
 
-def test_s11_what_is_too_long_short_common_or_ours_is_refused_and_costs_no_hash(subtests: pytest.Subtests) -> None:
-    for password in ("x" * 4097, "ж" * 2049, "seven77", "password1", "qwertyuiop", "stoastoa", "Stoa2026!"):
+def test_s11_what_is_too_long_short_common_or_ours_is_refused_and_costs_no_hash(
+    subtests: pytest.Subtests,
+) -> None:
+    for password in (
+        "x" * 4097,
+        "ж" * 2049,
+        "seven77",
+        "password1",
+        "qwertyuiop",
+        "stoastoa",
+        "Stoa2026!",
+    ):
         with subtests.test(password=password):
             email = fresh_email("alice")
             link = path(operations.registration_link(email))
@@ -358,7 +395,9 @@ def test_s11_what_is_too_long_short_common_or_ours_is_refused_and_costs_no_hash(
             with hashing() as work:
                 assert client.post(link, {"name": "Alice", "password": password}).status_code == 422
                 if len(password) > 2000:
-                    assert log_in(client, make_user(password=None).email, password).status_code == 422
+                    assert (
+                        log_in(client, make_user(password=None).email, password).status_code == 422
+                    )
             assert [call for call in work.calls if call == "verify"] == []
             assert len(work.calls) <= 1  # none but the one of the test's own member
             assert queries.user_by_email(email) is None
@@ -390,7 +429,10 @@ def test_s12_managers_and_the_clipboard_fill_in_passwords() -> None:
 
 def test_s13_of_fifty_guesses_at_once_exactly_ten_are_looked_at(shop: str) -> None:
     alice = make_user()
-    lines = at_once(shop, lambda line, n: line.post(LOGIN, {"email": alice.email, "password": f"guess number {n}"}))
+    lines = at_once(
+        shop,
+        lambda line, n: line.post(LOGIN, {"email": alice.email, "password": f"guess number {n}"}),
+    )
     assert Counter(line.status for line in lines) == {422: 10, 429: AT_ONCE - 10}
     refused = [line for line in lines if line.status == 429]
     assert all(0 < int(line.headers["Retry-After"]) <= 900 for line in refused)
@@ -399,7 +441,11 @@ def test_s13_of_fifty_guesses_at_once_exactly_ten_are_looked_at(shop: str) -> No
 
 def test_s13_unknown_addresses_are_counted_alike(shop: str) -> None:
     nobody = fresh_email()
-    lines = at_once(shop, lambda line, n: line.post(LOGIN, {"email": nobody, "password": f"guess number {n}"}), 20)
+    lines = at_once(
+        shop,
+        lambda line, n: line.post(LOGIN, {"email": nobody, "password": f"guess number {n}"}),
+        20,
+    )
     assert Counter(line.status for line in lines) == {422: 10, 429: 10}
 
 
@@ -435,7 +481,9 @@ def test_s13_a_stranger_locks_nobody_out_who_has_been_here_before(settings: Sett
     for _ in range(5):
         mallory = log_in(stranger(), alice.email, "wrong wrong wrong")
     assert mallory.status_code == 429
-    assert log_in(stranger(), alice.email).status_code == 429  # the right password, in a browser nobody knows
+    assert (
+        log_in(stranger(), alice.email).status_code == 429
+    )  # the right password, in a browser nobody knows
     assert log_in(hers, alice.email).status_code == 303
     assert hers.cookies[settings.DEVICE_COOKIE_NAME].value != cookie.value  # another one each time
     hers.post(reverse("accounts:logout"))
@@ -453,7 +501,9 @@ def test_s13_a_known_browser_is_a_stranger_again_once_the_password_or_all_sessio
     ):
         alice, hers, forged = make_user(), stranger(), stranger()
         assert log_in(hers, alice.email).status_code == 303
-        forged.cookies[settings.DEVICE_COOKIE_NAME] = hers.cookies[settings.DEVICE_COOKIE_NAME].value[:-2] + "xx"
+        forged.cookies[settings.DEVICE_COOKIE_NAME] = (
+            hers.cookies[settings.DEVICE_COOKIE_NAME].value[:-2] + "xx"
+        )
         for _ in range(3):
             log_in(stranger(), alice.email, "wrong wrong wrong")
         assert log_in(forged, alice.email, "wrong wrong wrong").status_code == 429
@@ -466,7 +516,9 @@ def test_s13_whoever_changes_the_password_stays_known(settings: Settings) -> Non
     settings.LIMITS = settings.LIMITS | {"login": (3, 0, 0, 900)}
     alice, hers = make_user(), stranger()
     log_in(hers, alice.email)
-    changed = hers.post(reverse("accounts:password"), {"current": PASSWORD, "password": "nine dry badgers"})
+    changed = hers.post(
+        reverse("accounts:password"), {"current": PASSWORD, "password": "nine dry badgers"}
+    )
     assert changed.status_code == 303
     for _ in range(3):
         log_in(stranger(), alice.email, "wrong wrong wrong")
@@ -508,20 +560,31 @@ def test_s14_of_fifty_at_once_exactly_so_many_resets_registrations_and_order_loo
         with subtests.test(where):
             typed = {"email": make_user().email, **form}
             lines = at_once(shop, lambda line, _, where=where, typed=typed: line.post(where, typed))  # type: ignore[misc]
-            assert Counter(line.status for line in lines) == {status: let_through, 429: AT_ONCE - let_through}
+            assert Counter(line.status for line in lines) == {
+                status: let_through,
+                429: AT_ONCE - let_through,
+            }
             assert all(int(line.headers["Retry-After"]) > 0 for line in lines if line.status == 429)
 
 
-def test_s14_an_order_cannot_be_guessed_by_its_number_nor_by_its_address(settings: Settings) -> None:
+def test_s14_an_order_cannot_be_guessed_by_its_number_nor_by_its_address(
+    settings: Settings,
+) -> None:
     settings.LIMITS = settings.LIMITS | {"lookup": (3, 0, 0, 900)}
     email = fresh_email("ada")
     order = make_order(email=email)
-    guesses = [stranger().post("/orders/", {"number": order.number, "email": fresh_email()}) for _ in range(4)]
+    guesses = [
+        stranger().post("/orders/", {"number": order.number, "email": fresh_email()})
+        for _ in range(4)
+    ]
     assert [answer.status_code for answer in guesses] == [422] * 3 + [429]
     other = make_order(email=email)
     numbers = ["2222-2222", "3333-3333", "4444-4444"]
     for number in numbers:
-        assert stranger().post("/orders/", {"number": number, "email": email}).status_code in (422, 303)
+        assert stranger().post("/orders/", {"number": number, "email": email}).status_code in (
+            422,
+            303,
+        )
     assert stranger().post("/orders/", {"number": other.number, "email": email}).status_code == 429
 
 
@@ -529,7 +592,8 @@ def test_s14_suggestions_are_limited_generously(settings: Settings) -> None:
     settings.LIMITS = settings.LIMITS | {"suggestions": (0, 20, 0, 3600)}
     client = stranger()
     statuses = [
-        client.get("/search/suggest", {"q": "mu"}, headers={"HX-Request": "true"}).status_code for _ in range(22)
+        client.get("/search/suggest", {"q": "mu"}, headers={"HX-Request": "true"}).status_code
+        for _ in range(22)
     ]
     assert statuses == [200] * 20 + [429] * 2
     assert stranger().get("/search/suggest", {"q": "mu"}).status_code == 200

@@ -47,7 +47,13 @@ def test_s3_a_made_up_cookie_writes_nothing_and_reads_once(client: Client) -> No
 
 
 def test_s3_what_cannot_be_a_key_is_not_even_looked_up(subtests: pytest.Subtests) -> None:
-    for nonsense in ("short", "x" * 5000, "ü" * 32, "../../etc/passwd-and-more-of-it..", "\x00" * 32):
+    for nonsense in (
+        "short",
+        "x" * 5000,
+        "ü" * 32,
+        "../../etc/passwd-and-more-of-it..",
+        "\x00" * 32,
+    ):
         with subtests.test(nonsense[:40]):
             with metered() as meter:
                 assert SessionStore(nonsense).get(SESSION_KEY) is None
@@ -95,7 +101,9 @@ def test_s2_a_request_under_way_cannot_revive_a_session_that_has_ended() -> None
     assert row_of(slow.session_key) is None
 
 
-def test_s2_whoever_logged_out_meanwhile_is_told_so_on_a_page(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_s2_whoever_logged_out_meanwhile_is_told_so_on_a_page(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client.force_login(make_user())
     # The same session ends, elsewhere, while this request is at work.
     key = cookie_of(client)
@@ -106,7 +114,9 @@ def test_s2_whoever_logged_out_meanwhile_is_told_so_on_a_page(client: Client, mo
         save(self, must_create)
 
     monkeypatch.setattr(SessionStore, "save", late)
-    with time_machine.travel(time.time() + 7200, tick=True):  # due to be renewed, so the request saves it
+    with time_machine.travel(
+        time.time() + 7200, tick=True
+    ):  # due to be renewed, so the request saves it
         answer = client.get(reverse("accounts:register"))
     assert answer.status_code == 403
     assert b"You have signed out" in answer.content
@@ -114,7 +124,9 @@ def test_s2_whoever_logged_out_meanwhile_is_told_so_on_a_page(client: Client, mo
     assert row_of(key) is None
 
 
-def test_s4_the_expiry_is_the_rows_ttl_in_any_time_zone(settings: Settings, subtests: pytest.Subtests) -> None:
+def test_s4_the_expiry_is_the_rows_ttl_in_any_time_zone(
+    settings: Settings, subtests: pytest.Subtests
+) -> None:
     for zone in ("America/Chicago", "Europe/Dublin", "Pacific/Auckland"):
         with subtests.test(zone):
             settings.TIME_ZONE = zone
@@ -134,13 +146,18 @@ def test_s4_an_expiry_in_the_past_ends_the_session_and_does_not_keep_it_for_ever
     assert row_of(store.session_key) is None
 
 
-def test_s4_an_active_session_is_renewed_at_most_hourly_and_not_beyond_90_days(client: Client) -> None:
+def test_s4_an_active_session_is_renewed_at_most_hourly_and_not_beyond_90_days(
+    client: Client,
+) -> None:
     client.force_login(make_user())
     key = cookie_of(client)
     now = time.time()
     assert settings.SESSION_COOKIE_NAME not in client.get(reverse("accounts:register")).cookies
     with time_machine.travel(now + 3700, tick=True):
-        assert client.get(reverse("accounts:register")).cookies[settings.SESSION_COOKIE_NAME].value == key
+        assert (
+            client.get(reverse("accounts:register")).cookies[settings.SESSION_COOKIE_NAME].value
+            == key
+        )
         assert settings.SESSION_COOKIE_NAME not in client.get(reverse("accounts:register")).cookies
     with time_machine.travel(now + LONGEST - 600, tick=True):
         client.get(reverse("accounts:register"))

@@ -16,16 +16,24 @@ from tests.house.rooms import ROOT
 
 
 @pytest.mark.django_db
-def test_what_objects_has_made_goes_after_a_test_and_what_other_tests_have_made_stays(django_user_model: Any) -> None:
+def test_what_objects_has_made_goes_after_a_test_and_what_other_tests_have_made_stays(
+    django_user_model: Any,
+) -> None:
     ours = make_user()
-    theirs = django_user_model.objects.create_user(email=f"ada-{uuid4().hex}@example.com", password=PASSWORD)
-    call_command("flush", interactive=False, verbosity=0)  # as Django does after each test that is marked so
+    theirs = django_user_model.objects.create_user(
+        email=f"ada-{uuid4().hex}@example.com", password=PASSWORD
+    )
+    call_command(
+        "flush", interactive=False, verbosity=0
+    )  # as Django does after each test that is marked so
     assert queries.user_by_email(ours.email) == ours
     assert queries.user_by_email(theirs.email) is None
     assert queries.user(theirs.pk) is None
 
 
-def test_a_file_that_knows_only_django_and_pytest_django_passes_in_a_process_and_a_keyspace_of_its_own() -> None:
+def test_a_file_that_knows_only_django_and_pytest_django_passes_in_a_process_and_a_keyspace_of_its_own() -> (
+    None
+):
     ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     command = [sys.executable, "-m", "pytest", "-q", "tests/accounts/stock.py"]
     ran = subprocess.run(command, cwd=ROOT, env=ours, capture_output=True, text=True, check=False)

@@ -59,7 +59,9 @@ def test_what_cannot_be_is_refused_before_anything_is_written(subtests: pytest.S
         with subtests.test(given=given):
             email = fresh()
             with pytest.raises(error):
-                User.objects.create_user(**{"email": email} | given if "username" not in given else given)
+                User.objects.create_user(
+                    **{"email": email} | given if "username" not in given else given
+                )
             assert queries.user_by_email(email) is None
     with pytest.raises(ValueError, match="is_superuser"):
         User.objects.create_superuser(email=fresh(), is_superuser=False)
@@ -67,10 +69,24 @@ def test_what_cannot_be_is_refused_before_anything_is_written(subtests: pytest.S
 
 def test_nothing_is_a_queryset(subtests: pytest.Subtests) -> None:
     for manager in (User.objects, User._default_manager, User._base_manager):
-        for name in ("all", "filter", "create", "count", "first", "get_or_create", "get_queryset", "bulk_create"):
+        for name in (
+            "all",
+            "filter",
+            "create",
+            "count",
+            "first",
+            "get_or_create",
+            "get_queryset",
+            "bulk_create",
+        ):
             with subtests.test(name), pytest.raises(AttributeError, match="no queryset"):
                 getattr(manager, name)
-    for by in ({}, {"name": "Ada"}, {"email": "a@example.com", "name": "Ada"}, {"email__iexact": "a@example.com"}):
+    for by in (
+        {},
+        {"name": "Ada"},
+        {"email": "a@example.com", "name": "Ada"},
+        {"email__iexact": "a@example.com"},
+    ):
         with subtests.test(by=by), pytest.raises(TypeError, match="found by email"):
             User.objects.get(**by)
     with pytest.raises(AttributeError):
@@ -80,7 +96,9 @@ def test_nothing_is_a_queryset(subtests: pytest.Subtests) -> None:
 # ---- Saving
 
 
-def test_another_password_is_written_by_save_and_only_where_the_one_that_was_read_still_is() -> None:
+def test_another_password_is_written_by_save_and_only_where_the_one_that_was_read_still_is() -> (
+    None
+):
     alice, client = make_user(), Client()
     client.force_login(alice)
     late = stored(alice)
@@ -88,7 +106,9 @@ def test_another_password_is_written_by_save_and_only_where_the_one_that_was_rea
     assert stored(alice).check_password(PASSWORD)
     alice.save()
     assert stored(alice).check_password(NEW)
-    assert client.get("/account/").status_code == 302  # what follows a new password follows this one
+    assert (
+        client.get("/account/").status_code == 302
+    )  # what follows a new password follows this one
     assert "password" in mails_to(alice.email)[-1].subject
     late.name, late.password = "Late", alice.password + "x"
     with pytest.raises(ChangedMeanwhile):
@@ -115,7 +135,12 @@ def test_save_writes_what_was_set_and_nothing_that_another_has_changed_meanwhile
 
 def test_what_save_cannot_write_is_refused_as_a_whole(subtests: pytest.Subtests) -> None:
     alice = make_user()
-    for column, value in (("email", fresh()), ("active", False), ("demo", True), ("addresses", {"1": {"name": "A"}})):
+    for column, value in (
+        ("email", fresh()),
+        ("active", False),
+        ("demo", True),
+        ("addresses", {"1": {"name": "A"}}),
+    ):
         with subtests.test(column):
             found = stored(alice)
             found.name = "Mallory"
@@ -134,7 +159,13 @@ def test_what_save_cannot_write_is_refused_as_a_whole(subtests: pytest.Subtests)
         with pytest.raises(CannotSave):
             blind()
     kept = stored(alice)
-    assert (kept.name, kept.email, kept.role, kept.active, kept.demo) == ("Alice", alice.email, "", True, False)
+    assert (kept.name, kept.email, kept.role, kept.active, kept.demo) == (
+        "Alice",
+        alice.email,
+        "",
+        True,
+        False,
+    )
     assert not kept.addresses
 
 
@@ -169,7 +200,9 @@ class DearerHasher(CheapArgon2PasswordHasher):
 # ---- Permissions
 
 
-def test_a_permission_is_what_the_page_of_its_name_says_of_a_role(subtests: pytest.Subtests) -> None:
+def test_a_permission_is_what_the_page_of_its_name_says_of_a_role(
+    subtests: pytest.Subtests,
+) -> None:
     assert len(WHO_MAY) >= 28
     for role in ("", *ROLES):
         with subtests.test(role):
@@ -181,15 +214,30 @@ def test_a_permission_is_what_the_page_of_its_name_says_of_a_role(subtests: pyte
 
 
 def test_there_is_no_other_permission_and_an_admin_has_all(subtests: pytest.Subtests) -> None:
-    for role, has in (("", False), ("support", False), ("admin", True), ("owner of the world", False)):
+    for role, has in (
+        ("", False),
+        ("support", False),
+        ("admin", True),
+        ("owner of the world", False),
+    ):
         user: Any = User(user_id=uuid4(), role=role, active=True, demo=False)
-        for name in ("orders.change_order", "adminpanel", "adminpanel.", ".", "", "home", "accounts.profile"):
+        for name in (
+            "orders.change_order",
+            "adminpanel",
+            "adminpanel.",
+            ".",
+            "",
+            "home",
+            "accounts.profile",
+        ):
             with subtests.test(role=role, name=name):
                 assert user.has_perm(name) is has
         assert user.has_module_perms("orders") is has
     assert not User(user_id=uuid4(), role="admin", active=False).has_perm("adminpanel.people")
     assert not AnonymousUser().has_perm("adminpanel.board")
     with override_settings(DEMO=False):
-        assert not User(user_id=uuid4(), role="admin", active=True, demo=True).has_perm("adminpanel.people")
+        assert not User(user_id=uuid4(), role="admin", active=True, demo=True).has_perm(
+            "adminpanel.people"
+        )
     with pytest.raises(ValueError, match="iterable"):
         user.has_perms("adminpanel.board")

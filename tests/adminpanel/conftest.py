@@ -22,13 +22,17 @@ _LONG_AGO = datetime(1999, 1, 1, 12, tzinfo=UTC)
 _minutes = count()
 
 
-def make_order(*moves: str, now: datetime | None = None, name: str = "Sam Shopper", quantity: int = 2) -> Order:
+def make_order(
+    *moves: str, now: datetime | None = None, name: str = "Sam Shopper", quantity: int = 2
+) -> Order:
     """An order of one line, to which these things have happened since: "paid", "packed" …"""
     now = now or _LONG_AGO + timedelta(minutes=next(_minutes))
     product = make_product("Mug", options={"Colour": ["Olive"]})
     variant = product.variants[0]
     make_stock(10, product_id=product.product_id, variant_id=variant.variant_id)
-    address = Address(name=name, street="Hauptstraße 1", postal_code="10115", city="Berlin", country="DE")
+    address = Address(
+        name=name, street="Hauptstraße 1", postal_code="10115", city="Berlin", country="DE"
+    )
     line = QuotedLine(
         product_id=product.product_id,
         variant_id=variant.variant_id,
@@ -58,7 +62,9 @@ def make_order(*moves: str, now: datetime | None = None, name: str = "Sam Shoppe
         if move == "paid":
             order = make_payment(order)
         else:
-            order = operations.order_moved(order, Transition(move, actor="system", at=datetime.now(UTC)))
+            order = operations.order_moved(
+                order, Transition(move, actor="system", at=datetime.now(UTC))
+            )
     return order
 
 

@@ -16,12 +16,33 @@ from tests.house.addresses import ROUTES, WHO_MAY
 
 # What is there to be looked at; and presses, by the page that each belongs to.
 LOOKS = {
-    *("board", "find", "order", "second_factor", "second_factor_picture", "people", "person", "log", "sales", "worker"),
+    *(
+        "board",
+        "find",
+        "order",
+        "second_factor",
+        "second_factor_picture",
+        "people",
+        "person",
+        "log",
+        "sales",
+        "worker",
+    ),
     "promotions",
 }
 PRESSES = {
     "order": {
-        *("move", "note", "pack", "parcel", "sent_back", "return_refund", "refund", "lines", "door"),
+        *(
+            "move",
+            "note",
+            "pack",
+            "parcel",
+            "sent_back",
+            "return_refund",
+            "refund",
+            "lines",
+            "door",
+        ),
         *("received", "money_sent"),
     },
     "person": {"person_role", "person_sessions_end", "person_factor_reset"},
@@ -29,7 +50,11 @@ PRESSES = {
     "second_factor": {"recovery_codes"},
     "promotions": {"promotion_make", "promotion_end"},
 }
-STAFF = {each.name.removeprefix("adminpanel:"): each for each in ROUTES if each.name.startswith("adminpanel:")}
+STAFF = {
+    each.name.removeprefix("adminpanel:"): each
+    for each in ROUTES
+    if each.name.startswith("adminpanel:")
+}
 
 
 @pytest.fixture
@@ -56,11 +81,16 @@ def test_s24_a_shopper_who_asks_is_entered_in_both_logs(
         answer = client.get(reverse("adminpanel:people"))
     assert f"user {shopper.pk}, no staff, asked for adminpanel:people" in caplog.text
     (entry,) = of_today(shopper, audit.ACCOUNTS)
-    assert (entry.act, entry.outcome) == ("adminpanel:people", "refused: no such page for a shopper (404)")
+    assert (entry.act, entry.outcome) == (
+        "adminpanel:people",
+        "refused: no such page for a shopper (404)",
+    )
     assert str(entry.request_id) == answer["X-Request-Id"]
 
 
-def test_s24_who_goes_on_asking_does_not_fill_the_audit_log(client: Client, shopper: User, settings: Settings) -> None:
+def test_s24_who_goes_on_asking_does_not_fill_the_audit_log(
+    client: Client, shopper: User, settings: Settings
+) -> None:
     settings.LIMITS = settings.LIMITS | {"password": (3, 0, 0, 60)}
     assert [client.get(reverse("adminpanel:people")).status_code for _ in range(6)] == [404] * 6
     assert len(of_today(shopper, audit.ACCOUNTS)) == 3
@@ -78,5 +108,8 @@ def test_s20_a_look_at_where_one_presses_leads_to_the_page(admin: Client) -> Non
 
 
 def test_there_is_nothing_to_press_on_an_order_or_a_person_that_nobody_has(admin: Client) -> None:
-    pressed = {name: admin.post(STAFF[name].path).status_code for name in PRESSES["order"] | PRESSES["person"]}
+    pressed = {
+        name: admin.post(STAFF[name].path).status_code
+        for name in PRESSES["order"] | PRESSES["person"]
+    }
     assert pressed == dict.fromkeys(pressed, 404)

@@ -32,7 +32,9 @@ def numbers(text: str) -> list[str]:
     return re.findall(r'id="order-([0-9A-Z-]+)"', text)
 
 
-def test_x73_it_shows_the_orders_to_pack_the_oldest_first_and_counts_the_open_ones(staff: Client) -> None:
+def test_x73_it_shows_the_orders_to_pack_the_oldest_first_and_counts_the_open_ones(
+    staff: Client,
+) -> None:
     first, second = make_order("paid"), make_order("paid")
     answer = staff.get(BOARD)
     text = answer.content.decode()
@@ -48,7 +50,9 @@ def test_x73_it_shows_the_orders_to_pack_the_oldest_first_and_counts_the_open_on
     assert "€" in text
 
 
-def test_x73_more_than_500_are_not_counted_further(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_x73_more_than_500_are_not_counted_further(
+    staff: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("orders.queries.board_counts", lambda: {"to_pack": Count(500, more=True)})
     assert '<span class="tally__count">500+</span>To pack' in staff.get(BOARD).content.decode()
 
@@ -67,7 +71,9 @@ def test_an_order_stands_in_the_column_of_its_state_alone(staff: Client) -> None
         assert not {order.number for key, order in made.items() if key != column} & set(shown)
 
 
-def test_x24_the_column_and_the_page_stand_in_the_address(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_x24_the_column_and_the_page_stand_in_the_address(
+    staff: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(queries, "PAGE_LENGTH", 2)
     for _ in range(3):
         make_order("paid", "held")
@@ -91,7 +97,13 @@ def test_x24_the_column_and_the_page_stand_in_the_address(staff: Client, monkeyp
 
 def test_what_it_does_not_understand_shows_the_orders_to_pack(staff: Client) -> None:
     violations = []
-    for query in ("column=nowhere", "column=", "after=forged&column=to_pack", "after=%00", "column=to_pack&column=x"):
+    for query in (
+        "column=nowhere",
+        "column=",
+        "after=forged&column=to_pack",
+        "after=%00",
+        "column=to_pack&column=x",
+    ):
         answer = staff.get(f"{BOARD}?{query}", follow=True)
         if answer.status_code != 200 or "<h1>Orders</h1>" not in answer.content.decode():
             violations.append(f"{query}: {answer.status_code}")
@@ -118,7 +130,9 @@ def test_x73_a_new_order_appears_without_a_reload(staff: Client) -> None:
     assert order.number in numbers(part)
 
 
-def test_a_board_that_has_not_changed_sends_nothing(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_board_that_has_not_changed_sends_nothing(
+    staff: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(queries.Board, "fingerprint", "the same minute")
     make_order("paid")
     answer = staff.get(poll_address(staff.get(BOARD).content.decode()), headers=HTMX)
@@ -131,14 +145,21 @@ def test_what_is_seen_depends_on_orders_counts_and_ages(staff: Client) -> None:
     now = datetime.now(UTC)
     board = queries.board("to_pack", "", now)
     assert board.fingerprint == queries.Board(**(vars(board) | {"now": now})).fingerprint
-    assert board.fingerprint != queries.Board(**(vars(board) | {"now": now + timedelta(minutes=1)})).fingerprint
-    assert board.fingerprint != queries.Board(**(vars(board) | {"rows": board.rows[1:]})).fingerprint
+    assert (
+        board.fingerprint
+        != queries.Board(**(vars(board) | {"now": now + timedelta(minutes=1)})).fingerprint
+    )
+    assert (
+        board.fingerprint != queries.Board(**(vars(board) | {"rows": board.rows[1:]})).fingerprint
+    )
 
 
 def test_an_order_that_waits_for_over_two_days_is_marked(staff: Client) -> None:
     now = datetime.now(UTC)
     order = make_order("paid")
-    late = next(row for row in queries.board("to_pack", "", now).rows if row.ticket.number == order.number)
+    late = next(
+        row for row in queries.board("to_pack", "", now).rows if row.ticket.number == order.number
+    )
     assert late.late
     assert not queries._late(late.ticket, late.ticket.placed_at + timedelta(hours=47))
 

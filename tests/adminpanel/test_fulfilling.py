@@ -48,7 +48,9 @@ def arrived() -> Order:
 
 @pytest.fixture
 def asked(arrived: Order) -> Order:
-    return operations.return_requested(arrived, {1: 2}, "Too small", actor="shopper", now=datetime.now(UTC))
+    return operations.return_requested(
+        arrived, {1: 2}, "Too small", actor="shopper", now=datetime.now(UTC)
+    )
 
 
 # ---- Parcels
@@ -77,7 +79,9 @@ def test_a_parcel_is_packed_and_sent_with_its_number(staff: Client, ann: User) -
 
 
 @pytest.mark.parametrize(("event", "state"), [("unpacked", "cancelled"), ("shipped", "shipped")])
-def test_a_packed_parcel_is_taken_apart_or_sent_without_a_number(staff: Client, event: str, state: str) -> None:
+def test_a_packed_parcel_is_taken_apart_or_sent_without_a_number(
+    staff: Client, event: str, state: str
+) -> None:
     order = make_order("paid", "packed")
     assert staff.post(url("parcel", order, "1"), seen(order, event=event)).status_code == 303
     assert now_of(order).parcels()[0].state == state
@@ -101,7 +105,11 @@ def test_x60_a_number_that_will_not_do_is_told_beside_its_field_and_kept(staff: 
             f'value="{typed}"',
             "Enter a whole number from 0 to 2",
         )
-        violations += [f"{typed}: no {each} in the page" for each in told if each not in answer.content.decode()]
+        violations += [
+            f"{typed}: no {each} in the page"
+            for each in told
+            if each not in answer.content.decode()
+        ]
         if answer.status_code != 422:
             violations.append(f"{typed}: {answer.status_code}")
         if now_of(order) != order:
@@ -114,7 +122,10 @@ def test_an_empty_parcel_and_a_wrong_number_of_a_carrier_are_told(staff: Client)
     order = make_order("paid")
     house = next(iter(order.left_to_pack))
     empty = staff.post(url("pack", order, house), seen(order, line_1="0"))
-    assert (empty.status_code, "Enter a number for at least one thing" in empty.content.decode()) == (422, True)
+    assert (
+        empty.status_code,
+        "Enter a number for at least one thing" in empty.content.decode(),
+    ) == (422, True)
     order = operations.order_moved(order, Transition("packed", actor="Ben", at=datetime.now(UTC)))
     wrong = staff.post(url("parcel", order, "1"), seen(order, event="shipped", tracking="<b>"))
     assert wrong.status_code == 422
@@ -126,7 +137,9 @@ def test_an_empty_parcel_and_a_wrong_number_of_a_carrier_are_told(staff: Client)
 def test_x73_a_stale_press_is_told_who_was_faster_and_what_it_had_typed(staff: Client) -> None:
     order = make_order("paid", "packed")
     operations.parcel_shipped(order, "1", "DHL", "FIRST", actor="Ben", now=datetime.now(UTC))
-    answer = staff.post(url("parcel", order, "1"), seen(order, event="shipped", tracking="SECOND"), headers=HTMX)
+    answer = staff.post(
+        url("parcel", order, "1"), seen(order, event="shipped", tracking="SECOND"), headers=HTMX
+    )
     text = answer.content.decode()
     assert answer.status_code == 409
     assert "Ben changed it" in text
@@ -177,7 +190,10 @@ def test_a_return_is_agreed_to_received_and_refunded(desk: Client, asked: Order)
     text = text_of(desk, asked)
     for told in ("Return 1", "Too small", "Waits for an answer", "Returns waiting"):
         assert told in text, told
-    assert desk.post(url("sent_back", asked, "1"), seen(asked, event="return_approved")).status_code == 303
+    assert (
+        desk.post(url("sent_back", asked, "1"), seen(asked, event="return_approved")).status_code
+        == 303
+    )
     agreed = now_of(asked)
     assert desk.post(url("sent_back", asked, "1"), seen(agreed, line_1="1")).status_code == 303
     received = now_of(asked)
@@ -187,7 +203,11 @@ def test_a_return_is_agreed_to_received_and_refunded(desk: Client, asked: Order)
     sent = seen(received, line_1="2", reason="It is back with us")
     assert desk.post(url("return_refund", asked, "1"), sent).status_code == 303
     done = now_of(asked)
-    assert (done.returns[0].state, done.refunded, done.column) == ("refunded", Money(24, "EUR"), "done")
+    assert (done.returns[0].state, done.refunded, done.column) == (
+        "refunded",
+        Money(24, "EUR"),
+        "done",
+    )
     assert url("return_refund", asked, "1") not in text_of(desk, done)
 
 
@@ -216,7 +236,10 @@ def test_money_goes_back_for_lines_with_the_delivery(desk: Client) -> None:
     sent = seen(order, line_1="1", delivery="on", reason="One was broken")
     assert desk.post(url("refund", order), sent).status_code == 303
     done = now_of(order)
-    assert (done.refunded, done.payment) == (Money(12, "EUR") + order.delivery, "partially_refunded")
+    assert (done.refunded, done.payment) == (
+        Money(12, "EUR") + order.delivery,
+        "partially_refunded",
+    )
     (refund,) = done.refunds
     assert (refund.lines, refund.reason) == ({1: 1}, "One was broken")
     text = text_of(desk, done)
@@ -226,7 +249,10 @@ def test_money_goes_back_for_lines_with_the_delivery(desk: Client) -> None:
 
 def test_money_goes_back_for_nothing_in_particular(desk: Client) -> None:
     order = make_order("paid")
-    assert desk.post(url("refund", order), seen(order, amount="3,50", reason="Sorry")).status_code == 303
+    assert (
+        desk.post(url("refund", order), seen(order, amount="3,50", reason="Sorry")).status_code
+        == 303
+    )
     assert now_of(order).refunded == Money("3.50", "EUR")
 
 
@@ -245,7 +271,9 @@ def test_a_refund_that_will_not_do_is_told_and_kept(desk: Client) -> None:
     ):
         answer = desk.post(url("refund", order), seen(order, **sent))
         kept = (told, *(f'value="{value}"' for value in sent.values()))
-        violations += [f"{sent}: no {each} in the page" for each in kept if each not in answer.content.decode()]
+        violations += [
+            f"{sent}: no {each} in the page" for each in kept if each not in answer.content.decode()
+        ]
         if answer.status_code != 422:
             violations.append(f"{sent}: {answer.status_code}")
         if now_of(order) != order:
@@ -270,7 +298,10 @@ def test_an_unpaid_order_has_nothing_to_give_back(desk: Client) -> None:
 def test_the_delivery_goes_back_once(desk: Client) -> None:
     order = make_order("paid")
     assert 'id="refund-delivery"' in text_of(desk, order)
-    assert desk.post(url("refund", order), seen(order, delivery="on", reason="Late")).status_code == 303
+    assert (
+        desk.post(url("refund", order), seen(order, delivery="on", reason="Late")).status_code
+        == 303
+    )
     done = now_of(order)
     assert (done.refunded, done.events[1].details["delivery"]) == (order.delivery, True)
     assert 'id="refund-delivery"' not in text_of(desk, done)
@@ -288,7 +319,9 @@ def test_what_was_taken_out_before_it_was_paid_is_not_given_back(desk: Client) -
     operations.payment_started(placed, "http://testserver", datetime.now(UTC))
     order = operations.order_changed(now_of(placed), {1: 2}, actor="shopper", now=datetime.now(UTC))
     assert not order.refunds, "nothing was paid yet"
-    order, _ = operations.money_received(order, order.total, key=str(uuid4()), actor="Bea", now=datetime.now(UTC))
+    order, _ = operations.money_received(
+        order, order.total, key=str(uuid4()), actor="Bea", now=datetime.now(UTC)
+    )
     assert desk.post(url("refund", order), seen(order, line_1="3", reason="All")).status_code == 422
     assert desk.post(url("refund", order), seen(order, line_1="2", reason="All")).status_code == 303
     done = now_of(order)
@@ -299,13 +332,19 @@ def test_what_was_taken_out_before_it_was_paid_is_not_given_back(desk: Client) -
 def test_what_was_taken_out_and_paid_back_is_counted_once(desk: Client) -> None:
     order = make_order("paid", quantity=3)
     changed = operations.order_changed(order, {1: 2}, actor="shopper", now=datetime.now(UTC))
-    assert desk.post(url("refund", order), seen(changed, line_1="3", reason="All")).status_code == 422
-    assert desk.post(url("refund", order), seen(changed, line_1="2", reason="All")).status_code == 303
+    assert (
+        desk.post(url("refund", order), seen(changed, line_1="3", reason="All")).status_code == 422
+    )
+    assert (
+        desk.post(url("refund", order), seen(changed, line_1="2", reason="All")).status_code == 303
+    )
     assert now_of(order).refunded == order.total - order.delivery
 
 
 @pytest.mark.parametrize("state", ["requested", "approved", "rejected", "refunded"])
-def test_only_what_has_arrived_with_us_is_refunded_and_once(desk: Client, asked: Order, state: str) -> None:
+def test_only_what_has_arrived_with_us_is_refunded_and_once(
+    desk: Client, asked: Order, state: str
+) -> None:
     now = datetime.now(UTC)
     if state == "rejected":
         asked = operations.return_rejected(asked, "1", actor="Ann", now=now, note="Worn")
@@ -313,7 +352,9 @@ def test_only_what_has_arrived_with_us_is_refunded_and_once(desk: Client, asked:
         asked = operations.return_approved(asked, "1", actor="Ann", now=now)
     if state == "refunded":
         asked = operations.return_received(asked, "1", {1: 2}, actor="Ann", now=now)
-        asked = operations.refund_decided(asked, Money(12, "EUR"), {1: 1}, "Back", actor="Bea", now=now, return_id="1")
+        asked = operations.refund_decided(
+            asked, Money(12, "EUR"), {1: 1}, "Back", actor="Bea", now=now, return_id="1"
+        )
     assert asked.returns[0].state == state
     before = now_of(asked)
     answer = desk.post(url("return_refund", asked, "1"), seen(before, line_1="1", reason="Back"))
@@ -337,7 +378,9 @@ def by_transfer() -> Order:
     product = make_product()
     make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     draft = make_draft((product, 1))
-    placed = operations.order_placed(type(draft)(**{**vars(draft), "payment_method": "transfer"}), datetime.now(UTC))
+    placed = operations.order_placed(
+        type(draft)(**{**vars(draft), "payment_method": "transfer"}), datetime.now(UTC)
+    )
     operations.payment_started(placed, "http://testserver", datetime.now(UTC))
     return now_of(placed)
 
@@ -358,8 +401,12 @@ def test_a_transfer_is_noted_once_and_confirms_the_order(desk: Client) -> None:
 def test_money_that_nobody_but_staff_can_send_waits_for_them(desk: Client, staff: Client) -> None:
     order = by_transfer()
     press = str(uuid4())
-    paid, _ = operations.money_received(order, order.total, key=press, actor="Ann", now=datetime.now(UTC))
-    gone = operations.order_moved(paid, Transition("cancelled", actor="shopper", at=datetime.now(UTC)))
+    paid, _ = operations.money_received(
+        order, order.total, key=press, actor="Ann", now=datetime.now(UTC)
+    )
+    gone = operations.order_moved(
+        paid, Transition("cancelled", actor="shopper", at=datetime.now(UTC))
+    )
     (owed,) = gone.owed
     assert "I have sent them" in text_of(desk, gone)
     assert "I have sent them" not in text_of(staff, gone)
@@ -376,7 +423,11 @@ def test_something_is_taken_out_and_its_money_goes_back(staff: Client) -> None:
     order = make_order("paid")
     assert staff.post(url("lines", order), seen(order, line_1="1")).status_code == 303
     done = now_of(order)
-    assert (done.item_count, done.total, done.refunded) == (1, order.total - Money(12, "EUR"), Money(12, "EUR"))
+    assert (done.item_count, done.total, done.refunded) == (
+        1,
+        order.total - Money(12, "EUR"),
+        Money(12, "EUR"),
+    )
     text = text_of(staff, done)
     assert "1 × €12.00" in text
     assert "1 item<" in text
@@ -385,7 +436,11 @@ def test_something_is_taken_out_and_its_money_goes_back(staff: Client) -> None:
 def test_a_change_that_is_none_is_told(staff: Client) -> None:
     violations = []
     order = make_order("paid")
-    for typed, told in (("0", "Nothing would be left"), ("2", "Nothing is different"), ("3", "from 0 to 2")):
+    for typed, told in (
+        ("0", "Nothing would be left"),
+        ("2", "Nothing is different"),
+        ("3", "from 0 to 2"),
+    ):
         answer = staff.post(url("lines", order), seen(order, line_1=typed))
         if answer.status_code != 422 or told not in answer.content.decode():
             violations.append(f"{typed}: {answer.status_code}, or not told: {told}")
@@ -397,14 +452,25 @@ def test_a_change_that_is_none_is_told(staff: Client) -> None:
 
 def test_what_is_packed_stays(staff: Client) -> None:
     order = make_order("paid")
-    order = operations.parcel_packed(order, next(iter(order.left_to_pack)), {1: 1}, actor="Ben", now=datetime.now(UTC))
+    order = operations.parcel_packed(
+        order, next(iter(order.left_to_pack)), {1: 1}, actor="Ben", now=datetime.now(UTC)
+    )
     answer = staff.post(url("lines", order), seen(order, line_1="0"))
-    assert (answer.status_code, "1 of it are packed already" in answer.content.decode()) == (422, True)
+    assert (answer.status_code, "1 of it are packed already" in answer.content.decode()) == (
+        422,
+        True,
+    )
 
 
 def test_an_order_goes_to_another_door(staff: Client) -> None:
     order = make_order("paid")
-    there = {"country": "DE", "name": "Sam Shopper", "street": "Hof 2", "postal_code": "10115", "city": "Berlin"}
+    there = {
+        "country": "DE",
+        "name": "Sam Shopper",
+        "street": "Hof 2",
+        "postal_code": "10115",
+        "city": "Berlin",
+    }
     assert staff.post(url("door", order), seen(order, **there)).status_code == 303
     assert now_of(order).delivery_address.street == "Hof 2"
     wrong = staff.post(url("door", order), seen(now_of(order), **(there | {"postal_code": "1"})))
@@ -415,7 +481,9 @@ def test_an_order_goes_to_another_door(staff: Client) -> None:
 
 def test_the_history_tells_what_each_step_was_about_and_which_request_it_was(staff: Client) -> None:
     order = make_order("paid", "packed")
-    answer = staff.post(url("parcel", order, "1"), seen(order, event="shipped", carrier="DHL", tracking="JD 7"))
+    answer = staff.post(
+        url("parcel", order, "1"), seen(order, event="shipped", carrier="DHL", tracking="JD 7")
+    )
     text = text_of(staff, order)
     assert "parcel 1, DHL, JD 7" in text
     assert answer["X-Request-Id"].replace("-", "")[:8] in text

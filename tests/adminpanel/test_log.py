@@ -40,10 +40,14 @@ def note_of(number: str) -> str:
 # ---- What is entered
 
 
-def test_s50_an_act_is_entered_with_who_what_on_what_and_how_it_ended(staff: Client, ann: User) -> None:
+def test_s50_an_act_is_entered_with_who_what_on_what_and_how_it_ended(
+    staff: Client, ann: User
+) -> None:
     order = make_order("paid")
     secrets = dict.fromkeys(("password", "code", "token", "secret", "card", "cvc", "key"), "123456")
-    answer = staff.post(note_of(order.number), {"note": "Called", "csrfmiddlewaretoken": "x", **secrets})
+    answer = staff.post(
+        note_of(order.number), {"note": "Called", "csrfmiddlewaretoken": "x", **secrets}
+    )
     (entry,) = of_today(ann)
     assert (entry.actor, entry.act, entry.subject, entry.outcome) == (
         "Ann",
@@ -51,7 +55,10 @@ def test_s50_an_act_is_entered_with_who_what_on_what_and_how_it_ended(staff: Cli
         order.number,
         "done (302)",
     )
-    assert entry.fields == {"note": "(in the order's history)", **dict.fromkeys(secrets, "(not kept)")}
+    assert entry.fields == {
+        "note": "(in the order's history)",
+        **dict.fromkeys(secrets, "(not kept)"),
+    }
     assert str(entry.request_id) == answer["X-Request-Id"]
     assert abs(datetime.now(UTC) - entry.moment) < timedelta(minutes=1)
 
@@ -72,7 +79,9 @@ def test_s50_what_was_refused_is_entered_too(
     assert of_today(ann)[0].outcome == "refused (404)"
 
 
-def test_s50_what_cannot_be_entered_is_not_done(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_s50_what_cannot_be_entered_is_not_done(
+    staff: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     order = make_order("paid")
 
     def away(*_: object, **__: object) -> None:
@@ -88,7 +97,10 @@ def test_s50_what_cannot_be_entered_is_not_done(staff: Client, monkeypatch: pyte
 def test_s50_what_would_be_left_out_of_the_log_is_not_done(staff: Client, ann: User) -> None:
     """A field that is sent twice, and one field too many."""
     order, answered, noted = make_order("paid"), [], []
-    for sent in ({"note": ["x" * 300, "Called"]}, {**{f"a{n}": "x" for n in range(30)}, "note": "Called"}):
+    for sent in (
+        {"note": ["x" * 300, "Called"]},
+        {**{f"a{n}": "x" for n in range(30)}, "note": "Called"},
+    ):
         answered.append(staff.post(note_of(order.number), sent).status_code)
         found = queries.order(order.order_id)
         assert found
@@ -126,14 +138,20 @@ def test_s50_logins_are_entered_and_no_address_that_nobody_has_proved(client: Cl
 
 
 def test_a_get_enters_nothing(staff: Client, ann: User) -> None:
-    for address in ("/staff/", "/staff/second-factor/", f"/staff/orders/{make_order('paid').number}/"):
+    for address in (
+        "/staff/",
+        "/staff/second-factor/",
+        f"/staff/orders/{make_order('paid').number}/",
+    ):
         staff.get(address)
     assert of_today(ann) == []
 
 
 def test_everything_that_is_entered_has_words_for_its_reader() -> None:
     presses = {f"adminpanel:{name}" for name in ("move", "note", "second_factor", "recovery_codes")}
-    presses |= {f"adminpanel:{each.name}" for each in urlpatterns if str(each.name).startswith("person_")}
+    presses |= {
+        f"adminpanel:{each.name}" for each in urlpatterns if str(each.name).startswith("person_")
+    }
     code = "\n".join(path.read_text() for path in (ROOT / "accounts").rglob("*.py"))
     noted = set(re.findall(r"audit\.noted\(\s*\"([a-z_]+)\"", code))
     assert len(noted) >= 6
@@ -144,7 +162,11 @@ def test_everything_that_is_entered_has_words_for_its_reader() -> None:
 
 
 def test_s50_no_statement_of_the_shop_changes_or_deletes_an_entry() -> None:
-    ours = [each.cql for each in REGISTRY if each.question != "test" and re.search(r"\baudit_log", each.cql)]
+    ours = [
+        each.cql
+        for each in REGISTRY
+        if each.question != "test" and re.search(r"\baudit_log", each.cql)
+    ]
     assert len(ours) == 6
     for cql in ours:
         assert cql.startswith(("INSERT INTO audit_log", "SELECT ")), cql
@@ -162,7 +184,14 @@ def test_s50_the_log_is_read_and_nothing_else(admin: Client) -> None:
 def test_it_shows_a_day_by_pages_and_one_persons_month(admin: Client) -> None:
     who = uuid4()
     for number in range(45):
-        audit.noted(f"act {number}", datetime.now(UTC), by=who, name="Ben", subject=f"thing {number}", book=audit.STAFF)
+        audit.noted(
+            f"act {number}",
+            datetime.now(UTC),
+            by=who,
+            name="Ben",
+            subject=f"thing {number}",
+            book=audit.STAFF,
+        )
     first = admin.get(f"{LOG}?who={who}").content.decode()
     assert first.count("<tr>") == 41
     assert "act 44" in first
@@ -177,7 +206,12 @@ def test_it_shows_a_day_by_pages_and_one_persons_month(admin: Client) -> None:
 
 
 def test_whatever_is_asked_for_it_answers(admin: Client) -> None:
-    queries = "book=none&day=yesterday&who=ann&after=x", "after=forged", "day=0001-01-01", "day=9999-12-31"
+    queries = (
+        "book=none&day=yesterday&who=ann&after=x",
+        "after=forged",
+        "day=0001-01-01",
+        "day=9999-12-31",
+    )
     answered = {each: admin.get(f"{LOG}?{each}").status_code for each in queries}
     assert {each: status for each, status in answered.items() if status not in (200, 302)} == {}
 
@@ -185,7 +219,9 @@ def test_whatever_is_asked_for_it_answers(admin: Client) -> None:
 def test_s27_what_was_typed_is_shown_as_text(admin: Client) -> None:
     who = uuid4()
     evil = '<img src=x onerror=alert(1)><a hx-get="/staff/">'
-    audit.begun("adminpanel:note", datetime.now(UTC), by=who, name=evil, subject=evil, fields={evil: [evil]})
+    audit.begun(
+        "adminpanel:note", datetime.now(UTC), by=who, name=evil, subject=evil, fields={evil: [evil]}
+    )
     page = admin.get(f"{LOG}?who={who}").content.decode()
     assert "<img src=x" not in page
     assert "<a hx-get" not in page
@@ -195,14 +231,18 @@ def test_s27_what_was_typed_is_shown_as_text(admin: Client) -> None:
 # ---- Lines that nobody can make up
 
 
-def test_s45_a_line_break_or_a_colour_in_what_was_sent_is_written_out(staff: Client, ann: User) -> None:
+def test_s45_a_line_break_or_a_colour_in_what_was_sent_is_written_out(
+    staff: Client, ann: User
+) -> None:
     staff.post(note_of("AAAA-BBBB"), {"event": "a\r\n12:00 INFO forged\x1b[31m\u202e"})
     (entry,) = of_today(ann)
     assert entry.fields["event"] == "a\\x0d\\x0a12:00 INFO forged\\x1b[31m\\u202e"
 
 
 def test_s45_no_line_of_the_log_can_be_made_up() -> None:
-    record = logging.LogRecord("shop", logging.WARNING, "", 1, "said %s", ("x\n12:00 ERROR forged\x1b[2J",), None)
+    record = logging.LogRecord(
+        "shop", logging.WARNING, "", 1, "said %s", ("x\n12:00 ERROR forged\x1b[2J",), None
+    )
     made = request_began()
     try:
         RequestIds().filter(record)
@@ -246,7 +286,9 @@ def test_s48_the_log_tells_no_address_that_opens_something(
 
 def test_each_answer_has_a_request_id_of_our_own(client: Client) -> None:
     asked = str(uuid4())
-    ids = {client.get("/healthz", headers={"X-Request-Id": asked})["X-Request-Id"] for _ in range(2)}
+    ids = {
+        client.get("/healthz", headers={"X-Request-Id": asked})["X-Request-Id"] for _ in range(2)
+    }
     assert len(ids) == 2
     assert asked not in ids
     assert all(UUID(each) for each in ids)

@@ -41,7 +41,9 @@ def pressed(order: Order, kind: str, **more: str) -> dict[str, str]:
 
 def test_q12_q13_q14_it_tells_all_of_an_order(staff: Client) -> None:
     order = make_order("paid")
-    operations.note_added(order, "Called: leave it with the neighbour", actor="Ben", now=datetime.now(UTC))
+    operations.note_added(
+        order, "Called: leave it with the neighbour", actor="Ben", now=datetime.now(UTC)
+    )
     text = staff.get(page(order)).content.decode()
     for told in (
         order.number, "Sam Shopper", order.email, "Hauptstraße 1", "10115 Berlin", "Germany", "€24.00", "Olive",
@@ -81,7 +83,11 @@ def test_a_press_moves_the_order_on(staff: Client, ann: User) -> None:
     assert answer.status_code == 303
     assert answer["Location"] == page(order)
     fresh = now_of(order)
-    assert (fresh.fulfilment, fresh.column, fresh.version) == ("shipped", "shipped", order.version + 1)
+    assert (fresh.fulfilment, fresh.column, fresh.version) == (
+        "shipped",
+        "shipped",
+        order.version + 1,
+    )
     assert (fresh.events[0].kind, staff_queries.who(fresh.events[0]), fresh.events[0].note) == (
         "shipped",
         "Ann",
@@ -104,7 +110,9 @@ def test_the_same_press_by_htmx_swaps_the_order_in_place(staff: Client) -> None:
 def test_x73_a_stale_page_is_told_who_did_what_and_keeps_the_note(staff: Client) -> None:
     order = make_order("paid")
     operations.order_moved(order, Transition("held", actor="Ben", at=datetime.now(UTC)))
-    answer = staff.post(move(order), pressed(order, "packed", note="Wrapped as a present"), headers=HTMX)
+    answer = staff.post(
+        move(order), pressed(order, "packed", note="Wrapped as a present"), headers=HTMX
+    )
     text = answer.content.decode()
     assert answer.status_code == 409
     assert "Ben changed it" in text
@@ -153,7 +161,9 @@ def test_bad_input_is_told_and_changes_nothing(staff: Client) -> None:
     assert not violations, "\n".join(violations)
 
 
-def test_what_no_page_of_today_sends_counts_as_an_old_page_and_keeps_the_note(staff: Client) -> None:
+def test_what_no_page_of_today_sends_counts_as_an_old_page_and_keeps_the_note(
+    staff: Client,
+) -> None:
     violations = []
     order = make_order("paid")
     for sent in (
@@ -166,7 +176,11 @@ def test_what_no_page_of_today_sends_counts_as_an_old_page_and_keeps_the_note(st
     ):
         answer = staff.post(move(order), sent | {"note": "Wrapped"})
         text = answer.content.decode()
-        if answer.status_code != 409 or "Nothing was changed" not in text or "Wrapped</textarea>" not in text:
+        if (
+            answer.status_code != 409
+            or "Nothing was changed" not in text
+            or "Wrapped</textarea>" not in text
+        ):
             violations.append(f"{sent}: {answer.status_code}, or the note is not kept")
         if now_of(order).version != order.version:
             violations.append(f"{sent} changes the order")
@@ -196,7 +210,11 @@ def test_s40_other_fields_change_nothing(staff: Client) -> None:
     order = make_order("paid")
     staff.post(move(order), pressed(order, "packed", total="1", state="closed", actor="Mallory"))
     fresh = now_of(order)
-    assert (fresh.total, fresh.state, staff_queries.who(fresh.events[0])) == (order.total, "confirmed", "Ann")
+    assert (fresh.total, fresh.state, staff_queries.who(fresh.events[0])) == (
+        order.total,
+        "confirmed",
+        "Ann",
+    )
 
 
 def test_a_note_is_for_staff_and_says_who_and_when(staff: Client) -> None:
@@ -204,7 +222,11 @@ def test_a_note_is_for_staff_and_says_who_and_when(staff: Client) -> None:
     answer = staff.post(note(order), {"note": "Ring twice\nThen wait"})
     assert answer.status_code == 303
     fresh = now_of(order)
-    assert (fresh.events[0].kind, staff_queries.who(fresh.events[0]), fresh.events[0].public) == ("note", "Ann", False)
+    assert (fresh.events[0].kind, staff_queries.who(fresh.events[0]), fresh.events[0].public) == (
+        "note",
+        "Ann",
+        False,
+    )
     assert fresh.version == order.version, "a note makes nobody's page stale"
     text = staff.get(page(order)).content.decode()
     assert "Ring twice<br>Then wait" in text

@@ -42,7 +42,9 @@ def role_of(user: User) -> str:
     return str(queries.users([user.pk])[user.pk].role or "")
 
 
-def test_an_admin_finds_an_account_by_its_address_and_no_url_holds_it(admin: Client, sam: User) -> None:
+def test_an_admin_finds_an_account_by_its_address_and_no_url_holds_it(
+    admin: Client, sam: User
+) -> None:
     answer = admin.post(reverse("adminpanel:person_find"), {"email": f" {sam.email.upper()} "})
     assert (answer.status_code, answer["Location"]) == (303, of(sam))
     page = admin.get(of(sam)).content.decode()
@@ -54,7 +56,9 @@ def test_an_admin_finds_an_account_by_its_address_and_no_url_holds_it(admin: Cli
     assert admin.get(reverse("adminpanel:person", args=[uuid4()])).status_code == 404
 
 
-def test_s1_a_role_given_or_taken_ends_the_sessions_and_lists_who_has_one(admin: Client, sam: User) -> None:
+def test_s1_a_role_given_or_taken_ends_the_sessions_and_lists_who_has_one(
+    admin: Client, sam: User
+) -> None:
     for role, there in (("support", True), ("shopper", False)):
         theirs = Client()
         theirs.force_login(sam)
@@ -69,7 +73,10 @@ def test_s1_a_role_given_or_taken_ends_the_sessions_and_lists_who_has_one(admin:
 
 def test_a_role_that_does_not_exist_is_refused(admin: Client, sam: User) -> None:
     roles = "", "pilot", "Admin", "shopper' OR 1=1"
-    answered = {role: (admin.post(of(sam, "person_role"), {"role": role}).status_code, role_of(sam)) for role in roles}
+    answered = {
+        role: (admin.post(of(sam, "person_role"), {"role": role}).status_code, role_of(sam))
+        for role in roles
+    }
     assert answered == dict.fromkeys(roles, (422, ""))
 
 
@@ -123,7 +130,9 @@ def test_the_last_admin_stays_one_also_for_a_command(only_these_two: tuple[User,
     assert role_of(ada) == ADMIN
 
 
-def test_of_two_admins_who_take_the_role_from_each_other_at_once_one_stays(only_these_two: tuple[User, User]) -> None:
+def test_of_two_admins_who_take_the_role_from_each_other_at_once_one_stays(
+    only_these_two: tuple[User, User],
+) -> None:
     barrier = threading.Barrier(2)
 
     def take(user: User) -> bool:

@@ -26,7 +26,12 @@ def cleo(client: Client) -> Client:
 
 
 def typed(**fields: Any) -> dict[str, Any]:
-    return {"title": "Ten off", "voucher": f"TEN-{uuid4().hex[:8]}", "kind": PERCENTAGE, "percent": "10"} | fields
+    return {
+        "title": "Ten off",
+        "voucher": f"TEN-{uuid4().hex[:8]}",
+        "kind": PERCENTAGE,
+        "percent": "10",
+    } | fields
 
 
 def made(code: str) -> Promotion:

@@ -42,7 +42,10 @@ def _moved_by_both(order: Order, lines: dict[str, Line]) -> None:
         return lines[name].post(f"/staff/orders/{order.number}/move/", form)
 
     with ThreadPoolExecutor(2) as pool:
-        presses = {"Ann": pool.submit(press, "Ann", "shipped"), "Ben": pool.submit(press, "Ben", "cancelled")}
+        presses = {
+            "Ann": pool.submit(press, "Ann", "shipped"),
+            "Ben": pool.submit(press, "Ben", "cancelled"),
+        }
         answers = {name: pressed.result() for name, pressed in presses.items()}
     assert sorted(answers.values()) == [303, 409], answers
     winner = next(name for name, status in answers.items() if status == 303)

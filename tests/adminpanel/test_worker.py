@@ -26,7 +26,9 @@ def test_the_page_tells_what_was_done_what_failed_and_which_mails_wait(
     Worker([well, ill]).run_due()
     monkeypatch.setattr(workers, "jobs", lambda: [well, ill, idle])
     email = f"{uuid4().hex}@example.com"
-    mail_queued(uuid4(), "asked", email, "registration", {"url": "https://x.example/"}, datetime.now(UTC))
+    mail_queued(
+        uuid4(), "asked", email, "registration", {"url": "https://x.example/"}, datetime.now(UTC)
+    )
     text = staff.get("/staff/worker/").content.decode()
     assert "7 orders looked after" in text
     assert "RuntimeError: the roof leaks" in text
@@ -37,19 +39,34 @@ def test_the_page_tells_what_was_done_what_failed_and_which_mails_wait(
     mails_dropped(email, uuid4())
 
 
-def test_a_job_that_is_behind_says_by_how_much(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_is_behind_says_by_how_much(
+    staff: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job, now = Job(f"test-{uuid4()}", timedelta(seconds=10), lambda now: ""), datetime.now(UTC)
     with lease(job.name) as held:
         held.last_run = now
         moved(job.name, (now - timedelta(minutes=20)).isoformat())
     monkeypatch.setattr(workers, "jobs", lambda: [job])
-    assert "Behind by 1190 s" in staff.get("/staff/worker/").content.decode().replace("1191 s", "1190 s")
+    assert "Behind by 1190 s" in staff.get("/staff/worker/").content.decode().replace(
+        "1191 s", "1190 s"
+    )
 
 
 def test_mails_are_counted_by_the_minute_and_no_further_than_asked() -> None:
     then = datetime(2100, 1, 1, 12, tzinfo=UTC) + timedelta(minutes=uuid4().int % 10**6)
     for minutes in (0, 0, 61):
-        mail_queued(uuid4(), "asked", "a@example.com", "registration", {"url": "x"}, then + timedelta(minutes=minutes))
-    assert mails_waiting(then, then + timedelta(minutes=90), 10) == [then, then, then + timedelta(minutes=61)]
+        mail_queued(
+            uuid4(),
+            "asked",
+            "a@example.com",
+            "registration",
+            {"url": "x"},
+            then + timedelta(minutes=minutes),
+        )
+    assert mails_waiting(then, then + timedelta(minutes=90), 10) == [
+        then,
+        then,
+        then + timedelta(minutes=61),
+    ]
     assert mails_waiting(then, then + timedelta(minutes=90), 2) == [then, then]
     assert mails_waiting(then + timedelta(minutes=1), then + timedelta(minutes=2), 2) == []

@@ -15,7 +15,8 @@ from tests.orders.audit import audit
 
 def facts(order: Order) -> dict[int, SoldLine]:
     return {
-        fact.line.line_number: fact.line for fact in queries.facts_of_order(day_of(order.placed_at), order.order_id)
+        fact.line.line_number: fact.line
+        for fact in queries.facts_of_order(day_of(order.placed_at), order.order_id)
     }
 
 
@@ -65,7 +66,10 @@ def test_a_line_of_which_nothing_is_left_sold_nothing_any_more() -> None:
     order = make_payment(operations.order_placed(make_draft((lamp, 1), (mug, 2)), now()))
     assert {number: line.gross for number, line in facts(order).items()} == {1: 2000, 2: 2380}
     order = operations.order_changed(order, {1: 0}, actor="shopper", now=now())
-    assert {number: (line.units, line.gross) for number, line in facts(order).items()} == {1: (0, 0), 2: (2, 2380)}
+    assert {number: (line.units, line.gross) for number, line in facts(order).items()} == {
+        1: (0, 0),
+        2: (2, 2380),
+    }
     audit(order.order_id)
 
 
@@ -74,11 +78,15 @@ def test_money_back_for_units_belongs_to_their_line_and_the_rest_is_spread() -> 
     for product in (lamp, mug):
         make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     order = make_payment(operations.order_placed(make_draft((lamp, 1), (mug, 2)), now()))
-    order = operations.refund_decided(order, money(1000, "EUR"), {2: 1}, "broken", actor="staff", now=now())
+    order = operations.refund_decided(
+        order, money(1000, "EUR"), {2: 1}, "broken", actor="staff", now=now()
+    )
     told = facts(order)
     assert (told[2].refunded_units, told[2].refunded_gross) == (1, 1000)
     assert (told[1].refunded_units, told[1].refunded_gross) == (0, 0)
-    order = operations.refund_decided(order, money(300, "EUR"), {}, "late", actor="staff", now=now())
+    order = operations.refund_decided(
+        order, money(300, "EUR"), {}, "late", actor="staff", now=now()
+    )
     told = facts(order)
     assert (told[1].refunded_units, told[1].refunded_gross) == (0, 200)
     assert (told[2].refunded_units, told[2].refunded_gross) == (1, 1100)

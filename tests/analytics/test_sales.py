@@ -14,7 +14,14 @@ from analytics import operations, queries
 from analytics.days import day_of, shard_of
 from analytics.figures import ALL, Daily, Fact, Figures, SoldLine, rolled_up
 from analytics.jobs import roll_up
-from analytics.operations import LATEST_FACT, Sale, day_rolled_up, days_rolled_up, facts_removed, sold
+from analytics.operations import (
+    LATEST_FACT,
+    Sale,
+    day_rolled_up,
+    days_rolled_up,
+    facts_removed,
+    sold,
+)
 from cassandra_db import write_together
 from catalogue.entities import CategoryNode
 from catalogue.operations import product_saved
@@ -34,7 +41,9 @@ def line(number: int = 1, product_id: UUID | None = None, **more: int) -> SoldLi
     return SoldLine(number, product_id or uuid4(), uuid4(), **given)
 
 
-def make_sale(*lines: SoldLine, placed_at: datetime, version: int = 2, order_id: UUID | None = None) -> Sale:
+def make_sale(
+    *lines: SoldLine, placed_at: datetime, version: int = 2, order_id: UUID | None = None
+) -> Sale:
     return Sale(order_id or uuid4(), placed_at, version, "EUR", lines or (line(),))
 
 
@@ -50,7 +59,11 @@ def make_shelves() -> tuple[CategoryNode, CategoryNode]:
 def test_a_line_counts_once_in_its_category_in_each_above_it_and_in_the_whole_shop() -> None:
     above, below = make_shelves()
     lamp, mug = make_product("Lamp", category=below), make_product("Mug", category=above)
-    sale = make_sale(line(1, lamp.product_id), line(2, mug.product_id, units=1, gross=500, net=420), placed_at=noon())
+    sale = make_sale(
+        line(1, lamp.product_id),
+        line(2, mug.product_id, units=1, gross=500, net=420),
+        placed_at=noon(),
+    )
     assert sold(sale)
     day_rolled_up(sale.day)
     found = queries.sales_between(sale.day, sale.day)
@@ -91,12 +104,16 @@ def test_a_product_that_moves_stays_where_it_was_sold() -> None:
     assert fact.line.refunded_units == 2
 
 
-def test_the_job_adds_up_the_days_that_changed_and_forgets_them_only_later(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_job_adds_up_the_days_that_changed_and_forgets_them_only_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     sale = make_sale(placed_at=noon())
     sold(sale)
     now, noted = datetime.now(UTC), queries.days_changed
     # What other tests have sold is left alone.
-    monkeypatch.setattr(queries, "days_changed", lambda: [each for each in noted() if each[0] == sale.day])
+    monkeypatch.setattr(
+        queries, "days_changed", lambda: [each for each in noted() if each[0] == sale.day]
+    )
     assert days_rolled_up(now) == 1
     assert figures(queries.sales_between(sale.day, sale.day)).units == 2
     # A process that was held up between noting the day and writing its facts still finds the day noted.
@@ -145,11 +162,15 @@ MIDNIGHTS = {
     "2026-06-30T23:00:00+00:00": date(2026, 7, 1),
     "2026-01-15T23:59:59+00:00": date(2026, 1, 15),  # in winter at midnight UTC
     "2026-01-16T00:00:00+00:00": date(2026, 1, 16),
-    "2026-03-28T23:59:59+00:00": date(2026, 3, 28),  # summer time begins on the 29th, a day of 23 hours
+    "2026-03-28T23:59:59+00:00": date(
+        2026, 3, 28
+    ),  # summer time begins on the 29th, a day of 23 hours
     "2026-03-29T00:00:00+00:00": date(2026, 3, 29),
     "2026-03-29T22:59:59+00:00": date(2026, 3, 29),
     "2026-03-29T23:00:00+00:00": date(2026, 3, 30),
-    "2026-10-24T23:00:00+00:00": date(2026, 10, 25),  # it ends on the 25th of October, a day of 25 hours
+    "2026-10-24T23:00:00+00:00": date(
+        2026, 10, 25
+    ),  # it ends on the 25th of October, a day of 25 hours
     "2026-10-25T23:59:59+00:00": date(2026, 10, 25),
     "2028-02-28T23:59:59+00:00": date(2028, 2, 28),
     "2028-02-29T00:00:00+00:00": date(2028, 2, 29),  # a leap day is a day of its own
@@ -166,7 +187,10 @@ def test_a_sale_belongs_to_the_shops_day_at_midnight_summer_time_and_leap_day() 
 
 def test_both_sides_of_a_summers_midnight_at_the_months_end_stand_in_their_months() -> None:
     midnight = datetime(1988, 6, 30, 23, tzinfo=UTC)
-    before, after = make_sale(placed_at=midnight - timedelta(milliseconds=1)), make_sale(placed_at=midnight)
+    before, after = (
+        make_sale(placed_at=midnight - timedelta(milliseconds=1)),
+        make_sale(placed_at=midnight),
+    )
     for sale in (before, after):
         sold(sale)
         day_rolled_up(sale.day)
@@ -182,7 +206,10 @@ def test_pure_sums_count_an_order_once_and_currencies_apart() -> None:
         Fact(order_id, line(2), (category,), "EUR"),
         Fact(uuid4(), line(1), (), "SEK"),
     ]
-    found = {(each.category_id, each.currency): each.figures for each in rolled_up(date(2026, 1, 1), facts)}
+    found = {
+        (each.category_id, each.currency): each.figures
+        for each in rolled_up(date(2026, 1, 1), facts)
+    }
     assert found == {
         (ALL, "EUR"): Figures(1, 4, 4760, 4000),
         (category, "EUR"): Figures(1, 4, 4760, 4000),
@@ -201,11 +228,18 @@ def analyst(client: Client) -> Client:
 def test_the_page_shows_the_sales_by_day_and_category(client: Client) -> None:
     above, below = make_shelves()
     product = make_product("Lamp", category=below)
-    first, back = line(1, product.product_id), line(2, product.product_id, refunded_units=1, refunded_gross=1190)
+    first, back = (
+        line(1, product.product_id),
+        line(2, product.product_id, refunded_units=1, refunded_gross=1190),
+    )
     sale = make_sale(first, back, placed_at=noon())
     sold(sale)
     day_rolled_up(sale.day)
-    text = analyst(client).get("/staff/sales/", {"first": str(sale.day), "last": str(sale.day)}).content.decode()
+    text = (
+        analyst(client)
+        .get("/staff/sales/", {"first": str(sale.day), "last": str(sale.day)})
+        .content.decode()
+    )
     assert text.count("€47.60") == 4  # the day, all days, and both categories
     assert text.count("€35.70") == 4
     assert f"{above.name} › {below.name}" in text
@@ -218,5 +252,8 @@ def test_an_empty_time_and_nonsense_are_answered(client: Client) -> None:
     empty = staff.get("/staff/sales/", {"first": "1971-01-01", "last": "1971-02-01"})
     assert "Nothing was sold" in empty.content.decode()
     nonsense = [("", ""), ("x", "y"), ("2026-02-30", "9999-12-31"), ("0001-01-01", "0001-01-01")]
-    statuses = {each: staff.get("/staff/sales/", {"first": each[0], "last": each[1]}).status_code for each in nonsense}
+    statuses = {
+        each: staff.get("/staff/sales/", {"first": each[0], "last": each[1]}).status_code
+        for each in nonsense
+    }
     assert statuses == dict.fromkeys(nonsense, 200)

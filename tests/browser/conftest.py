@@ -103,14 +103,21 @@ class Shop:
 
     def cookies(self, who: str) -> list[Any]:
         """Return somebody's cookies, as a browser takes them."""
-        return [{"name": name, "value": value, "url": self.url} for name, value in self.people[who].items()]
+        return [
+            {"name": name, "value": value, "url": self.url}
+            for name, value in self.people[who].items()
+        ]
 
     def mailed_link(self, to: str, path: str) -> str:
         """Return the first link to `path` that was mailed to this address, or an empty text if none has come yet."""
         for file in sorted((self.maildir / "new").glob("*")):
             mail = message_from_bytes(file.read_bytes(), policy=policy.default)
             body = mail.get_body(("plain",))
-            if to in str(mail["To"]) and body and (found := re.search(rf"\S+{re.escape(path)}\S+", body.get_content())):
+            if (
+                to in str(mail["To"])
+                and body
+                and (found := re.search(rf"\S+{re.escape(path)}\S+", body.get_content()))
+            ):
                 return found[0]
         return ""
 
@@ -146,10 +153,18 @@ def shop(chromium: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory)
     """
     if url := os.environ.get("SHOP_URL"):
         told = {name: os.environ[f"SHOP_{name}"] for name in ("SECRET_KEY", "KEYSPACE")}
-        environment = {"SECRET_KEY": told["SECRET_KEY"], "CASSANDRA_KEYSPACE": told["KEYSPACE"], "PUBLIC_URL": url}
-        open_already = Shop(url, environment | {"MAILDIR": os.environ["MAILDIR"], "STATIC_ROOT": str(collected())})
+        environment = {
+            "SECRET_KEY": told["SECRET_KEY"],
+            "CASSANDRA_KEYSPACE": told["KEYSPACE"],
+            "PUBLIC_URL": url,
+        }
+        open_already = Shop(
+            url, environment | {"MAILDIR": os.environ["MAILDIR"], "STATIC_ROOT": str(collected())}
+        )
         open_already.furnish()
-        answer(url + open_already.long_shelf, until=200, seconds=60)  # each process keeps the tree for half a minute
+        answer(
+            url + open_already.long_shelf, until=200, seconds=60
+        )  # each process keeps the tree for half a minute
         yield open_already
         return
     folder = tmp_path_factory.mktemp("shop")
@@ -163,7 +178,9 @@ def shop(chromium: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory)
         COUNT_STATEMENTS="0",
     )
     with ExitStack() as stack:
-        stack.callback(lambda: session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}_shop", timeout=180))
+        stack.callback(
+            lambda: session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}_shop", timeout=180)
+        )
         there = Shop(web.url, web.environment)
         there.furnish(LOAD)
         stack.callback(web.stop)
@@ -275,7 +292,9 @@ def look(chrome: Browser, shop: Shop) -> Look:
     every page before its own.
     """
 
-    def looked(device: str, part: str, check: Callable[[Page], list[str]], script: str, **options: Any) -> list[str]:
+    def looked(
+        device: str, part: str, check: Callable[[Page], list[str]], script: str, **options: Any
+    ) -> list[str]:
         faults: list[str] = []
         tabs: dict[str, tuple[Page, Watch]] = {}
         for name, place in PLACES[part].items():
@@ -285,7 +304,9 @@ def look(chrome: Browser, shop: Shop) -> Look:
                 tabs[place.who] = page, Watch(page)
             page, watch = tabs[place.who]
             page.set_viewport_size(DEVICES[device]["viewport"])
-            watch.begin(rf"status of {place.status}|answered {place.status}$" if place.status >= 400 else "")
+            watch.begin(
+                rf"status of {place.status}|answered {place.status}$" if place.status >= 400 else ""
+            )
             try:
                 found = [*opened(page, shop, place), *check(page)]
             except (Error, AssertionError) as error:
@@ -305,15 +326,20 @@ def opened(page: Page, shop: Shop, place: Place) -> list[str]:
     address = place.address.format_map(shop.things)
     if place.drawn:
         # These need no database, no request and no context: it is what they are for.
-        text = render_to_string(place.drawn, {"sent": [("name", "Ada")], "path": address, "seconds": 9})
+        text = render_to_string(
+            place.drawn, {"sent": [("name", "Ada")], "path": address, "seconds": 9}
+        )
         page.route(
-            f"**{address}", lambda route: route.fulfill(status=place.status, body=text, content_type="text/html")
+            f"**{address}",
+            lambda route: route.fulfill(status=place.status, body=text, content_type="text/html"),
         )
     elif place.sent:
         form = {"content-type": "application/x-www-form-urlencoded"}
         page.route(
             f"**{address}",
-            lambda route: route.continue_(method="POST", post_data=place.sent, headers=route.request.headers | form),
+            lambda route: route.continue_(
+                method="POST", post_data=place.sent, headers=route.request.headers | form
+            ),
         )
     response = page.goto(address)
     assert response

@@ -39,7 +39,14 @@ from orders.operations import order_moved, order_placed, payment_started, return
 from orders.transitions import Transition
 from tests.browser import steps
 from tests.cart.sharing import make_person, make_shared_cart, someone
-from tests.factories import make_category, make_draft, make_payment, make_product, make_user, staff_signed_in
+from tests.factories import (
+    make_category,
+    make_draft,
+    make_payment,
+    make_product,
+    make_user,
+    staff_signed_in,
+)
 from web.errors import TooManyAttempts
 from web.limits import attempted
 
@@ -56,7 +63,10 @@ def made() -> None:
     """Make it all and print it: what stands in addresses, people's cookies, shared carts, and the long shelf's address."""
     now = datetime.now(UTC)
     ann, orders = make_user("Ann"), _orders(now)
-    wanted = [(each.product_id, each.variants[0].variant_id, 2) for each in _in_stock(steps.TWO_CHOICES)[:2]]
+    wanted = [
+        (each.product_id, each.variants[0].variant_id, 2)
+        for each in _in_stock(steps.TWO_CHOICES)[:2]
+    ]
     guest = cart_for(wanted, "guest@example.org")
     guest[settings.ORDER_COOKIE_NAME] = signing.dumps(
         [each.order_id.hex for each in orders.values()], salt="orders.cookie"
@@ -69,7 +79,12 @@ def made() -> None:
         cart, together = _shared_cart(now)
         shared_carts.append(cart)
         people |= {f"{role} of {cart}": cookies for role, cookies in together.items()}
-    made = {"things": things, "people": people, "shared_carts": shared_carts, "long_shelf": _long_shelf(now)}
+    made = {
+        "things": things,
+        "people": people,
+        "shared_carts": shared_carts,
+        "long_shelf": _long_shelf(now),
+    }
     print(json.dumps(made))
 
 
@@ -99,7 +114,9 @@ def _orders(now: datetime) -> dict[str, Order]:
 def _order(number: int, now: datetime, by: User | None = None) -> Order:
     """An order of two goods that no other order here, and no test, takes from the shelves."""
     others = [
-        each for each in data.PRODUCTS if steps.in_stock(each) and each not in (steps.ONE_CHOICE, steps.TWO_CHOICES)
+        each
+        for each in data.PRODUCTS
+        if steps.in_stock(each) and each not in (steps.ONE_CHOICE, steps.TWO_CHOICES)
     ]
     lines = [(_in_stock(each)[0], 2) for each in others[2 * number :][:2]]
     email, user_id = (by.email, by.user_id) if by else ("ada@example.org", None)
@@ -108,7 +125,8 @@ def _order(number: int, now: datetime, by: User | None = None) -> Order:
 
 def _payments(orders: dict[str, Order], now: datetime) -> dict[str, str]:
     card, code = (
-        payment_started(orders[each], settings.PUBLIC_URL, now).payment_id for each in ("unpaid", "challenged")
+        payment_started(orders[each], settings.PUBLIC_URL, now).payment_id
+        for each in ("unpaid", "challenged")
     )
     card_given(code, CHALLENGED, now)
     return {"card": str(card), "code": str(code)}
@@ -116,7 +134,10 @@ def _payments(orders: dict[str, Order], now: datetime) -> dict[str, str]:
 
 def _carts(guest: Cookies, now: datetime) -> dict[str, str]:
     """A guest's two carts: one in use and shared by a link, with a thing kept for later; and another."""
-    person, cart = (UUID(hex=each) for each in signing.loads(guest[settings.CART_COOKIE_NAME], salt="cart.owner"))
+    person, cart = (
+        UUID(hex=each)
+        for each in signing.loads(guest[settings.CART_COOKIE_NAME], salt="cart.owner")
+    )
     more = _goods(steps.ONE_CHOICE)
     carts.line_added(person, more, more.variants[0], 1, uuid4(), now, guest=True)
     lines = {each.product_id: each.key for each in cart_queries.cart(cart).lines}
@@ -135,7 +156,10 @@ def _carts(guest: Cookies, now: datetime) -> dict[str, str]:
 
 def _typed(guest: Cookies) -> str:
     """What a guest has typed at the checkout, so that each of its steps can be looked at."""
-    response, person = HttpResponse(), signing.loads(guest[settings.CART_COOKIE_NAME], salt="cart.owner")[0]
+    response, person = (
+        HttpResponse(),
+        signing.loads(guest[settings.CART_COOKIE_NAME], salt="cart.owner")[0],
+    )
     keep(response, UUID(hex=person), TYPED | {"email": "guest@example.org"})
     return response.cookies[settings.CHECKOUT_COOKIE_NAME].value
 
@@ -153,7 +177,9 @@ def _addressed(ann: User, now: datetime) -> dict[str, str]:
     return {
         "gone": gone.slug,
         "shared": str(shared),
-        "invitation": sharing.person_invited(someone(ann), shared, "cem@example.org", "viewer", now).token,
+        "invitation": sharing.person_invited(
+            someone(ann), shared, "cem@example.org", "viewer", now
+        ).token,
         "wish": wish.token(),
         "end": end_token(wish.email),
         "mail": mailbox.Maildir(settings.MAILDIR).add(_mail(wish)),
@@ -161,7 +187,9 @@ def _addressed(ann: User, now: datetime) -> dict[str, str]:
         "registered": _token(registration_link(ann.email)),
         "reset": _token(reset_link(ann)),
         "new_email": _token(email_change_link(ann, f"{uuid4().hex}@example.org")),
-        "address": address_saved(ann.user_id, Address("Ann Other", "12 Harbour Street", "10115", "Berlin", "DE")),
+        "address": address_saved(
+            ann.user_id, Address("Ann Other", "12 Harbour Street", "10115", "Berlin", "DE")
+        ),
         "ann": str(ann.user_id),
         "forged": signing.dumps("x", key="a key that is not ours"),
     }
@@ -173,7 +201,11 @@ def _token(address: str) -> str:
 
 def _mail(wish: Wish) -> EmailMessage:
     mail = EmailMessage()
-    mail["From"], mail["To"], mail["Subject"] = settings.DEFAULT_FROM_EMAIL, wish.email, "Is this your address?"
+    mail["From"], mail["To"], mail["Subject"] = (
+        settings.DEFAULT_FROM_EMAIL,
+        wish.email,
+        "Is this your address?",
+    )
     mail.set_content(
         f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('notifications:waiting', args=[wish.token()])}\n"
     )
@@ -192,7 +224,8 @@ def _people(ann: User, guest: Cookies) -> dict[str, Cookies]:
         "limited": _signed_in(_limited()),
     }
     return {"guest": guest} | {
-        name: _cookies(client) | {settings.CSRF_COOKIE_NAME: CSRF} for name, client in clients.items()
+        name: _cookies(client) | {settings.CSRF_COOKIE_NAME: CSRF}
+        for name, client in clients.items()
     }
 
 

@@ -30,7 +30,9 @@ class Place:
 
 _SOLD_OUT = next((each.slug, sku) for each in PRODUCTS for sku in sold_out(each))
 _ORDER, _SENT = "/orders/{order}/", "/orders/{sent}/"
-_ANOTHER_ADDRESS = urlencode({"email": "max@example.org", "current": PASSWORD, "csrfmiddlewaretoken": CSRF})
+_ANOTHER_ADDRESS = urlencode(
+    {"email": "max@example.org", "current": PASSWORD, "csrfmiddlewaretoken": CSRF}
+)
 _TOO_MANY_FIELDS = "&".join(f"field{number}=" for number in range(201))
 
 # By the part of the shop: each is looked at in one go. A page may stand here in several states.
@@ -70,7 +72,9 @@ PLACES: dict[str, dict[str, Place]] = {
         "link that is over": Place("cart:shared", "/carts/shared/{forged}/", status=404),
         "invitation": Place("cart:invitation", "/carts/invitation/{invitation}/"),
         "another's invitation": Place("cart:invitation", "/carts/invitation/{invitation}/", "ann"),
-        "invitation that is over": Place("cart:invitation", "/carts/invitation/{forged}/", status=404),
+        "invitation that is over": Place(
+            "cart:invitation", "/carts/invitation/{forged}/", status=404
+        ),
         "tell me": Place("notifications:wait", f"/cart/wait/?variant={_SOLD_OUT[1]}"),
         "tell me, confirmed": Place("notifications:waiting", "/cart/wait/{wish}/"),
         "tell me no more": Place("notifications:wait_end", "/cart/wait/end/{end}/"),
@@ -103,11 +107,15 @@ PLACES: dict[str, dict[str, Place]] = {
         "registration sent": Place("accounts:sent", "/account/register/sent/"),
         "registration's link": Place("accounts:finish", "/account/register/{registration}/"),
         "registered already": Place("accounts:finish", "/account/register/{registered}/"),
-        "registration that is over": Place("accounts:finish", "/account/register/{forged}/", status=410),
+        "registration that is over": Place(
+            "accounts:finish", "/account/register/{forged}/", status=410
+        ),
         "forgotten password": Place("accounts:reset", "/account/reset/"),
         "reset sent": Place("accounts:reset_sent", "/account/reset/sent/"),
         "reset's link": Place("accounts:reset_finish", "/account/reset/{reset}/"),
-        "reset that is over": Place("accounts:reset_finish", "/account/reset/{forged}/", status=410),
+        "reset that is over": Place(
+            "accounts:reset_finish", "/account/reset/{forged}/", status=410
+        ),
         "profile": Place("accounts:profile", "/account/", "ann"),
         "addresses": Place("accounts:addresses", "/account/addresses/", "ann"),
         "new address": Place("accounts:address_add", "/account/addresses/add/", "ann"),
@@ -115,8 +123,12 @@ PLACES: dict[str, dict[str, Place]] = {
         "security": Place("accounts:security", "/account/security/", "ann"),
         "new password": Place("accounts:password", "/account/password/", "ann"),
         "new e-mail address": Place("accounts:email", "/account/email/", "ann"),
-        "new e-mail address's link": Place("accounts:email_confirm", "/account/email/{new_email}/", "ann"),
-        "new e-mail address that is over": Place("accounts:email_confirm", "/account/email/{forged}/", "ann", 410),
+        "new e-mail address's link": Place(
+            "accounts:email_confirm", "/account/email/{new_email}/", "ann"
+        ),
+        "new e-mail address that is over": Place(
+            "accounts:email_confirm", "/account/email/{forged}/", "ann", 410
+        ),
         "preferences": Place("accounts:preferences", "/account/preferences/", "ann"),
         "own data": Place("accounts:privacy", "/account/privacy/", "ann"),
         "erasing": Place("accounts:erase", "/account/privacy/erase/", "ann"),
@@ -128,7 +140,9 @@ PLACES: dict[str, dict[str, Place]] = {
         "staff's order": Place("adminpanel:order", "/staff/orders/{order}/", "staff"),
         "staff's order with a return": Place("adminpanel:order", "/staff/orders/{sent}/", "admin"),
         "second factor": Place("adminpanel:second_factor", "/staff/second-factor/", "not passed"),
-        "recovery code": Place("adminpanel:second_factor", "/staff/second-factor/?way=recovery", "not passed"),
+        "recovery code": Place(
+            "adminpanel:second_factor", "/staff/second-factor/?way=recovery", "not passed"
+        ),
         "enrolling": Place("adminpanel:second_factor", "/staff/second-factor/", "not enrolled"),
         "own second factor": Place("adminpanel:second_factor", "/staff/second-factor/", "staff"),
         "people": Place("adminpanel:people", "/staff/people/", "admin"),
@@ -141,11 +155,17 @@ PLACES: dict[str, dict[str, Place]] = {
         "mail": Place("mail:message", "/demo/mail/{mail}/"),
     },
     "errors": {
-        "makes no sense": Place("accounts:email", "/account/email/", "ann", 400, sent=_TOO_MANY_FIELDS),
-        "form from elsewhere": Place("accounts:login", "/account/login/", status=403, sent="email=x"),
+        "makes no sense": Place(
+            "accounts:email", "/account/email/", "ann", 400, sent=_TOO_MANY_FIELDS
+        ),
+        "form from elsewhere": Place(
+            "accounts:login", "/account/login/", status=403, sent="email=x"
+        ),
         "not for everybody": Place("adminpanel:people", "/staff/people/", "staff", 403),
         "no such address": Place(address="/no-such-page/", status=404),
-        "too often": Place("accounts:email", "/account/email/", "limited", 429, sent=_ANOTHER_ADDRESS),
+        "too often": Place(
+            "accounts:email", "/account/email/", "limited", 429, sent=_ANOTHER_ADDRESS
+        ),
         "broken": Place(address="/", status=500, drawn="errors/500.html"),
         "away": Place(address="/", status=503, drawn="errors/503.html"),
     },
@@ -168,7 +188,19 @@ _CARTS_PRESSES = (
         "empty",
         "delete",
     ),
-    *("later", "now", "drop", "shared_copy", "invite", "withdraw", "role", "exclude", "link", "unlink", "leave"),
+    *(
+        "later",
+        "now",
+        "drop",
+        "shared_copy",
+        "invite",
+        "withdraw",
+        "role",
+        "exclude",
+        "link",
+        "unlink",
+        "leave",
+    ),
 )
 _STAFFS_PRESSES = (
     *(
@@ -207,7 +239,10 @@ NO_PAGES = {
     **dict.fromkeys((f"cart:{name}" for name in _CARTS_PRESSES), _PRESS),
     **dict.fromkeys((f"orders:{name}" for name in ("pay", "give_up", "keep")), _PRESS),
     **dict.fromkeys(
-        (f"accounts:{name}" for name in ("session_end", "sessions_end_others", "sessions_end_all", "address_remove")),
+        (
+            f"accounts:{name}"
+            for name in ("session_end", "sessions_end_others", "sessions_end_all", "address_remove")
+        ),
         _PRESS,
     ),
     **dict.fromkeys((f"adminpanel:{name}" for name in _STAFFS_PRESSES), _PRESS),

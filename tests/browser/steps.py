@@ -34,7 +34,9 @@ def open_product(page: Page, product: Product = TWO_CHOICES, place: int = 0) -> 
     page.goto(f"/p/{product.slug}/?variant={in_stock(product)[place]}")
 
 
-def add_to_cart(page: Page, product: Product = TWO_CHOICES, place: int = 0, quantity: int = 1) -> None:
+def add_to_cart(
+    page: Page, product: Product = TWO_CHOICES, place: int = 0, quantity: int = 1
+) -> None:
     """Open a product and put it into the cart, with scripts or without."""
     open_product(page, product, place)
     quantity_field(page).fill(str(quantity))

@@ -16,14 +16,28 @@ ON_PURPOSE = r"cart/(add|change)|Failed to load resource|htmx:"
 
 Answer = Callable[[Route], None]
 FAILURES: list[tuple[str, Answer, str]] = [
-    ("500", lambda route: route.fulfill(status=500, body="<h1>no</h1>"), "Something went wrong on our side."),
-    ("503", lambda route: route.fulfill(status=503, body="<h1>no</h1>"), "The shop is away for a moment."),
-    ("unreachable", lambda route: route.abort("connectionrefused"), "The shop could not be reached."),
+    (
+        "500",
+        lambda route: route.fulfill(status=500, body="<h1>no</h1>"),
+        "Something went wrong on our side.",
+    ),
+    (
+        "503",
+        lambda route: route.fulfill(status=503, body="<h1>no</h1>"),
+        "The shop is away for a moment.",
+    ),
+    (
+        "unreachable",
+        lambda route: route.abort("connectionrefused"),
+        "The shop could not be reached.",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("name", "answer", "words"), FAILURES, ids=[each[0] for each in FAILURES])
-def test_x9_a_failed_add_says_so_and_can_be_tried_again(visit: Visit, name: str, answer: Answer, words: str) -> None:
+def test_x9_a_failed_add_says_so_and_can_be_tried_again(
+    visit: Visit, name: str, answer: Answer, words: str
+) -> None:
     page = visit(allow=ON_PURPOSE)
     open_product(page)
     page.route("**/cart/add/", answer)

@@ -10,7 +10,9 @@ from tests.browser.steps import ONE_CHOICE, add_to_cart, fill_in_details, focuse
 from tests.browser.watching import assert_accessible
 
 
-def test_x28_load_more_adds_to_the_list_and_the_footer_stays_in_reach(page: Page, long_shelf: str) -> None:
+def test_x28_load_more_adds_to_the_list_and_the_footer_stays_in_reach(
+    page: Page, long_shelf: str
+) -> None:
     page.goto(long_shelf)
     cards = page.locator("#cards > li")
     expect(cards).to_have_count(16)
@@ -111,7 +113,10 @@ def test_x32_an_answer_that_comes_too_late_is_dropped(visit: Visit) -> None:
         with suppress(Error):  # the page has given it up meanwhile
             route.continue_()
     page.wait_for_load_state("networkidle")
-    assert all("towel" in each.lower() for each in page.locator("#suggestions [role=option]").all_inner_texts())
+    assert all(
+        "towel" in each.lower()
+        for each in page.locator("#suggestions [role=option]").all_inner_texts()
+    )
 
 
 def test_x59_x60_x61_the_checkout_explains_what_is_wrong(page: Page) -> None:
@@ -130,7 +135,10 @@ def test_x59_x60_x61_the_checkout_explains_what_is_wrong(page: Page) -> None:
     expect(page.locator("#id_email")).to_have_value("no address")
     expect(page.locator("#id_email")).to_have_attribute("aria-invalid", "true")
     described = page.locator("#id_email").get_attribute("aria-describedby") or ""
-    assert any("name@example.com" in page.locator(f"[id='{each}']").inner_text() for each in described.split())
+    assert any(
+        "name@example.com" in page.locator(f"[id='{each}']").inner_text()
+        for each in described.split()
+    )
     assert_accessible(page, "the checkout with errors")
     summary.get_by_role("link").first.click()
     expect(page.locator("#id_email")).to_be_focused()
@@ -214,7 +222,9 @@ def test_x73_a_stale_order_page_is_told_and_overwrites_nothing(visit: Visit, sho
     for page in (ann, bob):
         page.goto(f"/staff/orders/{shop.things['order']}/")
     ann.locator("button[id^=move-]").first.click()
-    expect(ann.locator("#order .timeline li").first).to_contain_text(re.compile("[Pp]acked|[Ss]hipped|[Hh]old"))
+    expect(ann.locator("#order .timeline li").first).to_contain_text(
+        re.compile("[Pp]acked|[Ss]hipped|[Hh]old")
+    )
     bob.locator("button[id^=move-]").last.click()
     expect(bob.locator("#conflict")).to_contain_text("Nothing was changed")
     expect(bob.locator("#conflict")).to_be_focused()

@@ -76,7 +76,9 @@ def shifted(page: Page) -> list[str]:
 
 def on_a_phone(page: Page) -> list[str]:
     faults = [*inaccessible(page), *shifted(page)]
-    faults += [f"X10: 44 pixels for what is pressed: {each}" for each in page.evaluate(SMALL_TARGETS)]
+    faults += [
+        f"X10: 44 pixels for what is pressed: {each}" for each in page.evaluate(SMALL_TARGETS)
+    ]
     page.set_viewport_size({"width": 320, "height": 640})
     if (over := page.evaluate(SIDEWAYS)) > 0:
         faults.append(f"X11: 320 pixels are enough, and these are {over} more")
@@ -85,7 +87,10 @@ def on_a_phone(page: Page) -> list[str]:
 
 def at_a_desk(page: Page) -> list[str]:
     faults = [*inaccessible(page), *shifted(page)]
-    for what, style in (("WCAG's text spacing", SPACED), ("twice the text", "html { font-size: 200% !important; }")):
+    for what, style in (
+        ("WCAG's text spacing", SPACED),
+        ("twice the text", "html { font-size: 200% !important; }"),
+    ):
         added = page.add_style_tag(content=style)
         faults += [f"X12: {what} cuts off {each}" for each in page.evaluate(CUT_OFF)]
         if (over := page.evaluate(SIDEWAYS)) > 0:
@@ -118,7 +123,9 @@ def test_each_address_is_looked_at_or_shows_no_page(shop: Shop, chrome: Browser)
     browsers = {who: entered(chrome, shop, "desktop", who) for who in ("guest", "ann", "admin")}
     pages = []
     for name in NO_PAGES:
-        address = re.sub(r"<\w+:\w+>", lambda found: GIVEN[found[0]], routes[name]).format_map(shop.things)
+        address = re.sub(r"<\w+:\w+>", lambda found: GIVEN[found[0]], routes[name]).format_map(
+            shop.things
+        )
         who = {"accounts": "ann", "adminpanel": "admin"}.get(name.partition(":")[0], "guest")
         answer = browsers[who].request.get(address, max_redirects=0)
         if answer.status == 200 and "text/html" in answer.headers.get("content-type", ""):
@@ -166,18 +173,24 @@ def test_x22_a_page_that_comes_in_two_is_painted_once_it_is_there(visit: Visit, 
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_x22_what_a_shopper_looks_at_stays_where_it_is_when_a_swap_arrives(visit: Visit, device: str) -> None:
+def test_x22_what_a_shopper_looks_at_stays_where_it_is_when_a_swap_arrives(
+    visit: Visit, device: str
+) -> None:
     page = visit(device)
     open_product(page)
     button = page.get_by_role("button", name="Add to cart")
     button.scroll_into_view_if_needed()
-    before = page.evaluate(WHERE, ["h1", "#quantity", "#add-button", "#q", ".logo", "#cart-link .icon"])
+    before = page.evaluate(
+        WHERE, ["h1", "#quantity", "#add-button", "#q", ".logo", "#cart-link .icon"]
+    )
     button.click()
     expect(page.locator("#added")).to_contain_text("1 item")
     page.wait_for_timeout(200)
     assert page.evaluate(WHERE, list(before)) == before
     page.goto("/cart/")
-    before = page.evaluate(WHERE, ["h1", ".line .picture", ".line__name", ".line input.input", "#q", ".logo"])
+    before = page.evaluate(
+        WHERE, ["h1", ".line .picture", ".line__name", ".line input.input", "#q", ".logo"]
+    )
     page.get_by_role("button", name="One more").click()
     expect(page.locator("#cart-badge")).to_contain_text("2 items")
     page.wait_for_timeout(200)
@@ -196,13 +209,18 @@ def test_x14_who_wants_less_motion_gets_none(visit: Visit) -> None:
 def test_x13_forced_colours_still_show_what_is_chosen(visit: Visit) -> None:
     page = visit(forced_colors="active")
     open_product(page)
-    chosen, other = page.locator(".chip:has(:checked)").first, page.locator(".chip:not(:has(:checked))").first
+    chosen, other = (
+        page.locator(".chip:has(:checked)").first,
+        page.locator(".chip:not(:has(:checked))").first,
+    )
     look = "e => { const s = getComputedStyle(e); return [s.borderTopWidth, s.borderTopColor, s.outlineStyle, s.backgroundColor].join() }"
     assert chosen.evaluate(look) != other.evaluate(look)
 
 
 @pytest.mark.parametrize("address", ["/c/kitchen/", "/search?q=cotton"])
-def test_x30_the_first_row_comes_at_once_and_the_rest_when_it_is_near(page: Page, address: str) -> None:
+def test_x30_the_first_row_comes_at_once_and_the_rest_when_it_is_near(
+    page: Page, address: str
+) -> None:
     page.goto(address)
     pictures = page.locator(".cards img").evaluate_all(
         "all => all.map(e => [e.loading, e.fetchPriority, e.getBoundingClientRect().top + scrollY])"

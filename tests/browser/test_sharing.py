@@ -62,7 +62,9 @@ def test_two_people_in_one_cart_see_each_others_changes(visit: Visit, cart: str)
     assert_accessible(ben)
 
 
-def test_changes_of_others_wait_for_whoever_types_and_can_be_paused(visit: Visit, cart: str) -> None:
+def test_changes_of_others_wait_for_whoever_types_and_can_be_paused(
+    visit: Visit, cart: str
+) -> None:
     ann, ben = come(visit, cart, "owner"), come(visit, cart, "editor")
     add_to_cart(ann, TWO_CHOICES)
     ann.goto("/cart/")

@@ -31,7 +31,9 @@ WAYS = pytest.mark.parametrize(
 )
 
 
-def test_a_page_opens_fast_enough_to_be_photographed_for_the_readme(visit: Visit, shop: Shop) -> None:
+def test_a_page_opens_fast_enough_to_be_photographed_for_the_readme(
+    visit: Visit, shop: Shop
+) -> None:
     page = visit(device_scale_factor=1)
     add_to_cart(page)
     page.goto("/", wait_until="networkidle")
@@ -42,7 +44,9 @@ def test_a_page_opens_fast_enough_to_be_photographed_for_the_readme(visit: Visit
 
 
 @WAYS
-def test_x1_a_guest_buys_two_variants_and_follows_the_order(visit: Visit, device: str, scripts: bool) -> None:
+def test_x1_a_guest_buys_two_variants_and_follows_the_order(
+    visit: Visit, device: str, scripts: bool
+) -> None:
     page = visit(device, scripts=scripts)
     page.goto("/")
     page.locator("main a.tile").first.click()
@@ -98,7 +102,9 @@ def test_a_declined_card_leaves_the_order_payable(page: Page) -> None:
     fill_in_checkout(page)
     order(page)
     pay(page, DECLINED_CARD)
-    expect(page.locator("body")).to_contain_text("The payment did not go through. Nothing was charged.")
+    expect(page.locator("body")).to_contain_text(
+        "The payment did not go through. Nothing was charged."
+    )
     assert_accessible(page)
     page.get_by_role("button", name=re.compile("Try again: pay €")).click()
     pay(page)
@@ -106,7 +112,9 @@ def test_a_declined_card_leaves_the_order_payable(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
-def test_x1_somebody_registers_and_buys_with_an_address_of_their_own(visit: Visit, shop: Shop, scripts: bool) -> None:
+def test_x1_somebody_registers_and_buys_with_an_address_of_their_own(
+    visit: Visit, shop: Shop, scripts: bool
+) -> None:
     page = visit(scripts=scripts)
     email = f"{uuid4().hex}@example.org"
     add_to_cart(page)
@@ -120,7 +128,11 @@ def test_x1_somebody_registers_and_buys_with_an_address_of_their_own(visit: Visi
     page.get_by_role("button", name="Create my account").click()
     expect(badge(page)).to_contain_text("1")  # the guest's cart has come along
     page.goto("/account/addresses/add/")
-    for field, value in {"#id_name": "Bob Shopper", "#id_street": "1 Quay", "#id_city": "Cork"}.items():
+    for field, value in {
+        "#id_name": "Bob Shopper",
+        "#id_street": "1 Quay",
+        "#id_city": "Cork",
+    }.items():
         page.locator(field).fill(value)
     page.locator("#id_country").select_option("IE")
     page.locator("main form button[type=submit]").first.click()
@@ -137,7 +149,9 @@ def test_x1_somebody_registers_and_buys_with_an_address_of_their_own(visit: Visi
     expect(page.get_by_role("link", name=f"Order {number}", exact=True)).to_be_visible()
 
 
-def test_staff_see_a_new_order_by_themselves_and_move_it_and_the_shopper_sees_it(visit: Visit) -> None:
+def test_staff_see_a_new_order_by_themselves_and_move_it_and_the_shopper_sees_it(
+    visit: Visit,
+) -> None:
     board, shopper = visit(), visit("phone")
     sign_in(board, "Staff")
     for page in (board, shopper):
@@ -183,7 +197,9 @@ def test_x1_staff_work_without_scripts(visit: Visit) -> None:
     expect(shopper.locator("#order-status")).to_contain_text("Your parcel is on its way")
 
 
-def test_somebody_new_on_the_staff_enrols_a_telephone_and_is_shown_recovery_codes(visit: Visit) -> None:
+def test_somebody_new_on_the_staff_enrols_a_telephone_and_is_shown_recovery_codes(
+    visit: Visit,
+) -> None:
     page = visit(who="to be enrolled")
     page.goto("/staff/second-factor/")
     page.get_by_text("Or type the key").click()

@@ -8,9 +8,7 @@ from playwright.sync_api import ConsoleMessage, Page, Response
 
 # No faults: an answer that htmx swaps (Chromium writes each status from 400 on to the console), and a request that a
 # newer one has replaced.
-TOLD_ANYWAY = (
-    r"Failed to load resource: the server responded with a status of (409|422|429)|htmx:(sendAbort|afterRequest)"
-)
+TOLD_ANYWAY = r"Failed to load resource: the server responded with a status of (409|422|429)|htmx:(sendAbort|afterRequest)"
 AXE = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     "rules": {"target-size": {"enabled": True}},
@@ -54,7 +52,9 @@ def inaccessible(page: Page) -> list[str]:
     """Return in axe's own words which of its rules the page as it stands breaks, and where."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
-    broken: list[dict[str, Any]] = page.evaluate("options => axe.run(options).then(found => found.violations)", AXE)
+    broken: list[dict[str, Any]] = page.evaluate(
+        "options => axe.run(options).then(found => found.violations)", AXE
+    )
     return [
         f"{rule['id']} ({rule['impact']}): {rule['help']}\n    {node['html'][:200]}\n    {node['failureSummary']}"
         for rule in broken

@@ -76,7 +76,13 @@ def test_what_is_no_name_is_refused_in_words(subtests: pytest.Subtests) -> None:
 
 
 def test_a_name_is_kept_as_it_reads() -> None:
-    names = {"  Two   words ": "Two words", "a\u202eb": "ab", "🎁": "🎁", "Straße": "Straße", "<b>": "<b>"}
+    names = {
+        "  Two   words ": "Two words",
+        "a\u202eb": "ab",
+        "🎁": "🎁",
+        "Straße": "Straße",
+        "<b>": "<b>",
+    }
     assert {typed: name_of(typed) for typed in names} == names
     assert name_key("STRASSE") == name_key("Straße")
 
@@ -196,8 +202,13 @@ def test_x45_how_much_room_is_left_is_told_on_adding_and_in_the_cart(client: Cli
     assert "There is room for" not in text
     text = press(client, bead, headers={"HX-Request": "true"}).content.decode()
     assert "There is room for 99 more units: 999 is the most." in text
-    session().execute("UPDATE items_by_cart SET line_count = 950 WHERE cart_id = %s", (active(client),))
-    assert "There is room for 50 more lines: 1000 is the most." in client.get(reverse("cart:show")).content.decode()
+    session().execute(
+        "UPDATE items_by_cart SET line_count = 950 WHERE cart_id = %s", (active(client),)
+    )
+    assert (
+        "There is room for 50 more lines: 1000 is the most."
+        in client.get(reverse("cart:show")).content.decode()
+    )
 
 
 # At login
@@ -212,7 +223,11 @@ def test_x44_each_guest_cart_comes_along_and_named_ones_keep_their_names() -> No
     make(member, "KITCHEN")
     add(member, product)
     names = operations.carts_adopted(guest, member, NOW, "tablet").names
-    assert set(names) == {"From your tablet, 21 November", "Gifts", "Kitchen, from your tablet, 21 November"}
+    assert set(names) == {
+        "From your tablet, 21 November",
+        "Gifts",
+        "Kitchen, from your tablet, 21 November",
+    }
     assert named(guest) == {}
     assert named(member)["KITCHEN"]
     for cart_id in (first, gifts, kitchen):
@@ -226,7 +241,9 @@ def test_x44_what_is_kept_for_later_comes_along() -> None:
     guest, member, product = uuid4(), uuid4(), mug()
     cart_id = add(guest, product).cart_id
     operations.line_kept(guest, cart_id, str(product.variants[0].variant_id), uuid4(), NOW)
-    assert operations.carts_adopted(guest, member, NOW, "phone").names == ("From your phone, 21 November",)
+    assert operations.carts_adopted(guest, member, NOW, "phone").names == (
+        "From your phone, 21 November",
+    )
 
 
 def test_a_name_that_comes_from_elsewhere_fits() -> None:
@@ -267,7 +284,9 @@ def test_x16_no_carts_yet_offers_a_next_step(client: Client) -> None:
     assert 'name="name"' in text
 
 
-def test_x45_the_active_carts_name_stands_in_the_header_and_beside_each_add(client: Client, teapot: Product) -> None:
+def test_x45_the_active_carts_name_stands_in_the_header_and_beside_each_add(
+    client: Client, teapot: Product
+) -> None:
     assert made(client, "Gifts for Mom").status_code == 303
     text = client.get(reverse("product", args=[teapot.slug])).content.decode()
     assert 'class="cart-badge__name cart-name">Gifts for Mom<' in text
@@ -286,7 +305,10 @@ def test_x45_switching_from_any_page_comes_back_to_it(client: Client, teapot: Pr
     assert here
     assert f'name="cart" value="{first}"' in text
     response = client.post(reverse("cart:switch"), {"cart": first, "next": here[1]})
-    assert (response.status_code, response["Location"]) == (303, reverse("product", args=[teapot.slug]))
+    assert (response.status_code, response["Location"]) == (
+        303,
+        reverse("product", args=[teapot.slug]),
+    )
     assert "First is in use now." in client.get(response["Location"]).content.decode()
     assert active(client) == first
 
@@ -315,7 +337,9 @@ def test_x60_a_taken_name_is_told_beside_the_field_and_kept(client: Client) -> N
     assert 'value="Gifts"' in response.content.decode()
 
 
-def test_x45_a_cart_is_deleted_and_brought_back_without_a_script(client: Client, teapot: Product) -> None:
+def test_x45_a_cart_is_deleted_and_brought_back_without_a_script(
+    client: Client, teapot: Product
+) -> None:
     made(client, "Gifts")
     press(client, teapot, quantity="2")
     response = client.post(reverse("cart:delete", args=[active(client)]))
@@ -352,7 +376,9 @@ def test_the_list_of_carts_takes_a_guest_two_rounds(client: Client, teapot: Prod
     assert "rounds=2" in client.get(reverse("cart:carts"))["X-Cassandra"]
 
 
-def test_a_cart_that_is_not_active_has_a_page_and_stays_on_it(client: Client, teapot: Product) -> None:
+def test_a_cart_that_is_not_active_has_a_page_and_stays_on_it(
+    client: Client, teapot: Product
+) -> None:
     press(client, teapot, quantity="2")
     first = active(client)
     made(client, "Gifts")
@@ -360,7 +386,9 @@ def test_a_cart_that_is_not_active_has_a_page_and_stays_on_it(client: Client, te
     text = client.get(page).content.decode()
     assert "Teapot" in text
     line = queries.cart(first).lines[0]
-    response = client.post(reverse("cart:change"), {"cart": first, "line": line.key, "quantity": "5"})
+    response = client.post(
+        reverse("cart:change"), {"cart": first, "line": line.key, "quantity": "5"}
+    )
     assert (response.status_code, response["Location"]) == (303, page)
     assert queries.cart(first).item_count == 5
     response = client.post(reverse("cart:remove"), {"cart": first, "line": line.key})
@@ -372,7 +400,18 @@ def test_a_foreign_cart_answers_as_one_that_does_not_exist(
     client: Client, teapot: Product, subtests: pytest.Subtests
 ) -> None:
     press(client, teapot)
-    for name in ("one", "rename", "duplicate", "empty", "delete", "merge", "move", "later", "now", "drop"):
+    for name in (
+        "one",
+        "rename",
+        "duplicate",
+        "empty",
+        "delete",
+        "merge",
+        "move",
+        "later",
+        "now",
+        "drop",
+    ):
         with subtests.test(name):
             charlie = Client()
             press(charlie, teapot)
@@ -388,15 +427,24 @@ def test_a_foreign_cart_answers_as_one_that_does_not_exist(
             assert queries.cart(foreign).item_count == 1
 
 
-def test_x44_at_login_the_carts_tell_where_they_come_from(teapot: Product, subtests: pytest.Subtests) -> None:
+def test_x44_at_login_the_carts_tell_where_they_come_from(
+    teapot: Product, subtests: pytest.Subtests
+) -> None:
     for agent, device in ((PHONE, "phone"), (TABLET, "tablet"), (COMPUTER, "computer")):
         with subtests.test(device):
             client, member = Client(), make_user()
             add(member.user_id, mug())
             press(client, teapot)
             sent = {"email": member.email, "password": PASSWORD}
-            assert client.post(reverse("accounts:login"), sent, headers={"User-Agent": agent}).status_code == 303
-            brought = [name for name in named(member.user_id) if name.startswith(f"From your {device}, ")]
+            assert (
+                client.post(
+                    reverse("accounts:login"), sent, headers={"User-Agent": agent}
+                ).status_code
+                == 303
+            )
+            brought = [
+                name for name in named(member.user_id) if name.startswith(f"From your {device}, ")
+            ]
             assert len(brought) == 1
             assert named(member.user_id)["My cart"]
 
@@ -411,7 +459,9 @@ def swept(now: datetime, *cart_ids: UUID) -> list[bool]:
 
 def test_a_guests_cart_lives_for_30_days_after_its_last_change_and_goes_as_a_whole() -> None:
     guest, member, product = uuid4(), uuid4(), mug()
-    old = operations.line_added(guest, product, product.variants[0], 1, uuid4(), NOW, guest=True).cart_id
+    old = operations.line_added(
+        guest, product, product.variants[0], 1, uuid4(), NOW, guest=True
+    ).cart_id
     mine = add(member, product).cart_id
     operations.line_kept(guest, old, str(product.variants[0].variant_id), uuid4(), NOW)
     later = NOW + timedelta(days=29)
@@ -420,7 +470,10 @@ def test_a_guests_cart_lives_for_30_days_after_its_last_change_and_goes_as_a_who
     assert len(lines(old)) == 1
     assert swept(later + timedelta(days=31), old, mine) == [True, False]
     assert (
-        session().execute("SELECT cart_id, version, kind FROM items_by_cart WHERE cart_id = %s", (old,)).one() is None
+        session()
+        .execute("SELECT cart_id, version, kind FROM items_by_cart WHERE cart_id = %s", (old,))
+        .one()
+        is None
     )
     assert named(guest) == {}
     assert named(member) == {"My cart": True}
@@ -428,7 +481,9 @@ def test_a_guests_cart_lives_for_30_days_after_its_last_change_and_goes_as_a_who
 
 def test_an_add_at_the_moment_of_the_sweep_keeps_the_cart() -> None:
     guest, product = uuid4(), mug()
-    cart_id = operations.line_added(guest, product, product.variants[0], 1, uuid4(), NOW, guest=True).cart_id
+    cart_id = operations.line_added(
+        guest, product, product.variants[0], 1, uuid4(), NOW, guest=True
+    ).cart_id
     late = NOW + timedelta(days=31)
     (seen,) = [row for row in tidying.carts_to_tidy(late) if row.cart_id == cart_id]
     operations.line_added(guest, product, product.variants[1], 1, uuid4(), late, guest=True)

@@ -38,7 +38,9 @@ def shelf(keyspace: str) -> list[Product]:
     for product in made:
         # The copy alone, which is all that a cart reads of stock.
         place = {"product_id": product.product_id, **there}
-        write_together([COPY.bind(variant_id=variant.variant_id, **place) for variant in product.variants])
+        write_together(
+            [COPY.bind(variant_id=variant.variant_id, **place) for variant in product.variants]
+        )
     return made
 
 
@@ -48,7 +50,10 @@ def guest_with(lines: list[Product]) -> tuple[Client, UUID]:
     first = lines[0].variants[0]
     assert client.post("/cart/add/", {"variant": first.sku, "quantity": "1"}).status_code == 303
     cart_id = _cart_of(client)
-    put_all(cart_id, [(product, each) for product in lines for each in product.variants if each is not first])
+    put_all(
+        cart_id,
+        [(product, each) for product in lines for each in product.variants if each is not first],
+    )
     return client, cart_id
 
 
@@ -98,7 +103,9 @@ def test_x45_a_cart_with_a_thousand_lines_takes_no_more_and_says_so(shelf: list[
 def test_a_thousand_adds_fill_a_cart_and_the_next_one_is_refused() -> None:
     owner, sizes = uuid4(), tuple(map(str, range(MAX_LINES + 1)))
     product = mug(sizes=sizes)
-    cart_id = operations.line_added(owner, product, product.variants[0], 1, uuid4(), datetime.now(UTC)).cart_id
+    cart_id = operations.line_added(
+        owner, product, product.variants[0], 1, uuid4(), datetime.now(UTC)
+    ).cart_id
     put_all(cart_id, [(product, each) for each in product.variants[1 : MAX_LINES - 4]])
 
     def add(variant: Any) -> bool:
@@ -120,14 +127,18 @@ def test_the_header_costs_the_same_with_a_thousand_lines(shelf: list[Product]) -
     large, _ = guest_with(shelf)
     nobody = counted(Client(), "/")
     assert counted(large, "/") == counted(small, "/")
-    assert counted(large, "/")["statements"] == nobody["statements"] + 2, "the list of carts, and one static row"
+    assert counted(large, "/")["statements"] == nobody["statements"] + 2, (
+        "the list of carts, and one static row"
+    )
     assert counted(large, "/")["rounds"] <= 2
 
 
 def test_the_header_reads_one_row_whatever_lies_behind_it() -> None:
     """The sums' read stops at the row that sorts first: neither lines nor a thousand operations of former days cost it anything."""
     owner, product = uuid4(), mug(sizes=tuple(map(str, range(100))))
-    cart_id = operations.line_added(owner, product, product.variants[0], 1, uuid4(), datetime.now(UTC)).cart_id
+    cart_id = operations.line_added(
+        owner, product, product.variants[0], 1, uuid4(), datetime.now(UTC)
+    ).cart_id
     operations.line_removed(owner, cart_id, str(product.variants[0].variant_id), datetime.now(UTC))
     plain = session()
     gone = plain.prepare("DELETE FROM items_by_cart WHERE cart_id = ? AND kind = 'op' AND key = ?")
@@ -137,5 +148,11 @@ def test_the_header_reads_one_row_whatever_lies_behind_it() -> None:
     reading.result()
     trace = reading.get_query_trace(max_wait=10)
     assert trace
-    told = [event.description for event in trace.events if re.match("Read .* live rows", event.description)]
-    assert told == ["Read 2 live rows and 0 tombstone cells"], "the static row, and the row that sorts first"
+    told = [
+        event.description
+        for event in trace.events
+        if re.match("Read .* live rows", event.description)
+    ]
+    assert told == ["Read 2 live rows and 0 tombstone cells"], (
+        "the static row, and the row that sorts first"
+    )

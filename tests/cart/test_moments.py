@@ -18,7 +18,9 @@ NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 LATE = NOW + timedelta(days=31)
 
 
-def before(module: Any, name: str, happens: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+def before(
+    module: Any, name: str, happens: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Let something happen, once, just before a function is called from this module."""
     real: Callable[..., Any] = getattr(module, name)
 
@@ -31,7 +33,9 @@ def before(module: Any, name: str, happens: Callable[[], object], monkeypatch: p
 
 
 def names(person_id: UUID) -> list[str]:
-    return sorted(row.cart_name for row in queries.CARTS.all(owner_id=person_id) if row.cart_id is not None)
+    return sorted(
+        row.cart_name for row in queries.CARTS.all(owner_id=person_id) if row.cart_id is not None
+    )
 
 
 def swept(cart_id: UUID) -> bool:
@@ -41,7 +45,9 @@ def swept(cart_id: UUID) -> bool:
 
 def guests_cart(guest: UUID) -> UUID:
     product = mug()
-    return operations.line_added(guest, product, product.variants[0], 1, uuid4(), NOW, guest=True).cart_id
+    return operations.line_added(
+        guest, product, product.variants[0], 1, uuid4(), NOW, guest=True
+    ).cart_id
 
 
 def items(person_id: UUID) -> int:
@@ -49,7 +55,9 @@ def items(person_id: UUID) -> int:
     return cart.item_count if cart else 0
 
 
-def test_an_add_that_has_looked_before_the_sweep_is_in_a_cart_that_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_add_that_has_looked_before_the_sweep_is_in_a_cart_that_is_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     guest, product = uuid4(), mug()
     cart_id = guests_cart(guest)
     before(lines, "_put", lambda: swept(cart_id), monkeypatch)
@@ -66,14 +74,18 @@ def test_an_add_in_the_middle_of_the_sweep_is_in_a_cart_that_is_listed(
     before(
         tidying,
         step,
-        lambda: operations.line_added(guest, product, product.variants[0], 2, uuid4(), LATE, guest=True),
+        lambda: operations.line_added(
+            guest, product, product.variants[0], 2, uuid4(), LATE, guest=True
+        ),
         monkeypatch,
     )
     swept(cart_id)
     assert items(guest) == 2
 
 
-def test_a_cart_that_is_brought_back_while_an_add_gives_it_up_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cart_that_is_brought_back_while_an_add_gives_it_up_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     person, product = uuid4(), mug()
     cart_id = operations.line_added(person, product, product.variants[0], 1, uuid4(), NOW).cart_id
     undone: list[str] = []
@@ -97,14 +109,18 @@ def test_a_cart_that_is_brought_back_while_an_add_gives_it_up_stays(monkeypatch:
     assert items(person) == 2
 
 
-def test_what_is_added_to_a_guests_empty_cart_at_the_login_comes_along(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_added_to_a_guests_empty_cart_at_the_login_comes_along(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     guest, member, product = uuid4(), uuid4(), mug()
     gone = operations.line_added(guest, product, product.variants[0], 1, uuid4(), NOW, guest=True)
     operations.line_removed(guest, gone.cart_id, str(product.variants[0].variant_id), NOW)
     before(
         carts,
         "cart_unlisted",
-        lambda: operations.line_added(guest, product, product.variants[0], 3, uuid4(), NOW, guest=True),
+        lambda: operations.line_added(
+            guest, product, product.variants[0], 3, uuid4(), NOW, guest=True
+        ),
         monkeypatch,
     )
     operations.carts_adopted(guest, member, NOW, "phone")
@@ -118,25 +134,43 @@ def test_what_comes_into_a_guests_empty_cart_after_the_login_is_in_a_cart_that_i
     guest, member, product = uuid4(), uuid4(), mug()
     gone = operations.line_added(guest, product, product.variants[0], 1, uuid4(), NOW, guest=True)
     operations.line_removed(guest, gone.cart_id, str(product.variants[0].variant_id), NOW)
-    before(lines, "_put", lambda: operations.carts_adopted(guest, member, NOW, "phone"), monkeypatch)
+    before(
+        lines, "_put", lambda: operations.carts_adopted(guest, member, NOW, "phone"), monkeypatch
+    )
     operations.line_added(guest, product, product.variants[0], 3, uuid4(), NOW, guest=True)
-    assert items(guest) == 3  # the answer to the add brings the guest's cookie back, and the next login the cart
+    assert (
+        items(guest) == 3
+    )  # the answer to the add brings the guest's cookie back, and the next login the cart
     operations.carts_adopted(guest, member, NOW, "phone")
     assert items(member) == 3
 
 
-def test_a_cart_that_comes_along_while_it_is_swept_stays_and_takes_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cart_that_comes_along_while_it_is_swept_stays_and_takes_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     guest, member, product = uuid4(), uuid4(), mug()
     cart_id = guests_cart(guest)
-    before(tidying, "cart_unlisted", lambda: operations.carts_adopted(guest, member, LATE, "phone"), monkeypatch)
+    before(
+        tidying,
+        "cart_unlisted",
+        lambda: operations.carts_adopted(guest, member, LATE, "phone"),
+        monkeypatch,
+    )
     assert not swept(cart_id)
     operations.line_added(member, product, product.variants[0], 2, uuid4(), LATE)
     assert items(member) == 3
 
 
-def test_a_cart_that_comes_along_before_anything_is_in_it_is_no_guests_cart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cart_that_comes_along_before_anything_is_in_it_is_no_guests_cart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     guest, member, product = uuid4(), uuid4(), mug()
-    before(filling, "changed", lambda: operations.carts_adopted(guest, member, NOW, "phone"), monkeypatch)
+    before(
+        filling,
+        "changed",
+        lambda: operations.carts_adopted(guest, member, NOW, "phone"),
+        monkeypatch,
+    )
     things = [Units(product, product.variants[0], 2)]
     cart_id, _ = units_put(guest, None, "Again", things, uuid4(), NOW, guest=True)
     assert names(member) == ["Again"]

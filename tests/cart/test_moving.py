@@ -52,7 +52,9 @@ class Two:
 
     def __init__(self) -> None:
         self.person, self.product = uuid4(), mug(sizes=("Small", "Large", "Huge"))
-        self.small, self.large, self.huge = (str(variant.variant_id) for variant in self.product.variants)
+        self.small, self.large, self.huge = (
+            str(variant.variant_id) for variant in self.product.variants
+        )
         self.first = make(self.person, "First")
         add(self.person, self.product, 0, 3)
         add(self.person, self.product, 1, 1)
@@ -61,10 +63,14 @@ class Two:
         operations.line_added(self.person, self.product, variant, 2, uuid4(), NOW)
 
     def move(self, key: str, operation: UUID | None = None, **kwargs: Any) -> operations.Moved:
-        return operations.line_moved(self.person, self.first, self.second, key, operation or uuid4(), NOW, **kwargs)
+        return operations.line_moved(
+            self.person, self.first, self.second, key, operation or uuid4(), NOW, **kwargs
+        )
 
     def merge(self, operation: UUID | None = None) -> Any:
-        return operations.carts_merged(self.person, self.first, self.second, operation or uuid4(), NOW)
+        return operations.carts_merged(
+            self.person, self.first, self.second, operation or uuid4(), NOW
+        )
 
 
 @pytest.fixture
@@ -87,7 +93,12 @@ def finish() -> str:
 
 def test_a_line_moves_with_its_units_and_meets_the_other_at_its_price(two: Two) -> None:
     did = two.move(two.small)
-    assert (did.label, did.quantity, did.source, did.target) == ("Mug, oat, small", 3, "First", "Second")
+    assert (did.label, did.quantity, did.source, did.target) == (
+        "Mug, oat, small",
+        3,
+        "First",
+        "Second",
+    )
     assert units(two.first) == {two.large: 1}
     assert units(two.second) == {two.small: 5}
     assert checked(two.second).subtotal == money(5000, "EUR")
@@ -109,7 +120,9 @@ def test_the_same_press_moves_once(two: Two, copy: bool) -> None:
     assert units(two.second) == {two.small: 5}
 
 
-def test_what_does_not_fit_is_refused_in_words_and_changes_nothing(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_fit_is_refused_in_words_and_changes_nothing(
+    two: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
     operations.line_changed(two.person, two.second, two.product.variants[0], 998, NOW)
     with pytest.raises(TooManyTogether, match=r"1001 of Mug, .*999 of one thing at most"):
         two.move(two.small)
@@ -170,7 +183,11 @@ def test_x44_a_preview_tells_what_a_merge_then_does(two: Two) -> None:
     told = preview(queries.cart(two.first, "First"), queries.cart(two.second, "Second"))
     two.merge()
     became = checked(two.second)
-    assert (told.line_count, told.item_count, told.subtotal) == (became.line_count, became.item_count, became.subtotal)
+    assert (told.line_count, told.item_count, told.subtotal) == (
+        became.line_count,
+        became.item_count,
+        became.subtotal,
+    )
     assert not told.in_the_way
     assert [each.other_price for each in told.coming if each.there] == [True]
 
@@ -178,7 +195,9 @@ def test_x44_a_preview_tells_what_a_merge_then_does(two: Two) -> None:
 def test_x44_one_press_merges_and_one_press_parts(two: Two) -> None:
     operations.line_kept(two.person, two.first, two.large, uuid4(), NOW)
     operations.cart_switched(two.person, two.first, NOW)
-    before = {each: (units(each), kept(each), checked(each).subtotal) for each in (two.first, two.second)}
+    before = {
+        each: (units(each), kept(each), checked(each).subtotal) for each in (two.first, two.second)
+    }
     operation = uuid4()
     for _ in range(2):
         undo = two.merge(operation)
@@ -187,7 +206,9 @@ def test_x44_one_press_merges_and_one_press_parts(two: Two) -> None:
     for _ in range(2):
         assert operations.carts_parted(two.person, undo, NOW) == "First"
     assert named(two.person) == {"First": True, "Second": False}
-    assert {each: (units(each), kept(each), checked(each).subtotal) for each in (two.first, two.second)} == before
+    assert {
+        each: (units(each), kept(each), checked(each).subtotal) for each in (two.first, two.second)
+    } == before
 
 
 def test_parting_once_more_leaves_a_second_merge_alone(two: Two) -> None:
@@ -196,7 +217,10 @@ def test_parting_once_more_leaves_a_second_merge_alone(two: Two) -> None:
     second = two.merge()
     with pytest.raises(TooLate):
         operations.carts_parted(two.person, first, NOW)
-    assert (units(two.second), named(two.person)) == ({two.small: 5, two.large: 1}, {"Second": True})
+    assert (units(two.second), named(two.person)) == (
+        {two.small: 5, two.large: 1},
+        {"Second": True},
+    )
     operations.carts_parted(two.person, second, NOW)
     assert (units(two.first), units(two.second)) == ({two.small: 3, two.large: 1}, {two.small: 2})
 
@@ -210,7 +234,9 @@ def test_parting_takes_no_more_than_came_and_leaves_what_was_bought_since(two: T
     assert units(two.first) == {two.small: 3, two.large: 1}
 
 
-def test_x44_what_is_added_to_a_cart_while_it_is_merged_stays_in_it(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_x44_what_is_added_to_a_cart_while_it_is_merged_stays_in_it(
+    two: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
     operations.cart_switched(two.person, two.first, NOW)
     real = moving._merged
 
@@ -238,7 +264,9 @@ def crashes(*_: Any, **__: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ["move", "merge"])
-def test_a_move_that_broke_off_is_finished_by_the_worker(two: Two, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_a_move_that_broke_off_is_finished_by_the_worker(
+    two: Two, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
     act: Callable[[], Any] = two.merge if kind == "merge" else lambda: two.move(two.small)
     with monkeypatch.context() as patch:
         patch.setattr(moving, "_merged" if kind == "merge" else "_taken", crashes)
@@ -248,13 +276,17 @@ def test_a_move_that_broke_off_is_finished_by_the_worker(two: Two, monkeypatch: 
     assert units(two.second)[two.small] == 5
     assert "finished" in finish()
     assert units(two.second)[two.small] == 5
-    assert named(two.person) == ({"Second": True} if kind == "merge" else {"First": False, "Second": True})
+    assert named(two.person) == (
+        {"Second": True} if kind == "merge" else {"First": False, "Second": True}
+    )
     if kind == "move":
         assert units(two.first) == {two.large: 1}
     assert finish() == ""
 
 
-def test_a_move_that_never_came_to_its_target_cannot_come_any_more(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_move_that_never_came_to_its_target_cannot_come_any_more(
+    two: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
     operation = uuid4()
     with monkeypatch.context() as patch:
         patch.setattr(moving, "changed", crashes)
@@ -287,13 +319,18 @@ def test_a_line_goes_to_another_cart_without_a_script(client: Client, teapot: Pr
     assert "Choose a cart." in response.content.decode()
     response = client.post(url, {"into": gifts, "operation": operation[1], "copy": "1"})
     assert response.status_code == 303
-    assert "is in Gifts now, and still in My cart." in client.get(response["Location"]).content.decode()
+    assert (
+        "is in Gifts now, and still in My cart."
+        in client.get(response["Location"]).content.decode()
+    )
     assert (queries.cart(first).item_count, queries.cart(gifts).item_count) == (2, 2)
     client.post(url, {"into": gifts, "operation": str(uuid4())})
     assert (queries.cart(first).item_count, queries.cart(gifts).item_count) == (0, 4)
 
 
-def test_x44_a_merge_shows_first_and_changes_nothing_before_the_press(client: Client, teapot: Product) -> None:
+def test_x44_a_merge_shows_first_and_changes_nothing_before_the_press(
+    client: Client, teapot: Product
+) -> None:
     press(client, teapot, quantity="2")
     first = active(client)
     made(client, "Gifts")
@@ -334,7 +371,10 @@ def test_two_presses_on_one_page_are_two(client: Client, teapot: Product) -> Non
     make_stock(5, product_id=cup.product_id, variant_id=cup.variants[0].variant_id)
     press(client, teapot, quantity="2")
     press(client, cup)
-    cart_id, page = active(client), {"operation": str(uuid4())}  # all forms of a page send the same id
+    cart_id, page = (
+        active(client),
+        {"operation": str(uuid4())},
+    )  # all forms of a page send the same id
     for key in units(cart_id):
         assert client.post(reverse("cart:later", args=[cart_id, key]), page).status_code == 303
     assert (units(cart_id), len(kept(cart_id))) == ({}, 2)

@@ -26,10 +26,20 @@ NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
 
 def add(
-    owner: UUID, product: Product, place: int = 0, quantity: int = 1, operation: UUID | None = None, **kwargs: Any
+    owner: UUID,
+    product: Product,
+    place: int = 0,
+    quantity: int = 1,
+    operation: UUID | None = None,
+    **kwargs: Any,
 ) -> operations.Added:
     return operations.line_added(
-        owner, product, product.variants[place], quantity, operation or uuid4(), kwargs.get("now", NOW)
+        owner,
+        product,
+        product.variants[place],
+        quantity,
+        operation or uuid4(),
+        kwargs.get("now", NOW),
     )
 
 
@@ -44,7 +54,9 @@ def cart_of(owner: UUID) -> Cart:
 
 def full(owner: UUID) -> UUID:
     """Give an owner as many carts as one can have."""
-    session().execute("UPDATE carts_by_user SET cart_count = %s WHERE owner_id = %s", (MAX_CARTS, owner))
+    session().execute(
+        "UPDATE carts_by_user SET cart_count = %s WHERE owner_id = %s", (MAX_CARTS, owner)
+    )
     return owner
 
 
@@ -188,7 +200,9 @@ def test_what_was_added_again_meanwhile_is_not_lost_by_undo() -> None:
 
 def test_a_changed_undo_token_is_refused() -> None:
     owner, product = uuid4(), mug()
-    gone = operations.line_removed(owner, add(owner, product).cart_id, str(product.variants[0].variant_id), NOW)
+    gone = operations.line_removed(
+        owner, add(owner, product).cart_id, str(product.variants[0].variant_id), NOW
+    )
     assert removed(gone.token()[:-2] + "xx") is None
     assert removed("") is None
 
@@ -203,7 +217,9 @@ def test_somebody_elses_cart_is_left_alone(subtests: pytest.Subtests) -> None:
     presses: dict[str, Callable[[], Any]] = {
         "change": lambda: operations.line_changed(charlie, cart_id, variant, 9, NOW),
         "remove": lambda: operations.line_removed(charlie, cart_id, str(variant.variant_id), NOW),
-        "restore": lambda: operations.line_restored(charlie, gone, product, product.variants[1], NOW),
+        "restore": lambda: operations.line_restored(
+            charlie, gone, product, product.variants[1], NOW
+        ),
     }
     for name, press in presses.items():
         with subtests.test(name):
@@ -309,7 +325,9 @@ def test_a_guests_cart_becomes_active_for_a_member_without_lines() -> None:
 
 def test_an_empty_guest_cart_is_not_carried_over() -> None:
     guest, member, product = uuid4(), uuid4(), mug()
-    operations.line_removed(guest, add(guest, product).cart_id, str(product.variants[0].variant_id), NOW)
+    operations.line_removed(
+        guest, add(guest, product).cart_id, str(product.variants[0].variant_id), NOW
+    )
     assert operations.carts_adopted(guest, member, NOW).names == ()
     assert queries.cart_of(member) is None
 

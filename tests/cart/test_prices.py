@@ -29,7 +29,9 @@ HTMX = {"HX-Request": "true"}
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 
 
-def goods(name: str = "Mug", price: str = "35.00", *, units: int = 20, tax_class: str = "standard") -> Product:
+def goods(
+    name: str = "Mug", price: str = "35.00", *, units: int = 20, tax_class: str = "standard"
+) -> Product:
     product = make_product(name, price=price, tax_class=tax_class)
     if units:
         make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
@@ -42,7 +44,11 @@ def save_at(product: Product, price: str) -> None:
 
 
 def put(client: Client, product: Product, quantity: int = 1) -> None:
-    sent = {"variant": product.variants[0].sku, "quantity": str(quantity), "operation": str(uuid4())}
+    sent = {
+        "variant": product.variants[0].sku,
+        "quantity": str(quantity),
+        "operation": str(uuid4()),
+    }
     assert client.post(reverse("cart:add"), sent).status_code == 303
 
 
@@ -87,9 +93,15 @@ def test_x48_a_line_keeps_the_price_it_was_added_at(client: Client) -> None:
     put(client, mug, 2)
     save_at(mug, "40.00")
     line = cart_of(client).lines[0]
-    client.post(reverse("cart:change"), {"cart": cart_of(client).cart_id, "line": line.key, "quantity": "3"})
+    client.post(
+        reverse("cart:change"), {"cart": cart_of(client).cart_id, "line": line.key, "quantity": "3"}
+    )
     line = cart_of(client).lines[0]
-    assert (line.quantity, line.price, cart_of(client).subtotal) == (3, Money(35, EUR), Money(105, EUR))
+    assert (line.quantity, line.price, cart_of(client).subtotal) == (
+        3,
+        Money(35, EUR),
+        Money(105, EUR),
+    )
 
 
 def test_a_line_that_was_taken_out_comes_back_at_its_price() -> None:
@@ -139,7 +151,10 @@ def test_x48_a_rise_is_told_and_has_to_be_agreed_to_before_the_checkout(client: 
     page = look(client)
     assert "The new price counts now." in text(page)
     assert page.xpath("//a[@id='checkout']")
-    assert (cart_of(client).lines[0].price, cart_of(client).subtotal) == (Money(40, EUR), Money(80, EUR))
+    assert (cart_of(client).lines[0].price, cart_of(client).subtotal) == (
+        Money(40, EUR),
+        Money(80, EUR),
+    )
 
 
 def test_one_press_agrees_to_all(client: Client) -> None:
@@ -175,7 +190,9 @@ def test_an_agreement_counts_only_for_what_was_shown(client: Client) -> None:
     assert cart_of(client).subtotal == Money(5 * 35, EUR)
 
 
-def test_an_agreement_that_no_page_made_changes_nothing(client: Client, subtests: pytest.Subtests) -> None:
+def test_an_agreement_that_no_page_made_changes_nothing(
+    client: Client, subtests: pytest.Subtests
+) -> None:
     put(client, goods())
     before = cart_of(client)
     assert before.subtotal == Money(35, EUR)
@@ -204,9 +221,16 @@ def test_an_agreement_that_names_a_line_twice_does_not_count_twice(client: Clien
     put(client, product, 2)
     save_at(product, "40.00")
     (fields,) = agreements(look(client))
-    assert agree(client, fields | {"agreed": f"{fields['agreed']},{fields['agreed']}"}).status_code == 422
+    assert (
+        agree(client, fields | {"agreed": f"{fields['agreed']},{fields['agreed']}"}).status_code
+        == 422
+    )
     cart = cart_of(client)
-    assert cart.subtotal == sum((line.total for line in cart.lines), Money(0, EUR)) == Money("70.00", EUR)
+    assert (
+        cart.subtotal
+        == sum((line.total for line in cart.lines), Money(0, EUR))
+        == Money("70.00", EUR)
+    )
 
 
 def test_all_of_an_agreement_counts_or_none(client: Client) -> None:
@@ -269,7 +293,9 @@ def test_x50_the_country_is_named_in_the_address_and_remembered(client: Client) 
     look(client, "?country=FR")
     assert client.cookies[settings.COUNTRY_COOKIE_NAME]["httponly"]
     for query, country in (("", "FR"), ("?country=IE", "IE"), ("", "IE"), ("?country=XX", "IE")):
-        assert look(client, query).xpath("//select[@name='country']/option[@selected]/@value") == [country]
+        assert look(client, query).xpath("//select[@name='country']/option[@selected]/@value") == [
+            country
+        ]
     checkout = html.fromstring(client.get(reverse("checkout:details"), follow=True).content)
     assert checkout.xpath("//select[@name='country']/option[@selected]/@value") == ["IE"]
     client.cookies[settings.COUNTRY_COOKIE_NAME] = '"><b>'
@@ -313,7 +339,9 @@ def test_many_products_are_read_in_slices(monkeypatch: pytest.MonkeyPatch) -> No
 def test_x52_the_badge_is_right_after_every_answer(client: Client) -> None:
     mug = goods()
     put(client, mug, 2)
-    assert re.search(r'class="count">\s*2<span class="vh"> items', client.get(reverse("home")).content.decode())
+    assert re.search(
+        r'class="count">\s*2<span class="vh"> items', client.get(reverse("home")).content.decode()
+    )
     put(client, mug)
     panel = client.get(reverse("cart:panel"), headers=HTMX).content.decode()
     assert re.search(r'class="count">\s*3<span class="vh"> items', panel)

@@ -48,7 +48,10 @@ def at_once(*presses: Callable[[], Any]) -> list[Any]:
 
 def total(person: UUID) -> int:
     """Return how many units are in all of a person's carts, each of which has sums that equal its lines."""
-    return sum(checked(each.cart_id).item_count for each in queries.lists(queries.CARTS.all(owner_id=person)))
+    return sum(
+        checked(each.cart_id).item_count
+        for each in queries.lists(queries.CARTS.all(owner_id=person))
+    )
 
 
 def one_active(person: UUID) -> None:
@@ -62,7 +65,9 @@ def one_active(person: UUID) -> None:
 
 def test_x45_two_who_make_a_cart_of_one_name_make_one() -> None:
     person = uuid4()
-    answers = at_once(*(lambda name=name: make(person, name) for name in ("Gifts", "GIFTS", "gifts", " Gifts ")))
+    answers = at_once(
+        *(lambda name=name: make(person, name) for name in ("Gifts", "GIFTS", "gifts", " Gifts "))
+    )
     assert sum(isinstance(each, UUID) for each in answers) == 1
     assert sum(isinstance(each, NameTaken) for each in answers) == 3
     assert len(named(person)) == 1
@@ -80,7 +85,10 @@ def test_s38_x44_a_press_sent_again_while_the_cart_is_switched_counts_once(goods
         thing, press = mug(), uuid4()
         to = second if turn % 2 else first.cart_id
         at_once(
-            *(partial(operations.line_added, person, thing, thing.variants[0], 1, press, NOW) for _ in range(3)),
+            *(
+                partial(operations.line_added, person, thing, thing.variants[0], 1, press, NOW)
+                for _ in range(3)
+            ),
             partial(operations.cart_switched, person, to, NOW),
             partial(operations.line_added, person, thing, thing.variants[0], 1, press, NOW),
         )
@@ -155,7 +163,9 @@ def test_x44_one_press_to_merge_sent_four_times_at_once_counts_once() -> None:
     person, product, operation = uuid4(), mug(), uuid4()
     target, source = make(person, "Target"), make(person, "Source")
     add(person, product, 0, 5)
-    at_once(*(lambda: operations.carts_merged(person, source, target, operation, NOW) for _ in range(4)))
+    at_once(
+        *(lambda: operations.carts_merged(person, source, target, operation, NOW) for _ in range(4))
+    )
     assert named(person) == {"Target": True}
     assert units(target) == {str(product.variants[0].variant_id): 5}
 
@@ -172,7 +182,10 @@ def test_x44_a_line_that_two_move_at_once_to_two_carts_is_not_lost() -> None:
         )
     )
     assert units(source) == {}
-    assert total(person) in (4, 8)  # both may have read it before either took it; none may have lost it
+    assert total(person) in (
+        4,
+        8,
+    )  # both may have read it before either took it; none may have lost it
 
 
 def test_x44_two_logins_at_once_bring_each_cart_along_once() -> None:
@@ -205,7 +218,9 @@ class Browser:
         headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
         body = None
         if fields is not None:
-            body = urlencode(fields | {"csrfmiddlewaretoken": self.cookies[settings.CSRF_COOKIE_NAME]})
+            body = urlencode(
+                fields | {"csrfmiddlewaretoken": self.cookies[settings.CSRF_COOKIE_NAME]}
+            )
             headers["Content-Type"] = "application/x-www-form-urlencoded"
         self.connection.request("POST" if body is not None else "GET", path, body, headers)
         response = self.connection.getresponse()
@@ -221,7 +236,9 @@ class Browser:
 
     @property
     def person(self) -> UUID:
-        guest, _ = signing.loads(self.cookies[settings.CART_COOKIE_NAME].strip('"'), salt="cart.owner")
+        guest, _ = signing.loads(
+            self.cookies[settings.CART_COOKIE_NAME].strip('"'), salt="cart.owner"
+        )
         return UUID(hex=guest)
 
 
@@ -249,15 +266,24 @@ def guest(shop: str, lamp: Product) -> Browser:
 
 
 def pressed(tab: Browser, product: Product, operation: UUID | None = None) -> int:
-    fields = {"variant": product.variants[0].sku, "quantity": "1", "operation": str(operation or uuid4())}
+    fields = {
+        "variant": product.variants[0].sku,
+        "quantity": "1",
+        "operation": str(operation or uuid4()),
+    }
     return tab.ask("/cart/add/", fields)[0]
 
 
-def test_x44_fifty_adds_of_one_variant_from_eight_connections_end_at_quantity_50(guest: Browser, lamp: Product) -> None:
+def test_x44_fifty_adds_of_one_variant_from_eight_connections_end_at_quantity_50(
+    guest: Browser, lamp: Product
+) -> None:
     presses = [uuid4() for _ in range(49)]
     tabs = [guest.twin() for _ in range(8)]
     statuses = at_once(
-        *(lambda tab=tab, n=n: [pressed(tab, lamp, each) for each in presses[n::8]] for n, tab in enumerate(tabs))
+        *(
+            lambda tab=tab, n=n: [pressed(tab, lamp, each) for each in presses[n::8]]
+            for n, tab in enumerate(tabs)
+        )
     )
     assert {status for some in statuses if isinstance(some, list) for status in some} == {303}
     found = queries.cart_of(guest.person)
@@ -272,9 +298,13 @@ def test_x44_one_press_sent_eight_times_at_once_counts_once(guest: Browser, lamp
     assert total(guest.person) == 2
 
 
-def test_x44_adds_during_a_switch_and_a_delete_are_all_in_a_cart(guest: Browser, lamp: Product) -> None:
+def test_x44_adds_during_a_switch_and_a_delete_are_all_in_a_cart(
+    guest: Browser, lamp: Product
+) -> None:
     assert guest.ask("/carts/make/", {"name": "Second", "operation": str(uuid4())})[0] == 303
-    first = next(each for each in queries.lists(queries.CARTS.all(owner_id=guest.person)) if not each.active)
+    first = next(
+        each for each in queries.lists(queries.CARTS.all(owner_id=guest.person)) if not each.active
+    )
     tabs = [guest.twin() for _ in range(8)]
     statuses = at_once(
         *(lambda tab=tab: [pressed(tab, lamp) for _ in range(4)] for tab in tabs[:6]),
@@ -292,7 +322,9 @@ def test_x45_two_tabs_that_make_a_cart_of_one_name_make_one(guest: Browser) -> N
     tabs = [guest.twin() for _ in range(4)]
     statuses = at_once(
         *(
-            lambda tab=tab, name=name: tab.ask("/carts/make/", {"name": name, "operation": str(uuid4())})[0]
+            lambda tab=tab, name=name: tab.ask(
+                "/carts/make/", {"name": name, "operation": str(uuid4())}
+            )[0]
             for tab, name in zip(tabs, ("Gifts", "gifts", "GIFTS", "Gifts"), strict=True)
         )
     )

@@ -62,7 +62,10 @@ def test_k1_the_active_cart_of_jen() -> None:
 
 def test_k4_all_carts_of_jen_by_name() -> None:
     rows = queries.CARTS.all(owner_id=JEN)
-    assert [(row.cart_name, row.cart_id) for row in rows] == [("Gifts for Mom", GIFTS), ("My Birthday", BIRTHDAY)]
+    assert [(row.cart_name, row.cart_id) for row in rows] == [
+        ("Gifts for Mom", GIFTS),
+        ("My Birthday", BIRTHDAY),
+    ]
 
 
 def test_k2_an_item_by_its_id(shop: dict[str, Product]) -> None:
@@ -87,13 +90,17 @@ def test_k5_a_carts_items_and_their_subtotal_the_newest_first(shop: dict[str, Pr
     assert queries.line(GIFTS, str(shop["Box2"].variants[0].variant_id)) is None
 
 
-def test_u2_then_u1_another_cart_is_active_and_box2_makes_it_111_50(shop: dict[str, Product]) -> None:
+def test_u2_then_u1_another_cart_is_active_and_box2_makes_it_111_50(
+    shop: dict[str, Product],
+) -> None:
     # What is changed is a copy: the other tests look at the document's own.
     jen, gifts, birthday = uuid4(), uuid4(), uuid4()
     make_sample(shop, jen, gifts, birthday)
     assert operations.cart_switched(jen, gifts, NOW) == "Gifts for Mom"
     assert active(jen) == (gifts, "Gifts for Mom")
-    assert [each.cart_id for each in queries.lists(queries.CARTS.all(owner_id=jen)) if each.active] == [gifts]
+    assert [
+        each.cart_id for each in queries.lists(queries.CARTS.all(owner_id=jen)) if each.active
+    ] == [gifts]
     added = add(jen, shop["Box2"], 1, NOW + timedelta(minutes=1))
     assert added.cart_id == gifts
     cart = queries.cart(gifts)

@@ -66,7 +66,9 @@ def accept(made: people.Invitation, user: User) -> UUID:
     return sharing.invitation_accepted(made.token, someone(user), now())
 
 
-def test_an_invitation_leads_into_the_cart_once_and_stands_in_the_persons_list(ann: User, gifts: UUID) -> None:
+def test_an_invitation_leads_into_the_cart_once_and_stands_in_the_persons_list(
+    ann: User, gifts: UUID
+) -> None:
     ben = make_user("Ben")
     made = invite(ann, gifts, ben.email.upper())
     with pytest.raises(NoSuchCart):
@@ -103,7 +105,9 @@ def test_an_invitation_is_for_its_address_alone_and_says_so(ann: User, gifts: UU
     assert people.invitation(gifts, made.key)
 
 
-def test_a_withdrawn_invitation_is_over_and_a_new_one_has_another_token(ann: User, gifts: UUID) -> None:
+def test_a_withdrawn_invitation_is_over_and_a_new_one_has_another_token(
+    ann: User, gifts: UUID
+) -> None:
     ben = make_user("Ben")
     first = invite(ann, gifts, ben.email)
     sharing.invitation_withdrawn(ann.user_id, gifts, first.key)
@@ -141,7 +145,9 @@ def test_rows_that_went_by_themselves_make_room(ann: User, gifts: UUID) -> None:
     assert row_count(gifts) == sharing.MAX_PEOPLE
 
 
-def test_the_mail_carries_the_token_and_is_the_same_for_known_and_unknown_addresses(ann: User, gifts: UUID) -> None:
+def test_the_mail_carries_the_token_and_is_the_same_for_known_and_unknown_addresses(
+    ann: User, gifts: UUID
+) -> None:
     ben = make_user("Ben")
     texts = []
     for email in (ben.email, f"ben-{uuid4().hex}@example.com"):
@@ -178,7 +184,9 @@ def test_one_who_is_in_already_gets_the_role_of_another_invitation(ann: User, gi
     assert row_count(gifts) == 1
 
 
-def test_a_changed_role_counts_at_once_and_a_removed_person_has_no_such_cart(ann: User, gifts: UUID) -> None:
+def test_a_changed_role_counts_at_once_and_a_removed_person_has_no_such_cart(
+    ann: User, gifts: UUID
+) -> None:
     ben = make_person(ann, gifts, "viewer")
     with pytest.raises(NotAllowed):
         access(ben.user_id, gifts, EDIT)
@@ -197,7 +205,9 @@ def test_a_changed_role_counts_at_once_and_a_removed_person_has_no_such_cart(ann
         sharing.role_changed(ann.user_id, gifts, ben.user_id, "viewer")
 
 
-def test_a_role_ends_where_the_owner_ends_it_even_if_the_persons_list_is_behind(ann: User, gifts: UUID) -> None:
+def test_a_role_ends_where_the_owner_ends_it_even_if_the_persons_list_is_behind(
+    ann: User, gifts: UUID
+) -> None:
     ben = make_person(ann, gifts, "buyer")
     sharing._taken(gifts, people.PERSON, str(ben.user_id))  # and killed before the copy
     with pytest.raises(NoSuchCart):
@@ -207,7 +217,9 @@ def test_a_role_ends_where_the_owner_ends_it_even_if_the_persons_list_is_behind(
     assert listed_names(ben.user_id) == []
 
 
-def test_an_acceptance_that_was_killed_is_finished_by_a_second_press(ann: User, gifts: UUID) -> None:
+def test_an_acceptance_that_was_killed_is_finished_by_a_second_press(
+    ann: User, gifts: UUID
+) -> None:
     ben = make_user("Ben")
     made = invite(ann, gifts, ben.email)
     sharing._let_in(made, someone(ben), None, now())  # and killed before the list
@@ -268,8 +280,22 @@ def test_a_link_shows_the_cart_as_it_is_until_it_is_withdrawn(ann: User, gifts: 
 def test_tokens_that_are_not_ours_open_nothing(ann: User, gifts: UUID) -> None:
     made = invite(ann, gifts, "x@example.com")
     link = sharing.link_made(ann.user_id, gifts, "Ann", NOW).address.rstrip("/").rpartition("/")[2]
-    spoilt = {"", ".", "x", "x.y", "é.ü", link[:-1], link[1:], link + "A", made.token, link.partition(".")[0]}
-    spoilt |= {link[:place] + ("A" if link[place] != "A" else "B") + link[place + 1 :] for place in range(len(link))}
+    spoilt = {
+        "",
+        ".",
+        "x",
+        "x.y",
+        "é.ü",
+        link[:-1],
+        link[1:],
+        link + "A",
+        made.token,
+        link.partition(".")[0],
+    }
+    spoilt |= {
+        link[:place] + ("A" if link[place] != "A" else "B") + link[place + 1 :]
+        for place in range(len(link))
+    }
     assert [token for token in spoilt if people.shown_by(token)] == []
     for token in {*spoilt - {made.token}, link}:
         with pytest.raises(BadSignature):
@@ -278,7 +304,9 @@ def test_tokens_that_are_not_ours_open_nothing(ann: User, gifts: UUID) -> None:
             sharing.invitation_accepted(token, someone(ann), now())
 
 
-def test_a_deleted_cart_is_gone_for_everybody_and_comes_back_for_everybody(ann: User, gifts: UUID) -> None:
+def test_a_deleted_cart_is_gone_for_everybody_and_comes_back_for_everybody(
+    ann: User, gifts: UUID
+) -> None:
     ben = make_person(ann, gifts, "editor")
     token = sharing.link_made(ann.user_id, gifts, "Ann", NOW).address.rstrip("/").rpartition("/")[2]
     cem = make_user("Cem")
@@ -343,7 +371,9 @@ def test_a_full_list_refuses_an_invitation_before_anything_changes(ann: User, gi
     assert people.people(gifts).people == ()
 
 
-def test_the_version_is_seen_by_those_in_the_cart_and_tells_every_change(ann: User, gifts: UUID) -> None:
+def test_the_version_is_seen_by_those_in_the_cart_and_tells_every_change(
+    ann: User, gifts: UUID
+) -> None:
     ben = make_person(ann, gifts, "viewer")
     seen = [people.version_seen_by(ben.user_id, gifts)]
     sharing.role_changed(ann.user_id, gifts, ben.user_id, "editor")
@@ -434,7 +464,9 @@ def test_an_edit_that_comes_after_a_role_has_ended_changes_nothing(ann: User, gi
         added = 0
         for _ in range(12):
             try:
-                done = operations.line_added(ben.user_id, goods, goods.variants[0], 1, uuid4(), now())
+                done = operations.line_added(
+                    ben.user_id, goods, goods.variants[0], 1, uuid4(), now()
+                )
             except NoSuchCart:
                 break
             added += done.cart_id == gifts
@@ -466,7 +498,9 @@ def test_whoever_is_taken_out_while_joining_has_nothing_left_of_it(
     assert listed_names(ben.user_id) == []
 
 
-def test_a_shared_cart_that_was_deleted_stands_on_nobodys_list_of_carts(ann: User, gifts: UUID) -> None:
+def test_a_shared_cart_that_was_deleted_stands_on_nobodys_list_of_carts(
+    ann: User, gifts: UUID
+) -> None:
     ben = make_person(ann, gifts, "viewer")
     undo = operations.cart_deleted(ann.user_id, gifts, now())
     assert queries.cards(queries.CARTS.all(owner_id=ben.user_id)) == []

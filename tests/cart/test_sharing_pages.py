@@ -24,7 +24,12 @@ from tests.cart.sharing import make_person, someone
 from tests.factories import PASSWORD, make_product, make_stock, make_user
 
 HTMX = {"HX-Request": "true"}
-ROLES = {"viewer": (VIEW,), "editor": (VIEW, EDIT), "buyer": (VIEW, EDIT, BUY), "owner": (VIEW, EDIT, BUY, OWN)}
+ROLES = {
+    "viewer": (VIEW,),
+    "editor": (VIEW, EDIT),
+    "buyer": (VIEW, EDIT, BUY),
+    "owner": (VIEW, EDIT, BUY, OWN),
+}
 NOT_ALLOWED = re.compile(r"is shared by Ann: you can|you can look at it")
 
 
@@ -40,7 +45,9 @@ def signed_in(user: User) -> Client:
 
 def text_of(response: Any) -> str:
     text = " ".join(response.content.decode().split())
-    return re.sub(r'"x-csrftoken": "[^"]*"|name="(csrfmiddlewaretoken|next)" value="[^"]*"', "", text)
+    return re.sub(
+        r'"x-csrftoken": "[^"]*"|name="(csrfmiddlewaretoken|next)" value="[^"]*"', "", text
+    )
 
 
 @dataclass
@@ -83,9 +90,15 @@ def scene_of_all(keyspace: str) -> Scene:
     goods = (in_stock("Mug"), in_stock("Bowl"))
     for thing in goods:
         operations.line_added(ann.user_id, thing, thing.variants[0], 2, uuid4(), now())
-    users = {role: make_person(ann, cart_id, role, name=role.title()) for role in ("viewer", "editor", "buyer")}
+    users = {
+        role: make_person(ann, cart_id, role, name=role.title())
+        for role in ("viewer", "editor", "buyer")
+    }
     users |= {"owner": ann, "stranger": make_user("Eve")}
-    sessions = {role: signed_in(user).cookies[settings.SESSION_COOKIE_NAME].value for role, user in users.items()}
+    sessions = {
+        role: signed_in(user).cookies[settings.SESSION_COOKIE_NAME].value
+        for role, user in users.items()
+    }
     return Scene(ann, cart_id, goods, in_stock("Vase"), users, sessions)
 
 
@@ -115,7 +128,9 @@ def add(client: Client, scene: Scene) -> Any:
 
 
 def change(client: Client, scene: Scene) -> Any:
-    return client.post(reverse("cart:change"), {"cart": scene.cart_id, "line": scene.key(), "quantity": "5"})
+    return client.post(
+        reverse("cart:change"), {"cart": scene.cart_id, "line": scene.key(), "quantity": "5"}
+    )
 
 
 def remove(client: Client, scene: Scene) -> Any:
@@ -127,7 +142,9 @@ def empty(client: Client, scene: Scene) -> Any:
 
 
 def later(client: Client, scene: Scene) -> Any:
-    return client.post(reverse("cart:later", args=[scene.cart_id, scene.key()]), {"operation": str(uuid4())})
+    return client.post(
+        reverse("cart:later", args=[scene.cart_id, scene.key()]), {"operation": str(uuid4())}
+    )
 
 
 def move_out(client: Client, scene: Scene) -> Any:
@@ -166,10 +183,15 @@ def test_who_may_change_the_lines(scene: Scene, subtests: pytest.Subtests) -> No
                 continue
             assert scene.cart == before
             if role == "stranger":
-                assert act is add or response.status_code in (404, 422)  # an add goes into their own cart
+                assert act is add or response.status_code in (
+                    404,
+                    422,
+                )  # an add goes into their own cart
                 continue
             assert response.status_code in (303, 403, 409, 422)
-            told = text_of(client.get(response["Location"]) if response.status_code == 303 else response)
+            told = text_of(
+                client.get(response["Location"]) if response.status_code == 303 else response
+            )
             assert NOT_ALLOWED.search(told)
 
 
@@ -184,7 +206,9 @@ def state(scene: Scene) -> Any:
 
 def test_only_its_owner_manages_a_cart(scene: Scene, subtests: pytest.Subtests) -> None:
     link = sharing.link_made(scene.ann.user_id, scene.cart_id, "Ann", now())
-    made = sharing.person_invited(someone(scene.ann), scene.cart_id, "open@example.com", "viewer", now())
+    made = sharing.person_invited(
+        someone(scene.ann), scene.cart_id, "open@example.com", "viewer", now()
+    )
     viewer = scene.users["viewer"].user_id
     acts = {
         "invite": post("invite", scene, email=f"{uuid4().hex}@example.com", role="viewer"),
@@ -225,16 +249,22 @@ def test_the_owner_manages_the_cart_by_its_page(scene: Scene) -> None:
     assert f"A mail is on its way to {email}" in text
     made = people.invitation(scene.cart_id, people.invitation_key(scene.cart_id, email))
     assert made is not None
-    assert email not in pressed("withdraw", key=made.key).partition("<main")[2].replace(f"to {email}", "")
+    assert email not in pressed("withdraw", key=made.key).partition("<main")[2].replace(
+        f"to {email}", ""
+    )
     cem = make_person(scene.ann, scene.cart_id, "viewer", name="Cem")
-    assert "Cem can look at it and change what is in it now." in pressed("role", person=cem.user_id, role="editor")
+    assert "Cem can look at it and change what is in it now." in pressed(
+        "role", person=cem.user_id, role="editor"
+    )
     assert 'Take out<span class="vh"> Cem' not in pressed("exclude", person=cem.user_id)
     assert "/carts/shared/" in pressed("link")
     link = people.people(scene.cart_id).links[0]
     assert "/carts/shared/" not in pressed("unlink", key=link.link_id)
 
 
-def test_what_is_no_invitation_is_told_beside_its_field(scene: Scene, subtests: pytest.Subtests) -> None:
+def test_what_is_no_invitation_is_told_beside_its_field(
+    scene: Scene, subtests: pytest.Subtests
+) -> None:
     client = scene.as_("owner")
     for fields, words in (
         ({"email": "", "role": "viewer"}, "Enter an e-mail address"),
@@ -254,10 +284,15 @@ def test_s14_invitations_are_limited_and_what_was_typed_stays(settings: Settings
     settings.LIMITS = settings.LIMITS | {"invitation": (1, 0, 0, 3600)}
     # Of her own: who invites in other tests has tries behind her.
     owner = make_user("Ann")
-    client, cart_id = signed_in(owner), operations.cart_made(owner.user_id, "Gifts for Mom", uuid4(), now())
+    client, cart_id = (
+        signed_in(owner),
+        operations.cart_made(owner.user_id, "Gifts for Mom", uuid4(), now()),
+    )
     email = f"{uuid4().hex}@example.com"
     for each in (f"{uuid4().hex}@example.com", email):
-        response = client.post(reverse("cart:invite", args=[cart_id]), {"email": each, "role": "viewer"})
+        response = client.post(
+            reverse("cart:invite", args=[cart_id]), {"email": each, "role": "viewer"}
+        )
     assert response.status_code == 429
     assert int(response["Retry-After"]) > 0
     text = text_of(response)
@@ -290,15 +325,26 @@ def test_checkout_demands_the_right_to_buy(scene: Scene, subtests: pytest.Subtes
                 assert "Mug" in text_of(response)
             else:
                 assert response.status_code in (302, 403)
-                page = scene.as_(role).get(response["Location"]) if response.status_code == 302 else response
+                page = (
+                    scene.as_(role).get(response["Location"])
+                    if response.status_code == 302
+                    else response
+                )
                 assert "can look at" in text_of(page)
 
 
-def test_a_withdrawn_person_sees_what_a_stranger_sees(scene: Scene, subtests: pytest.Subtests) -> None:
-    cem, names = make_person(scene.ann, scene.cart_id, "editor", name="Cem"), ("one", "people", "changes")
+def test_a_withdrawn_person_sees_what_a_stranger_sees(
+    scene: Scene, subtests: pytest.Subtests
+) -> None:
+    cem, names = (
+        make_person(scene.ann, scene.cart_id, "editor", name="Cem"),
+        ("one", "people", "changes"),
+    )
     client = signed_in(cem)
     pages = {name: reverse(f"cart:{name}", args=[scene.cart_id]) for name in names}
-    assert {name: client.get(page).status_code for name, page in pages.items()} == dict.fromkeys(names, 200)
+    assert {name: client.get(page).status_code for name, page in pages.items()} == dict.fromkeys(
+        names, 200
+    )
     sharing.person_removed(scene.ann.user_id, scene.cart_id, cem.user_id)
     for name, page in pages.items():
         with subtests.test(name):
@@ -321,7 +367,9 @@ def test_one_can_leave_and_the_owner_cannot(scene: Scene) -> None:
 
 def test_an_invitation_survives_the_login(scene: Scene) -> None:
     cem = make_user("Cem")
-    made = sharing.person_invited(someone(scene.ann), scene.cart_id, cem.email.upper(), "editor", now())
+    made = sharing.person_invited(
+        someone(scene.ann), scene.cart_id, cem.email.upper(), "editor", now()
+    )
     client, address = Client(), reverse("cart:invitation", args=[made.token])
     first = client.get(address)
     text = text_of(first)
@@ -333,13 +381,18 @@ def test_an_invitation_survives_the_login(scene: Scene) -> None:
     to_login = re.search(rf'href="({re.escape(reverse("accounts:login"))}\?next=[^"]+)"', text)
     assert to_login
     client.get(to_login[1])
-    came = client.post(reverse("accounts:login"), {"email": cem.email, "password": PASSWORD, "next": address})
+    came = client.post(
+        reverse("accounts:login"), {"email": cem.email, "password": PASSWORD, "next": address}
+    )
     assert came["Location"] == address
     assert "Join this cart" in text_of(client.get(address))
     assert not people.joined(scene.cart_id, cem.user_id)  # a look changes nothing
     for _ in range(2):
         done = client.post(address)
-        assert (done.status_code, done["Location"]) == (303, reverse("cart:one", args=[scene.cart_id]))
+        assert (done.status_code, done["Location"]) == (
+            303,
+            reverse("cart:one", args=[scene.cart_id]),
+        )
     assert people.joined(scene.cart_id, cem.user_id)
     assert client.get(done["Location"]).status_code == 200
     sharing.person_removed(scene.ann.user_id, scene.cart_id, cem.user_id)
@@ -347,7 +400,9 @@ def test_an_invitation_survives_the_login(scene: Scene) -> None:
 
 
 def test_an_invitation_for_another_address_says_so_and_lets_nobody_in(scene: Scene) -> None:
-    made = sharing.person_invited(someone(scene.ann), scene.cart_id, f"zoe-{uuid4().hex}@example.com", "viewer", now())
+    made = sharing.person_invited(
+        someone(scene.ann), scene.cart_id, f"zoe-{uuid4().hex}@example.com", "viewer", now()
+    )
     client, address = scene.as_("stranger"), reverse("cart:invitation", args=[made.token])
     for response in (client.get(address), client.post(address)):
         text = text_of(response)
@@ -368,7 +423,9 @@ def test_a_guest_shares_by_link_and_is_told_that_invitations_need_an_account(sce
     cart_id = client.get(reverse("cart:show")).context["cart"].cart_id
     page = reverse("cart:people", args=[cart_id])
     assert "Sign in to invite people" in text_of(client.get(page))
-    refused = client.post(reverse("cart:invite", args=[cart_id]), {"email": "a@example.com", "role": "viewer"})
+    refused = client.post(
+        reverse("cart:invite", args=[cart_id]), {"email": "a@example.com", "role": "viewer"}
+    )
     assert refused.status_code == 403
     assert client.post(reverse("cart:link", args=[cart_id])).status_code == 303
     link = people.people(cart_id).links[0]
@@ -457,11 +514,15 @@ def test_nothing_new_in_an_empty_cart_is_nothing_new(scene: Scene) -> None:
         assert asked
         assert client.get(asked[1].replace("&amp;", "&"), headers=HTMX).status_code == 204
         operations.cart_switched(scene.ann.user_id, cart_id, now())
-        operations.line_added(scene.ann.user_id, scene.spare, scene.spare.variants[0], 1, uuid4(), now())
+        operations.line_added(
+            scene.ann.user_id, scene.spare, scene.spare.variants[0], 1, uuid4(), now()
+        )
         operations.cart_emptied(scene.ann.user_id, cart_id, uuid4(), now())
 
 
 def test_a_viewer_is_told_at_an_add_whose_cart_it_is(scene: Scene) -> None:
     response = add(scene.as_("viewer"), scene)
     assert response.status_code == 422
-    assert "“Gifts for Mom” is shared by Ann: you can look at it, and not change it." in text_of(response)
+    assert "“Gifts for Mom” is shared by Ann: you can look at it, and not change it." in text_of(
+        response
+    )

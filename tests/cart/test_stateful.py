@@ -44,7 +44,9 @@ def put(into: dict[str, tuple[int, int]], key: str, quantity: int, price: int) -
 
 
 def fits(into: dict[str, tuple[int, int]], what: dict[str, tuple[int, int]]) -> bool:
-    return all(into.get(key, (0, 0))[0] + quantity <= MAX_QUANTITY for key, (quantity, _) in what.items())
+    return all(
+        into.get(key, (0, 0))[0] + quantity <= MAX_QUANTITY for key, (quantity, _) in what.items()
+    )
 
 
 class Carts(RuleBasedStateMachine):
@@ -187,7 +189,10 @@ class Carts(RuleBasedStateMachine):
     @rule(pick=PICK)
     def delete(self, pick: int) -> None:
         cart_id = self.chosen(pick)
-        self.undo = (operations.cart_deleted(self.person, cart_id, NOW), (cart_id, self.carts.pop(cart_id)))
+        self.undo = (
+            operations.cart_deleted(self.person, cart_id, NOW),
+            (cart_id, self.carts.pop(cart_id)),
+        )
         self.active = self.found_active() if self.active == cart_id else self.active
 
     @precondition(lambda self: len(self.carts) > 1)
@@ -243,11 +248,15 @@ class Carts(RuleBasedStateMachine):
             there = contents.contents(cart_id)
             lines = {key: (row.quantity, row.price) for key, row in there.lines.items()}
             assert lines == model.lines
-            assert {key: (row.quantity, row.price) for key, row in there.later.items()} == model.later
+            assert {
+                key: (row.quantity, row.price) for key, row in there.later.items()
+            } == model.later
             if there.sums and there.version is not None:
                 assert there.sums.line_count == len(lines)
                 assert there.sums.item_count == sum(quantity for quantity, _ in lines.values())
-                assert there.sums.subtotal == sum(quantity * price for quantity, price in lines.values())
+                assert there.sums.subtotal == sum(
+                    quantity * price for quantity, price in lines.values()
+                )
 
 
 Carts.TestCase.settings = settings(

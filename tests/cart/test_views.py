@@ -49,9 +49,18 @@ def cart_of(client: Client) -> Cart:
 
 
 def press(
-    client: Client, product: Product, place: int = 0, *, headers: dict[str, str] | None = None, **fields: Any
+    client: Client,
+    product: Product,
+    place: int = 0,
+    *,
+    headers: dict[str, str] | None = None,
+    **fields: Any,
 ) -> Any:
-    sent = {"variant": product.variants[place].sku, "quantity": "1", "operation": str(uuid4())} | fields
+    sent = {
+        "variant": product.variants[place].sku,
+        "quantity": "1",
+        "operation": str(uuid4()),
+    } | fields
     return client.post(reverse("cart:add"), sent, headers=headers)
 
 
@@ -73,7 +82,9 @@ def test_x16_an_empty_cart_offers_a_next_step(client: Client) -> None:
     assert settings.CART_COOKIE_NAME not in client.cookies
 
 
-def test_x2_a_plain_add_redirects_by_303_and_a_reload_repeats_nothing(client: Client, mug: Product) -> None:
+def test_x2_a_plain_add_redirects_by_303_and_a_reload_repeats_nothing(
+    client: Client, mug: Product
+) -> None:
     response = press(client, mug, quantity="2")
     assert (response.status_code, response["Location"]) == (303, reverse("cart:show"))
     for _ in range(2):
@@ -81,7 +92,9 @@ def test_x2_a_plain_add_redirects_by_303_and_a_reload_repeats_nothing(client: Cl
     assert cart_of(client).item_count == 2
 
 
-def test_a_press_sent_again_after_the_active_cart_was_switched_counts_once(client: Client, mug: Product) -> None:
+def test_a_press_sent_again_after_the_active_cart_was_switched_counts_once(
+    client: Client, mug: Product
+) -> None:
     operation = str(uuid4())
     press(client, mug, operation=operation)
     first = cart_of(client)
@@ -120,7 +133,9 @@ def test_x8_the_next_page_says_what_was_added(client: Client, mug: Product) -> N
     assert "Mug, small is in your cart. My cart: 3 items, €36.00." in shown(client)
 
 
-def test_x37_htmx_gets_a_panel_with_the_carts_name_and_total_and_the_badge(client: Client, mug: Product) -> None:
+def test_x37_htmx_gets_a_panel_with_the_carts_name_and_total_and_the_badge(
+    client: Client, mug: Product
+) -> None:
     response = press(client, mug, quantity="2", headers=HTMX)
     text = " ".join(response.content.decode().split())
     assert response.status_code == 200
@@ -144,7 +159,9 @@ def test_a_press_without_an_id_counts(mug: Product, subtests: pytest.Subtests) -
     for fields in ids:
         with subtests.test(**fields):
             client = Client()
-            client.post(reverse("cart:add"), {"variant": mug.variants[0].sku, "quantity": "1"} | fields)
+            client.post(
+                reverse("cart:add"), {"variant": mug.variants[0].sku, "quantity": "1"} | fields
+            )
             assert cart_of(client).item_count == 1
 
 
@@ -166,7 +183,9 @@ BAD: list[tuple[str | list[str], str]] = [
 ]
 
 
-def test_x43_s35_a_quantity_that_is_none_gets_a_sentence_on_adding(mug: Product, subtests: pytest.Subtests) -> None:
+def test_x43_s35_a_quantity_that_is_none_gets_a_sentence_on_adding(
+    mug: Product, subtests: pytest.Subtests
+) -> None:
     for (typed, sentence), headers in combinations(BAD, ({}, HTMX)):
         with subtests.test(typed=typed, headers=headers):
             client = Client()
@@ -220,12 +239,16 @@ def test_a_lines_key_with_a_percent_sign_is_refused_in_words(
     before = cart_of(client)
     for line in ("%d", "%(x)s", "%", "100%s"):
         with subtests.test(line):
-            response = client.post(reverse("cart:change"), line_fields(client, quantity="3") | {"line": line})
+            response = client.post(
+                reverse("cart:change"), line_fields(client, quantity="3") | {"line": line}
+            )
             assert response.status_code == 422
             assert cart_of(client) == before
 
 
-def test_whoever_may_not_sign_in_any_more_sees_no_cart_and_keeps_no_session(client: Client, mug: Product) -> None:
+def test_whoever_may_not_sign_in_any_more_sees_no_cart_and_keeps_no_session(
+    client: Client, mug: Product
+) -> None:
     with override_settings(DEMO=True):
         client.force_login(make_user(demo=True))
         press(client, mug)
@@ -233,7 +256,8 @@ def test_whoever_may_not_sign_in_any_more_sees_no_cart_and_keeps_no_session(clie
     with override_settings(DEMO=False):
         assert mug.slug not in shown(client)
         assert (
-            settings.SESSION_COOKIE_NAME not in client.cookies or not client.cookies[settings.SESSION_COOKIE_NAME].value
+            settings.SESSION_COOKIE_NAME not in client.cookies
+            or not client.cookies[settings.SESSION_COOKIE_NAME].value
         )
         assert mug.slug not in shown(client)
 
@@ -256,7 +280,9 @@ def test_s34_prices_and_totals_sent_by_the_client_are_ignored(client: Client, mu
 
 
 def test_an_unknown_variant_is_refused_in_words(mug: Product, subtests: pytest.Subtests) -> None:
-    for sku, headers in combinations(("", "NO-SUCH", "a\x00b", "x" * 5000, "x" * 70_000), ({}, HTMX)):
+    for sku, headers in combinations(
+        ("", "NO-SUCH", "a\x00b", "x" * 5000, "x" * 70_000), ({}, HTMX)
+    ):
         with subtests.test(sku[:10], length=len(sku), headers=headers):
             client = Client()
             response = press(client, mug, variant=sku, headers=headers)
@@ -272,11 +298,17 @@ def test_a_sold_out_variant_is_refused_in_words(client: Client) -> None:
     assert "Lamp is sold out at the moment." in response.content.decode()
 
 
-def test_x46_the_quantity_has_a_button_for_those_without_a_script(client: Client, mug: Product) -> None:
+def test_x46_the_quantity_has_a_button_for_those_without_a_script(
+    client: Client, mug: Product
+) -> None:
     press(client, mug)
     text = shown(client)
-    assert re.search(r'<form[^>]*action="/cart/change/"[^>]*data-auto[^>]*hx-post="/cart/change/"', text)
-    assert re.search(r'<button class="button button--quiet no-js" id="update-[^"]+" type="submit">Update', text)
+    assert re.search(
+        r'<form[^>]*action="/cart/change/"[^>]*data-auto[^>]*hx-post="/cart/change/"', text
+    )
+    assert re.search(
+        r'<button class="button button--quiet no-js" id="update-[^"]+" type="submit">Update', text
+    )
     assert 'inputmode="numeric"' in text
     response = client.post(reverse("cart:change"), line_fields(client, quantity="4"))
     assert response.status_code == 303
@@ -303,7 +335,9 @@ def test_x47_a_line_shows_what_it_is_and_what_it_costs(client: Client, mug: Prod
     assert text.index(">Large<") < text.index(">Small<")
 
 
-def test_x47_a_removed_line_comes_back_by_undo_without_a_script(client: Client, mug: Product) -> None:
+def test_x47_a_removed_line_comes_back_by_undo_without_a_script(
+    client: Client, mug: Product
+) -> None:
     press(client, mug, quantity="3")
     response = client.post(reverse("cart:remove"), line_fields(client))
     assert response.status_code == 303
@@ -323,7 +357,9 @@ def test_undo_by_htmx(client: Client, mug: Product) -> None:
     text = client.post(reverse("cart:remove"), line_fields(client), headers=HTMX).content.decode()
     token = re.search(r'name="removed" value="([^"]+)"', text)
     assert token
-    text = client.post(reverse("cart:restore"), {"removed": token[1]}, headers=HTMX).content.decode()
+    text = client.post(
+        reverse("cart:restore"), {"removed": token[1]}, headers=HTMX
+    ).content.decode()
     assert "€36.00" in text
     assert 'name="removed"' not in text
 
@@ -365,12 +401,18 @@ def test_a_browser_without_a_cart_is_refused_in_words(mug: Product) -> None:
 
 
 def test_a_cookie_that_we_have_not_signed_counts_as_none(client: Client, mug: Product) -> None:
-    for cookie in ("x", signing.dumps(["nonsense"], salt="cart.owner"), signing.dumps(["zz", "zz"], salt="cart.owner")):
+    for cookie in (
+        "x",
+        signing.dumps(["nonsense"], salt="cart.owner"),
+        signing.dumps(["zz", "zz"], salt="cart.owner"),
+    ):
         client.cookies[settings.CART_COOKIE_NAME] = cookie
         assert "Your cart is empty" in shown(client)
 
 
-def test_x3_the_addresses_of_presses_lead_to_the_cart_when_opened(client: Client, subtests: pytest.Subtests) -> None:
+def test_x3_the_addresses_of_presses_lead_to_the_cart_when_opened(
+    client: Client, subtests: pytest.Subtests
+) -> None:
     for name in ("add", "agree", "change", "remove", "restore", "panel"):
         with subtests.test(name):
             response = client.get(reverse(f"cart:{name}"))
@@ -392,14 +434,18 @@ def test_a_second_add_at_a_new_price_says_so(client: Client, mug: Product) -> No
     assert cart_of(client).subtotal == Money(20, EUR)
 
 
-def test_x49_a_gone_variant_stays_flagged_and_out_of_the_total(client: Client, mug: Product) -> None:
+def test_x49_a_gone_variant_stays_flagged_and_out_of_the_total(
+    client: Client, mug: Product
+) -> None:
     press(client, mug, 0)
     press(client, mug, 1, quantity="2")
     save_without(mug, 0)
     text = shown(client)
     assert "This is no longer sold. It does not count in the total" in text
     assert "<dt>Goods</dt><dd>€24.00</dd>" in text
-    gone = next(i for i, line in enumerate(cart_of(client).lines) if line.options["Size"] == "Small")
+    gone = next(
+        i for i, line in enumerate(cart_of(client).lines) if line.options["Size"] == "Small"
+    )
     response = client.post(reverse("cart:change"), line_fields(client, gone, quantity="5"))
     assert response.status_code == 422
     assert "Mug is no longer sold." in response.content.decode()

@@ -15,7 +15,13 @@ from cart.entities import Cart
 from cart.today import as_today
 from catalogue.entities import Product
 from pricing import delivery
-from promotions.operations import Terms, person_key, promotion_ended, promotion_made, voucher_claimed
+from promotions.operations import (
+    Terms,
+    person_key,
+    promotion_ended,
+    promotion_made,
+    voucher_claimed,
+)
 from promotions.queries import CODE
 from promotions.rules import FREE_DELIVERY, PERCENTAGE, code_key
 from tests.factories import make_product, make_stock, make_user
@@ -86,9 +92,14 @@ def test_free_delivery_is_shown_as_free(client: Client) -> None:
 
 @pytest.mark.parametrize(
     ("terms", "why"),
-    [({"ends_at": NOW - timedelta(days=1)}, "expired on"), ({"starts_at": NOW + timedelta(days=3)}, "counts from")],
+    [
+        ({"ends_at": NOW - timedelta(days=1)}, "expired on"),
+        ({"starts_at": NOW + timedelta(days=3)}, "counts from"),
+    ],
 )
-def test_x51_why_a_code_fails_is_said_beside_the_field(client: Client, terms: dict[str, Any], why: str) -> None:
+def test_x51_why_a_code_fails_is_said_beside_the_field(
+    client: Client, terms: dict[str, Any], why: str
+) -> None:
     cart_id, code = filled(client), make_code(**terms)
     answer = use(client, cart_id, code)
     page = answer.content.decode()
@@ -210,7 +221,9 @@ def test_what_an_order_has_used_goes_with_it() -> None:
     operations.lines_bought(added.cart_id, bought, order_id, NOW, with_code=True)
     assert queries.cart(added.cart_id).voucher == ""
     operations.voucher_set(alice, added.cart_id, "A", NOW)
-    operations.lines_bought(added.cart_id, bought, order_id, NOW, with_code=True)  # of the same order: nothing
+    operations.lines_bought(
+        added.cart_id, bought, order_id, NOW, with_code=True
+    )  # of the same order: nothing
     assert queries.cart(added.cart_id).voucher == "A"
 
 

@@ -5,7 +5,9 @@ import pytest
 from cassandra_db import attempts, retry
 
 
-def test_there_are_so_many_tries_with_growing_pauses_from_the_third_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_are_so_many_tries_with_growing_pauses_from_the_third_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     told: list[tuple[str, float]] = []
     monkeypatch.setattr(retry, "sleep", lambda pause: told.append(("pause", pause)))
     for number in attempts(12):

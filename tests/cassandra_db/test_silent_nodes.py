@@ -13,7 +13,9 @@ from cassandra_db.configuration import OnceMore, SilentLast
 class Fixed(RoundRobinPolicy):  # type: ignore[misc]
     """Names its nodes always in the same order."""
 
-    def make_query_plan(self, working_keyspace: str | None = None, query: Any = None) -> Iterator[str]:
+    def make_query_plan(
+        self, working_keyspace: str | None = None, query: Any = None
+    ) -> Iterator[str]:
         return iter(["one", "two", "three"])
 
 
@@ -29,7 +31,9 @@ def test_who_has_not_answered_is_asked_last() -> None:
     assert list(policy.make_query_plan()) == ["two", "three", "one"]
     for node in ("two", "three"):
         SilentLast.left_unanswered(node)
-    assert list(policy.make_query_plan()) == ["one", "two", "three"], "if all are silent, all are asked"
+    assert list(policy.make_query_plan()) == ["one", "two", "three"], (
+        "if all are silent, all are asked"
+    )
 
 
 def test_it_is_forgotten_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,10 +44,20 @@ def test_it_is_forgotten_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_write_that_was_not_acknowledged_in_time_is_sent_once_more() -> None:
     # By these names the driver calls.
-    answer = {"consistency": ConsistencyLevel.LOCAL_QUORUM, "write_type": "SIMPLE", "required_responses": 2}
+    answer = {
+        "consistency": ConsistencyLevel.LOCAL_QUORUM,
+        "write_type": "SIMPLE",
+        "required_responses": 2,
+    }
     policy = OnceMore()
-    assert policy.on_write_timeout(None, received_responses=1, retry_num=0, **answer)[0] == RetryPolicy.RETRY
-    assert policy.on_write_timeout(None, received_responses=1, retry_num=1, **answer)[0] == RetryPolicy.RETHROW
+    assert (
+        policy.on_write_timeout(None, received_responses=1, retry_num=0, **answer)[0]
+        == RetryPolicy.RETRY
+    )
+    assert (
+        policy.on_write_timeout(None, received_responses=1, retry_num=1, **answer)[0]
+        == RetryPolicy.RETHROW
+    )
     failed = {"consistency": ConsistencyLevel.LOCAL_QUORUM, "error": OSError()}
     assert policy.on_request_error(None, retry_num=0, **failed)[0] == RetryPolicy.RETRY_NEXT_HOST
     assert policy.on_request_error(None, retry_num=1, **failed)[0] == RetryPolicy.RETHROW

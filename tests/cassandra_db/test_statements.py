@@ -112,11 +112,15 @@ def test_a_refusal_without_a_row_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -
     PUT.run(job=job, position="1", at=datetime.now(UTC))
     lossy = AnswersLost(1)
     monkeypatch.setattr(statements, "session", lambda: lossy)
-    assert not END.apply(if_lost=REFUSED_MEANS_DONE, job=job), "the row that is gone cannot say who has removed it"
+    assert not END.apply(if_lost=REFUSED_MEANS_DONE, job=job), (
+        "the row that is gone cannot say who has removed it"
+    )
     assert lossy.sent == 2
 
 
-def test_a_conditional_write_whose_outcome_stays_unknown_is_never_sent_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_conditional_write_whose_outcome_stays_unknown_is_never_sent_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     job = f"test-{uuid4()}"
     PUT.run(job=job, position="1", at=datetime.now(UTC))
     with monkeypatch.context() as patched:
@@ -154,15 +158,28 @@ def test_a_scan_finds_every_partition_once() -> None:
 
 
 def test_a_page_token_holds_its_key_and_only_for_its_list() -> None:
-    key: list[bytes | UUID | datetime | int | str] = [b"\x80\x00", uuid4(), datetime(2026, 1, 2, tzinfo=UTC), 7, "x"]
+    key: list[bytes | UUID | datetime | int | str] = [
+        b"\x80\x00",
+        uuid4(),
+        datetime(2026, 1, 2, tzinfo=UTC),
+        7,
+        "x",
+    ]
     token = page_token(key, of="Q2:all")
     assert page_key(token, of="Q2:all") == key
-    for wrong, of in ((token, "Q2:other"), (token[:-1], "Q2:all"), ("", "Q2:all"), ("\x00", "Q2:all")):
+    for wrong, of in (
+        (token, "Q2:other"),
+        (token[:-1], "Q2:all"),
+        ("", "Q2:all"),
+        ("\x00", "Q2:all"),
+    ):
         with pytest.raises(BadPageToken):
             page_key(wrong, of=of)
 
 
-def test_a_node_that_stands_still_is_asked_last_when_a_statement_is_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_that_stands_still_is_asked_last_when_a_statement_is_prepared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     connected = session()
     host, prepare, asked = connected.cluster.metadata.all_hosts()[0], connected.prepare, []
 

@@ -36,14 +36,23 @@ def test_q4_the_rows_of_the_front_page() -> None:
     start = now() - timedelta(days=3)
     plain = make_product("Plain", category=shelf, now=start)
     flagged = make_product("Flagged", category=shelf, featured=True, now=start + timedelta(hours=1))
-    small = make_product("Small deal", price="9.00", was="10.00", category=shelf, now=start + timedelta(hours=2))
-    large = make_product("Large deal", price="5.00", was="10.00", category=shelf, now=start + timedelta(hours=3))
+    small = make_product(
+        "Small deal", price="9.00", was="10.00", category=shelf, now=start + timedelta(hours=2)
+    )
+    large = make_product(
+        "Large deal", price="5.00", was="10.00", category=shelf, now=start + timedelta(hours=3)
+    )
     gone = make_product("Sold out", was="50.00", featured=True, category=shelf, stock_word="out")
     found = queries.products(each.product_id for each in (plain, flagged, small, large, gone))
     operations.featured_rebuilt(found.values())
     assert [card.name for card in queries.featured("featured")] == ["Flagged"]
     assert [card.name for card in queries.featured("deals")] == ["Large deal", "Small deal"]
-    assert [card.name for card in queries.featured("new_arrivals")] == ["Large deal", "Small deal", "Flagged", "Plain"]
+    assert [card.name for card in queries.featured("new_arrivals")] == [
+        "Large deal",
+        "Small deal",
+        "Flagged",
+        "Plain",
+    ]
 
 
 @pytest.mark.usefixtures("front_page_of_others")
@@ -65,7 +74,8 @@ def test_q5_pinned_first_then_bought_together_then_neighbours() -> None:
     pinned, together = (make_product(name, category=other) for name in ("Pinned", "Together"))
     operations.related_pinned(product.product_id, [pinned.product_id, product.product_id])
     operations.related_rebuilt(
-        [product, neighbour, pinned, together], {product.product_id: [together.product_id, pinned.product_id]}
+        [product, neighbour, pinned, together],
+        {product.product_id: [together.product_id, pinned.product_id]},
     )
     assert related_names(product) == ["Pinned", "Together", "Neighbour"]
     assert related_names(neighbour) == ["This"]
@@ -87,7 +97,10 @@ def test_q5_a_changed_product_is_renewed_where_it_stands() -> None:
 
 def test_x33_every_typed_letter_narrows() -> None:
     shelf = make_category()
-    made = [make_product(name, category=shelf) for name in ("Qoppa lamp", "Qoppaling", "Old Qoppa", "Qop")]
+    made = [
+        make_product(name, category=shelf)
+        for name in ("Qoppa lamp", "Qoppaling", "Old Qoppa", "Qop")
+    ]
     operations.prefixes_rebuilt(made)
     assert set(names("qo")) == {"Qoppa lamp", "Qoppaling", "Old Qoppa", "Qop"}
     assert set(names("qopp")) == {"Qoppa lamp", "Qoppaling", "Old Qoppa"}
@@ -104,7 +117,12 @@ def test_q3_a_prefix_keeps_its_best_fifty_and_what_is_gone_leaves() -> None:
     shelf = make_category()
     one = make_product("Xyzzy One", category=shelf)
     crowd = [
-        replace(one, product_id=UUID(int=place + 1), name=f"Xyzzy {place}", created_at=now() - timedelta(days=place))
+        replace(
+            one,
+            product_id=UUID(int=place + 1),
+            name=f"Xyzzy {place}",
+            created_at=now() - timedelta(days=place),
+        )
         for place in range(60)
     ]
     operations.prefixes_rebuilt(crowd)
@@ -123,7 +141,9 @@ def test_q3_one_products_suggestions_follow_it() -> None:
     renamed = operations.product_saved(replace(product, name="Vqvq lamp"), now())
     assert names("wqw") == []
     assert names("vqv") == ["Vqvq lamp"]
-    operations.prefixes_refreshed(operations.product_saved(replace(renamed, status="archived"), now()))
+    operations.prefixes_refreshed(
+        operations.product_saved(replace(renamed, status="archived"), now())
+    )
     assert names("vqv") == []
 
 
@@ -142,7 +162,9 @@ def test_the_job_follows_what_has_changed() -> None:
     before = now()
     product = make_product("Kjkj jug", listed=True)
     with lease(jobs.LISTS):
-        moved(jobs.LISTS, before.isoformat())  # what other tests have changed is more than one run follows
+        moved(
+            jobs.LISTS, before.isoformat()
+        )  # what other tests have changed is more than one run follows
         jobs.lists_followed(now() + jobs.SETTLED_AFTER)
         assert names("kjkj") == ["Kjkj jug"]
         assert jobs.lists_followed(now() + jobs.SETTLED_AFTER) == ""

@@ -54,11 +54,15 @@ def test_it_draws_with_one_colour_alone(shape: str) -> None:
 def test_it_shows_each_colour_that_it_takes(shape: str) -> None:
     colours = ("9aae8c", "d6a03f", "3e7f80")[: SHAPES[shape].most_colours]
     for place in range(len(colours)):
-        assert draw(shape, colours) != draw(shape, (*colours[:place], "2f4160", *colours[place + 1 :]))
+        assert draw(shape, colours) != draw(
+            shape, (*colours[:place], "2f4160", *colours[place + 1 :])
+        )
 
 
 @for_each(SHAPES, at_least=196)
-def test_it_refers_only_to_gradients_and_clips_of_its_own_and_leaves_none_unused(shape: str) -> None:
+def test_it_refers_only_to_gradients_and_clips_of_its_own_and_leaves_none_unused(
+    shape: str,
+) -> None:
     for svg in drawings(shape):
         defined = re.findall(r' id="([^"]+)"', svg)
         assert len(defined) == len(set(defined))
@@ -125,7 +129,10 @@ def test_a_slot_holds_a_colour_and_what_is_done_to_it() -> None:
         ("a", a),
         ("b.down(.17)", b.down(0.17)),
         ("a.up(.05).against(.3).deepened(0)", a.up(0.05).against(0.3).deepened(0)),
-        ("#f6f1e6.mix(a.mix(b, .35).up(-.1), .3)", Tone.of("f6f1e6").mix(a.mix(b, 0.35).up(-0.1), 0.3)),
+        (
+            "#f6f1e6.mix(a.mix(b, .35).up(-.1), .3)",
+            Tone.of("f6f1e6").mix(a.mix(b, 0.35).up(-0.1), 0.3),
+        ),
     ):
         assert slot(text, frozenset(tones))(tones) == tone
 

@@ -34,10 +34,14 @@ def places(product: Product) -> set[tuple[Any, ...]]:
 
 
 def test_a_product_comes_back_as_it_was_saved() -> None:
-    saved = make_product("Teapot", price="48.00", was="60.00", options={"Colour": ["Teal", "Oat"]}, listed=True)
+    saved = make_product(
+        "Teapot", price="48.00", was="60.00", options={"Colour": ["Teal", "Oat"]}, listed=True
+    )
     found = queries.product(saved.product_id)
     assert found is not None
-    assert replace(found, updated_at=None, created_at=None) == replace(saved, updated_at=None, created_at=None)
+    assert replace(found, updated_at=None, created_at=None) == replace(
+        saved, updated_at=None, created_at=None
+    )
     assert [variant.label for variant in found.variants] == ["Teal", "Oat"]
     assert found.variants[0].price == Money("48.00", EUR)
     assert queries.product_id_by_slug(saved.slug) == saved.product_id
@@ -65,8 +69,12 @@ def test_q2_a_product_stands_in_its_category_and_in_all_above_it() -> None:
 def test_q2_the_four_orders() -> None:
     shelf = make_category()
     start = now() - timedelta(days=10)
-    for place, (name, price) in enumerate([("Zebra", "5.00"), ("äpfel", "100.00"), ("Apfelbaum", "20.00")]):
-        make_product(name, price=price, category=shelf, now=start + timedelta(days=place), listed=True)
+    for place, (name, price) in enumerate(
+        [("Zebra", "5.00"), ("äpfel", "100.00"), ("Apfelbaum", "20.00")]
+    ):
+        make_product(
+            name, price=price, category=shelf, now=start + timedelta(days=place), listed=True
+        )
     assert listed(shelf.category_id, "newest") == ["Apfelbaum", "äpfel", "Zebra"]
     assert listed(shelf.category_id, "price") == ["Zebra", "Apfelbaum", "äpfel"]
     assert listed(shelf.category_id, "price-down") == ["äpfel", "Apfelbaum", "Zebra"]
@@ -170,9 +178,16 @@ def test_a_slug_and_a_sku_belong_to_one() -> None:
 def test_of_two_who_claim_a_slug_at_once_one_wins() -> None:
     shelf = make_category()
     slug, barrier, won = f"race-{uuid4().hex}", Barrier(6), []
-    drafts = [replace(make_product(category=shelf), product_id=uuid4(), slug=slug) for _ in range(6)]
     drafts = [
-        replace(draft, variants=(replace(draft.variants[0], variant_id=uuid4(), sku=f"R-{uuid4().hex.upper()}"),))
+        replace(make_product(category=shelf), product_id=uuid4(), slug=slug) for _ in range(6)
+    ]
+    drafts = [
+        replace(
+            draft,
+            variants=(
+                replace(draft.variants[0], variant_id=uuid4(), sku=f"R-{uuid4().hex.upper()}"),
+            ),
+        )
         for draft in drafts
     ]
 
@@ -234,7 +249,9 @@ def test_a_fraction_of_a_cent_is_refused() -> None:
         operations.product_saved(replace(product, variants=(odd,)), now())
 
 
-def test_a_product_goes_into_a_category_that_another_process_has_just_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_product_goes_into_a_category_that_another_process_has_just_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """This process knows a tree of a moment ago."""
     before = queries.categories()
     shelf = make_category()
@@ -244,7 +261,9 @@ def test_a_product_goes_into_a_category_that_another_process_has_just_made(monke
 
 
 @pytest.mark.parametrize("stops_at", range(8))
-def test_a_save_that_is_cut_off_is_finished_from_what_it_left(stops_at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_save_that_is_cut_off_is_finished_from_what_it_left(
+    stops_at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shelf = make_category()
     product = make_product(price="10.00", category=shelf, listed=True)
     began = now()
@@ -262,7 +281,12 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(stops_at: int, mon
 
     cheaper = replace(product, variants=(replace(product.variants[0], price=Money("4.00", EUR)),))
     with monkeypatch.context() as patch:
-        steps = (operations.PLACE_TAKEN, operations.CARD_PUT, operations.CARD_TAKEN_AWAY, operations.PLACE_LEFT)
+        steps = (
+            operations.PLACE_TAKEN,
+            operations.CARD_PUT,
+            operations.CARD_TAKEN_AWAY,
+            operations.PLACE_LEFT,
+        )
         for statement in steps:
             patch.setattr(statement, "start", cut(statement.start))
         patch.setattr(operations, "write_together", cut(write_together))
@@ -306,7 +330,9 @@ def test_x29_a_stock_word_reaches_every_card_and_survives_a_save() -> None:
     product = make_product(category=shelf, stock_word="in", listed=True)
     operations.stock_word_changed(product.product_id, "few")
     for sort in queries.SORTS:
-        assert [card.stock_word for card in queries.category_page(shelf.category_id, sort).cards] == ["few"]
+        assert [
+            card.stock_word for card in queries.category_page(shelf.category_id, sort).cards
+        ] == ["few"]
     operations.product_saved(replace(product, name="Renamed"), now())
     assert queries.category_page(shelf.category_id).cards[0].stock_word == "few"
     with pytest.raises(ValueError, match="none of"):
@@ -326,7 +352,10 @@ def test_the_tree_refuses_a_fourth_level_a_circle_and_a_taken_address() -> None:
         make_category("Too deep", parent=leaf)
     with pytest.raises(CategoryRefused):
         operations.category_saved(
-            category_id=root.category_id, slug=root.slug, name="Root", parent_id=leaf.ancestors[1].category_id
+            category_id=root.category_id,
+            slug=root.slug,
+            name="Root",
+            parent_id=leaf.ancestors[1].category_id,
         )
     with pytest.raises(CategoryRefused):
         operations.category_saved(category_id=uuid4(), slug=root.slug, name="Twin")

@@ -25,10 +25,19 @@ def goods(keyspace: str) -> dict[str, Product]:
     shirts = make_category("Tops & shirts", parent=clothing)
     kitchen = make_category("Kitchen")
     made = [
-        make_product("Everyday T-Shirt", category=shirts, brand="Nordlicht", options={"Colour": ["Rust", "Sky"]}),
+        make_product(
+            "Everyday T-Shirt",
+            category=shirts,
+            brand="Nordlicht",
+            options={"Colour": ["Rust", "Sky"]},
+        ),
         make_product("Linen Tshirt Dress", category=clothing, brand="Hald"),
-        make_product("Café Crème Bowl", category=kitchen, price="30.00", description="For the first coffee."),
-        make_product("Bread Knife", category=kitchen, price="20.00", now=now() - timedelta(days=40)),
+        make_product(
+            "Café Crème Bowl", category=kitchen, price="30.00", description="For the first coffee."
+        ),
+        make_product(
+            "Bread Knife", category=kitchen, price="20.00", now=now() - timedelta(days=40)
+        ),
         make_product("Enamel Kettle", category=kitchen, price="40.00"),
     ]
     return {product.name: product for product in made}
@@ -125,13 +134,19 @@ def test_the_name_counts_more_than_the_description(goods: dict[str, Product]) ->
 
 def test_the_orders_of_a_search() -> None:
     assert found("kitchen", sort="price") == ["Bread Knife", "Café Crème Bowl", "Enamel Kettle"]
-    assert found("kitchen", sort="price-down") == ["Enamel Kettle", "Café Crème Bowl", "Bread Knife"]
+    assert found("kitchen", sort="price-down") == [
+        "Enamel Kettle",
+        "Café Crème Bowl",
+        "Bread Knife",
+    ]
     assert found("kitchen", sort="newest")[-1] == "Bread Knife"
 
 
 def test_the_parts_of_what_was_found_are_the_whole() -> None:
     whole = search.search("kitchen", sort="price")
-    parts = [search.search("kitchen", limit=1, offset=place, sort="price").cards[0] for place in range(3)]
+    parts = [
+        search.search("kitchen", limit=1, offset=place, sort="price").cards[0] for place in range(3)
+    ]
     assert (parts, whole.total) == (list(whole.cards), 3)
 
 

@@ -73,7 +73,9 @@ def orders_of(email: str) -> list[Order]:
 
 
 def owner_of(shopper: Shopper) -> UUID:
-    guest, _ = signing.loads(shopper.client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner")
+    guest, _ = signing.loads(
+        shopper.client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner"
+    )
     return UUID(hex=guest)
 
 
@@ -110,9 +112,13 @@ def heading(page: Any) -> str:
 # ---- The steps
 
 
-def test_x64_steps_are_numbered_and_finished_ones_collapse_to_a_summary_with_change(shopper: Shopper) -> None:
+def test_x64_steps_are_numbered_and_finished_ones_collapse_to_a_summary_with_change(
+    shopper: Shopper,
+) -> None:
     page = shopper.details()
-    assert [text(each) for each in page.xpath("//form[@data-checkout]//h2[.//*[@class='num']]")] == [
+    assert [
+        text(each) for each in page.xpath("//form[@data-checkout]//h2[.//*[@class='num']]")
+    ] == [
         "1 Your details",
         "2 Delivery and payment",
         "3 Look it over and order",
@@ -126,7 +132,14 @@ def test_x64_steps_are_numbered_and_finished_ones_collapse_to_a_summary_with_cha
     review = shopper.look(delivery="express", payment="transfer")
     assert heading(review) == "3 Look it over and order"
     assert len(review.xpath("//button[@name='to']")) == 2
-    for said in ("ada@example.com", "Torstraße 1", "DHL Express", "Bank transfer", "To the same address", "€21.90"):
+    for said in (
+        "ada@example.com",
+        "Torstraße 1",
+        "DHL Express",
+        "Bank transfer",
+        "To the same address",
+        "€21.90",
+    ):
         assert said in text(review), said
     assert not review.xpath("//form[@data-checkout]//input[not(@type='hidden')]")
 
@@ -184,7 +197,10 @@ def test_what_was_typed_stays_with_who_typed_it(shopper: Shopper, mug: Product) 
 
 
 def test_more_than_a_browser_keeps_is_told(shopper: Shopper) -> None:
-    long = {f"billing-{name}": "".join(chr(0x4E00 + n * 37 % 9000) for n in range(2000)) for name in ("name", "street")}
+    long = {
+        f"billing-{name}": "".join(chr(0x4E00 + n * 37 % 9000) for n in range(2000))
+        for name in ("name", "street")
+    }
     answer = shopper.typed("details", **long)
     assert answer.status_code == 422
     assert "more than we can keep" in text(answer)
@@ -214,18 +230,29 @@ def test_each_step_has_an_address_and_its_form_is_sent_there(shopper: Shopper) -
         (form,) = html.fromstring(answer.content).xpath("//form[@data-checkout]")
         assert heading(answer).startswith(str(number))
         assert form.action == at(step)
-    assert [at(step) for step in STEPS] == ["/checkout/", "/checkout/delivery/", "/checkout/review/"]
+    assert [at(step) for step in STEPS] == [
+        "/checkout/",
+        "/checkout/delivery/",
+        "/checkout/review/",
+    ]
 
 
-def test_whoever_comes_too_early_or_too_late_is_led_to_the_step_that_is_missing(shopper: Shopper) -> None:
+def test_whoever_comes_too_early_or_too_late_is_led_to_the_step_that_is_missing(
+    shopper: Shopper,
+) -> None:
     for step in ("delivery", "review"):
         answer = shopper.client.get(at(step), follow=True)
         assert answer.redirect_chain == [(at("details"), 302)]
         assert heading(answer) == "1 Your details"
     shopper.look()
     # The browser was closed, or a day is over: the form of the last step has all with it, and that of the second has not.
-    page, later = shopper.client.get(at()), shopper.client.cookies.pop(settings.CHECKOUT_COOKIE_NAME)
-    asked = shopper.client.post(at("delivery"), {"delivery": "standard", "payment": "card", "same_billing": "on"})
+    page, later = (
+        shopper.client.get(at()),
+        shopper.client.cookies.pop(settings.CHECKOUT_COOKIE_NAME),
+    )
+    asked = shopper.client.post(
+        at("delivery"), {"delivery": "standard", "payment": "card", "same_billing": "on"}
+    )
     assert asked["Location"] == at("review")
     assert heading(shopper.client.get(at(), follow=True)) == "1 Your details"
     assert later.value
@@ -249,19 +276,28 @@ class OldPage:
     def send(self, sent: dict[str, str], headers: dict[str, str] | None = None) -> Any:
         """Send it as a browser does, which sends the same once more where 307 leads."""
         answer = self.client.post(at("details"), sent, headers=headers)
-        return self.client.post(answer["Location"], sent, headers=headers) if answer.status_code == 307 else answer
+        return (
+            self.client.post(answer["Location"], sent, headers=headers)
+            if answer.status_code == 307
+            else answer
+        )
 
 
 def test_the_forms_of_a_page_from_before_lose_nothing(shopper: Shopper) -> None:
     page, email = OldPage(shopper), somebody()
-    details = {name: value for name, value in TYPED.items() if name not in CheckoutForm.OF_DELIVERY} | {"email": email}
+    details = {
+        name: value for name, value in TYPED.items() if name not in CheckoutForm.OF_DELIVERY
+    } | {"email": email}
     assert page.send(details | {"on": "details", "step": "details"})["Location"] == at("delivery")
     express = {"on": "ways", "delivery": "express", "payment": "card", "same_billing": "on"}
     assert 'id="summary"' in page.send(express | {"update": "yes"}, HTMX).content.decode()
     assert page.send(express | {"to": "details"})["Location"] == at("details")
     assert page.send(express | {"step": "ways"})["Location"] == at("review")
     review = shopper.client.get(at())
-    typed = {each.name: each.value or "" for each in html.fromstring(review.content).xpath("//form//input[@name]")}
+    typed = {
+        each.name: each.value or ""
+        for each in html.fromstring(review.content).xpath("//form//input[@name]")
+    }
     assert page.send(typed | {"on": "review", "to": "ways"})["Location"] == at("delivery")
     for _ in range(2):
         assert "/testbank/" in page.send(typed | {"on": "review"})["Location"]
@@ -269,7 +305,9 @@ def test_the_forms_of_a_page_from_before_lose_nothing(shopper: Shopper) -> None:
     assert order.method.code == "express"
 
 
-def test_a_form_of_before_that_is_wrong_or_late_is_answered_by_its_step(shopper: Shopper, mug: Product) -> None:
+def test_a_form_of_before_that_is_wrong_or_late_is_answered_by_its_step(
+    shopper: Shopper, mug: Product
+) -> None:
     page = OldPage(shopper)
     wrong = page.send(TYPED | {"on": "ways", "step": "ways", "delivery": "by owl"})
     assert (wrong.status_code, heading(wrong)) == (422, "2 Delivery and payment")
@@ -278,7 +316,9 @@ def test_a_form_of_before_that_is_wrong_or_late_is_answered_by_its_step(shopper:
     assert held(mug) == 0
 
 
-def test_s39_only_what_was_looked_over_is_ordered(shopper: Shopper, mug: Product, subtests: pytest.Subtests) -> None:
+def test_s39_only_what_was_looked_over_is_ordered(
+    shopper: Shopper, mug: Product, subtests: pytest.Subtests
+) -> None:
     for name, sent, shown in (
         ("city", "Potsdam", "Potsdam"),
         ("payment", "transfer", "Bank transfer"),
@@ -307,15 +347,25 @@ def test_s39_a_paid_checkout_is_not_replayed(shopper: Shopper, mug: Product) -> 
 # ---- How it is paid
 
 
-def test_cash_is_for_countries_where_the_carrier_takes_it(shopper: Shopper, subtests: pytest.Subtests) -> None:
-    for country, ways, status in (("DE", ["card", "transfer", "cod"], 303), ("FR", ["card", "transfer"], 422)):
+def test_cash_is_for_countries_where_the_carrier_takes_it(
+    shopper: Shopper, subtests: pytest.Subtests
+) -> None:
+    for country, ways, status in (
+        ("DE", ["card", "transfer", "cod"], 303),
+        ("FR", ["card", "transfer"], 422),
+    ):
         with subtests.test(country):
             page = shopper.ways(country=country, postal_code="75002")
             assert page.xpath("//input[@name='payment']/@value") == ways
-            assert shopper.typed(country=country, postal_code="75002", payment="cod").status_code == status
+            assert (
+                shopper.typed(country=country, postal_code="75002", payment="cod").status_code
+                == status
+            )
 
 
-def test_by_transfer_the_cart_is_free_at_once_and_the_things_are_kept_for_days(shopper: Shopper, mug: Product) -> None:
+def test_by_transfer_the_cart_is_free_at_once_and_the_things_are_kept_for_days(
+    shopper: Shopper, mug: Product
+) -> None:
     email = somebody()
     review = shopper.look(email=email, payment="transfer")
     assert text(review.get_element_by_id("pay")) == "Order and pay €16.90"
@@ -410,7 +460,9 @@ def test_an_answer_that_never_came_is_asked_for_again(
     assert held(mug) == 1
 
 
-def test_a_first_try_that_died_is_found_again(shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_first_try_that_died_is_found_again(
+    shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its units are held already: the second try is a second claim, and looks for them."""
     email = somebody()
     token = shopper.token(email=email)
@@ -420,7 +472,9 @@ def test_a_first_try_that_died_is_found_again(shopper: Shopper, mug: Product, mo
             shopper.send(token, email=email)
     assert held(mug) == 1
     order_id = checkout_of(cart_of(shopper), now()).checkout_id
-    cleared = placing.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=order_id, me=_claim_of(order_id))
+    cleared = placing.UNCLAIM.apply(
+        if_lost=REFUSED_MEANS_DONE, order_id=order_id, me=_claim_of(order_id)
+    )
     assert cleared
     assert shopper.send(token, email=email).status_code == 303
     assert held(mug) == 1
@@ -456,17 +510,25 @@ def ends(shopper: Shopper, order: Order, how: str) -> None:
 
 def kept(order: Order, until: datetime) -> None:
     """Let an order's time to pay be another one."""
-    assert paying.KEEP.apply(if_lost=SEND_AGAIN, order_id=order.order_id, pay_until=until, seen=order.version)
+    assert paying.KEEP.apply(
+        if_lost=SEND_AGAIN, order_id=order.order_id, pay_until=until, seen=order.version
+    )
 
 
 @pytest.mark.parametrize("how", ["given up", "expired", "overdue"])
-def test_what_ended_without_payment_can_be_ordered_again(shopper: Shopper, mug: Product, how: str) -> None:
+def test_what_ended_without_payment_can_be_ordered_again(
+    shopper: Shopper, mug: Product, how: str
+) -> None:
     email = somebody()
     numbers = set()
     for turn in range(3):
         token = shopper.token(email=email)
         assert shopper.send(token, email=email).status_code == 303
-        order = next(each for each in orders_of(email) if each.state == "pending_payment" and each.pay_until > now())
+        order = next(
+            each
+            for each in orders_of(email)
+            if each.state == "pending_payment" and each.pay_until > now()
+        )
         numbers.add(order.number)
         assert len(numbers) == turn + 1
         assert held(mug) == 1
@@ -510,7 +572,9 @@ def test_a_shared_cart_is_ordered_by_one_of_its_buyers(mug: Product) -> None:
     assert held(mug) == 1
 
 
-def test_s38_what_is_added_during_the_checkout_is_neither_free_nor_lost(shopper: Shopper, mug: Product) -> None:
+def test_s38_what_is_added_during_the_checkout_is_neither_free_nor_lost(
+    shopper: Shopper, mug: Product
+) -> None:
     plate, email = goods(name="Plate"), somebody()
     token = shopper.token(email=email)
     shopper.add(plate)
@@ -526,7 +590,9 @@ def test_s38_what_is_added_during_the_checkout_is_neither_free_nor_lost(shopper:
     assert [(line.name, line.quantity) for line in cart_of(shopper).lines] == [("Plate", 1)]
 
 
-def test_s38_a_cart_that_changed_after_it_was_read_is_not_ordered(shopper: Shopper, mug: Product) -> None:
+def test_s38_a_cart_that_changed_after_it_was_read_is_not_ordered(
+    shopper: Shopper, mug: Product
+) -> None:
     cart = cart_of(shopper)
     draft = replace(make_draft((mug, 1)), cart=cart, cart_id=cart.cart_id, order_id=uuid4())
     shopper.add(mug)
@@ -538,7 +604,10 @@ def test_s38_a_cart_that_changed_after_it_was_read_is_not_ordered(shopper: Shopp
 
 def test_two_checkouts_of_one_cart_become_one_order(shopper: Shopper, mug: Product) -> None:
     cart = cart_of(shopper)
-    drafts = [replace(make_draft((mug, 1)), cart=cart, cart_id=cart.cart_id, order_id=uuid4()) for _ in range(4)]
+    drafts = [
+        replace(make_draft((mug, 1)), cart=cart, cart_id=cart.cart_id, order_id=uuid4())
+        for _ in range(4)
+    ]
 
     def place(draft: operations.Draft) -> Order | Exception:
         try:
@@ -561,7 +630,8 @@ def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(
     token = shopper.token(email=email)
     with monkeypatch.context() as cut:
         cut.setattr(
-            "orders.operations.placing.inventory.held", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)
+            "orders.operations.placing.inventory.held",
+            lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt),
         )
         with pytest.raises(KeyboardInterrupt):
             shopper.send(token, email=email)
@@ -610,7 +680,9 @@ def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
     dead: UUID | None = None
     if second in ("being placed", "died"):
         with monkeypatch.context() as cut:
-            cut.setattr(placing, "number_claimed", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+            cut.setattr(
+                placing, "number_claimed", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
+            )
             with pytest.raises(KeyboardInterrupt):
                 shopper.send(token, email=email)
         dead = cart_of(shopper).checkout_id
@@ -643,7 +715,9 @@ def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
 
 
 @pytest.mark.parametrize("how", ["untouched", "more", "taken out"])
-def test_a_late_payment_looks_at_what_is_in_the_cart(shopper: Shopper, mug: Product, how: str) -> None:
+def test_a_late_payment_looks_at_what_is_in_the_cart(
+    shopper: Shopper, mug: Product, how: str
+) -> None:
     email, plate = somebody(), goods(name="Plate")
     url = shopper.send(shopper.token(email=email), email=email)["Location"]
     (order,) = orders_of(email)
@@ -659,10 +733,14 @@ def test_a_late_payment_looks_at_what_is_in_the_cart(shopper: Shopper, mug: Prod
         assert (fresh.state, fresh.payment, minor(fresh.captured)) == ("expired", "voided", 0)
     else:
         assert (fresh.word, fresh.payment) == ("Confirmed", "paid")
-        assert [line.name for line in cart_of(shopper).lines] == (["Plate"] if how == "more" else [])
+        assert [line.name for line in cart_of(shopper).lines] == (
+            ["Plate"] if how == "more" else []
+        )
 
 
-def test_a_late_payment_and_a_new_checkout_do_not_decide_at_once(shopper: Shopper, mug: Product) -> None:
+def test_a_late_payment_and_a_new_checkout_do_not_decide_at_once(
+    shopper: Shopper, mug: Product
+) -> None:
     """While a late payment decides, nobody takes the cart; and while somebody takes it, no late payment decides."""
     email = somebody()
     shopper.send(shopper.token(email=email), email=email)
@@ -714,7 +792,9 @@ def test_an_order_number_cannot_be_worked_out_from_its_cart(shopper: Shopper) ->
         assert checkout_of(cart, now()).checkout_id != made
 
 
-def test_a_checkout_that_is_open_while_the_key_changes_is_one_order(shopper: Shopper, mug: Product) -> None:
+def test_a_checkout_that_is_open_while_the_key_changes_is_one_order(
+    shopper: Shopper, mug: Product
+) -> None:
     email = somebody()
     token = shopper.token(email=email)
     with override_settings(SECRET_KEY="another" * 10, SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
@@ -747,7 +827,9 @@ def test_a_cart_is_emptied_and_its_shopper_told_however_late(
 # ---- The hold
 
 
-def test_the_hold_runs_down_and_a_press_renews_it_for_an_hour_at_most(shopper: Shopper, mug: Product) -> None:
+def test_the_hold_runs_down_and_a_press_renews_it_for_an_hour_at_most(
+    shopper: Shopper, mug: Product
+) -> None:
     order, _ = shopper.place()
     at = reverse("orders:detail", args=[order.number])
     page = html.fromstring(shopper.client.get(at).content)
@@ -755,12 +837,19 @@ def test_the_hold_runs_down_and_a_press_renews_it_for_an_hour_at_most(shopper: S
     assert not page.xpath("//button[@id='keep']"), "just placed, there is nothing to renew"
     (polling,) = page.xpath("//a[@id='refresh']/@hx-trigger")
     assert "every 5s" in polling
-    old = replace(order, placed_at=now() - timedelta(minutes=55), pay_until=now() + timedelta(minutes=1))
+    old = replace(
+        order, placed_at=now() - timedelta(minutes=55), pay_until=now() + timedelta(minutes=1)
+    )
     assert operations.could_be_kept_until(old, now()) == old.placed_at + timedelta(hours=1)
-    assert operations.could_be_kept_until(replace(old, placed_at=now() - timedelta(minutes=59)), now()) is None
+    assert (
+        operations.could_be_kept_until(replace(old, placed_at=now() - timedelta(minutes=59)), now())
+        is None
+    )
     kept(order, now() + timedelta(minutes=2))
     page = html.fromstring(shopper.client.get(at).content)
-    assert re.search(r"for another [12] min", text(page)), text(page.get_element_by_id("order-status"))
+    assert re.search(r"for another [12] min", text(page)), text(
+        page.get_element_by_id("order-status")
+    )
     (press,) = page.xpath("//form[.//button[@id='keep']]/@action")
     assert "We keep your things until" in text(shopper.client.post(press, follow=True))
     fresh = queries.order(order.order_id)
@@ -785,7 +874,9 @@ def test_the_hold_is_not_in_the_way_of_its_own_shopper() -> None:
     shopper = Shopper((last, 1))
     token = shopper.token()
     order, url = shopper.place()
-    assert shopper.send(token)["Location"] == url, "what they hold themselves is not sold out for them"
+    assert shopper.send(token)["Location"] == url, (
+        "what they hold themselves is not sold out for them"
+    )
     shopper.client.post(reverse("orders:give_up", args=[order.number]))
     assert shopper.place()[0].number != order.number
 
@@ -802,7 +893,9 @@ def shop(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 
 def lines(shop: str, shopper: Shopper, count: int) -> list[Line]:
     """Return connections of the shopper's browser."""
-    cookies = {name: morsel.value for name, morsel in shopper.client.cookies.items()} | {"stoa_csrf": CSRF}
+    cookies = {name: morsel.value for name, morsel in shopper.client.cookies.items()} | {
+        "stoa_csrf": CSRF
+    }
     return [Line(shop, dict(cookies)) for _ in range(count)]
 
 
@@ -831,7 +924,9 @@ def form(token: str, email: str, **fields: str) -> dict[str, str]:
     return TYPED | {"checkout": token, "email": email} | fields
 
 
-def test_eight_presses_at_once_are_one_order_and_one_charge(shop: str, shopper: Shopper, mug: Product) -> None:
+def test_eight_presses_at_once_are_one_order_and_one_charge(
+    shop: str, shopper: Shopper, mug: Product
+) -> None:
     email = somebody()
     sent = form(shopper.token(email=email), email)
     tabs = lines(shop, shopper, 8)
@@ -839,7 +934,9 @@ def test_eight_presses_at_once_are_one_order_and_one_charge(shop: str, shopper: 
     (order,) = orders_of(email)
     (attempt,) = queries.attempts(order.order_id)
     # A press that comes when the cart is the order's already is led there; the others to the one payment.
-    there = {line.headers["Location"] for line in tabs} - {reverse("orders:detail", args=[order.number])}
+    there = {line.headers["Location"] for line in tabs} - {
+        reverse("orders:detail", args=[order.number])
+    }
     assert there == {reverse("testbank:pay", args=[attempt.payment_id])}
     assert held(mug) == 1
     audit(order.order_id)
@@ -857,14 +954,18 @@ def test_two_buyers_of_a_shared_cart_at_once_are_one_order(shop: str, mug: Produ
             shopper.add(mug)
         cart_operations.cart_switched(user.user_id, cart_id, now())
         sent = form(shopper.token(email=user.email), user.email)
-        presses += [lambda line=line, sent=sent: line.post(at(), sent) for line in lines(shop, shopper, 3)]
+        presses += [
+            lambda line=line, sent=sent: line.post(at(), sent) for line in lines(shop, shopper, 3)
+        ]
     statuses = at_once(*presses)
     assert sorted(statuses) == [303, 303, 303, 409, 409, 409]
     assert len([*orders_of(alice.email), *orders_of(ben.email)]) == 1
     assert held(mug) == 1
 
 
-def test_s38_adds_at_the_moment_of_ordering_are_in_the_order_or_in_the_cart(shop: str, shopper: Shopper) -> None:
+def test_s38_adds_at_the_moment_of_ordering_are_in_the_order_or_in_the_cart(
+    shop: str, shopper: Shopper
+) -> None:
     email, plate = somebody(), goods(60, name="Plate")
     sent = form(shopper.token(email=email), email)
     tabs = lines(shop, shopper, 7)

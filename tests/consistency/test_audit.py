@@ -69,7 +69,9 @@ def fresh(order: Order) -> Order:
 
 def unsettled(order: Order, kind: str, **more: object) -> Order:
     """What is left when a process dies after an event, and somebody has lost the hint at it, too."""
-    moved, hint = event_written(order, Transition(kind, actor="system", at=datetime.now(UTC), **more))  # type: ignore[arg-type]
+    moved, hint = event_written(
+        order, Transition(kind, actor="system", at=datetime.now(UTC), **more)
+    )  # type: ignore[arg-type]
     hint_dropped(hint)
     return moved
 
@@ -92,9 +94,16 @@ def test_an_order_as_it_should_be_breaks_nothing() -> None:
 def test_i1_numbers_that_do_not_add_up_are_named_and_made_anew_from_ledger_and_holds() -> None:
     order = make_order(stock=20, quantity=2)
     variant_id, place, _ = shelf_of(order)
-    cql("UPDATE inventory SET available = 25 WHERE variant_id = %s AND warehouse_id = %s", variant_id, place)
+    cql(
+        "UPDATE inventory SET available = 25 WHERE variant_id = %s AND warehouse_id = %s",
+        variant_id,
+        place,
+    )
     named = found(of(order), "I1")
-    assert any(f"I1 variant {variant_id} in {place}: what was received is not where" in each for each in named)
+    assert any(
+        f"I1 variant {variant_id} in {place}: what was received is not where" in each
+        for each in named
+    )
     assert mended(of(order)).clean
     assert stock.numbers(variant_id, place).available == 18
 
@@ -118,10 +127,15 @@ def test_i2_units_that_are_gone_from_a_paid_order_are_named() -> None:
     order = make_order(paid=True, quantity=2)
     variant_id, place, hold_id = shelf_of(order)
     cql(
-        "DELETE FROM inventory WHERE variant_id = %s AND warehouse_id = %s AND hold_id = %s", variant_id, place, hold_id
+        "DELETE FROM inventory WHERE variant_id = %s AND warehouse_id = %s AND hold_id = %s",
+        variant_id,
+        place,
+        hold_id,
     )
     (named,) = found(of(order), "I2")
-    assert named.startswith(f"I2 order {order.number} ({order.order_id}), line 1, variant {variant_id} in {place}:")
+    assert named.startswith(
+        f"I2 order {order.number} ({order.order_id}), line 1, variant {variant_id} in {place}:"
+    )
     assert "nothing, not 2 committed" in named
 
 
@@ -142,7 +156,16 @@ def test_i2_units_that_an_ended_order_has_not_given_back_are_named_and_given_bac
 
 
 def test_i2_money_that_is_too_much_is_named() -> None:
-    assert unnamed("I2", {"refunded": "more was refunded than taken", "captured": "more was taken than it costs"}) == []
+    assert (
+        unnamed(
+            "I2",
+            {
+                "refunded": "more was refunded than taken",
+                "captured": "more was taken than it costs",
+            },
+        )
+        == []
+    )
 
 
 def unnamed(rule: str, faults: dict[str, str]) -> list[str]:
@@ -153,9 +176,14 @@ def unnamed(rule: str, faults: dict[str, str]) -> list[str]:
         cql(f"UPDATE orders SET {column} = %s WHERE order_id = %s", wrong, order.order_id)  # noqa: S608
     named = found(of(*orders.values()), rule)
     expected = {
-        column: f"{rule} order {order.number} ({order.order_id}): {faults[column]}" for column, order in orders.items()
+        column: f"{rule} order {order.number} ({order.order_id}): {faults[column]}"
+        for column, order in orders.items()
     }
-    return [column for column, words in expected.items() if not any(each.startswith(words) for each in named)]
+    return [
+        column
+        for column, words in expected.items()
+        if not any(each.startswith(words) for each in named)
+    ]
 
 
 # ---- I3
@@ -164,9 +192,13 @@ def unnamed(rule: str, faults: dict[str, str]) -> list[str]:
 def test_i3_an_order_that_stands_where_it_stood_before_is_named_and_written_anew() -> None:
     order = unsettled(make_order(paid=True, user_id=uuid4()), "held")
     named = found(of(order), "I3")
-    assert f"I3 order {order.number} ({order.order_id}): is missing on the board, in on_hold" in named
+    assert (
+        f"I3 order {order.number} ({order.order_id}): is missing on the board, in on_hold" in named
+    )
     assert any("reads otherwise in its person's list (word)" in each for each in named)
-    assert any(f"stands on the board in to_pack, {order.placed_at.date()}" in each for each in named)
+    assert any(
+        f"stands on the board in to_pack, {order.placed_at.date()}" in each for each in named
+    )
     report = mended(of(order))
     assert report.clean
     # The day's own row may be missing, too: no other order is on hold that day, or one is.
@@ -292,10 +324,17 @@ def test_i6_a_code_used_more_often_than_its_limit_is_named() -> None:
     key = uuid4().hex
     order_id = uuid4()
     cql("UPDATE voucher_uses SET used = 2, remaining = -1 WHERE key = %s", key)
-    cql("INSERT INTO voucher_uses (key, claim, order_id) VALUES (%s, %s, %s)", key, f"order:{order_id}", order_id)
+    cql(
+        "INSERT INTO voucher_uses (key, claim, order_id) VALUES (%s, %s, %s)",
+        key,
+        f"order:{order_id}",
+        order_id,
+    )
     named = found(Only(codes=frozenset({key})), "I6")
     assert any(f"I6 code {key}: is used more often than its limit of 1" in each for each in named)
-    assert any("its uses are not its claims (2 used, -1 remaining, 1 claims)" in each for each in named)
+    assert any(
+        "its uses are not its claims (2 used, -1 remaining, 1 claims)" in each for each in named
+    )
 
 
 def test_i6_a_use_of_a_checkout_that_came_to_nothing_is_named_and_given_back() -> None:
@@ -323,7 +362,9 @@ def test_i6_an_order_that_stands_and_has_no_use_of_its_code_is_named_and_gets_it
     make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     terms = promotion(CODE, code_key(code))
     assert terms
-    order = order_placed(replace(make_draft((product, 1)), voucher=code, promotions=(terms,)), datetime.now(UTC))
+    order = order_placed(
+        replace(make_draft((product, 1)), voucher=code, promotions=(terms,)), datetime.now(UTC)
+    )
     voucher_released(code, order.order_id)
     only = Only(orders=frozenset({order.order_id}))
     (named,) = found(only, "I6")
@@ -362,7 +403,11 @@ def test_i7_figures_that_are_not_the_sum_of_their_facts_are_named_and_added_up_a
 
 def test_i7_facts_of_no_sale_are_named_and_removed() -> None:
     sale = Sale(
-        uuid4(), datetime(1979, 6, 6, 12, tzinfo=UTC), 2, "EUR", (SoldLine(1, uuid4(), uuid4(), 2, 2380, 2000),)
+        uuid4(),
+        datetime(1979, 6, 6, 12, tzinfo=UTC),
+        2,
+        "EUR",
+        (SoldLine(1, uuid4(), uuid4(), 2, 2380, 2000),),
     )
     sold(sale)
     only = Only(orders=frozenset({sale.order_id}))
@@ -375,7 +420,11 @@ def test_i7_an_orders_facts_that_are_behind_it_are_named_and_told_anew() -> None
     order = make_order(paid=True, quantity=2, price="12.00")
     about = {"refund": "1", "amount": 1200, "lines": {"1": 1}, "reason": "broken"}
     order = unsettled(order, "refund_owed", details=about)
-    order = unsettled(order, "refunded", details={"refund": "1", "amount": 1200, "of": {str(order.payment_id): 1200}})
+    order = unsettled(
+        order,
+        "refunded",
+        details={"refund": "1", "amount": 1200, "of": {str(order.payment_id): 1200}},
+    )
     named = found(of(order), "I7")
     assert len(named) == 1
     assert "are not what it sold (lines [1])" in named[0]
@@ -419,7 +468,10 @@ def test_i9_sums_that_do_not_add_up_are_named() -> None:
 
 def test_i9_a_line_that_is_not_units_at_their_price_is_named() -> None:
     order = make_order()
-    cql("UPDATE order_items SET unit_price = 7 WHERE order_id = %s AND line_number = 1", order.order_id)
+    cql(
+        "UPDATE order_items SET unit_price = 7 WHERE order_id = %s AND line_number = 1",
+        order.order_id,
+    )
     assert found(of(order), "I9") == [
         f"I9 order {order.number} ({order.order_id}), line 1: units at their price are not the line's sum"
     ]
@@ -429,7 +481,9 @@ def test_i9_a_line_that_is_not_units_at_their_price_is_named() -> None:
 
 
 def test_an_order_that_the_worker_has_a_hint_of_is_under_way() -> None:
-    order = order_moved(make_order(), Transition("confirmed", actor="system", at=datetime.now(UTC)), settle=False)
+    order = order_moved(
+        make_order(), Transition("confirmed", actor="system", at=datetime.now(UTC)), settle=False
+    )
     report = audited(of(order), again=QUICK)
     assert report.violations == []
     assert order.order_id in report.under_way
@@ -440,7 +494,9 @@ def test_an_order_that_the_worker_has_a_hint_of_is_under_way() -> None:
 
 def test_buyers_who_come_and_go_meanwhile_are_no_violation() -> None:
     product = make_product()
-    variant_id = make_stock(200, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    variant_id = make_stock(
+        200, product_id=product.product_id, variant_id=product.variants[0].variant_id
+    )
     placed: list[Order] = []
     enough = threading.Event()
 

@@ -144,14 +144,18 @@ def shop(name: str, folder: Path) -> Iterator[dict[str, str]]:
 def run(environment: dict[str, str], *words: str) -> str:
     """Run a command of manage.py and return what it printed."""
     command = [sys.executable, "manage.py", *words]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def ask(environment: dict[str, str], script: str) -> dict[str, Any]:
     """Run a script in the shop and return the JSON that it printed last."""
-    found: dict[str, Any] = json.loads(run(environment, "shell", "-v0", "-c", script).splitlines()[-1])
+    found: dict[str, Any] = json.loads(
+        run(environment, "shell", "-v0", "-c", script).splitlines()[-1]
+    )
     return found
 
 
@@ -162,7 +166,9 @@ def showroom(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     command = [sys.executable, "manage.py", "shell", "-v0", "-c", SHOWROOM]
     with (
         shop("room", tmp_path_factory.mktemp("room")) as environment,
-        subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process,
+        subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+        ) as process,
     ):
 
         def seen(what: str) -> Any:
@@ -190,7 +196,10 @@ def test_the_showroom_makes_sense(showroom: Seen) -> None:
     assert first["wrong sums"] == []
     assert (first["wrong stock"], first["negative"]) == (0, 0)
     assert first["sams"] > 2
-    assert all(first["board"][name] for name in ("to_pay", "payment_problem", "to_pack", "shipped", "on_hold"))
+    assert all(
+        first["board"][name]
+        for name in ("to_pay", "payment_problem", "to_pack", "shipped", "on_hold")
+    )
     assert first["suggested"]
     assert first["found"] >= 2
 
@@ -214,7 +223,11 @@ def test_what_is_derived_can_be_made_anew(showroom: Seen) -> None:
 def test_the_audit_looks_at_the_whole_shop_and_names_what_is_broken_in_it(showroom: Seen) -> None:
     audit = showroom("audited")
     assert audit["violations"] == []
-    least = {"orders": PLACED, "copies of orders": 2 * PLACED, "shelves": 2 * showroom("loaded")["products"]}
+    least = {
+        "orders": PLACED,
+        "copies of orders": 2 * PLACED,
+        "shelves": 2 * showroom("loaded")["products"],
+    }
     seen = audit["looked at"]
     assert {what: seen[what] for what, count in least.items() if seen[what] < count} == {}
     broken = showroom("audited when broken")["violations"]
@@ -230,7 +243,15 @@ def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, told: Told) -> N
         " shelves, in its lists and in the search, and every order in its lists.",
     )
     with shop("large", tmp_path) as environment:
-        load = ("load_scale", "--products", str(PRODUCTS), "--orders", str(ORDERS), "--processes", "2")
+        load = (
+            "load_scale",
+            "--products",
+            str(PRODUCTS),
+            "--orders",
+            str(ORDERS),
+            "--processes",
+            "2",
+        )
         said = run(environment, *load, "--keyspace", environment["CASSANDRA_KEYSPACE"])
         found = ask(environment, LARGE)
         goods, orders, *_ = (" ".join(line.split()) for line in said.splitlines())
@@ -246,7 +267,9 @@ def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, told: Told) -> N
                 ),
             ):
                 key = "order_id" if table == "orders" else "product_id"
-                ids = plain.execute(f"SELECT DISTINCT {key} FROM {environment['CASSANDRA_KEYSPACE']}.{table}")  # noqa: S608
+                ids = plain.execute(
+                    f"SELECT DISTINCT {key} FROM {environment['CASSANDRA_KEYSPACE']}.{table}"  # noqa: S608
+                )
                 there = sum(1 for _ in ids)
                 told.row(asked, answer, f"{there:,} partitions in {table}", agrees=there == count)
     assert "rows in" in said

@@ -22,7 +22,15 @@ from tests.serving import free_port
 def catcher(settings: Settings, tmp_path: Path) -> Iterator[int]:
     """The port of a mail catcher that keeps what it gets where the reader looks."""
     settings.MAILDIR, port = tmp_path / "caught", free_port()
-    command = [sys.executable, "manage.py", "mailcatcher", "--port", str(port), "--maildir", str(settings.MAILDIR)]
+    command = [
+        sys.executable,
+        "manage.py",
+        "mailcatcher",
+        "--port",
+        str(port),
+        "--maildir",
+        str(settings.MAILDIR),
+    ]
     running = subprocess.Popen(command, cwd=shop.BASE_DIR, stdout=subprocess.PIPE, text=True)
     assert running.stdout
     assert "Catching" in running.stdout.readline()
@@ -33,7 +41,11 @@ def catcher(settings: Settings, tmp_path: Path) -> Iterator[int]:
 
 def send(port: int, subject: str, text: str) -> None:
     message = EmailMessage()
-    message["Subject"], message["From"], message["To"] = subject, "Stoa <shop@stoa.example>", "alice@example.com"
+    message["Subject"], message["From"], message["To"] = (
+        subject,
+        "Stoa <shop@stoa.example>",
+        "alice@example.com",
+    )
     message["Date"] = "Sat, 21 Nov 2026 10:00:00 +0000"
     message.set_content(text)
     message.add_alternative("<p>HTML</p>", subtype="html")
@@ -45,7 +57,11 @@ def test_it_lists_what_was_caught_and_shows_a_text_with_links_to_follow(catcher:
     client = Client()
     send(catcher, "First", "Hello")
     time.sleep(0.01)
-    send(catcher, "Grüße <b>", "Follow https://shop.example/o/abc/?a=1&b=2 soon. <script>alert(1)</script>")
+    send(
+        catcher,
+        "Grüße <b>",
+        "Follow https://shop.example/o/abc/?a=1&b=2 soon. <script>alert(1)</script>",
+    )
     page = client.get(reverse("mail:messages")).content.decode()
     assert page.index("Grüße &lt;b&gt;") < page.index("First")
     assert "alice@example.com" in page
@@ -65,7 +81,9 @@ def test_it_says_when_there_is_no_mail_yet(settings: Settings, tmp_path: Path) -
 def test_what_is_not_there_is_not_found(catcher: int) -> None:
     send(catcher, "First", "Hello")
     keys = ["nothing", "..", "%2e%2e%2fetc%2fpasswd", "x" * 500, "a\x00b"]
-    assert {key: Client().get(f"/demo/mail/{key}/").status_code for key in keys} == dict.fromkeys(keys, 404)
+    assert {key: Client().get(f"/demo/mail/{key}/").status_code for key in keys} == dict.fromkeys(
+        keys, 404
+    )
 
 
 def test_a_shop_has_no_such_pages(settings: Settings) -> None:

@@ -11,7 +11,9 @@ from promotions.rules import KINDS
 from tests.factories import make_product
 
 
-def test_loading_them_again_changes_nothing_and_the_front_page_shows_what_counts_by_itself(client: Client) -> None:
+def test_loading_them_again_changes_nothing_and_the_front_page_shows_what_counts_by_itself(
+    client: Client,
+) -> None:
     now = datetime.now(UTC)
     for _ in range(2):
         promotions_loaded(now, lambda: None)

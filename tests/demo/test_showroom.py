@@ -24,7 +24,9 @@ from demo.goods import (
 )
 from tests.rules import for_each
 
-VARIANTS: list[tuple[Product, Variant]] = [(product, variant) for product in PRODUCTS for variant in product.variants]
+VARIANTS: list[tuple[Product, Variant]] = [
+    (product, variant) for product in PRODUCTS for variant in product.variants
+]
 BY_SLUG: dict[str, Category] = {category.slug: category for category in CATEGORIES}
 LEAVES = set(BY_SLUG) - {category.parent for category in CATEGORIES}
 
@@ -76,7 +78,11 @@ def test_keys_slugs_names_and_skus_are_unique_and_readable() -> None:
         assert not [one for one, times in Counter(many).items() if times > 1]
     slugs = [*BY_SLUG, *(product.slug for product in PRODUCTS)]
     assert not [slug for slug in slugs if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug)]
-    assert not [variant.sku for _, variant in VARIANTS if not re.fullmatch(r"[A-Z]+(-[A-Z0-9]+)*", variant.sku)]
+    assert not [
+        variant.sku
+        for _, variant in VARIANTS
+        if not re.fullmatch(r"[A-Z]+(-[A-Z0-9]+)*", variant.sku)
+    ]
 
 
 @for_each(CATEGORIES, slug, at_least=22)
@@ -115,8 +121,14 @@ def test_a_product_is_related_to_others_that_exist(product: Product) -> None:
 
 @for_each(PRODUCTS, key, at_least=62)
 def test_each_colour_is_drawn_in_its_own_colour(product: Product) -> None:
-    drawn = {(v.options.get("Colour"), v.picture.partition("/")[2]) for v in product.variants if "Colour" in v.options}
-    assert len({colour for colour, _ in drawn}) == len(drawn) == len({picture for _, picture in drawn})
+    drawn = {
+        (v.options.get("Colour"), v.picture.partition("/")[2])
+        for v in product.variants
+        if "Colour" in v.options
+    }
+    assert (
+        len({colour for colour, _ in drawn}) == len(drawn) == len({picture for _, picture in drawn})
+    )
 
 
 @for_each(sorted({variant.picture for _, variant in VARIANTS}), at_least=205)
@@ -125,15 +137,21 @@ def test_every_variant_can_be_drawn(picture: str) -> None:
 
 
 @for_each(sorted({parse(variant.picture)[0] for _, variant in VARIANTS}), at_least=64)
-def test_what_is_sold_has_a_view_from_near_by_and_one_in_its_place_in_the_same_colours(shape: str) -> None:
+def test_what_is_sold_has_a_view_from_near_by_and_one_in_its_place_in_the_same_colours(
+    shape: str,
+) -> None:
     views = {shape: "", f"{shape}-2": ", close", f"{shape}-3": ", in its place"}
     assert {SHAPES[view].most_colours for view in views} == {SHAPES[shape].most_colours}
     for view, word in views.items():
-        assert f"<title>{shape.replace('-', ' ').capitalize()}{word}</title>" in draw(view, ("9aae8c",))
+        assert f"<title>{shape.replace('-', ' ').capitalize()}{word}</title>" in draw(
+            view, ("9aae8c",)
+        )
 
 
 @for_each(VARIANTS, sku, at_least=340)
-def test_prices_are_euro_and_cent_and_only_deals_had_a_higher_one(sold: tuple[Product, Variant]) -> None:
+def test_prices_are_euro_and_cent_and_only_deals_had_a_higher_one(
+    sold: tuple[Product, Variant],
+) -> None:
     product, variant = sold
     assert Decimal(1) < variant.price < Decimal(500)
     assert variant.price == variant.price.quantize(Decimal("0.01"))
@@ -182,8 +200,12 @@ def test_ids_of_different_kinds_never_meet() -> None:
 
 
 def test_usual_stock_is_the_same_each_time_and_smaller_for_what_is_dear() -> None:
-    assert usual_stock("MUG-OAT-350", Decimal("14.00")) == usual_stock("MUG-OAT-350", Decimal("14.00"))
-    assert sum(usual_stock("X", Decimal("200.00")).values()) < sum(usual_stock("X", Decimal("9.00")).values())
+    assert usual_stock("MUG-OAT-350", Decimal("14.00")) == usual_stock(
+        "MUG-OAT-350", Decimal("14.00")
+    )
+    assert sum(usual_stock("X", Decimal("200.00")).values()) < sum(
+        usual_stock("X", Decimal("9.00")).values()
+    )
 
 
 def test_making_variants_refuses_stock_for_a_sku_that_is_not_made() -> None:

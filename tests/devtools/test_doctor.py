@@ -17,7 +17,9 @@ def findings(*, level: str, about: str) -> list[Finding]:
 
 def test_every_finding_that_is_not_good_names_what_mends_it() -> None:
     for finding in doctor.examine():
-        assert finding.mend or finding.level == doctor.GOOD or "next free one" in finding.text, finding
+        assert finding.mend or finding.level == doctor.GOOD or "next free one" in finding.text, (
+            finding
+        )
 
 
 def test_the_suite_s_own_cluster_and_tables_are_in_order() -> None:
@@ -32,7 +34,9 @@ def test_a_missing_key_is_wrong() -> None:
     assert "token_urlsafe" in found.mend
 
 
-@override_settings(DEBUG=True, DEMO=True, PUBLIC_URL="https://shop.example", ALLOWED_HOSTS=["localhost"])
+@override_settings(
+    DEBUG=True, DEMO=True, PUBLIC_URL="https://shop.example", ALLOWED_HOSTS=["localhost"]
+)
 def test_a_public_shop_must_not_run_in_debug_nor_as_a_showroom() -> None:
     assert findings(level=WRONG, about="DEBUG")
     assert findings(level=WRONG, about="demo logins")
@@ -50,7 +54,9 @@ def test_a_mail_server_that_does_not_answer_is_named() -> None:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
         with override_settings(
-            EMAIL_BACKEND="django.core.mail.backends.smtp.EmailBackend", EMAIL_HOST="127.0.0.1", EMAIL_PORT=port
+            EMAIL_BACKEND="django.core.mail.backends.smtp.EmailBackend",
+            EMAIL_HOST="127.0.0.1",
+            EMAIL_PORT=port,
         ):
             assert findings(level=ADVICE, about=f"No mail server at 127.0.0.1:{port}")
 
@@ -60,7 +66,9 @@ def test_replication_is_read_by_data_centre() -> None:
         "{'class': 'SimpleStrategy', 'replication_factor': '1'}": {"east": 1, "west": 1},
         "{'class': 'NetworkTopologyStrategy', 'east': '3', 'west': '2'}": {"east": 3, "west": 2},
     }
-    assert {strategy: doctor._factors(strategy, {"east": 3, "west": 3}) for strategy in factors} == factors
+    assert {
+        strategy: doctor._factors(strategy, {"east": 3, "west": 3}) for strategy in factors
+    } == factors
 
 
 @override_settings(SECRET_KEY="")

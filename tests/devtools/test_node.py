@@ -38,7 +38,9 @@ def test_lock_names_each_jar_once_with_its_checksum() -> None:
 
 
 def test_lock_has_the_native_parts_of_every_platform_we_promise() -> None:
-    names = [jar.coordinates for jar in jars.read_lock() if "netty-transport-native" in jar.coordinates]
+    names = [
+        jar.coordinates for jar in jars.read_lock() if "netty-transport-native" in jar.coordinates
+    ]
     for platform in ("linux-x86_64", "linux-aarch_64", "osx-x86_64", "osx-aarch_64"):
         assert any(name.endswith(platform) for name in names), platform
 
@@ -80,7 +82,9 @@ def test_a_jar_with_the_right_bytes_is_kept_where_maven_would(tmp_path: Path, ja
     assert path == tmp_path / "org/example/thing/1.0/thing-1.0-linux.jar"
     assert path.read_bytes() == CONTENT
     assert said
-    assert [child.name for child in tmp_path.iterdir()] == ["org"], "no half-fetched file is left behind"
+    assert [child.name for child in tmp_path.iterdir()] == ["org"], (
+        "no half-fetched file is left behind"
+    )
 
 
 def test_a_jar_with_wrong_bytes_is_refused(tmp_path: Path, jar: Jar) -> None:
@@ -132,14 +136,19 @@ def test_offline_is_said_in_words(tmp_path: Path, jar: Jar) -> None:
 def a_java(folder: Path, version: str) -> Path:
     path = folder / "bin" / "java"
     path.parent.mkdir(parents=True)
-    path.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2025-04-15' >&2\n", encoding="utf-8")
+    path.write_text(
+        f"#!/bin/sh\necho 'openjdk version \"{version}\" 2025-04-15' >&2\n", encoding="utf-8"
+    )
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
 
 
 def test_a_java_is_asked_for_its_version(tmp_path: Path) -> None:
     majors = {"17.0.15": 17, "1.8.0_412": 8, "21": 21, "11.0.2": 11}
-    found = {version: java.ask_version(a_java(tmp_path / version, version), "a test") for version in majors}
+    found = {
+        version: java.ask_version(a_java(tmp_path / version, version), "a test")
+        for version in majors
+    }
     assert {version: each and each.major for version, each in found.items()} == majors
 
 
@@ -149,14 +158,20 @@ def test_java_home_wins_when_it_is_a_17(tmp_path: Path, monkeypatch: pytest.Monk
     assert java.find_java().path == path
 
 
-def test_a_java_of_another_version_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_java_of_another_version_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("JAVA_HOME", str(a_java(tmp_path, "21.0.1").parents[1]))
     assert java.find_java().major == 17
 
 
-def test_without_a_17_the_word_says_what_was_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_17_the_word_says_what_was_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = a_java(tmp_path, "21.0.1")
-    monkeypatch.setattr(java, "_candidates", lambda: iter([("JAVA_HOME", path), ("PATH", tmp_path / "none")]))
+    monkeypatch.setattr(
+        java, "_candidates", lambda: iter([("JAVA_HOME", path), ("PATH", tmp_path / "none")])
+    )
     with pytest.raises(JavaMissing) as told:
         java.find_java()
     assert "is Java 21.0.1" in str(told.value)
@@ -262,7 +277,9 @@ def test_a_node_starts_beside_the_others_and_stops(tmp_path: Path) -> None:
             raise
     assert not control.answers_cql("127.0.0.1", cluster.cql_port)
     assert [one.condition for one in control.status(home=tmp_path)] == ["down"]
-    log = (control.folder_of(tmp_path, 1, "node1") / "logs" / "system.log").read_text(encoding="utf-8")
+    log = (control.folder_of(tmp_path, 1, "node1") / "logs" / "system.log").read_text(
+        encoding="utf-8"
+    )
     assert "Cassandra shutdown complete" in log, "a stop lets the node end by itself"
     control.wipe(home=tmp_path, say=said.append)
     assert state.load(tmp_path) is None
@@ -274,7 +291,9 @@ def test_a_node_that_dies_while_starting_is_told_with_its_last_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = configuration.settings
-    monkeypatch.setattr(configuration, "settings", lambda plan: real(plan) | {"partitioner": "org.example.None"})
+    monkeypatch.setattr(
+        configuration, "settings", lambda plan: real(plan) | {"partitioner": "org.example.None"}
+    )
     with pytest.raises(NodeDied) as told:
         control.start(home=tmp_path, say=print)
     assert "ended while starting" in str(told.value)

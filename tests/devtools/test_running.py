@@ -72,16 +72,23 @@ def test_closing_ends_also_what_a_part_has_started(run: Run, tmp_path: Path) -> 
     run.close()
     # Adopted by init, it may stay in the table for a moment after its end.
     with contextlib.suppress(psutil.NoSuchProcess):
-        assert started.status() == psutil.STATUS_ZOMBIE or not psutil.wait_procs([started], timeout=5)[1]
+        assert (
+            started.status() == psutil.STATUS_ZOMBIE
+            or not psutil.wait_procs([started], timeout=5)[1]
+        )
 
 
 @contextlib.contextmanager
 def a_run(port: int, keyspace: str, folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
     folder.mkdir()
     screen = folder / "screen"
-    environment = {name: value for name, value in os.environ.items() if name not in {"PUBLIC_URL", "EMAIL_URL"}}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in {"PUBLIC_URL", "EMAIL_URL"}
+    }
     own = {"STATIC_ROOT": "static", "SEARCH_INDEX_DIR": "search", "MAILDIR": "mail"}
-    environment |= {name: str(folder / value) for name, value in own.items()} | {"CASSANDRA_KEYSPACE": keyspace}
+    environment |= {name: str(folder / value) for name, value in own.items()} | {
+        "CASSANDRA_KEYSPACE": keyspace
+    }
     with screen.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "manage.py", "serve", "--as-is", "--port", str(port)],
@@ -131,7 +138,9 @@ def test_two_runs_beside_each_other_each_end_what_they_started(tmp_path: Path) -
         first.terminate()
         assert first.wait(60) == 0
         assert not any(part.is_running() for part in parts)
-    assert session().execute("SELECT release_version FROM system.local"), "the suite's node was not theirs to stop"
+    assert session().execute("SELECT release_version FROM system.local"), (
+        "the suite's node was not theirs to stop"
+    )
 
 
 def test_s54_cheap_password_hashes_are_no_way_to_deploy() -> None:
@@ -153,7 +162,9 @@ def test_s54_cheap_password_hashes_are_no_way_to_deploy() -> None:
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )
-def test_s54_gunicorn_refuses_to_start_with_secrets_that_are_none(wrong: dict[str, str], told: str) -> None:
+def test_s54_gunicorn_refuses_to_start_with_secrets_that_are_none(
+    wrong: dict[str, str], told: str
+) -> None:
     done = subprocess.run(
         [
             sys.executable,

@@ -50,11 +50,18 @@ ROUTES = tuple(_routes(get_resolver().url_patterns))
 
 
 def _who_may() -> dict[str, set[str]]:
-    text = (ROOT / "docs" / "operations.md").read_text().partition("## Who may what")[2].partition("\n## ")[0]
+    text = (
+        (ROOT / "docs" / "operations.md")
+        .read_text()
+        .partition("## Who may what")[2]
+        .partition("\n## ")[0]
+    )
     table = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
     header, _, *rows = [[cell.strip() for cell in line] for line in table]
     return {
-        f"adminpanel:{name}": {role for role, mark in zip(header[2:], marks, strict=True) if mark == "yes"}
+        f"adminpanel:{name}": {
+            role for role, mark in zip(header[2:], marks, strict=True) if mark == "yes"
+        }
         for _, names, *marks in rows
         for name in re.findall(r"`(\w+)`", names)
     }

@@ -6,7 +6,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 # The apps, from the top down, as pyproject.toml's contract has them (`make lint` holds it); the benchmarks stand beside them.
-ROOMS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["root_packages"]
+ROOMS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"][
+    "root_packages"
+]
 ROOMS.remove("benchmarks")
 # Those that a real shop runs.
 SHOP = [room for room in ROOMS if room not in {"devtools", "demo"}]

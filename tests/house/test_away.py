@@ -18,10 +18,17 @@ def cable() -> Iterator[Cable]:
 
 
 def polite(status: int, headers: Mapping[str, str], text: str) -> bool:
-    return status == 503 and int(headers["Retry-After"]) > 0 and "<h1" in text and "Traceback" not in text
+    return (
+        status == 503
+        and int(headers["Retry-After"]) > 0
+        and "<h1" in text
+        and "Traceback" not in text
+    )
 
 
-def test_x17_it_starts_without_cassandra_and_opens_when_it_comes(cable: Cable, tmp_path: Path) -> None:
+def test_x17_it_starts_without_cassandra_and_opens_when_it_comes(
+    cable: Cable, tmp_path: Path
+) -> None:
     with served(tmp_path, CASSANDRA_HOSTS="127.0.0.1", CASSANDRA_PORT=str(cable.port)) as shop:
         assert polite(*answer(f"{shop}/", until=503))
         assert answer(f"{shop}/healthz")[0] == 200

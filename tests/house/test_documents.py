@@ -9,7 +9,8 @@ NAMED = [
     (document.name, command, file, test)
     for document in sorted((ROOT / "docs").rglob("*.md"))
     for command, file, test in re.findall(
-        r"`(?:make (test|prove|prove LONG=1) ARGS=)?(tests/[a-z_/]+\.py)::(test_[a-z0-9_]+)`", document.read_text()
+        r"`(?:make (test|prove|prove LONG=1) ARGS=)?(tests/[a-z_/]+\.py)::(test_[a-z0-9_]+)`",
+        document.read_text(),
     )
 ]
 RESILIENCE = (ROOT / "docs" / "resilience.md").read_text()
@@ -22,12 +23,17 @@ CELLS = [
 
 
 @for_each(NAMED, at_least=14)
-def test_each_test_that_a_document_names_is_there_and_run_by_its_command(named: tuple[str, str, str, str]) -> None:
+def test_each_test_that_a_document_names_is_there_and_run_by_its_command(
+    named: tuple[str, str, str, str],
+) -> None:
     _, command, file, test = named
     assert (ROOT / file).exists(), "there is no such file"
     found = re.search(rf"((?:^@.*\n)*)def {test}\(", (ROOT / file).read_text(), re.MULTILINE)
     assert found, "the file has no such test"
-    proof, long = ("prove" if "mark.proof" in found[1] else "test"), (" LONG=1" if "mark.long" in found[1] else "")
+    proof, long = (
+        ("prove" if "mark.proof" in found[1] else "test"),
+        (" LONG=1" if "mark.long" in found[1] else ""),
+    )
     assert command in ("", proof + long), f"it is run by make {proof}{long}"
 
 

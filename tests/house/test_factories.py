@@ -46,7 +46,9 @@ def test_a_product_that_is_not_listed_reads_as_one_that_is_and_stands_in_no_list
     told = without_ids(plain.product_id)
     assert told == replace(without_ids(listed.product_id), updated_at=told.updated_at)
     assert PLACES.all(product_id=plain.product_id) == []
-    assert [card.product_id for card in queries.category_page(shelf.category_id).cards] == [listed.product_id]
+    assert [card.product_id for card in queries.category_page(shelf.category_id).cards] == [
+        listed.product_id
+    ]
     changed = changed_since(now, datetime.now(UTC))
     assert (plain.product_id in changed, listed.product_id in changed) == (False, True)
 
@@ -64,7 +66,10 @@ def test_stock_reads_as_if_it_had_come_and_been_copied() -> None:
         assert shelves[0][0] == shelves[1][0]
         lying, entered = (
             [[(row.state, row.quantity) for row in rows] for _, rows in shelves],
-            [[(row.kind, row.units) for row in stock.ledger(variant_id, place)] for variant_id in variants],
+            [
+                [(row.kind, row.units) for row in stock.ledger(variant_id, place)]
+                for variant_id in variants
+            ],
         )
         assert lying[0] == lying[1] == [("received", units[place])]
         assert entered[0] == entered[1] == [("received", units[place])]

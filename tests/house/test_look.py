@@ -37,17 +37,23 @@ def test_the_stylesheet_fetches_nothing_and_orders_its_layers() -> None:
     assert CSS.count("@layer reset, tokens, base, layout, parts, pages, help, print;") == 1
     assert not re.search(r"@import|url\(|@font-face", CSS)
     outside = re.sub(r"/\*.*?\*/", "", CSS, flags=re.DOTALL)
-    assert not re.search(r"^[^@\s}]", outside, flags=re.MULTILINE), "a rule stands outside of the layers"
+    assert not re.search(r"^[^@\s}]", outside, flags=re.MULTILINE), (
+        "a rule stands outside of the layers"
+    )
 
 
 def test_x13_both_colour_schemes_name_the_same_colours() -> None:
-    light, dark = (re.findall(r"(--[a-z-]+): #", part) for part in CSS.split("prefers-color-scheme: dark")[:2])
+    light, dark = (
+        re.findall(r"(--[a-z-]+): #", part) for part in CSS.split("prefers-color-scheme: dark")[:2]
+    )
     assert set(light) == set(dark)
 
 
 def _luminance(colour: str) -> float:
     parts = [int(colour[place : place + 2], 16) / 255 for place in (0, 2, 4)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
@@ -61,12 +67,20 @@ def test_x13_words_and_controls_stand_out(scheme: str) -> None:
     rules = CSS.split("prefers-color-scheme: dark")[("light", "dark").index(scheme)]
     colours = dict(re.findall(r"--([a-z-]+): #([0-9a-f]{6})", rules))
     colours.setdefault("on-fill", "ffffff")
-    words = [(ink, paper) for ink in ("ink", "ink-soft", "accent", "bad") for paper in ("paper", "surface", "well")]
+    words = [
+        (ink, paper)
+        for ink in ("ink", "ink-soft", "accent", "bad")
+        for paper in ("paper", "surface", "well")
+    ]
     words += [(tone, f"{tone}-soft") for tone in ("good", "warn", "bad", "calm", "accent")]
     words += [("ink", f"{tone}-soft") for tone in ("good", "warn", "bad", "calm", "accent")]
     words += [("on-fill", "fill"), ("on-fill", "fill-deep"), ("good", "paper"), ("warn", "paper")]
     assert not [pair for pair in words if _contrast(colours[pair[0]], colours[pair[1]]) < 4.5]
-    controls = [(edge, paper) for edge in ("line-strong", "focus", "fill", "star") for paper in ("paper", "surface")]
+    controls = [
+        (edge, paper)
+        for edge in ("line-strong", "focus", "fill", "star")
+        for paper in ("paper", "surface")
+    ]
     assert not [pair for pair in controls if _contrast(colours[pair[0]], colours[pair[1]]) < 3]
 
 
@@ -74,7 +88,12 @@ def test_x4_x9_htmx_is_set_as_the_security_recipe_says() -> None:
     found = re.search(r"<meta name=\"htmx-config\" content='([^']*)'>", BASE)
     assert found
     config = json.loads(unescape(found[1]))
-    assert config["allowEval"] is config["allowScriptTags"] is config["includeIndicatorStyles"] is False
+    assert (
+        config["allowEval"]
+        is config["allowScriptTags"]
+        is config["includeIndicatorStyles"]
+        is False
+    )
     assert config["selfRequestsOnly"] is True
     assert config["historyCacheSize"] == 0
     assert config["historyRestoreAsHxRequest"] is False
@@ -92,7 +111,9 @@ def test_x8_the_live_region_is_there_at_load_and_no_swap_replaces_it() -> None:
 
 def _answer(*words: str) -> str:
     messages = [Message(constants.SUCCESS, each) for each in words]
-    return render_to_string("_oob.html", {"messages": messages, "cart_badge": {"name": "Basket", "item_count": 3}})
+    return render_to_string(
+        "_oob.html", {"messages": messages, "cart_badge": {"name": "Basket", "item_count": 3}}
+    )
 
 
 def test_x8_a_message_tells_its_words_and_can_be_dismissed() -> None:
@@ -147,7 +168,9 @@ def test_x19_money_is_written_as_the_shop_does() -> None:
 
 
 def test_x29_an_old_price_is_crossed_out_and_said() -> None:
-    text = render_to_string("catalogue/_price.html", {"price": Money("11.50", "EUR"), "compare_at": Money("14", "EUR")})
+    text = render_to_string(
+        "catalogue/_price.html", {"price": Money("11.50", "EUR"), "compare_at": Money("14", "EUR")}
+    )
     assert '<s><span class="vh">was </span>€14.00</s>' in text
 
 
@@ -159,7 +182,8 @@ def test_x29_stock_is_told_in_words(told: tuple[str, str]) -> None:
 
 def test_x43_a_quantity_has_its_label_its_buttons_and_keeps_what_was_typed() -> None:
     text = render_to_string(
-        "forms/quantity.html", {"id": "q", "label": "Quantity", "value": "1e9", "error": "Enter a number from 1 to 99."}
+        "forms/quantity.html",
+        {"id": "q", "label": "Quantity", "value": "1e9", "error": "Enter a number from 1 to 99."},
     )
     assert 'inputmode="numeric"' in text
     assert 'value="1e9"' in text

@@ -13,7 +13,9 @@ from tests.house.rooms import FILES, LAYERS, ROOMS, ROOT, VIEWS, inside, kind_of
 from tests.rules import for_each
 
 LAYERED = [path for path in FILES if kind_of(path) in LAYERS]
-BELOW_VIEWS = [path for path in FILES if kind_of(path) in {"queries", "operations", "models", "errors"}]
+BELOW_VIEWS = [
+    path for path in FILES if kind_of(path) in {"queries", "operations", "models", "errors"}
+]
 
 
 @cache
@@ -21,7 +23,9 @@ def imports(path: Path) -> list[str]:
     """Return all that a file imports, but for its types alone."""
     tree = ast.parse(path.read_text())
     tree.body = [
-        node for node in tree.body if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
+        node
+        for node in tree.body
+        if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
     ]
     return [name for node in ast.walk(tree) for name in _imported(node)]
 
@@ -53,7 +57,9 @@ def test_a_file_knows_nothing_of_those_above_it(path: Path) -> None:
         parts = name.split(".")
         for layer in parts[1:] if parts[0] in ROOMS else ():
             if layer in LAYERS:
-                assert LAYERS[layer] <= LAYERS[kind_of(path)], f"{kind_of(path)} may not call {name}"
+                assert LAYERS[layer] <= LAYERS[kind_of(path)], (
+                    f"{kind_of(path)} may not call {name}"
+                )
 
 
 @for_each(FILES, inside, at_least=320)
@@ -63,7 +69,14 @@ def test_no_file_is_a_drawer_for_everything(path: Path) -> None:
 
 @for_each(BELOW_VIEWS, inside, at_least=85)
 def test_what_is_below_the_views_knows_no_request(path: Path) -> None:
-    allowed = {"django.conf", "django.core", "django.contrib.auth", "django.template", "django.urls", "django.utils"}
+    allowed = {
+        "django.conf",
+        "django.core",
+        "django.contrib.auth",
+        "django.template",
+        "django.urls",
+        "django.utils",
+    }
     for name in imports(path):
         if name.startswith("django.") and not name.startswith("django.db"):
             assert any(name.startswith(prefix) for prefix in allowed), f"{path.name} imports {name}"

@@ -33,7 +33,10 @@ MODELS: list[Any] = [
     if getattr(model, "__table_name__", None) and not getattr(model, "__abstract__", False)
 ]
 # What answers a request: the views, and what runs around them.
-ANSWERING = [*VIEWS, *(path for path in FILES if kind_of(path).endswith(("context", "middleware", "forms")))]
+ANSWERING = [
+    *VIEWS,
+    *(path for path in FILES if kind_of(path).endswith(("context", "middleware", "forms"))),
+]
 
 # Where a plain write may touch what conditional writes also touch, and why it is safe.
 _SCALE = "benchmarks.scale fills a keyspace that nobody else writes to, with ids that nobody else can have made"
@@ -97,7 +100,9 @@ def test_it_prepares_and_asks_for_nothing_forbidden(statement: Statement) -> Non
 
 @for_each(REQUESTS + WRITES, at_least=305)
 def test_a_request_binds_its_whole_partition_key(statement: Statement) -> None:
-    assert statement.prepared().routing_key_indexes, "the partition key is not bound: make it a scan, or another table"
+    assert statement.prepared().routing_key_indexes, (
+        "the partition key is not bound: make it a scan, or another table"
+    )
     assert " IN :" not in statement.cql.split(" IF ")[0]
 
 
@@ -145,7 +150,9 @@ def test_scanning_functions_are_found() -> None:
 def test_views_scan_nothing(path: Path) -> None:
     nodes = list(ast.walk(ast.parse(path.read_text())))
     names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    names |= {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+    names |= {
+        alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
     assert not names & (scanning_functions() | {"over_ring"})
 
 

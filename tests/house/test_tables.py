@@ -22,11 +22,17 @@ def named(model: Any) -> str:
 def test_the_model_equals_the_live_table(model: Any) -> None:
     table = session().cluster.metadata.keyspaces[keyspace()].tables[model.__table_name__]
     live = {name: (column.cql_type, column.is_static) for name, column in table.columns.items()}
-    declared = {column.db_field_name: (column.db_type, column.static) for column in model._columns.values()}
+    declared = {
+        column.db_field_name: (column.db_type, column.static) for column in model._columns.values()
+    }
     assert declared == live
-    assert [column.name for column in table.partition_key] == [c.db_field_name for c in model._partition_keys.values()]
+    assert [column.name for column in table.partition_key] == [
+        c.db_field_name for c in model._partition_keys.values()
+    ]
     clustering = [(column.name, column.is_reversed) for column in table.clustering_key]
-    assert clustering == [(c.db_field_name, c.clustering_order == "DESC") for c in model._clustering_keys.values()]
+    assert clustering == [
+        (c.db_field_name, c.clustering_order == "DESC") for c in model._clustering_keys.values()
+    ]
     for option, value in (getattr(model, "__options__", None) or {}).items():
         if isinstance(value, dict):
             assert {key: table.options[option].get(key) for key in value if key != "class"} == {
@@ -39,7 +45,9 @@ def test_the_model_equals_the_live_table(model: Any) -> None:
 @for_each(MODELS, named, at_least=55)
 def test_the_docstring_names_the_bound_and_the_writer(model: Any) -> None:
     text = model.__doc__ or ""
-    assert re.search(r"^(?:[QKU]\d+(?:, [QKU]\d+)*: )?\S.*\.", text), "the first line is the question it answers"
+    assert re.search(r"^(?:[QKU]\d+(?:, [QKU]\d+)*: )?\S.*\.", text), (
+        "the first line is the question it answers"
+    )
     assert re.search(r"Bound: \S", text)
     writer = re.search(r"Writer: ([a-z_.]+[a-z_])", text)
     assert writer, "say who writes it"
@@ -61,12 +69,16 @@ def test_s52_each_table_declares_whose_data_it_holds_and_what_erasing_does(model
         return
     assert declared["columns"], "it names no column"
     assert isinstance(declared["columns"], tuple)
-    assert set(declared["columns"]) <= set(model._columns), "it names columns that the table does not have"
+    assert set(declared["columns"]) <= set(model._columns), (
+        "it names columns that the table does not have"
+    )
     assert declared["on_erase"] in ON_ERASE
     assert declared["on_erase"] == "deleted" or declared.get("why"), "a row that stays has a reason"
     room = model.__module__.removesuffix(".models")
     if declared["on_erase"] != "expires":
-        assert room in {module.__name__.removesuffix(".privacy") for module in rooms()}, f"{room} has no privacy.py"
+        assert room in {module.__name__.removesuffix(".privacy") for module in rooms()}, (
+            f"{room} has no privacy.py"
+        )
 
 
 def test_no_table_is_made_that_no_model_declares() -> None:

@@ -12,7 +12,8 @@ REQUESTS = [
     (path, tag)
     for path in PAGES
     for tag in re.findall(
-        r"<(?:[^<>\"']|\"[^\"]*\"|'[^']*')*\bhx-(?:get|post)=(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>", path.read_text()
+        r"<(?:[^<>\"']|\"[^\"]*\"|'[^']*')*\bhx-(?:get|post)=(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>",
+        path.read_text(),
     )
 ]
 
@@ -34,7 +35,9 @@ def test_x1_each_htmx_request_sits_on_a_real_link_or_form(request: tuple[Path, s
     name = re.match(r"<(\w+)", tag)[1]  # type: ignore[index]
     refreshes_itself = 'hx-trigger="' in tag and ("every" in tag or "load" in tag)
     in_a_form = name in {"input", "select", "button"}
-    assert name in {"a", "form"} or refreshes_itself or in_a_form, "it does nothing without JavaScript"
+    assert name in {"a", "form"} or refreshes_itself or in_a_form, (
+        "it does nothing without JavaScript"
+    )
     if name == "a":
         assert "href=" in tag, "it leads nowhere without JavaScript"
     if name == "form":

@@ -30,7 +30,9 @@ def hold(units: int = 1, hold_id: UUID | None = None) -> Hold:
 class Watched:
     """The driver's session, which notes conditional writes, and lets a test do something around each."""
 
-    def __init__(self, around: Callable[[int, Callable[[], Any]], Any] = lambda _, go: go()) -> None:
+    def __init__(
+        self, around: Callable[[int, Callable[[], Any]], Any] = lambda _, go: go()
+    ) -> None:
         self.real, self.around = sessions.session(), around
         self.lock = threading.Lock()
         self.now = self.most = self.writes = 0
@@ -173,7 +175,9 @@ def test_nothing_was_ever_received_is_nothing_there() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 12])
-def test_a_lost_answer_is_settled_for_each_who_waited(watch: Callable[..., Watched], count: int) -> None:
+def test_a_lost_answer_is_settled_for_each_who_waited(
+    watch: Callable[..., Watched], count: int
+) -> None:
     variant_id = make_stock(10)
 
     def lost(write: int, go: Callable[[], Any]) -> Any:
@@ -208,7 +212,9 @@ def test_who_cannot_be_told_is_told_so_and_the_shelf_goes_on(
     after = hold()
     held_together(variant_id, "berlin", after)
     assert after.kept
-    assert numbers(variant_id).held == 4, "the three are held, and their hints lead the sweeper to them"
+    assert numbers(variant_id).held == 4, (
+        "the three are held, and their hints lead the sweeper to them"
+    )
 
 
 def test_without_a_node_everybody_is_told(watch: Callable[..., Watched]) -> None:
@@ -249,7 +255,10 @@ def test_who_waits_too_long_is_sent_away_politely(monkeypatch: pytest.MonkeyPatc
     with busy(variant_id):
         with pytest.raises(CassandraUnavailable, match="too many wait"):
             held_together(variant_id, "berlin", hold())
-        with pytest.raises(CassandraUnavailable, match="too many wait"), combining.turn(variant_id, "berlin"):
+        with (
+            pytest.raises(CassandraUnavailable, match="too many wait"),
+            combining.turn(variant_id, "berlin"),
+        ):
             pass
         with combining.turn(uuid4(), "berlin"):
             pass
@@ -271,7 +280,7 @@ def test_all_conditional_writes_of_a_shelf_meet_at_one_coordinator() -> None:
         batch = BatchStatement()
         batch.add(statement.bind(variant_id=variant_id, warehouse_id="berlin", **bound))
         keys.add(batch.routing_key)
-        assert next(iter(policy.make_query_plan(session.keyspace, batch))) in session.cluster.metadata.get_replicas(
-            session.keyspace, batch.routing_key
-        )
+        assert next(
+            iter(policy.make_query_plan(session.keyspace, batch))
+        ) in session.cluster.metadata.get_replicas(session.keyspace, batch.routing_key)
     assert len(keys) == 1

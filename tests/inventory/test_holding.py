@@ -27,15 +27,21 @@ def test_a_first_try_reads_nothing() -> None:
     first_try(uuid4(), want(one), want(other, 2, 2))  # statements are prepared
     with metered() as meter:
         first_try(uuid4(), want(one), want(other, 2, 2))
-    assert (meter.statements, meter.rounds) == (3, 0), "the hint, then one conditional write each, and no read"
+    assert (meter.statements, meter.rounds) == (3, 0), (
+        "the hint, then one conditional write each, and no read"
+    )
     assert (numbers(one).held, numbers(other).held) == (2, 4)
 
 
 def test_a_page_tells_where_the_goods_are() -> None:
     variant_id = make_stock(0, cork=5)
     with metered() as meter:
-        (kept,) = first_try(uuid4(), want(variant_id, 2), seen={variant_id: {"berlin": 0, "cork": 5}})
-    assert (kept.warehouse_id, meter.statements) == ("cork", 2), "the hint, and one conditional write"
+        (kept,) = first_try(
+            uuid4(), want(variant_id, 2), seen={variant_id: {"berlin": 0, "cork": 5}}
+        )
+    assert (kept.warehouse_id, meter.statements) == ("cork", 2), (
+        "the hint, and one conditional write"
+    )
 
 
 def test_what_a_refused_batch_tells_leads_on() -> None:
@@ -43,7 +49,10 @@ def test_what_a_refused_batch_tells_leads_on() -> None:
     (kept,) = first_try(uuid4(), want(variant_id, 2))
     assert kept.warehouse_id == "cork"
     split = first_try(uuid4(), want(variant_id, 4))
-    assert sorted((each.warehouse_id, each.quantity) for each in split) == [("berlin", 1), ("cork", 3)]
+    assert sorted((each.warehouse_id, each.quantity) for each in split) == [
+        ("berlin", 1),
+        ("cork", 3),
+    ]
 
 
 @pytest.mark.parametrize("seen", [0, 99], ids=["the page had nothing", "the page had plenty"])
@@ -70,7 +79,9 @@ def test_a_first_try_that_was_none_finds_its_own_hold() -> None:
     mine = want(variant_id, 3)
     assert first_try(order_id, mine) == first_try(order_id, mine)
     assert numbers(variant_id).held == 3
-    assert first_try(order_id, want(variant_id, 4))[0].quantity == 4, "another wish takes the place of the former"
+    assert first_try(order_id, want(variant_id, 4))[0].quantity == 4, (
+        "another wish takes the place of the former"
+    )
     assert numbers(variant_id).held == 4
 
 
@@ -81,7 +92,9 @@ def test_a_further_try_gives_back_only_what_is_not_wanted_any_more() -> None:
         kept = operations.held(order_id, [want(one, 2, 1), want(other, 3, 2)], NOW)
     assert {each.variant_id: each.quantity for each in kept} == {one: 2, other: 3}
     assert (numbers(one).held, numbers(other).held) == (2, 3)
-    assert meter.statements == 6 + 3, "looks at six shelves, gives one hold back, leaves a hint and takes one"
+    assert meter.statements == 6 + 3, (
+        "looks at six shelves, gives one hold back, leaves a hint and takes one"
+    )
 
 
 def test_the_same_variant_on_two_lines_is_counted_together() -> None:
@@ -102,7 +115,9 @@ def test_orders_that_overlap_in_opposite_order_neither_wait_for_each_other_nor_s
             barrier.wait(30)
         chosen = variants if n % 2 else variants[::-1]
         try:
-            first_try(uuid4(), *(want(variant, 1 + n % 2, line) for line, variant in enumerate(chosen, 1)))
+            first_try(
+                uuid4(), *(want(variant, 1 + n % 2, line) for line, variant in enumerate(chosen, 1))
+            )
         except OutOfStock:
             return False
         return True
@@ -124,7 +139,9 @@ def test_who_lost_the_claim_holds_nothing_more() -> None:
 
     with pytest.raises(RuntimeError):
         operations.held(uuid4(), [want(one), want(other, 1, 2)], NOW, check=check, retry=False)
-    assert (numbers(one).held, numbers(other).held) == (1, 0), "what was held is left to the sweeper"
+    assert (numbers(one).held, numbers(other).held) == (1, 0), (
+        "what was held is left to the sweeper"
+    )
 
 
 def test_a_renewed_hold_is_looked_at_when_it_runs_out_now() -> None:
@@ -154,12 +171,16 @@ def test_a_hold_gives_up_when_others_are_always_faster(monkeypatch: pytest.Monke
     assert combining._shelves == {}
 
 
-def test_who_was_refused_too_often_to_know_is_told_the_true_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_was_refused_too_often_to_know_is_told_the_true_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     variant_id = make_stock(5)
     monkeypatch.setattr(combining, "ROUNDS", 0)
     with pytest.raises(OutOfStock) as refused:
         first_try(uuid4(), want(variant_id, 2), seen={variant_id: {"berlin": 5}})
-    assert refused.value.shortages == {variant_id: 5}, "there are five, and nobody says that there are none"
+    assert refused.value.shortages == {variant_id: 5}, (
+        "there are five, and nobody says that there are none"
+    )
     monkeypatch.undo()
     rounds = iter((0, 10, 10))
     whole = combining._hold_all
@@ -169,4 +190,6 @@ def test_who_was_refused_too_often_to_know_is_told_the_true_numbers(monkeypatch:
         whole(*of)
 
     monkeypatch.setattr(combining, "_hold_all", once)
-    assert first_try(uuid4(), want(variant_id, 2), seen={variant_id: {"berlin": 5}})[0].quantity == 2
+    assert (
+        first_try(uuid4(), want(variant_id, 2), seen={variant_id: {"berlin": 5}})[0].quantity == 2
+    )

@@ -60,7 +60,11 @@ class Stock(RuleBasedStateMachine):
         self.free[place] += units
         self.received[place] += units
 
-    @rule(place=st.sampled_from(PLACES), units=st.integers(-3, 3).filter(bool), often=st.integers(1, 2))
+    @rule(
+        place=st.sampled_from(PLACES),
+        units=st.integers(-3, 3).filter(bool),
+        often=st.integers(1, 2),
+    )
     def put_right(self, place: str, units: int, often: int) -> None:
         how = {"adjustment_id": uuid4(), "actor": "Ada", "reason": "Counted.", "now": NOW}
 
@@ -188,7 +192,9 @@ def test_wrong_numbers_are_made_anew() -> None:
 def test_a_ledger_is_spread_over_its_partitions() -> None:
     variant_id = make_stock(40)
     for n in range(16):
-        operations.moved_to(paid(variant_id, 2, UUID(int=uuid4().int // 16 * 16 + n)), left=1, shipped=1)
+        operations.moved_to(
+            paid(variant_id, 2, UUID(int=uuid4().int // 16 * 16 + n)), left=1, shipped=1
+        )
     right = Numbers(40, 8, 0, 16, 16)
     entries = [
         queries.LEDGER.all(variant_id=variant_id, warehouse_id="berlin", shard=shard)
@@ -210,7 +216,9 @@ def test_over_how_many_partitions_a_ledger_is_spread_may_be_changed_at_any_time(
             right = Numbers(20, 14, 0, 6 - sent, sent)
             assert stock_adds_up(variant_id)["shipped"] == sent, "the audit finds nothing"
             damaged(variant_id, available=19, shipped=0)
-            assert operations.numbers_rebuilt(variant_id, "berlin")[1] == right == numbers(variant_id)
+            assert (
+                operations.numbers_rebuilt(variant_id, "berlin")[1] == right == numbers(variant_id)
+            )
 
 
 def test_a_shelf_that_nothing_ever_arrived_on_is_left_alone() -> None:
@@ -232,7 +240,9 @@ def test_numbers_that_never_stand_still_are_left_alone(monkeypatch: pytest.Monke
         operations.numbers_rebuilt(variant_id, "berlin")
 
 
-def test_a_shelf_that_moved_while_it_was_read_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shelf_that_moved_while_it_was_read_is_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     variant_id = make_stock(20)
     operations.held(uuid4(), [want(variant_id, 3)], NOW)
     right, look = numbers(variant_id), queries.shelf
@@ -243,7 +253,9 @@ def test_a_shelf_that_moved_while_it_was_read_is_read_again(monkeypatch: pytest.
         if torn:
             return there, rows
         torn.append(1)
-        return there, [row for row in rows if row.state != "held"]  # as if it had come after the first page
+        return there, [
+            row for row in rows if row.state != "held"
+        ]  # as if it had come after the first page
 
     monkeypatch.setattr(queries, "shelf", pages)
     assert operations.numbers_rebuilt(variant_id, "berlin") == (right, right)

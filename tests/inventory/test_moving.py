@@ -53,7 +53,9 @@ def test_what_an_order_gives_up_others_can_buy() -> None:
     variant_id = make_stock(10)
     kept = paid(variant_id, 5)
     for _ in range(2):
-        assert operations.moved_to(replace(kept, quantity=3), left=3, shipped=0), "as a changed order's lines say"
+        assert operations.moved_to(replace(kept, quantity=3), left=3, shipped=0), (
+            "as a changed order's lines say"
+        )
     assert numbers(variant_id) == Numbers(10, 7, 0, 3, 0)
     assert operations.moved_to(kept, left=0, shipped=2)
     assert numbers(variant_id) == Numbers(10, 8, 0, 0, 2)
@@ -69,8 +71,12 @@ def test_an_older_wish_takes_nothing_back() -> None:
         assert operations.moved_to(kept, left=left, shipped=shipped)
         assert numbers(variant_id) == Numbers(10, 6, 0, 2, 2)
     operations.released([kept])
-    assert numbers(variant_id) == Numbers(10, 8, 0, 0, 2), "what has left the house is not given back"
-    assert not operations.moved_to(kept, left=2, shipped=2), "it is told that nothing is kept any more"
+    assert numbers(variant_id) == Numbers(10, 8, 0, 0, 2), (
+        "what has left the house is not given back"
+    )
+    assert not operations.moved_to(kept, left=2, shipped=2), (
+        "it is told that nothing is kept any more"
+    )
     assert numbers(variant_id) == Numbers(10, 8, 0, 0, 2)
 
 
@@ -92,7 +98,10 @@ def test_twelve_hands_at_once_do_it_once() -> None:
     kept = [paid(variant_id, 4) for _ in range(4)]
     wishes: list[Callable[[], Any]] = []
     for each in kept:
-        wishes += [lambda each=each, n=n: operations.moved_to(each, left=4 - n, shipped=n) for n in range(4)] * 3
+        wishes += [
+            lambda each=each, n=n: operations.moved_to(each, left=4 - n, shipped=n)
+            for n in range(4)
+        ] * 3
     Random(7).shuffle(wishes)
     with ThreadPoolExecutor(12) as pool:
         list(pool.map(lambda wish: wish(), wishes))
@@ -133,16 +142,24 @@ def test_staff_put_a_number_right_once_and_say_why() -> None:
         adjusted(uuid4(), -6)
     assert refused.value.available == 5
     told = [
-        (row.units, row.actor, row.reason) for row in queries.ledger(variant_id, "berlin") if row.kind == "adjusted"
+        (row.units, row.actor, row.reason)
+        for row in queries.ledger(variant_id, "berlin")
+        if row.kind == "adjusted"
     ]
     assert sorted(told) == [(-3, "Ada", "Counted."), (2, "Ada", "Counted.")]
     for units, reason in ((0, "Counted."), (1, " ")):
         with pytest.raises(ValueError, match="a reason"):
             operations.stock_adjusted(
-                *(variant_id, "berlin", units), adjustment_id=uuid4(), actor="Ada", reason=reason, now=NOW
+                *(variant_id, "berlin", units),
+                adjustment_id=uuid4(),
+                actor="Ada",
+                reason=reason,
+                now=NOW,
             )
     with pytest.raises(LookupError):
-        operations.stock_adjusted(uuid4(), "berlin", 1, adjustment_id=uuid4(), actor="Ada", reason="Found.", now=NOW)
+        operations.stock_adjusted(
+            uuid4(), "berlin", 1, adjustment_id=uuid4(), actor="Ada", reason="Found.", now=NOW
+        )
 
 
 class Lossy:
@@ -185,7 +202,9 @@ class Killed(BaseException):
     """As a process ends."""
 
 
-def test_a_crash_before_the_ledger_loses_nothing(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests) -> None:
+def test_a_crash_before_the_ledger_loses_nothing(
+    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
     def crash(*_: Any, **__: Any) -> None:
         raise Killed
 
@@ -198,7 +217,12 @@ def test_a_crash_before_the_ledger_loses_nothing(monkeypatch: pytest.MonkeyPatch
             if step == "restocked":
                 operations.shipped([kept])
             back = [replace(kept, quantity=1)]
-            found: dict[str, Any] = {"adjustment_id": booking, "actor": "Ada", "reason": "Found.", "now": NOW}
+            found: dict[str, Any] = {
+                "adjustment_id": booking,
+                "actor": "Ada",
+                "reason": "Found.",
+                "now": NOW,
+            }
             steps: dict[str, Callable[[], Any]] = {
                 "committed": partial(operations.committed, [kept]),
                 "in parts": partial(operations.moved_to, kept, left=4, shipped=2),

@@ -37,7 +37,9 @@ def numbers(variant_id: UUID, place: str = "berlin") -> Numbers:
 def test_a_receipt_counts_once() -> None:
     product_id, variant_id, receipt_id = uuid4(), uuid4(), uuid4()
     booked = [
-        operations.stock_received(product_id, variant_id, "berlin", 7, 2, receipt_id, NOW + timedelta(days=n))
+        operations.stock_received(
+            product_id, variant_id, "berlin", 7, 2, receipt_id, NOW + timedelta(days=n)
+        )
         for n in range(3)
     ]
     assert booked == [True, False, False]
@@ -115,7 +117,10 @@ def test_one_warehouse_sends_all_if_it_can() -> None:
 def test_a_line_is_split_only_when_no_warehouse_has_it_all() -> None:
     variant_id = make_stock(3, cork=2)
     kept = operations.held(uuid4(), [want(variant_id, 5)], NOW)
-    assert sorted((each.warehouse_id, each.quantity) for each in kept) == [("berlin", 3), ("cork", 2)]
+    assert sorted((each.warehouse_id, each.quantity) for each in kept) == [
+        ("berlin", 3),
+        ("cork", 2),
+    ]
 
 
 def test_each_step_happens_once() -> None:
@@ -184,7 +189,9 @@ def test_a_past_date_does_not_hide_the_hint_from_the_sweeper() -> None:
     start = datetime.now(UTC)
     operations.held(order_id, [want(variant_id)], NOW - timedelta(days=90))
     minutes = [minute_of(start + operations.HOLD_FOR) + timedelta(minutes=n) for n in (0, 1)]
-    assert order_id in {row.order_id for rows in queries.holds_due(minutes).values() for row in rows}
+    assert order_id in {
+        row.order_id for rows in queries.holds_due(minutes).values() for row in rows
+    }
 
 
 def test_pages_see_the_copy_and_its_word() -> None:

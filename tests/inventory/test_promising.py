@@ -33,8 +33,13 @@ def sell(product_id: UUID, variant_id: UUID, kind: str, limit: int) -> int:
 
 def test_what_is_in_the_house_goes_first_and_a_line_waits_as_a_whole() -> None:
     _product_id, variant_id = promised(5, berlin=2)
-    kept = operations.held(uuid4(), [want(variant_id, 2, 1), want(variant_id, 3, 2)], NOW, retry=False)
-    assert [(each.line_number, each.warehouse_id, each.quantity) for each in kept] == [(2, AHEAD, 3), (1, "berlin", 2)]
+    kept = operations.held(
+        uuid4(), [want(variant_id, 2, 1), want(variant_id, 3, 2)], NOW, retry=False
+    )
+    assert [(each.line_number, each.warehouse_id, each.quantity) for each in kept] == [
+        (2, AHEAD, 3),
+        (1, "berlin", 2),
+    ]
     assert numbers(variant_id, AHEAD) == Numbers(5, 2, 3, 0, 0)
 
 
@@ -43,7 +48,9 @@ def test_the_ledger_knows_of_a_limit_whose_answer_was_lost(monkeypatch: pytest.M
     monkeypatch.setattr(statements, "session", lambda: flaky)
     _product_id, variant_id = promised(5)
     assert numbers(variant_id, AHEAD) == Numbers(5, 5, 0, 0, 0)
-    assert [(row.kind, row.units, row.actor) for row in queries.ledger(variant_id, AHEAD)] == [("adjusted", 5, "Ada")]
+    assert [(row.kind, row.units, row.actor) for row in queries.ledger(variant_id, AHEAD)] == [
+        ("adjusted", 5, "Ada")
+    ]
 
 
 @pytest.mark.parametrize("retry", [False, True])
@@ -117,11 +124,17 @@ def test_staff_do_it_by_a_command() -> None:
     for said in ("20 received.", "booked before"):
         assert said in told("receive", sku, "berlin", "20", "--receipt", "N 7")
     assert "1 fewer." in told("adjust", sku, "berlin", "-1", "--reason", "Broken.")
-    assert "4 more may be sold ahead." in told("ahead", sku, PREORDER, "--limit", "4", "--on", "2026-12-03")
+    assert "4 more may be sold ahead." in told(
+        "ahead", sku, PREORDER, "--limit", "4", "--on", "2026-12-03"
+    )
     assert "berlin: 19 received, 19 available" in told("show", sku)
     assert "They were right." in told("rebuild", sku, "berlin")
     assert "any more" in told("ahead", sku, "end")
-    for wrong in (("show", "NONE"), ("adjust", sku, "berlin", "-50", "--reason", "?"), ("rebuild", sku, "cork")):
+    for wrong in (
+        ("show", "NONE"),
+        ("adjust", sku, "berlin", "-50", "--reason", "?"),
+        ("rebuild", sku, "cork"),
+    ):
         with pytest.raises(CommandError):
             told(*wrong)
 

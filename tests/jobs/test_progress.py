@@ -16,7 +16,9 @@ from jobs.shares import Share
 from jobs.worker import Worker
 
 
-def made(did: str = "1 done", every: timedelta = timedelta(seconds=10), trails: timedelta = timedelta(0)) -> Job:
+def made(
+    did: str = "1 done", every: timedelta = timedelta(seconds=10), trails: timedelta = timedelta(0)
+) -> Job:
     return Job(f"test-{uuid4()}", every, lambda now: did, trails)
 
 
@@ -30,7 +32,9 @@ def test_each_thing_belongs_to_one_share_and_none_is_left_out() -> None:
         return f"{len(seen[share.job])} things"
 
     made = shared(name, timedelta(hours=1), run)
-    assert [job.name for job in made] == [f"{name} {number} of {SHARES}" for number in range(1, SHARES + 1)]
+    assert [job.name for job in made] == [
+        f"{name} {number} of {SHARES}" for number in range(1, SHARES + 1)
+    ]
     assert all(job.called(name) and job.called(job.name) and not job.called("mail") for job in made)
     Worker(made).run_due()
     assert sorted(place for places in seen.values() for place in places) == list(range(400))
@@ -50,7 +54,10 @@ def test_a_run_leaves_what_it_did_how_long_it_took_and_who_it_was() -> None:
     assert told.took is not None
     assert told.took < timedelta(minutes=1)
     # A run with nothing to do does not hide what was done last.
-    Worker([Job(job.name, job.every, lambda now: "")], lambda: datetime.now(UTC) + timedelta(seconds=11)).run_due()
+    Worker(
+        [Job(job.name, job.every, lambda now: "")],
+        lambda: datetime.now(UTC) + timedelta(seconds=11),
+    ).run_due()
     assert standing(job.name).did == "3 mails sent"
 
 
@@ -79,7 +86,12 @@ def test_it_tells_how_late_a_job_is_and_how_far_behind_its_place() -> None:
         held.last_run = now
         moved(job.name, (now - timedelta(minutes=5)).isoformat())
     (told,) = progress([job], now)
-    assert (told.worry, told.late, told.behind, told.running) == ("", timedelta(0), timedelta(0), False)
+    assert (told.worry, told.late, told.behind, told.running) == (
+        "",
+        timedelta(0),
+        timedelta(0),
+        False,
+    )
     (told,) = progress([job], now + timedelta(seconds=70))
     assert told.late
     assert round(told.late.total_seconds()) == 60
@@ -115,7 +127,9 @@ def test_several_standings_are_read_side_by_side() -> None:
     assert [each.holder is not None for each in found] == [False, True, False]
 
 
-def test_the_command_tells_and_its_status_says_whether_somebody_should_look(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_tells_and_its_status_says_whether_somebody_should_look(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     well, ill = made("3 mails sent"), made()
     Worker([well]).run_due()
     monkeypatch.setattr(command, "jobs", lambda: [well])
@@ -135,4 +149,6 @@ def test_the_command_tells_and_its_status_says_whether_somebody_should_look(monk
 
 def test_the_heavy_jobs_of_the_shop_are_shared() -> None:
     families = [job.family for job in registered.jobs() if job.family]
-    assert {family: families.count(family) for family in families} == dict.fromkeys(("mail", "orders", "holds"), SHARES)
+    assert {family: families.count(family) for family in families} == dict.fromkeys(
+        ("mail", "orders", "holds"), SHARES
+    )

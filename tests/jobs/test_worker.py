@@ -35,7 +35,9 @@ class Clock:
         self.now += timedelta(**time)
 
 
-def counting(every: timedelta = timedelta(hours=1), did: str = "1 done") -> tuple[Job, list[datetime]]:
+def counting(
+    every: timedelta = timedelta(hours=1), did: str = "1 done"
+) -> tuple[Job, list[datetime]]:
     runs: list[datetime] = []
 
     def run(now: datetime) -> str:
@@ -132,7 +134,9 @@ def test_it_logs_what_a_run_did_and_how_late_it_was(caplog: pytest.LogCaptureFix
     assert "late" in lines[1]
 
 
-def test_it_survives_cassandra_being_away(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_it_survives_cassandra_being_away(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     """The leases fail twice, as they do when no node answers; the worker waits, tries again and runs the job."""
     job, runs = counting()
     tries = 0
@@ -173,14 +177,19 @@ def test_the_command_refuses_an_unknown_job() -> None:
 def test_the_command_lists_its_jobs() -> None:
     out = StringIO()
     call_command("worker", "--list", stdout=out)
-    assert [line.split("  ")[0] for line in out.getvalue().splitlines()] == [job.name for job in jobs()]
+    assert [line.split("  ")[0] for line in out.getvalue().splitlines()] == [
+        job.name for job in jobs()
+    ]
 
 
 def test_it_stops_cleanly_on_a_signal() -> None:
     signals = (signal.SIGTERM, signal.SIGINT)
     command = [sys.executable, "manage.py", "worker", "--job", "holds"]
     environment = os.environ | {"LOG_LEVEL": "INFO"}
-    started = [subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True) for _ in signals]
+    started = [
+        subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
+        for _ in signals
+    ]
     ended = {}
     for number, process in zip(signals, started, strict=True):
         assert process.stderr

@@ -61,8 +61,17 @@ class Crowd:
 
     def _checkouts(self) -> set[UUID]:
         """Return all that has become an order, or holds something."""
-        holds = [row for each in self.variants for place in WAREHOUSES for row in stock.shelf(each, place)[1]]
-        placed = {order_id for buyer in self.buyers for order_id in queries.order_ids_by_email(buyer.email)}
+        holds = [
+            row
+            for each in self.variants
+            for place in WAREHOUSES
+            for row in stock.shelf(each, place)[1]
+        ]
+        placed = {
+            order_id
+            for buyer in self.buyers
+            for order_id in queries.order_ids_by_email(buyer.email)
+        }
         return placed | {row.order_id for row in holds if row.order_id}
 
     @staticmethod
@@ -71,5 +80,9 @@ class Crowd:
         order = audit(order_id)
         assert order.number == buyer.paid, "not that of which they were told"
         assert (order.state, order.payment) == ("confirmed", "paid")
-        at_the_bank = [bank_queries.payment(each.payment_id) for each in queries.attempts(order.order_id)]
-        assert sum(row.captured for row in at_the_bank if row and row.captured) == int(order.total.amount * 100)
+        at_the_bank = [
+            bank_queries.payment(each.payment_id) for each in queries.attempts(order.order_id)
+        ]
+        assert sum(row.captured for row in at_the_bank if row and row.captured) == int(
+            order.total.amount * 100
+        )

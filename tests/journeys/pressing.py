@@ -20,7 +20,10 @@ class Line:
     text: str
 
     def __init__(
-        self, shop: str, cookies: dict[str, str] | None = None, headers: Mapping[str, str] | None = None
+        self,
+        shop: str,
+        cookies: dict[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         self.cookies = cookies if cookies is not None else {"stoa_csrf": CSRF}
         self._sent = dict(headers or {})
@@ -46,7 +49,10 @@ class Line:
             self._connection = None
 
     def _ask(self, method: str, path: str, body: str | None = None) -> int:
-        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items()), **self._sent}
+        headers = {
+            "Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items()),
+            **self._sent,
+        }
         self.status, self.headers, self.set_cookies, self.text = NO_ANSWER, {}, (), ""
         if body:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
@@ -57,7 +63,9 @@ class Line:
             text = answer.read().decode()
             self.set_cookies = answer.headers.get_all("Set-Cookie", [])
             for cookie in self.set_cookies:
-                self.cookies |= {name: morsel.value for name, morsel in SimpleCookie(cookie).items()}
+                self.cookies |= {
+                    name: morsel.value for name, morsel in SimpleCookie(cookie).items()
+                }
             self.status, self.headers, self.text = answer.status, dict(answer.headers), text
             return answer.status
         self.close()

@@ -41,7 +41,11 @@ class _Forms(HTMLParser):
             self._open.values[name] = ""
         elif tag == "select":
             self._select = name
-        elif tag == "option" and self._select and ("selected" in given or self._select not in self._open.values):
+        elif (
+            tag == "option"
+            and self._select
+            and ("selected" in given or self._select not in self._open.values)
+        ):
             self._open.values[self._select] = value
         elif tag == "button" and given.get("type", "submit") == "submit":
             self._open.buttons.append((name, value, ""))
@@ -82,7 +86,10 @@ class Visitor:
     def press(self, words: str, **filled: Any) -> None:
         """Fill in the form that has a button with these words, and press it. A POST that succeeds answers 303 (X2)."""
         form, (name, value, _) = next(
-            (form, button) for form in forms_of(self.text) for button in form.buttons if words in button[2]
+            (form, button)
+            for form in forms_of(self.text)
+            for button in form.buttons
+            if words in button[2]
         )
         sent = form.values | ({name: value} if name else {}) | filled
         address = form.action or self.address

@@ -23,8 +23,13 @@ NUMBERS = ("received", "available", "held", "committed", "shipped")
 def connected(host: str = "", port: int = 0) -> Iterator[Session]:
     """Speak to one node alone, by default the suite's, past all of the shop's code; a change of the schema waits for no other."""
     database = settings.DATABASES["default"]
-    host, port = host or database["HOST"].split(",")[0], port or database["OPTIONS"]["connection"]["port"]
-    profile = ExecutionProfile(WhiteListRoundRobinPolicy([host]), consistency_level=QUORUM, request_timeout=60)
+    host, port = (
+        host or database["HOST"].split(",")[0],
+        port or database["OPTIONS"]["connection"]["port"],
+    )
+    profile = ExecutionProfile(
+        WhiteListRoundRobinPolicy([host]), consistency_level=QUORUM, request_timeout=60
+    )
     driver = Cluster(
         [host],
         port,
@@ -56,7 +61,10 @@ class Stored:
     @property
     def sold(self) -> bool:
         """Whether it is paid, once, with all of its units kept for it."""
-        paid = (self.state, self.payment) == ("confirmed", "paid") and self.captured == self.at_bank == self.total
+        paid = (self.state, self.payment) == (
+            "confirmed",
+            "paid",
+        ) and self.captured == self.at_bank == self.total
         return paid and (self.committed, self.held) == (self.wanted, 0)
 
     @property
@@ -71,11 +79,15 @@ class Stored:
         )
 
 
-def orders_stored(connected: Session, email: str, kept: Mapping[UUID, Counter[str]]) -> list[Stored]:
+def orders_stored(
+    connected: Session, email: str, kept: Mapping[UUID, Counter[str]]
+) -> list[Stored]:
     """Read the orders of a mailbox; `kept` says what lies on the shelves for each order."""
 
     def rows(columns: str, table: str, key: str, value: object) -> list[tuple[object, ...]]:
-        return list(connected.execute(f"SELECT {columns} FROM {KEYSPACE}.{table} WHERE {key} = %s", [value]))  # noqa: S608
+        return list(
+            connected.execute(f"SELECT {columns} FROM {KEYSPACE}.{table} WHERE {key} = %s", [value])  # noqa: S608
+        )
 
     found = []
     for (order_id,) in rows("order_id", "orders_by_email", "email", email):
@@ -84,7 +96,11 @@ def orders_stored(connected: Session, email: str, kept: Mapping[UUID, Counter[st
             "number, state, payment, total, captured", "orders", "order_id", order_id
         )[0]
         payments = [each for (each,) in rows("payment_id", "payments", "order_id", order_id)]
-        taken = [row[0] or 0 for each in payments for row in rows("captured", "testbank_payments", "payment_id", each)]
+        taken = [
+            row[0] or 0
+            for each in payments
+            for row in rows("captured", "testbank_payments", "payment_id", each)
+        ]
         units = [each for (each,) in rows("quantity", "order_items", "order_id", order_id)]
         mine = kept.get(order_id, Counter())
         sums = (total, captured or 0, sum(taken), mine["committed"], mine["held"], sum(units))  # type: ignore[arg-type]
@@ -129,7 +145,9 @@ def tell_of_buyers(
             agrees = sold == [buyer.paid] * bool(buyer.paid)
             agrees &= all(order.sold or order.nothing_left for order in orders)
             stored = "; ".join(map(str, orders)) or "no order"
-            told.row(asked(buyer), _words(buyer), stored, agrees=agrees, table="What buyers were told")
+            told.row(
+                asked(buyer), _words(buyer), stored, agrees=agrees, table="What buyers were told"
+            )
     for number, (there, by_order) in enumerate(numbers.values(), start=1):
         sold_units = sum(by_order[order_id]["committed"] for order_id in of_told & by_order.keys())
         told.row(

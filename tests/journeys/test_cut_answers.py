@@ -58,7 +58,9 @@ def cut_now_and_then(line: Proxy) -> Iterator[None]:
 
 @pytest.mark.proof
 @pytest.mark.timeout(900)  # on a machine that may be busy: on a quiet one it takes a minute
-def test_of_many_checkouts_none_is_lost_or_doubled(toxiproxy: Toxiproxy, tmp_path: Path, told: Told) -> None:
+def test_of_many_checkouts_none_is_lost_or_doubled(
+    toxiproxy: Toxiproxy, tmp_path: Path, told: Told
+) -> None:
     told.claims(
         "The database’s answers are cut off",
         "Buyers order while the connections between shop and database are cut in the middle of answers, so that the shop does not"
@@ -95,7 +97,10 @@ def test_of_many_checkouts_none_is_lost_or_doubled(toxiproxy: Toxiproxy, tmp_pat
             crowd.have_one_order_each()
         finally:
             tell_of_buyers(
-                told, crowd.buyers, crowd.variants, lambda buyer: f"{name_of(buyer)} orders a cup and a bowl"
+                told,
+                crowd.buyers,
+                crowd.variants,
+                lambda buyer: f"{name_of(buyer)} orders a cup and a bowl",
             )
     for (question, statement, outcome), times in sorted(Counter(lost).items()):
         told.row(

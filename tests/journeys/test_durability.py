@@ -45,7 +45,9 @@ class Stream:
     skus: list[str]
     cookies: dict[str, str] = field(default_factory=lambda: {"stoa_csrf": CSRF})
     acknowledged: list[UUID] = field(default_factory=list)
-    unanswered: list[tuple[UUID, int]] = field(default_factory=list)  # and the status, NO_ANSWER if there was none
+    unanswered: list[tuple[UUID, int]] = field(
+        default_factory=list
+    )  # and the status, NO_ANSWER if there was none
 
     def begin(self) -> None:
         """Put in the first thing: from now on the guest has a cookie and a cart."""
@@ -74,7 +76,9 @@ class Stream:
             while not line.add(self.skus[(number + turn) % len(self.skus)], operation):
                 self.unanswered.append((operation, line.status))
                 assert line.status in (NO_ANSWER, HTTPStatus.SERVICE_UNAVAILABLE), line.status
-                assert time.monotonic() < deadline, f"no answer for {PATIENCE} s, the last was {line.status}"
+                assert time.monotonic() < deadline, (
+                    f"no answer for {PATIENCE} s, the last was {line.status}"
+                )
                 time.sleep(0.2)
             self.acknowledged.append(operation)
         line.close()
@@ -158,7 +162,9 @@ def test_what_was_acknowledged_survives_a_kill_of_the_web_server(tmp_path: Path)
     assert set(told) <= there.operations, "acknowledged, and lost"
     assert there.item_count == len(there.operations) <= len(told) + CONNECTIONS
     assert there.sums_equal_lines()
-    assert len({operation for operation, _ in stream.unanswered}) >= CONNECTIONS, "nothing was under way at the kill"
+    assert len({operation for operation, _ in stream.unanswered}) >= CONNECTIONS, (
+        "nothing was under way at the kill"
+    )
     settled(stream, afterwards)
 
 
@@ -171,7 +177,13 @@ MOST_REFUSED = 2 * CONNECTIONS
 # What a page could not read from the dead node is read from another, before its visitor hears of it.
 MOST_PAGES_REFUSED = 2
 # Where an order is found: its copies in five partitions, written in one go.
-COPIES = {"orders_by_status", "order_days_by_status", "orders_by_user", "order_years_by_user", "orders_by_email"}
+COPIES = {
+    "orders_by_status",
+    "order_days_by_status",
+    "orders_by_user",
+    "order_years_by_user",
+    "orders_by_email",
+}
 WRITE_COPIES = """
 import pickle, sys
 from orders.operations import copies_written
@@ -200,7 +212,9 @@ def wait_until_agreed(connected: Session) -> None:
     """Wait until all nodes know the same tables."""
     deadline = time.monotonic() + 4 * PATIENCE  # three nodes, fifty tables and two cores
     asked = [f"SELECT schema_version FROM system.{table}" for table in ("local", "peers")]  # noqa: S608
-    while len({row.schema_version for question in asked for row in connected.execute(question)}) > 1:
+    while (
+        len({row.schema_version for question in asked for row in connected.execute(question)}) > 1
+    ):
         assert time.monotonic() < deadline, "the nodes do not agree on the tables"
         time.sleep(0.2)
 
@@ -210,7 +224,9 @@ def filled(cluster: state.Cluster) -> tuple[dict[str, str], list[str]]:
     tables = session().cluster.metadata.keyspaces[KEYSPACE].tables
     rooms = ("catalogue", "inventory", "promotions", "cart")
     models = [vars(apps.get_app_config(room).models_module).values() for room in rooms]
-    names = {getattr(model, "__table_name__", None) for room in models for model in room} & tables.keys() | COPIES
+    names = {
+        getattr(model, "__table_name__", None) for room in models for model in room
+    } & tables.keys() | COPIES
     with connected(cluster.hosts[0], cluster.cql_port) as first:
         first.execute(f"CREATE KEYSPACE {KEYSPACE_OF_THREE} WITH {THREE_COPIES}")
         for name in names:
@@ -224,7 +240,12 @@ def filled(cluster: state.Cluster) -> tuple[dict[str, str], list[str]]:
     stock = "from tests.factories import make_shelf; print(*make_shelf())"
     command = [sys.executable, "manage.py", "shell", "-v0", "-c", stock]
     made = subprocess.run(
-        command, cwd=ROOT, env=os.environ | environment, stdout=subprocess.PIPE, text=True, check=True
+        command,
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
     )
     return environment, made.stdout.split()
 
@@ -322,7 +343,8 @@ def tell_of_presses(told: Told, stream: Stream, survivor: Found, back: Found) ->
         ]
         told.row(
             f"press {operation.hex[:8]}: put one into the cart",
-            "added" + (f", after {refused[operation]}× no good answer" if refused[operation] else ""),
+            "added"
+            + (f", after {refused[operation]}× no good answer" if refused[operation] else ""),
             f"in the cart, read {' and '.join(at)}" if at else "not in the cart",
             agrees=len(at) == 2,
             table="Presses",

@@ -15,7 +15,8 @@ BUYERS, UNITS = (600, 60) if LONG else (60, 10)
 @pytest.fixture(scope="module")
 def ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[int]]:
     shops = [
-        Web(tmp_path_factory.mktemp(f"web{number}"), CHECKOUTS_AT_ONCE="1", CHECKOUTS_NEXT="1") for number in range(2)
+        Web(tmp_path_factory.mktemp(f"web{number}"), CHECKOUTS_AT_ONCE="1", CHECKOUTS_NEXT="1")
+        for number in range(2)
     ]
     try:
         for web in shops:
@@ -49,6 +50,8 @@ def test_a_flash_sale_sells_what_there_is(name: str, ports: list[int], told: Tol
         told,
         sorted(sale.buyers, key=lambda buyer: not buyer.paid),
         [variant_id for _, variant_id in sale.goods],
-        lambda buyer: f"{name_of(buyer)} comes" + (" with a card that is declined" if buyer.gives_up else ""),
+        lambda buyer: (
+            f"{name_of(buyer)} comes" + (" with a card that is declined" if buyer.gives_up else "")
+        ),
     )
     assert not sale.wrong

@@ -19,7 +19,10 @@ KILLS_AFTER = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85) if LONG else (0.2, 0.6)  # of th
 async def _bought_while_killed(web: Web, crowd: Crowd) -> None:
     everybody = asyncio.create_task(all_bought(crowd.buyers, within=4))
     for share in KILLS_AFTER:
-        while sum(bool(buyer.paid) for buyer in crowd.buyers) < CHECKOUTS * share and not everybody.done():
+        while (
+            sum(bool(buyer.paid) for buyer in crowd.buyers) < CHECKOUTS * share
+            and not everybody.done()
+        ):
             await asyncio.sleep(0.02)
         web.kill()
         await asyncio.to_thread(web.start)
@@ -52,4 +55,9 @@ def test_no_checkout_is_lost_or_doubled(tmp_path: Path, told: Told) -> None:
     try:
         crowd.have_one_order_each()
     finally:
-        tell_of_buyers(told, crowd.buyers, crowd.variants, lambda buyer: f"{name_of(buyer)} orders a cup and a bowl")
+        tell_of_buyers(
+            told,
+            crowd.buyers,
+            crowd.variants,
+            lambda buyer: f"{name_of(buyer)} orders a cup and a bowl",
+        )

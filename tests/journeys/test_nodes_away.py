@@ -23,7 +23,9 @@ def test_no_checkout_is_lost_or_doubled_while_nodes_go_away(told: Told) -> None:
     )
     command = [sys.executable, "-m", "benchmarks.nodes_away", "--checkouts", str(CHECKOUTS)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    parts = re.findall(r"^((?:one node|two nodes) [^:]*): (.*); ([^;]*)$", done.stdout, re.MULTILINE)
+    parts = re.findall(
+        r"^((?:one node|two nodes) [^:]*): (.*); ([^;]*)$", done.stdout, re.MULTILINE
+    )
     for what, clients_were_told, stored in parts:
         told.row(what, clients_were_told, stored, agrees=stored == "none lost, none doubled")
     assert done.returncode == 0, done.stdout + done.stderr

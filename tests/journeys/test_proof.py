@@ -9,7 +9,13 @@ from tests.proof import OPEN, Told, rendered
 
 
 def proof(told: Told, *, passed: bool = True) -> dict[str, Any]:
-    about = {"test": told.test, "title": told.title, "claim": told.claim, "numbers": told.numbers, "passed": passed}
+    about = {
+        "test": told.test,
+        "title": told.title,
+        "claim": told.claim,
+        "numbers": told.numbers,
+        "passed": passed,
+    }
     made = {
         "seconds": 81.2,
         "made": "2026-11-22T09:14:00+00:00",
@@ -21,11 +27,18 @@ def proof(told: Told, *, passed: bool = True) -> dict[str, Any]:
 
 
 def test_what_does_not_agree_stands_first_and_a_long_table_is_folded() -> None:
-    told = Told("tests/journeys/test_flash_sale.py::test_a_flash_sale_sells_what_there_is[two servers]")
+    told = Told(
+        "tests/journeys/test_flash_sale.py::test_a_flash_sale_sells_what_there_is[two servers]"
+    )
     told.claims("A sale <of> mugs", "None is sold twice.")
     told.number("units", 10)
     for number in range(30):
-        told.row(f"buyer {number}", "paid, order A", "order A" if number != 20 else "no order", agrees=number != 20)
+        told.row(
+            f"buyer {number}",
+            "paid, order A",
+            "order A" if number != 20 else "no order",
+            agrees=number != 20,
+        )
     assert told.disagreements == ["buyer 20: told 'paid, order A', stored: no order"]
     page = html.fromstring(rendered([proof(told, passed=False)]))
     text = page.text_content()
@@ -33,8 +46,17 @@ def test_what_does_not_agree_stands_first_and_a_long_table_is_folded() -> None:
     assert "A sale <of> mugs" in text
     assert """make prove ARGS="tests/journeys/test_flash_sale.py -k 'two servers'\"""" in text
     first, folded = page.xpath("//tbody")
-    assert [cell.text_content() for cell in first[0]] == ["buyer 20", "paid, order A", "no order", "NO"]
-    assert (len(first), len(folded), folded.getparent().getparent().tag) == (OPEN, 30 - OPEN, "details")
+    assert [cell.text_content() for cell in first[0]] == [
+        "buyer 20",
+        "paid, order A",
+        "no order",
+        "NO",
+    ]
+    assert (len(first), len(folded), folded.getparent().getparent().tag) == (
+        OPEN,
+        30 - OPEN,
+        "details",
+    )
 
 
 def test_when_all_agree_it_says_so_once() -> None:

@@ -75,7 +75,10 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "cart:empty": [ask(**_CART)],
     "cart:delete": [ask(**_CART)],
     # Into a cart of one's own, and one's own into it.
-    "cart:merge": [ask({"into": "{own_cart}"}, **_CART), ask({"into": "{cart}"}, cart_id="{own_cart}")],
+    "cart:merge": [
+        ask({"into": "{own_cart}"}, **_CART),
+        ask({"into": "{cart}"}, cart_id="{own_cart}"),
+    ],
     "cart:move": [
         ask({"into": "{own_cart}"}, **_LINE),
         ask({"into": "{own_cart}", "copy": "1"}, **_LINE),
@@ -88,12 +91,18 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "cart:changes": [ask(**_CART)],
     "cart:people": [ask(**_CART)],
     "cart:invite": [ask({"email": "eve@example.com", "role": "buyer"}, **_CART)],
-    "cart:withdraw": [ask({"key": "{invitation}"}, **_CART), ask({"key": "{invitation}"}, cart_id="{own_cart}")],
+    "cart:withdraw": [
+        ask({"key": "{invitation}"}, **_CART),
+        ask({"key": "{invitation}"}, cart_id="{own_cart}"),
+    ],
     "cart:role": [
         ask({"person": "{person}", "role": "buyer"}, **_CART),
         ask({"person": "{person}", "role": "buyer"}, cart_id="{own_cart}"),
     ],
-    "cart:exclude": [ask({"person": "{person}"}, **_CART), ask({"person": "{person}"}, cart_id="{own_cart}")],
+    "cart:exclude": [
+        ask({"person": "{person}"}, **_CART),
+        ask({"person": "{person}"}, cart_id="{own_cart}"),
+    ],
     "cart:link": [ask(**_CART)],
     "cart:unlink": [ask({"key": "{link}"}, **_CART), ask({"key": "{link}"}, cart_id="{own_cart}")],
     "cart:leave": [ask(**_CART)],
@@ -108,7 +117,13 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "accounts:email_confirm": [ask(token="{forged}")],
     "accounts:address_edit": [
         ask(
-            {"name": "Eve", "street": "Elsewhere 1", "postal_code": "10115", "city": "Berlin", "country": "DE"},
+            {
+                "name": "Eve",
+                "street": "Elsewhere 1",
+                "postal_code": "10115",
+                "city": "Berlin",
+                "country": "DE",
+            },
             key="{address}",
         )
     ],
@@ -120,12 +135,22 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "orders:keep": [ask(**_ORDER), ask(number="{unpaid}")],
     # A payment's own id is a secret: whoever has it has been at the bank, and is asked to log in.
     "orders:payment_return": [ask(number="{unpaid}", payment_id=str(uuid4()))],
-    "orders:again": [ask(**_ORDER), ask({"cart": "{cart}"}, **_ORDER), ask({"cart": "{own_cart}"}, **_ORDER)],
+    "orders:again": [
+        ask(**_ORDER),
+        ask({"cart": "{cart}"}, **_ORDER),
+        ask({"cart": "{own_cart}"}, **_ORDER),
+    ],
     "orders:cancel": [ask(**_ORDER), ask(number="{unpaid}")],
     "orders:change": [ask({"line_1": "0"}, **_ORDER)],
     "orders:door": [
         ask(
-            {"name": "Eve", "street": "Elsewhere 1", "postal_code": "10115", "city": "Berlin", "country": "DE"},
+            {
+                "name": "Eve",
+                "street": "Elsewhere 1",
+                "postal_code": "10115",
+                "city": "Berlin",
+                "country": "DE",
+            },
             **_ORDER,
         )
     ],
@@ -136,7 +161,9 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:note": [ask({"note": "I was here"}, **_ORDER)],
     "adminpanel:pack": [ask({"version": "3", "line_1": "1"}, house="berlin", **_ORDER)],
     "adminpanel:parcel": [ask({"version": "3", "event": "shipped"}, parcel_id="1", **_ORDER)],
-    "adminpanel:sent_back": [ask({"version": "3", "event": "return_approved"}, return_id="1", **_ORDER)],
+    "adminpanel:sent_back": [
+        ask({"version": "3", "event": "return_approved"}, return_id="1", **_ORDER)
+    ],
     "adminpanel:return_refund": [ask({"version": "3", "amount": "1"}, return_id="1", **_ORDER)],
     "adminpanel:refund": [ask({"version": "3", "amount": "1", "reason": "Me"}, **_ORDER)],
     "adminpanel:lines": [ask({"version": "3", "line_1": "0"}, **_ORDER)],
@@ -156,7 +183,10 @@ BY_A_PRESS: dict[str, list[Ask]] = {
     "cart:remove": [ask({"cart": "{cart}", "line": "{line}"})],
     "cart:restore": [ask({"removed": "{removed}"})],
     "cart:agree": [ask({"cart": "{cart}", "agreed": "{line}:1:1200:1300"})],
-    "cart:voucher": [ask({"cart": "{cart}", "code": "EVE"}), ask({"cart": "{cart}", "remove": "1"})],
+    "cart:voucher": [
+        ask({"cart": "{cart}", "code": "EVE"}),
+        ask({"cart": "{cart}", "remove": "1"}),
+    ],
     "cart:switch": [ask({"cart": "{cart}"})],
     "cart:undo": [ask({"undo": "{undo}"})],
     "accounts:session_end": [ask({"session": "{session}"})],
@@ -250,16 +280,25 @@ class Visitor:
     second_factor: bool = True
     own: Mapping[str, str] = field(default_factory=dict)
 
-    def answer(self, name: str, asked: Ask, things: Mapping[str, str], method: str, *, htmx: bool) -> Answer:
+    def answer(
+        self, name: str, asked: Ask, things: Mapping[str, str], method: str, *, htmx: bool
+    ) -> Answer:
         filled = {**things, **self.own}
-        path = reverse(name, kwargs={key: value.format_map(filled) for key, value in asked.args.items()})
+        path = reverse(
+            name, kwargs={key: value.format_map(filled) for key, value in asked.args.items()}
+        )
         body = {key: value.format_map(filled) for key, value in asked.body.items()}
         # What an earlier press has said belongs to that press.
         self.client.cookies.pop("messages", None)
         send = getattr(self.client, method)
         headers = {"HX-Request": "true"} if htmx else {}
-        response = send(path, body, headers=headers) if method == "post" else send(path, headers=headers)
-        told = [response.get(header, "") for header in ("Location", "HX-Redirect", "HX-Location", "HX-Replace-Url")]
+        response = (
+            send(path, body, headers=headers) if method == "post" else send(path, headers=headers)
+        )
+        told = [
+            response.get(header, "")
+            for header in ("Location", "HX-Redirect", "HX-Location", "HX-Replace-Url")
+        ]
         cookies = sorted(self.client.cookies.keys() - {settings.CSRF_COOKIE_NAME})
         text = plain(response.content.decode(), filled)
         compared = (response.status_code, *(plain(each, filled) for each in told), text, cookies)
@@ -277,14 +316,18 @@ class Visitor:
 
     def asks_for(self, route: Route) -> bool:
         """Whether anything is to be said of an address; what holds without the second factor is about the staff's alone."""
-        return route.name in WHO_MAY or (self.second_factor and bool(route.name in ASKS or self.refusal(route)))
+        return route.name in WHO_MAY or (
+            self.second_factor and bool(route.name in ASKS or self.refusal(route))
+        )
 
     def violations(self, route: Route, world: World) -> Iterator[str]:
         """Ask for an address in all ways, and tell what is answered that should not be."""
         refusal = self.refusal(route)
         let_in = route.name in WHO_MAY and not refusal
         # Whose work it is would do it.
-        things = (world.nobodys,) if let_in or route.name not in ASKS else (world.theirs, world.nobodys)
+        things = (
+            (world.nobodys,) if let_in or route.name not in ASKS else (world.theirs, world.nobodys)
+        )
         ways = PLAINLY if let_in else WAYS
         if refusal == LOG_IN and route.name in WHO_MAY:
             ways = [*WAYS, ("put", False), ("delete", False)]
@@ -298,12 +341,17 @@ class Visitor:
                 if answer.status >= 500:
                     yield f"{said}: {told}"
                 if let_in and (
-                    answer.status not in LET_IN or answer.leads_to.startswith((LOG_IN, f"{SECOND_FACTOR}?"))
+                    answer.status not in LET_IN
+                    or answer.leads_to.startswith((LOG_IN, f"{SECOND_FACTOR}?"))
                 ):
                     yield f"{said}: is theirs, and answers {told}"
                 # What nobody can press at all says so first.
                 no_press = method == "post" and route.access == "member" and answer.status == 405
-                if refusal and not no_press and not refused(answer, refusal, looked=method == "get" and not htmx):
+                if (
+                    refusal
+                    and not no_press
+                    and not refused(answer, refusal, looked=method == "get" and not htmx)
+                ):
                     yield f"{said}: is not theirs ({refusal}), and answers {told}"
             if answers[0].compared != answers[-1].compared:
                 told = difference(answers[0].compared, answers[-1].compared)
@@ -328,7 +376,13 @@ def _written(things: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
         (written, f"<{name}>")
         for name, value in sorted(things, key=lambda each: -len(each[1]))
         if len(value) > 3
-        for written in {value, quote(value), quote(value, safe=""), quote_plus(value), value.replace("-", "")}
+        for written in {
+            value,
+            quote(value),
+            quote(value, safe=""),
+            quote_plus(value),
+            value.replace("-", ""),
+        }
     ]
 
 
@@ -347,8 +401,12 @@ def plain(text: str, things: Mapping[str, str]) -> str:
 def difference(one: Iterable[Any], other: Iterable[Any]) -> str:
     """The first lines in which two answers differ."""
     before, after = ("\n".join(map(str, each)).splitlines() for each in (one, other))
-    lines = [line for line in unified_diff(before, after, lineterm="", n=0) if not line.startswith("@@")]
-    return "\n".join(lines[:12] + ([f"and {len(lines) - 12} lines more"] if len(lines) > 12 else []))
+    lines = [
+        line for line in unified_diff(before, after, lineterm="", n=0) if not line.startswith("@@")
+    ]
+    return "\n".join(
+        lines[:12] + ([f"and {len(lines) - 12} lines more"] if len(lines) > 12 else [])
+    )
 
 
 def signed(*content: Any) -> str:
@@ -374,7 +432,9 @@ def make_world() -> World:
     payment_started(unpaid, "http://testserver", now)
     Client().force_login(alice)
     (session,) = sessions_of(alice.pk, None)
-    gone = Removed(cart_id, line.product_id, line.variant_id, line.name, 1, line.price, now, uuid4())
+    gone = Removed(
+        cart_id, line.product_id, line.variant_id, line.name, 1, line.price, now, uuid4()
+    )
     undo = Undo("delete", alice.pk, cart_id, f"{ALICE}'s secret wishes")
     theirs = {
         "cart": str(cart_id),
@@ -393,7 +453,9 @@ def make_world() -> World:
         "forged": signed(paid.order_id.hex),
         "promotion": "welcome10",
     }
-    nobody = Removed(uuid4(), line.product_id, line.variant_id, line.name, 1, line.price, now, uuid4())
+    nobody = Removed(
+        uuid4(), line.product_id, line.variant_id, line.name, 1, line.price, now, uuid4()
+    )
     nobodys = {
         **{name: str(uuid4()) for name in ("cart", "line", "person", "invitation", "link", "user")},
         "address": "17",
@@ -415,7 +477,9 @@ def make_world() -> World:
         "notifications:wait_end": end_token(alice.email),
         "accounts:finish": registration_link("gina@example.com").rstrip("/").rpartition("/")[2],
         "accounts:reset_finish": reset_link(alice).rstrip("/").rpartition("/")[2],
-        "accounts:email_confirm": email_change_link(alice, f"{uuid4().hex}@example.com").rstrip("/").rpartition("/")[2],
+        "accounts:email_confirm": email_change_link(alice, f"{uuid4().hex}@example.com")
+        .rstrip("/")
+        .rpartition("/")[2],
         "orders:track": track_token(paid.order_id),
     }
     return World(alice, theirs, nobodys, tokens, (paid.order_id, unpaid.order_id), cart_id)
@@ -431,8 +495,13 @@ def make_visitors(world: World) -> dict[str, Visitor]:
         "guest": Visitor(browser(), role=None),
         "Ben": Visitor(signed_in(ben)),
         "Cem": Visitor(signed_in(cem)),
-        **{role: Visitor(staff_signed_in(browser(), make_user(role.title(), role=role)), role) for role in ROLES},
-        "Ada, without the second factor": Visitor(signed_in(make_user("Ada", role=ADMIN)), ADMIN, second_factor=False),
+        **{
+            role: Visitor(staff_signed_in(browser(), make_user(role.title(), role=role)), role)
+            for role in ROLES
+        },
+        "Ada, without the second factor": Visitor(
+            signed_in(make_user("Ada", role=ADMIN)), ADMIN, second_factor=False
+        ),
     }
     for visitor in found.values():
         # Everybody has a cart of their own with a thing in it.
@@ -482,11 +551,15 @@ def unlimited() -> Iterator[None]:
 
 
 # Of how many addresses there is something to say for each of them.
-FEWEST = {"guest": 90, "Ada, without the second factor": 28} | dict.fromkeys(("Ben", "Cem", *ROLES), 78)
+FEWEST = {"guest": 90, "Ada, without the second factor": 28} | dict.fromkeys(
+    ("Ben", "Cem", *ROLES), 78
+)
 
 
 @pytest.mark.parametrize("who", FEWEST)
-def test_s22_s23_s24_s25_s26_everybody_finds_what_is_theirs_and_nothing_of_alices(cast: Cast, who: str) -> None:
+def test_s22_s23_s24_s25_s26_everybody_finds_what_is_theirs_and_nothing_of_alices(
+    cast: Cast, who: str
+) -> None:
     asked = [each for each in ROUTES if cast.visitors[who].asks_for(each)]
     before, violations = cast.world.state(), []
     for route in asked:
@@ -506,7 +579,9 @@ def test_s22_s23_s24_s25_s26_everybody_finds_what_is_theirs_and_nothing_of_alice
 
 
 # A session's expiry moves on with its use, what is tried is counted, and who was refused is written down.
-LOOKING_WRITES = re.compile(r"(INTO|UPDATE) (sessions|sessions_by_user|attempts|audit_log|audit_log_by_actor)\b")
+LOOKING_WRITES = re.compile(
+    r"(INTO|UPDATE) (sessions|sessions_by_user|attempts|audit_log|audit_log_by_actor)\b"
+)
 
 
 @contextmanager
@@ -529,11 +604,23 @@ def writes() -> Iterator[list[str]]:
         # In a batch a statement stands by its id.
         if any(isinstance(each, bytes) for each in sent):
             prepared = {each.prepared().query_id: each.cql for each in REGISTRY if each._prepared}
-            sent = [prepared.get(each, "a batch") if isinstance(each, bytes) else each for each in sent]
-        found += [cql for cql in map(str, sent) if not cql.startswith("SELECT") and not LOOKING_WRITES.search(cql)]
+            sent = [
+                prepared.get(each, "a batch") if isinstance(each, bytes) else each for each in sent
+            ]
+        found += [
+            cql
+            for cql in map(str, sent)
+            if not cql.startswith("SELECT") and not LOOKING_WRITES.search(cql)
+        ]
 
 
-ANY = {"slug": "any", "shape": "mug", "colours": "4f6d7a-e8d9c5", "number": "1", "gateway": "testbank"}
+ANY = {
+    "slug": "any",
+    "shape": "mug",
+    "colours": "4f6d7a-e8d9c5",
+    "number": "1",
+    "gateway": "testbank",
+}
 
 
 def opened(route: Route, world: World) -> str:
@@ -549,7 +636,10 @@ def opened(route: Route, world: World) -> str:
 
 
 def readers_of(world: World) -> dict[str, Client]:
-    return {"Alice": signed_in(world.alice), "an admin": staff_signed_in(browser(), make_user("Ada", role=ADMIN))}
+    return {
+        "Alice": signed_in(world.alice),
+        "an admin": staff_signed_in(browser(), make_user("Ada", role=ADMIN)),
+    }
 
 
 def test_s20_looking_at_an_address_changes_nothing(cast: Cast) -> None:
@@ -578,7 +668,14 @@ def test_s20_a_write_would_be_noticed() -> None:
 def test_s22_alice_herself_finds_all_of_it(cast: Cast) -> None:
     """The sweep compares with what is there: for Alice these addresses open."""
     world, client = cast.world, signed_in(cast.world.alice)
-    for name in ("cart:one", "cart:people", "cart:rename", "cart:move", "orders:detail", "accounts:address_edit"):
+    for name in (
+        "cart:one",
+        "cart:people",
+        "cart:rename",
+        "cart:move",
+        "orders:detail",
+        "accounts:address_edit",
+    ):
         for asked in WITH_AN_ID[name][:1]:
             args = {key: value.format_map(world.theirs) for key, value in asked.args.items()}
             assert client.get(reverse(name, kwargs=args)).status_code == 200, name
@@ -586,4 +683,6 @@ def test_s22_alice_herself_finds_all_of_it(cast: Cast) -> None:
             assert client.get(reverse(name, kwargs=args)).status_code == 404, name
     client = staff_signed_in(Client(), make_user("Toni", role="support"))
     assert client.get(reverse("adminpanel:order", args=[world.theirs["number"]])).status_code == 200
-    assert client.get(reverse("adminpanel:order", args=[world.nobodys["number"]])).status_code == 404
+    assert (
+        client.get(reverse("adminpanel:order", args=[world.nobodys["number"]])).status_code == 404
+    )

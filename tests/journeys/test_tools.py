@@ -19,7 +19,10 @@ def test_toxiproxy_carries_a_line_and_cuts_it(toxiproxy: Toxiproxy, stripe_mock:
         through = f"http://{line.host}:{line.port}/v1/charges"
         assert answer(through, until=401)[0] == 401
         line.cut()
-        with pytest.raises(ConnectionError), socket.create_connection((line.host, line.port), timeout=5):
+        with (
+            pytest.raises(ConnectionError),
+            socket.create_connection((line.host, line.port), timeout=5),
+        ):
             pass
         line.join()
         assert answer(through, until=401)[0] == 401

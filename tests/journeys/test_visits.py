@@ -17,13 +17,21 @@ from tests.factories import make_category, make_product, make_stock
 from tests.journeys.reading import Visitor, forms_of
 from tests.shares import Only
 
-TO = {"name": "Ann Other", "street": "12 Harbour Street", "postal_code": "10115", "city": "Berlin", "country": "DE"}
+TO = {
+    "name": "Ann Other",
+    "street": "12 Harbour Street",
+    "postal_code": "10115",
+    "city": "Berlin",
+    "country": "DE",
+}
 
 
 @pytest.fixture
 def mug() -> Product:
     """A mug in two sizes, ten of each in stock."""
-    product = make_product("Mug", options={"Size": ["Small", "Large"]}, category=make_category("Mugs"))
+    product = make_product(
+        "Mug", options={"Size": ["Small", "Large"]}, category=make_category("Mugs")
+    )
     for variant in product.variants:
         make_stock(10, product_id=product.product_id, variant_id=variant.variant_id)
     return product
@@ -43,7 +51,9 @@ def mailed(to: str, path: str) -> str:
     for row in mails_to(to):
         mails_sent(now, position=now - timedelta(minutes=2), share=Only("mail", thing=row.mail_id))
     for message in mail.outbox:
-        if to in message.to and (found := re.search(rf"https?://[^/\s]+({re.escape(path)}\S+)", str(message.body))):
+        if to in message.to and (
+            found := re.search(rf"https?://[^/\s]+({re.escape(path)}\S+)", str(message.body))
+        ):
             return found[1]
     raise AssertionError(f"no link to {path} was mailed to {to}")
 
@@ -147,4 +157,9 @@ def test_staff_move_an_order_on_and_the_shopper_sees_it(mug: Product, email: str
 
 
 def _moves(staff: Visitor) -> list[tuple[str, str, str]]:
-    return [button for form in forms_of(staff.text) if form.action.endswith("/move/") for button in form.buttons]
+    return [
+        button
+        for form in forms_of(staff.text)
+        if form.action.endswith("/move/")
+        for button in form.buttons
+    ]

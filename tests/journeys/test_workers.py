@@ -69,7 +69,10 @@ class Hand:
         }
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "manage.py", "worker", "--job", "mail"], cwd=ROOT, env=environment, stderr=log
+                [sys.executable, "manage.py", "worker", "--job", "mail"],
+                cwd=ROOT,
+                env=environment,
+                stderr=log,
             )
 
     def says(self, words: str) -> bool:
@@ -118,7 +121,14 @@ def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within
             moved(job.name, minute_of(datetime.now(UTC)).isoformat())
     # An hour without a mail server has left all this.
     mails = [
-        mail_queued(uuid4(), "asked", f"{uuid4().hex}@example.com", "registration", {"url": "https://x.example/"}, now)
+        mail_queued(
+            uuid4(),
+            "asked",
+            f"{uuid4().hex}@example.com",
+            "registration",
+            {"url": "https://x.example/"},
+            now,
+        )
         for now in [datetime.now(UTC)] * BACKLOG
     ]
     wanted = set(map(message_id, mails))
@@ -128,7 +138,11 @@ def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within
         until(lambda: all(hand.of(shares()) for hand in hands), 30, "one of them does all the work")
         until(lambda: len(post.took) > BACKLOG // 4, 60, "no mail goes out")
         victim, heir = hands
-        until(lambda: any(each.holder for each in shares() if each.job in victim.of([each])), 30, "it is idle")
+        until(
+            lambda: any(each.holder for each in shares() if each.job in victim.of([each])),
+            30,
+            "it is idle",
+        )
         victim.end(signal.SIGKILL)
         killed, before = time.monotonic(), len(post.took)
         assert heir.process.poll() is None
@@ -138,7 +152,11 @@ def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within
         # All but the one that was under way: its next attempt is due two minutes after the last one.
         until(lambda: len(wanted - set(post.took)) <= 1, 60, "mails wait")
         # The last mail is out a moment before its run is over and tells what it did.
-        until(lambda: all("sent" in each.did for each in shares()), 30, "a job does not tell what it did")
+        until(
+            lambda: all("sent" in each.did for each in shares()),
+            30,
+            "a job does not tell what it did",
+        )
         heir.end(signal.SIGTERM)  # after the job at hand
     finally:
         for hand in hands:

@@ -58,7 +58,9 @@ class Server:
         self.asked = threading.Event()
         self.slow: threading.Event | None = None  # answers only once this is set
 
-    async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:  # noqa: N802
+    async def handle_RCPT(  # noqa: N802
+        self, server: Any, session: Any, envelope: Any, address: str, options: Any
+    ) -> str:
         if address.startswith(REFUSED):
             return "450 mailbox busy"
         envelope.rcpt_tos.append(address)
@@ -92,7 +94,9 @@ def now() -> datetime:
     return datetime(2030, 1, 1, 12, 0, 30, tzinfo=UTC) + timedelta(minutes=random.randrange(10**7))
 
 
-def queued(now: datetime, *, to: str = "", subject_id: UUID | None = None, event: str = "asked") -> tuple[UUID, str]:
+def queued(
+    now: datetime, *, to: str = "", subject_id: UUID | None = None, event: str = "asked"
+) -> tuple[UUID, str]:
     email = to or f"alice-{uuid4().hex}@example.com"
     context = {"url": "https://shop.example/account/register/abc/"}
     return mail_queued(subject_id or uuid4(), event, email, "registration", context, now), email
@@ -109,7 +113,9 @@ def test_a_mail_that_is_queued_late_in_a_long_run_goes_out(server: Server) -> No
     assert len(server.to(email)) == 1
 
 
-def test_a_mail_goes_out_as_text_and_html_with_a_fixed_message_id(server: Server, now: datetime) -> None:
+def test_a_mail_goes_out_as_text_and_html_with_a_fixed_message_id(
+    server: Server, now: datetime
+) -> None:
     mail_id, email = queued(now)
     assert (sent(now).sent, len(server.to(email))) == (1, 1)
     message = server.to(email)[0]
@@ -138,7 +144,9 @@ def test_what_was_sent_is_not_kept_and_not_sent_again(server: Server, now: datet
     assert queries.hints([minute_of(now) + timedelta(minutes=m) for m in range(5)], 10) == []
 
 
-def test_the_same_event_told_by_many_is_one_mail_and_another_event_another(server: Server, now: datetime) -> None:
+def test_the_same_event_told_by_many_is_one_mail_and_another_event_another(
+    server: Server, now: datetime
+) -> None:
     subject_id, email = uuid4(), f"alice-{uuid4().hex}@example.com"
     with ThreadPoolExecutor(8) as pool:
         ids = set(pool.map(lambda _: queued(now, to=email, subject_id=subject_id)[0], range(8)))
@@ -147,15 +155,21 @@ def test_the_same_event_told_by_many_is_one_mail_and_another_event_another(serve
     assert sent(now).sent == 2
 
 
-def test_an_address_that_cannot_be_written_keeps_no_other_mail_from_being_sent(server: Server, now: datetime) -> None:
-    queued(now, to="alice@xאy.example")  # it looks like an address, and no domain's name is written so
+def test_an_address_that_cannot_be_written_keeps_no_other_mail_from_being_sent(
+    server: Server, now: datetime
+) -> None:
+    queued(
+        now, to="alice@xאy.example"
+    )  # it looks like an address, and no domain's name is written so
     _, email = queued(now)
     for later in range(3):
         sent(now + timedelta(seconds=later))
     assert len(server.to(email)) == 1
 
 
-def test_two_workers_that_run_beside_each_other_send_a_mail_once(server: Server, now: datetime) -> None:
+def test_two_workers_that_run_beside_each_other_send_a_mail_once(
+    server: Server, now: datetime
+) -> None:
     emails = [queued(now)[1] for _ in range(12)]
     with ThreadPoolExecutor(3) as pool:
         runs = list(pool.map(lambda _: sent(now), range(3)))
@@ -170,7 +184,9 @@ def test_a_mailbox_that_refuses_is_tried_again_later_and_given_up_with_an_error(
     _, other = queued(now)
     assert sent(now) == Sending(sent=1, failed=1, position=minute_of(now - LATEST_HINT))
     assert len(server.to(other)) == 1
-    assert sent(now) == Sending(sent=0, failed=0, position=minute_of(now - LATEST_HINT))  # not due yet
+    assert sent(now) == Sending(
+        sent=0, failed=0, position=minute_of(now - LATEST_HINT)
+    )  # not due yet
     at = now
     for wait in WAITS:
         assert "given up" not in caplog.text
@@ -197,7 +213,9 @@ def test_while_no_mail_server_answers_nothing_is_tried_and_nothing_lost(
     assert row is not None
     assert row.attempts == 0
     settings.EMAIL_PORT = port
-    assert mails_sent(later, position=away.position) == Sending(1, 0, minute_of(later - LATEST_HINT))
+    assert mails_sent(later, position=away.position) == Sending(
+        1, 0, minute_of(later - LATEST_HINT)
+    )
     assert len(server.to(email)) == 1
 
 
@@ -215,7 +233,7 @@ def test_a_worker_killed_while_sending_leaves_a_hint_for_the_next(
     assert server.to(email)[0]["Message-ID"] == f"<{mail_id}@stoa.example>"
 
 
-def test_a_crash_between_the_servers_yes_and_our_note_repeats_the_mail_once_with_the_same_message_id(
+def test_a_crash_before_our_note_repeats_the_mail_once_with_the_same_message_id(
     server: Server, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mail_id, email = queued(now)
@@ -226,7 +244,9 @@ def test_a_crash_between_the_servers_yes_and_our_note_repeats_the_mail_once_with
     assert len(server.to(email)) == 1
     for minutes in (*range(8), 20, 39):
         sent(now + timedelta(minutes=minutes), since=timedelta(minutes=minutes + 1))
-    assert [message["Message-ID"] for message in server.to(email)] == [f"<{mail_id}@stoa.example>"] * 2
+    assert [message["Message-ID"] for message in server.to(email)] == [
+        f"<{mail_id}@stoa.example>"
+    ] * 2
     assert queries.hints([minute_of(now) + timedelta(minutes=m) for m in range(40)], 10) == []
 
 
@@ -258,7 +278,9 @@ def test_two_workers_may_stop_at_any_write_and_each_mail_goes_out_once_or_twice(
                 sent(now)
         for minutes in range(8):
             sent(now + timedelta(minutes=minutes), since=timedelta(minutes=minutes + 1))
-        assert {message["Message-ID"] for message in server.to(email)} == {f"<{mail_id}@stoa.example>"}
+        assert {message["Message-ID"] for message in server.to(email)} == {
+            f"<{mail_id}@stoa.example>"
+        }
         assert len(server.to(email)) == (2 if write == "SENT.apply" else 1), write
         now += timedelta(hours=place + 2)
 
@@ -290,7 +312,9 @@ def _killed(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_a_hint_without_its_mail_is_waited_for_and_then_dropped(server: Server, now: datetime) -> None:
+def test_a_hint_without_its_mail_is_waited_for_and_then_dropped(
+    server: Server, now: datetime
+) -> None:
     HINT.run(minute=minute_of(now), mail_id=uuid4())
     assert sent(now).sent == 0
     assert len(queries.hints([minute_of(now)], 1)) == 1
@@ -306,7 +330,9 @@ def test_more_than_fits_in_a_run_is_left_for_the_next_one(server: Server, now: d
     assert all(len(server.to(email)) == 1 for email in emails)
 
 
-def test_s27_a_line_break_in_what_is_told_makes_no_header_and_markup_stays_text(server: Server, now: datetime) -> None:
+def test_s27_a_line_break_in_what_is_told_makes_no_header_and_markup_stays_text(
+    server: Server, now: datetime
+) -> None:
     email = f"alice-{uuid4().hex}@example.com"
     mail_queued(uuid4(), "placed", email, "order_placed", ORDER, now)
     sent(now)
@@ -320,13 +346,24 @@ def test_s27_a_line_break_in_what_is_told_makes_no_header_and_markup_stays_text(
     assert "&lt;b&gt;Alice&lt;/b&gt; &amp; Co" in html.get_content()
 
 
-def test_the_mails_of_an_order_tell_what_when_where_and_how_much(server: Server, now: datetime) -> None:
+def test_the_mails_of_an_order_tell_what_when_where_and_how_much(
+    server: Server, now: datetime
+) -> None:
     email = f"alice-{uuid4().hex}@example.com"
     templates = {"order_placed": "Your order S-1", "order_moved": "Sent: S-1"}
     for template in templates:
         mail_queued(uuid4(), template, email, template, ORDER, now)
     assert sent(now).sent == 2
-    words = ["It is on its way.", "2 × Mug, olive", "€24.00", "€4.90", "€28.90", "€4.61", "Lindenallee 5", "Germany"]
+    words = [
+        "It is on its way.",
+        "2 × Mug, olive",
+        "€24.00",
+        "€4.90",
+        "€28.90",
+        "€4.61",
+        "Lindenallee 5",
+        "Germany",
+    ]
     missing = []
     for template, subject in templates.items():
         (message,) = [each for each in server.to(email) if each["Subject"].startswith(subject)]
@@ -334,7 +371,9 @@ def test_the_mails_of_an_order_tell_what_when_where_and_how_much(server: Server,
             part = message.get_body((kind,))
             assert part is not None
             text = part.get_content()
-            missing += [(template, kind, each) for each in (*words, "shop.example/o/x/") if each not in text]
+            missing += [
+                (template, kind, each) for each in (*words, "shop.example/o/x/") if each not in text
+            ]
     assert missing == []
 
 

@@ -28,7 +28,15 @@ HTMX = {"HX-Request": "true"}
 
 def sold_out(name: str = "Lamp") -> Product:
     product = make_product(name)
-    stock_received(product.product_id, product.variants[0].variant_id, "berlin", 1, 3, uuid4(), datetime.now(UTC))
+    stock_received(
+        product.product_id,
+        product.variants[0].variant_id,
+        "berlin",
+        1,
+        3,
+        uuid4(),
+        datetime.now(UTC),
+    )
     # The pages have not been told of it yet: to them it is sold out.
     return product
 
@@ -38,7 +46,11 @@ def address() -> str:
 
 
 def ask(client: Client, product: Product, headers: Any = None, **fields: str) -> Any:
-    return client.post(reverse("notifications:wait"), {"variant": product.variants[0].sku} | fields, headers=headers)
+    return client.post(
+        reverse("notifications:wait"),
+        {"variant": product.variants[0].sku} | fields,
+        headers=headers,
+    )
 
 
 def wish(product: Product, email: str) -> Wish:
@@ -64,7 +76,10 @@ def test_a_sold_out_thing_offers_to_tell_and_one_in_stock_does_not(client: Clien
     text = client.get(reverse("product", args=[lamp.slug])).content.decode()
     assert "Tell me when it is back" in text
     assert 'autocomplete="email"' in text
-    assert "Tell me when it is back" not in client.get(reverse("product", args=[mug.slug])).content.decode()
+    assert (
+        "Tell me when it is back"
+        not in client.get(reverse("product", args=[mug.slug])).content.decode()
+    )
     client.force_login(make_user())
     text = client.get(reverse("product", args=[lamp.slug])).content.decode()
     assert "Tell me when it is back" in text
@@ -104,7 +119,13 @@ def test_known_and_unknown_addresses_are_answered_alike(client: Client) -> None:
     told = []
     for email in (member.email, address()):
         response = ask(client, lamp, HTMX, email=email)
-        told.append((response.status_code, response.content.decode().replace(email, "…"), response["X-Cassandra"]))
+        told.append(
+            (
+                response.status_code,
+                response.content.decode().replace(email, "…"),
+                response["X-Cassandra"],
+            )
+        )
         assert len(mails_to(email)) == 1
     strip = re.compile(r'value="[^"]+"')
     assert strip.sub("", told[0][1]) == strip.sub("", told[1][1])
@@ -113,7 +134,10 @@ def test_known_and_unknown_addresses_are_answered_alike(client: Client) -> None:
 
 
 def test_what_is_no_address_is_told_at_its_place(client: Client, subtests: pytest.Subtests) -> None:
-    lamp, emails = sold_out(), ("", "x", "a@b", "a b@example.org", "a@example.org\nBcc: b@example.org")
+    lamp, emails = (
+        sold_out(),
+        ("", "x", "a@b", "a b@example.org", "a@example.org\nBcc: b@example.org"),
+    )
     for headers, email in combinations(({}, HTMX), emails):
         with subtests.test(email, headers=headers):
             response = ask(client, lamp, headers, email=email)
@@ -123,7 +147,9 @@ def test_what_is_no_address_is_told_at_its_place(client: Client, subtests: pytes
             assert 'aria-invalid="true"' in text
 
 
-def test_asking_twice_mails_once_and_too_often_is_refused(client: Client, settings: Settings) -> None:
+def test_asking_twice_mails_once_and_too_often_is_refused(
+    client: Client, settings: Settings
+) -> None:
     settings.LIMITS = settings.LIMITS | {"waiting": (4, 0, 0, 3600)}
     email, lamp = address(), sold_out()
     for _ in range(2):
@@ -141,7 +167,9 @@ def test_what_is_here_needs_no_waiting(client: Client) -> None:
 
 
 def test_nobody_waits_for_what_is_no_longer_sold(client: Client) -> None:
-    response = client.post(reverse("notifications:wait"), {"variant": "NO-SUCH", "email": address()})
+    response = client.post(
+        reverse("notifications:wait"), {"variant": "NO-SUCH", "email": address()}
+    )
     assert response.status_code == 422
     assert "no longer sold" in response.content.decode()
 
@@ -159,7 +187,10 @@ def test_an_address_waits_once_however_often_and_however_it_is_typed() -> None:
     with ThreadPoolExecutor(8) as pool:
         list(
             pool.map(
-                lambda n: waiter_added(wish(lamp, email.upper() if n % 2 else email), datetime.now(UTC)), range(16)
+                lambda n: waiter_added(
+                    wish(lamp, email.upper() if n % 2 else email), datetime.now(UTC)
+                ),
+                range(16),
             )
         )
     assert len(waits(lamp)) == 1
@@ -198,7 +229,9 @@ def test_when_it_is_back_each_is_told_once() -> None:
     assert len(mails_to(emails[0])) == 1
 
 
-def test_a_worker_that_died_between_mail_and_forgetting_mails_nobody_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_died_between_mail_and_forgetting_mails_nobody_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     lamp, email, now = sold_out(), address(), datetime.now(UTC)
     waiter_added(wish(lamp, email), now)
     come_back(lamp)
@@ -242,7 +275,10 @@ def test_the_link_in_the_mail_ends_all_waiting_of_an_address(client: Client) -> 
 
 
 def test_waiting_is_forgotten_after_thirty_days() -> None:
-    seconds = read("test", "SELECT TTL(asked_at) AS left FROM waiters_by_variant WHERE variant_id = :variant_id")
+    seconds = read(
+        "test",
+        "SELECT TTL(asked_at) AS left FROM waiters_by_variant WHERE variant_id = :variant_id",
+    )
     lamp = sold_out()
     waiter_added(wish(lamp, address()), datetime.now(UTC))
     row = seconds.one(variant_id=lamp.variants[0].variant_id)

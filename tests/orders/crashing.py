@@ -46,7 +46,9 @@ class Write:
     @property
     def tables(self) -> str:
         """The names of the tables that it writes to."""
-        return ", ".join(sorted({re.findall(r"(?:INTO|UPDATE|FROM) (\w+)", text)[0] for text in self.texts}))
+        return ", ".join(
+            sorted({re.findall(r"(?:INTO|UPDATE|FROM) (\w+)", text)[0] for text in self.texts})
+        )
 
 
 def writes_of(act: Callable[[], Any]) -> list[Write]:
@@ -92,7 +94,10 @@ def _watched(see: Callable[[Write], None]) -> Iterator[None]:
     through, seen = connected.execute_async, Counter[tuple[str, ...]]()
 
     def watched(query: Any, *args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("execution_profile", args[4] if len(args) > 4 else None) in (WRITE, CONDITIONAL):
+        if kwargs.get("execution_profile", args[4] if len(args) > 4 else None) in (
+            WRITE,
+            CONDITIONAL,
+        ):
             texts = _texts(query)
             seen[texts] += 1
             see(Write(texts, seen[texts]))
@@ -107,7 +112,11 @@ def _texts(query: Any) -> tuple[str, ...]:
     if isinstance(query, BoundStatement):
         return (query.prepared_statement.query_string,)
     known = session().cluster._prepared_statements
-    return tuple(sorted({known[query_id].query_string for _, query_id, _ in query._statements_and_parameters}))
+    return tuple(
+        sorted(
+            {known[query_id].query_string for _, query_id, _ in query._statements_and_parameters}
+        )
+    )
 
 
 def worked(since: datetime, until: datetime, *order_ids: UUID) -> None:
@@ -120,6 +129,10 @@ def worked(since: datetime, until: datetime, *order_ids: UUID) -> None:
 
 def claim_over(order_id: UUID) -> None:
     """Let the minute pass in which nobody else places a checkout: the claim's TTL counts in the node's own time."""
-    outcome = placing.CLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=(me := uuid4()), seconds=1)
+    outcome = placing.CLAIM.apply(
+        if_lost=RAISE_UNKNOWN, order_id=order_id, me=(me := uuid4()), seconds=1
+    )
     holder = outcome.current.placing if outcome.current else None
-    placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=me if outcome else holder or me)
+    placing.UNCLAIM.apply(
+        if_lost=RAISE_UNKNOWN, order_id=order_id, me=me if outcome else holder or me
+    )

@@ -52,9 +52,14 @@ def order(goods: tuple[Item, ...], kept: Mapping[str, Mapping[int, int]] | None 
     nothing, delivery = money(0, "EUR"), money(490, "EUR")
     subtotal = sum((item.line_total for item in goods), nothing)
     discount = sum((item.discount for item in goods), nothing)
-    taxed = [*((item.tax_class, item.line_total - item.discount) for item in goods), ("standard", delivery)]
+    taxed = [
+        *((item.tax_class, item.line_total - item.discount) for item in goods),
+        ("standard", delivery),
+    ]
     taxes = tax.included(taxed, "DE")
-    placed = Event(uuid_from_time(START), "placed", "shopper", "", public=True, board_after="to_pay")
+    placed = Event(
+        uuid_from_time(START), "placed", "shopper", "", public=True, board_after="to_pay"
+    )
     return Order(
         order_id=uuid4(),
         number="7KQF-3M9X",
@@ -82,7 +87,9 @@ def order(goods: tuple[Item, ...], kept: Mapping[str, Mapping[int, int]] | None 
         first_item_name="Mug",
         first_item_picture="mug/c8724c-efeae0",
         cart_id=None,
-        allocated=json.dumps({"take": 0} | {house: [*map(list, lines.items())] for house, lines in kept.items()}),
+        allocated=json.dumps(
+            {"take": 0} | {house: [*map(list, lines.items())] for house, lines in kept.items()}
+        ),
         fingerprint="",
         payment_id=None,
         payment_method="card",
@@ -104,7 +111,9 @@ def happens(order: Order, kind: str, **details: Any) -> Order:
         details = {"parcels": described(details, order.parcels(), order.kept)}
     at = uuid_from_time(order.events[0].at + timedelta(hours=1), node=1, clock_seq=1)
     kept = json.loads(json.dumps(details))
-    return following.after(order, Event(at, kind, "Ann", note, public=True, board_after="", details=kept), allocated)
+    return following.after(
+        order, Event(at, kind, "Ann", note, public=True, board_after="", details=kept), allocated
+    )
 
 
 def paid(goods: tuple[Item, ...], kept: Mapping[str, Mapping[int, int]] | None = None) -> Order:
@@ -117,7 +126,10 @@ def paid(goods: tuple[Item, ...], kept: Mapping[str, Mapping[int, int]] | None =
 
 
 def changed(
-    order: Order, goods: tuple[Item, ...], quantities: Mapping[int, int], address: Address | None = None
+    order: Order,
+    goods: tuple[Item, ...],
+    quantities: Mapping[int, int],
+    address: Address | None = None,
 ) -> Order:
     """Lower quantities, or change the address; what was paid too much is owed back with it. Raises MoveRefused."""
     change = change_of(order, goods, quantities, address)

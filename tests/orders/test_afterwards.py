@@ -30,13 +30,26 @@ from orders.jobs import joined_in
 from orders.operations import joining
 from orders.transitions import Transition
 from orders.views import afterwards
-from tests.factories import make_draft, make_order, make_payment, make_product, make_stock, make_user
+from tests.factories import (
+    make_draft,
+    make_order,
+    make_payment,
+    make_product,
+    make_stock,
+    make_user,
+)
 
 HISTORY = "/account/orders/"
 CHANGING = ("again", "cancel", "change", "door", "send_back", "give_up")
 SENT = {
     "change": {"line_1": "1"},
-    "door": {"name": "E", "street": "Elsewhere 1", "postal_code": "10115", "city": "Berlin", "country": "DE"},
+    "door": {
+        "name": "E",
+        "street": "Elsewhere 1",
+        "postal_code": "10115",
+        "city": "Berlin",
+        "country": "DE",
+    },
     "send_back": {"line_1": "1", "reason": "mind"},
 }
 
@@ -84,12 +97,20 @@ def test_q11_orders_are_found_by_year_and_by_days_the_newest_first() -> None:
     page = client.get(HISTORY)
     assert numbers(page) == newest_first
     assert re.findall(r'href="\?year=(\d+)"', page.content.decode()) == ["2026", "2025", "2024"]
-    assert numbers(client.get(HISTORY, {"year": "2025"})) == [orders["2025-06-15"], orders["2025-01-01"]]
+    assert numbers(client.get(HISTORY, {"year": "2025"})) == [
+        orders["2025-06-15"],
+        orders["2025-01-01"],
+    ]
     between = client.get(HISTORY, {"year": "", "since": "2024-12-31", "until": "2025-01-01"})
     assert numbers(between) == [orders["2025-01-01"], orders["2024-12-31"]]
     assert 'value="2024-12-31"' in between.content.decode()
-    assert numbers(client.get(HISTORY, {"year": "2025", "since": "2025-02-01"})) == [orders["2025-06-15"]]
-    assert numbers(client.get(HISTORY, {"until": "2025-01-01"})) == [orders["2025-01-01"], orders["2024-12-31"]]
+    assert numbers(client.get(HISTORY, {"year": "2025", "since": "2025-02-01"})) == [
+        orders["2025-06-15"]
+    ]
+    assert numbers(client.get(HISTORY, {"until": "2025-01-01"})) == [
+        orders["2025-01-01"],
+        orders["2024-12-31"],
+    ]
     empty = client.get(HISTORY, {"since": "2025-07-01", "until": "2025-08-01"})
     assert "No orders in these days" in text(empty)  # X16
     assert numbers(signed_in(make_user("Bob")).get(HISTORY)) == []
@@ -160,7 +181,9 @@ def test_x70_an_orders_page_tells_where_it_is_when_it_comes_and_what_has_happene
         "We have your payment",
     ):
         assert words in told
-    assert len(html.fromstring(page.content).xpath("//ol[@class='timeline']/li//time/@datetime")) >= 2
+    assert (
+        len(html.fromstring(page.content).xpath("//ol[@class='timeline']/li//time/@datetime")) >= 2
+    )
 
 
 # ---- Joined to an account
@@ -173,7 +196,9 @@ def join() -> None:
 
 
 def verified(email: str) -> User:
-    return accounts.user_registered(email, "Ada", "seven wet otters", datetime.now(UTC), verified=True)
+    return accounts.user_registered(
+        email, "Ada", "seven wet otters", datetime.now(UTC), verified=True
+    )
 
 
 def fresh_email() -> str:
@@ -185,14 +210,19 @@ def test_what_a_guest_ordered_joins_the_account_that_proves_the_address() -> Non
     order, other = ordered((goods(), 1), email=email), ordered((goods(), 1))
     link = accounts.registration_link(email.lower())
     client = Client()
-    answer = client.post(link[link.index("/account/") :], {"name": "Ada", "password": "seven wet otters"})
+    answer = client.post(
+        link[link.index("/account/") :], {"name": "Ada", "password": "seven wet otters"}
+    )
     assert answer.status_code == 303
     join()
     assert numbers(client.get(HISTORY)) == [order.number]
     assert client.get(reverse("orders:detail", args=[order.number])).status_code == 200
     assert client.get(reverse("orders:detail", args=[other.number])).status_code == 404
     # Whoever has the mailed link may still use it.
-    assert Client().get(reverse("orders:track", args=[links.track_token(order.order_id)])).status_code == 302
+    assert (
+        Client().get(reverse("orders:track", args=[links.track_token(order.order_id)])).status_code
+        == 302
+    )
 
 
 def test_an_address_that_nobody_has_proved_gets_no_orders() -> None:
@@ -237,13 +267,19 @@ def test_an_order_joins_one_account_and_a_second_look_does_nothing() -> None:
 def test_a_join_that_breaks_off_before_its_copies_is_finished() -> None:
     email, user_id = fresh_email(), uuid4()
     order = ordered((goods(), 1), email=email)
-    with patch.object(joining, "copies_written", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+    with (
+        patch.object(joining, "copies_written", side_effect=KeyboardInterrupt),
+        pytest.raises(KeyboardInterrupt),
+    ):
         operations.guest_orders_joined(user_id, email)
     assert queries.years_of(user_id) == []
-    operations.settled(order.order_id, datetime.now(UTC))  # what the worker does with the hint that is left
-    assert [each.number for each in queries.orders_of(user_id, [order.placed_at.year])[order.placed_at.year]] == [
-        order.number
-    ]
+    operations.settled(
+        order.order_id, datetime.now(UTC)
+    )  # what the worker does with the hint that is left
+    assert [
+        each.number
+        for each in queries.orders_of(user_id, [order.placed_at.year])[order.placed_at.year]
+    ] == [order.number]
 
 
 # ---- Buy again
@@ -264,7 +300,11 @@ def test_an_order_goes_into_a_cart_of_choice_once_however_often_it_is_sent() -> 
     home = cart_made(alice.pk, "Home", uuid4(), now)
     client, press = signed_in(alice), str(uuid4())
     page = client.get(reverse("orders:again", args=[order.number]))
-    assert re.findall(r'choice__text">(\w[^<]*)<', page.content.decode()) == ["Home", "Gifts", "A new cart"]
+    assert re.findall(r'choice__text">(\w[^<]*)<', page.content.decode()) == [
+        "Home",
+        "Gifts",
+        "A new cart",
+    ]
     for _ in range(2):
         answer = again(client, order, cart=str(gifts), operation=press)
         assert (answer.status_code, answer["Location"]) == (303, reverse("cart:one", args=[gifts]))
@@ -287,8 +327,12 @@ def test_it_says_what_is_gone_short_or_costs_more_before_anything_is_put_in() ->
     mug, bowl, vase = goods("Mug", "12.00"), goods("Bowl", units=5), goods("Vase")
     order = ordered((mug, 1), (bowl, 4), (vase, 1), user_id=alice.pk)
     variant = mug.variants[0]
-    product_saved(replace(mug, variants=(replace(variant, price=variant.price * 2),)), datetime.now(UTC))
-    product_saved(replace(vase, variants=(replace(vase.variants[0], sold=False),)), datetime.now(UTC))
+    product_saved(
+        replace(mug, variants=(replace(variant, price=variant.price * 2),)), datetime.now(UTC)
+    )
+    product_saved(
+        replace(vase, variants=(replace(vase.variants[0], sold=False),)), datetime.now(UTC)
+    )
     client = signed_in(alice)
     told = text(client.get(reverse("orders:again", args=[order.number])))
     assert "Was €12.00, now €24.00" in told
@@ -330,11 +374,15 @@ def test_a_guest_may_buy_again_too() -> None:
 # ---- Cancel
 
 
-def test_x72_an_order_is_cancelled_by_its_shopper_until_it_is_packed_and_then_told_why_not() -> None:
+def test_x72_an_order_is_cancelled_by_its_shopper_until_it_is_packed_and_then_told_why_not() -> (
+    None
+):
     alice = make_user()
     order, packed = (ordered((goods(), 1), user_id=alice.pk) for _ in range(2))
     client = signed_in(alice)
-    detail, cancel = (reverse(f"orders:{name}", args=[order.number]) for name in ("detail", "cancel"))
+    detail, cancel = (
+        reverse(f"orders:{name}", args=[order.number]) for name in ("detail", "cancel")
+    )
     assert "Cancel the order" in text(client.get(detail))
     assert "send the €" in text(client.get(cancel))
     assert queries.order(order.order_id).state == "confirmed"  # type: ignore[union-attr]
@@ -347,18 +395,30 @@ def test_x72_an_order_is_cancelled_by_its_shopper_until_it_is_packed_and_then_to
     cancel = reverse("orders:cancel", args=[packed.number])
     assert "It is packed and leaves us any moment" in text(client.get(cancel))
     assert client.post(cancel).status_code == 409
-    assert "How to send something back" in text(client.get(reverse("orders:detail", args=[packed.number])))
+    assert "How to send something back" in text(
+        client.get(reverse("orders:detail", args=[packed.number]))
+    )
     assert queries.order(packed.order_id).state == "confirmed"  # type: ignore[union-attr]
 
 
 def test_x72_each_change_of_an_account_is_told_on_the_screen() -> None:
     client = signed_in(make_user())
-    address = {"name": "A", "street": "B 1", "postal_code": "10115", "city": "Berlin", "country": "DE"}
+    address = {
+        "name": "A",
+        "street": "B 1",
+        "postal_code": "10115",
+        "city": "Berlin",
+        "country": "DE",
+    }
     for name, sent, words in (
         ("profile", {"name": "Alice B."}, "Your name is saved"),
         ("preferences", {"country": "IE", "plain_mail": "on"}, "Your preferences are saved"),
         ("address_add", address, "The address is saved"),
-        ("password", {"current": "seven wet otters", "password": "nine dry badgers"}, "Your password is changed"),
+        (
+            "password",
+            {"current": "seven wet otters", "password": "nine dry badgers"},
+            "Your password is changed",
+        ),
         ("email", {"email": fresh_email(), "current": "nine dry badgers"}, "A mail is on its way"),
     ):
         assert words in text(client.post(reverse(f"accounts:{name}"), sent, follow=True)), name
@@ -384,11 +444,15 @@ def test_s22_a_members_order_is_read_by_cookie_and_changed_by_the_member_alone(w
         for address in pressed.values():
             assert address not in page.content.decode()
         guest = settings.SESSION_COOKIE_NAME not in visitor.cookies
-        assert ("Sign in to change this order" if guest else "belongs to another account") in text(page)
+        assert ("Sign in to change this order" if guest else "belongs to another account") in text(
+            page
+        )
         for name, address in pressed.items():
             for answer in (visitor.get(address), visitor.post(address, SENT.get(name, {}))):
                 assert answer.status_code in (302, 303), name
-                assert answer["Location"].startswith(reverse("accounts:login") if guest else detail), name
+                assert answer["Location"].startswith(
+                    reverse("accounts:login") if guest else detail
+                ), name
     assert queries.order(order.order_id) == order
     # Signed in she is led back, and there the presses are.
     client = signed_in(alice)
@@ -429,7 +493,10 @@ def test_preferences_have_their_effect() -> None:
     client = signed_in(alice)
     client.post(reverse("accounts:preferences"), {"country": "IE", "plain_mail": "on"})
     mug = goods()
-    client.post(reverse("cart:add"), {"variant": mug.variants[0].sku, "quantity": "1", "operation": str(uuid4())})
+    client.post(
+        reverse("cart:add"),
+        {"variant": mug.variants[0].sku, "quantity": "1", "operation": str(uuid4())},
+    )
     page = html.fromstring(client.get(reverse("checkout:details"), follow=True).content)
     assert page.xpath("//select[@name='country']/option[@selected]/@value") == ["IE"]
     ordered((goods(), 1), user_id=alice.pk, email=alice.email)
@@ -456,6 +523,9 @@ def test_a_member_whose_session_ended_at_the_bank_signs_in_and_comes_back() -> N
     assert "Confirmed" in text(client.get(back, follow=True))
     # Whoever does not know the payment learns nothing, not even that there is such an order.
     for number, payment_id in ((order.number, uuid4()), ("0000-0000", started.payment_id)):
-        assert Client().get(reverse("orders:payment_return", args=[number, payment_id])).status_code == 404
+        assert (
+            Client().get(reverse("orders:payment_return", args=[number, payment_id])).status_code
+            == 404
+        )
     assert signed_in(make_user("Bob")).get(back).status_code == 404
     assert order.placed_at > now - timedelta(minutes=1)

@@ -25,7 +25,9 @@ def promised(limit: int = 9, *, berlin: int = 0) -> Product:
     product = make_product()
     variant_id = product.variants[0].variant_id
     make_stock(berlin, product_id=product.product_id, variant_id=variant_id)
-    inventory.sold_ahead(product.product_id, variant_id, PREORDER, limit, SOON, actor="Ada", now=datetime.now(UTC))
+    inventory.sold_ahead(
+        product.product_id, variant_id, PREORDER, limit, SOON, actor="Ada", now=datetime.now(UTC)
+    )
     return product
 
 
@@ -104,7 +106,9 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("step", ["order_moved", "settled"])
-def test_a_crash_on_the_way_is_finished(step: str, only_ours: list[UUID], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_on_the_way_is_finished(
+    step: str, only_ours: list[UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
     product = promised()
     only_ours.append(product.variants[0].variant_id)
     order = ordered((product, 2))
@@ -136,13 +140,18 @@ def test_the_pages_say_when_it_is_sent(client: Client) -> None:
     assert f'<p class="stock">{words}</p>' in page
     assert "schema.org/PreOrder" in page
     assert "Add to cart" in page
-    client.post("/cart/add/", {"variant": product.variants[0].sku, "quantity": "2", "operation": str(uuid4())})
+    client.post(
+        "/cart/add/",
+        {"variant": product.variants[0].sku, "quantity": "2", "operation": str(uuid4())},
+    )
     cart = client.get("/cart/").content.decode()
     assert words in cart
     assert date.today() < SOON  # noqa: DTZ011 the shop's words are of its own day
 
 
-def test_new_buyers_do_not_see_the_goods_before_those_who_wait_have_theirs(only_ours: list[UUID]) -> None:
+def test_new_buyers_do_not_see_the_goods_before_those_who_wait_have_theirs(
+    only_ours: list[UUID],
+) -> None:
     product = promised()
     (variant,) = product.variants
     ordered((product, 2))
@@ -152,7 +161,9 @@ def test_new_buyers_do_not_see_the_goods_before_those_who_wait_have_theirs(only_
     assert stock.stock_of(product.product_id)[variant.variant_id].in_house == 0
     # With the goods' own product, which the pages are told of.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stock, "variants_sold_ahead", lambda: [(variant.variant_id, product.product_id)])
+        patch.setattr(
+            stock, "variants_sold_ahead", lambda: [(variant.variant_id, product.product_id)]
+        )
         assert goods_allocated(datetime.now(UTC)) == 1
     assert stock.stock_of(product.product_id)[variant.variant_id].in_house == 1
     call_command("stock", "receive", variant.sku, "berlin", "3", stdout=told)
@@ -164,6 +175,8 @@ def test_the_pages_are_told_of_what_those_who_wait_leave(monkeypatch: pytest.Mon
     (variant,) = product.variants
     ordered((product, 5))
     arrived(product, 3)
-    monkeypatch.setattr(stock, "variants_sold_ahead", lambda: [(variant.variant_id, product.product_id)])
+    monkeypatch.setattr(
+        stock, "variants_sold_ahead", lambda: [(variant.variant_id, product.product_id)]
+    )
     assert goods_allocated(datetime.now(UTC)) == 0
     assert stock.stock_of(product.product_id)[variant.variant_id].in_house == 3

@@ -18,7 +18,13 @@ from pricing.money import minor
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
 
 HTMX = {"HX-Request": "true"}
-DOOR = {"name": "Ada Lovelace", "street": "Lindenallee 5", "postal_code": "10117", "city": "Berlin", "country": "DE"}
+DOOR = {
+    "name": "Ada Lovelace",
+    "street": "Lindenallee 5",
+    "postal_code": "10117",
+    "city": "Berlin",
+    "country": "DE",
+}
 
 
 def text(answer: Any) -> str:
@@ -46,7 +52,9 @@ def ordered(*quantities: int, user_id: Any = None, cork: bool = False) -> Order:
         )
         lines.append((product, quantity))
     email = f"ada-{uuid4().hex}@example.com"
-    return make_payment(operations.order_placed(make_draft(*lines, user_id=user_id, email=email), datetime.now(UTC)))
+    return make_payment(
+        operations.order_placed(make_draft(*lines, user_id=user_id, email=email), datetime.now(UTC))
+    )
 
 
 def fresh(order: Order) -> Order:
@@ -55,15 +63,23 @@ def fresh(order: Order) -> Order:
     return found
 
 
-def packed(order: Order, house: str = "berlin", *, at: datetime | None = None, **lines: int) -> Order:
+def packed(
+    order: Order, house: str = "berlin", *, at: datetime | None = None, **lines: int
+) -> Order:
     units = {int(name.removeprefix("line")): count for name, count in lines.items()}
     units = units or fresh(order).left_to_pack[house]
-    return operations.parcel_packed(fresh(order), house, units, actor="staff:1:Ann", now=at or datetime.now(UTC))
+    return operations.parcel_packed(
+        fresh(order), house, units, actor="staff:1:Ann", now=at or datetime.now(UTC)
+    )
 
 
-def sent(order: Order, *, tracking: str = "", carrier: str = "", at: datetime | None = None) -> Order:
+def sent(
+    order: Order, *, tracking: str = "", carrier: str = "", at: datetime | None = None
+) -> Order:
     parcel = order.parcels()[-1].parcel_id
-    return operations.parcel_shipped(order, parcel, carrier, tracking, actor="staff:1:Ann", now=at or datetime.now(UTC))
+    return operations.parcel_shipped(
+        order, parcel, carrier, tracking, actor="staff:1:Ann", now=at or datetime.now(UTC)
+    )
 
 
 def arrived(order: Order, *, at: datetime | None = None) -> Order:
@@ -77,7 +93,9 @@ def filled(client: Client, address: str, **typed: str) -> dict[str, str]:
     """What the page's form would send, with what is typed into it."""
     page = html.fromstring(client.get(address).content)
     (form,) = page.xpath(f"//main//form[@action='{address}']")
-    sent: dict[str, str] = {name: value or "" for name, value in form.form_values() if name != "csrfmiddlewaretoken"}
+    sent: dict[str, str] = {
+        name: value or "" for name, value in form.form_values() if name != "csrfmiddlewaretoken"
+    }
     return sent | typed
 
 
@@ -113,7 +131,13 @@ def test_x70_each_parcel_stands_with_what_is_in_it_its_carrier_number_and_days()
     order = sent(packed(order), tracking="X9", carrier="Cargo <b>bike</b>")
     order = operations.parcel_delivered(order, "1", actor="system", now=datetime.now(UTC))
     answer = client.get(at("detail", order), headers=HTMX)
-    for words in ("Parcel 1 of 2", "Delivered on", "Parcel 2 of 2", "With Cargo <b>bike</b>.", "X9"):
+    for words in (
+        "Parcel 1 of 2",
+        "Delivered on",
+        "Parcel 2 of 2",
+        "With Cargo <b>bike</b>.",
+        "X9",
+    ):
         assert words in text(answer)
     assert b"<b>bike" not in answer.content  # S27
     assert "Still to be sent" not in text(answer)
@@ -187,23 +211,37 @@ def test_only_what_is_not_packed_is_taken_out() -> None:
     assert "It is packed and leaves us any moment" in text(answer)
 
 
-def test_a_page_from_before_it_was_packed_is_answered_by_what_has_happened(subtests: pytest.Subtests) -> None:
+def test_a_page_from_before_it_was_packed_is_answered_by_what_has_happened(
+    subtests: pytest.Subtests,
+) -> None:
     order = ordered(3)
     client, typed = opened(order), {"change": {"line_1": "1"}, "door": DOOR, "cancel": {}}
-    sent = {address: filled(client, address, **typed[name]) for name in typed if (address := at(name, order))}
+    sent = {
+        address: filled(client, address, **typed[name])
+        for name in typed
+        if (address := at(name, order))
+    }
     packed(order)
     for address, fields in sent.items():
         with subtests.test(address):
             answer = client.post(address, fields)
             assert answer.status_code == 409
-            for words in ("Something has happened in the meantime", "Packed,", "Nothing of what you sent was done."):
+            for words in (
+                "Something has happened in the meantime",
+                "Packed,",
+                "Nothing of what you sent was done.",
+            ):
                 assert words in text(answer)
             assert "It is packed and leaves us any moment" in text(answer)
             then = fresh(order)
-            assert (then.state, then.quantities, then.delivery_address.street) == ("confirmed", {1: 3}, "Torstraße 1")
+            assert (then.state, then.quantities, then.delivery_address.street) == (
+                "confirmed",
+                {1: 3},
+                "Torstraße 1",
+            )
 
 
-def test_a_page_from_before_another_change_keeps_what_was_chosen_and_counts_when_it_is_sent_again() -> None:
+def test_a_page_from_before_another_change_keeps_what_was_chosen() -> None:
     order = ordered(5)
     client, address = opened(order), at("change", order)
     typed = filled(client, address, line_1="2")
@@ -237,7 +275,12 @@ def test_x72_it_is_sent_to_another_door_in_the_same_country_before_it_is_packed(
     assert page.xpath("//input[@name='street']/@value") == ["Torstraße 1"]
     assert client.post(address, filled(client, address, **DOOR))["Location"] == at("detail", order)
     then = fresh(order)
-    assert then.delivery_address.lines == ("Ada Lovelace", "Lindenallee 5", "10117 Berlin", "Germany")
+    assert then.delivery_address.lines == (
+        "Ada Lovelace",
+        "Lindenallee 5",
+        "10117 Berlin",
+        "Germany",
+    )
     assert then.billing_address.street == "Torstraße 1"
     assert then.total == order.total
     assert "Lindenallee 5" in text(client.get(at("detail", order)))
@@ -253,7 +296,10 @@ def test_x60_a_door_that_is_none_is_told_and_kept(subtests: pytest.Subtests) -> 
         ({"street": ""}, "Enter street and number"),
         ({"postal_code": "1"}, "Enter a German postcode"),
         ({"country": "IE"}, "The country stays"),
-        ({"street": "Torstraße 1", "postal_code": "10115"}, "This is the address that it goes to already."),
+        (
+            {"street": "Torstraße 1", "postal_code": "10115"},
+            "This is the address that it goes to already.",
+        ),
     ):
         with subtests.test(typed=typed):
             answer = client.post(address, filled(client, address, **(DOOR | typed)))
@@ -270,7 +316,14 @@ def test_x72_what_has_arrived_is_sent_back_by_its_shopper_and_its_way_is_shown()
     order = arrived(ordered(2, 1))
     client, address = opened(order), at("send_back", order)
     assert "You can send things back until" in text(client.get(at("detail", order)))
-    typed = filled(client, address, line_1="1", line_2="0", reason="damaged", words="The handle\r\nis <b>off</b>")
+    typed = filled(
+        client,
+        address,
+        line_1="1",
+        line_2="0",
+        reason="damaged",
+        words="The handle\r\nis <b>off</b>",
+    )
     assert client.post(address, typed)["Location"] == at("detail", order)
     (back,) = fresh(order).returns
     assert (back.lines, back.reason, back.state) == (
@@ -288,14 +341,22 @@ def test_x72_what_has_arrived_is_sent_back_by_its_shopper_and_its_way_is_shown()
     assert "You want to send something back," in text(answer)
     now = datetime.now(UTC)
     operations.return_approved(fresh(order), "1", actor="staff:1:Ann", now=now)
-    slip = f"Put a slip with {order.number} / 1 into the parcel and send it to Stoa, 1 Example Street"
+    slip = (
+        f"Put a slip with {order.number} / 1 into the parcel and send it to Stoa, 1 Example Street"
+    )
     assert slip in text(client.get(at("detail", order)))
     operations.return_received(fresh(order), "1", {1: 0}, actor="staff:1:Ann", now=now)
     assert "You get your money back within a few days" in text(client.get(at("detail", order)))
     then = fresh(order)
     cup = queries.items(then)[0]
     operations.refund_decided(
-        then, cup.paid_for(1), {1: 1}, "Returned: 1 × Cup", actor="staff:1:Ann", now=now, return_id="1"
+        then,
+        cup.paid_for(1),
+        {1: 1},
+        "Returned: 1 × Cup",
+        actor="staff:1:Ann",
+        now=now,
+        return_id="1",
     )
     told = text(client.get(at("detail", order)))
     for words in ("Money sent back", "Given back", "Returned: 1 × Cup", "−€12.00"):
@@ -307,16 +368,22 @@ def test_x72_what_has_arrived_is_sent_back_by_its_shopper_and_its_way_is_shown()
 
 def test_a_return_that_is_refused_says_why() -> None:
     order = arrived(ordered(1))
-    order = operations.return_requested(fresh(order), {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC))
+    order = operations.return_requested(
+        fresh(order), {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC)
+    )
     client = opened(order)
     assert "on its way back already" in text(client.get(at("send_back", order)))
-    operations.return_rejected(order, "1", actor="staff:1:Ann", now=datetime.now(UTC), note="It was worn.")
+    operations.return_rejected(
+        order, "1", actor="staff:1:Ann", now=datetime.now(UTC), note="It was worn."
+    )
     page = text(client.get(at("detail", order)))
     assert "Not possible" in page
     assert "It was worn." in page
 
 
-def test_x59_x60_what_is_wrong_with_a_return_is_told_and_all_is_kept(subtests: pytest.Subtests) -> None:
+def test_x59_x60_what_is_wrong_with_a_return_is_told_and_all_is_kept(
+    subtests: pytest.Subtests,
+) -> None:
     order = arrived(ordered(2))
     client, address = opened(order), at("send_back", order)
     for name, typed, words in (
@@ -379,7 +446,14 @@ def test_s22_it_is_its_buyers_alone(subtests: pytest.Subtests) -> None:
 def test_s40_what_the_form_does_not_ask_for_changes_nothing() -> None:
     order = ordered(2)
     client, address = opened(order), at("change", order)
-    extra = {"total": "1", "refund": "99999", "line_7": "1", "state": "cancelled", "sums": "{}", "actor": "staff:1:Ann"}
+    extra = {
+        "total": "1",
+        "refund": "99999",
+        "line_7": "1",
+        "state": "cancelled",
+        "sums": "{}",
+        "actor": "staff:1:Ann",
+    }
     assert client.post(address, filled(client, address, line_1="1") | extra).status_code == 303
     then = fresh(order)
     assert (then.quantities, then.state, minor(then.refunded)) == ({1: 1}, "confirmed", 1200)

@@ -36,7 +36,9 @@ def placed(at: datetime) -> Order:
     product = make_product()
     make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     user = make_user()
-    return operations.order_placed(make_draft((product, 2), user_id=user.user_id, email=user.email), at)
+    return operations.order_placed(
+        make_draft((product, 2), user_id=user.user_id, email=user.email), at
+    )
 
 
 def numbers(order: Order) -> dict[str, int]:

@@ -58,14 +58,18 @@ class Case:
     """
 
     began: datetime = field(default_factory=now)
-    goods: tuple[Product, ...] = field(default_factory=lambda: in_order_of_holding(listed(), listed()))
+    goods: tuple[Product, ...] = field(
+        default_factory=lambda: in_order_of_holding(listed(), listed())
+    )
     code: str = field(default_factory=lambda: make_voucher(uses=5))
     email: str = field(default_factory=lambda: f"crash-{uuid4().hex}@example.com")
     draft: Draft = field(init=False)
 
     def __post_init__(self) -> None:
         for product in self.goods:
-            make_stock(2, cork=2, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+            make_stock(
+                2, cork=2, product_id=product.product_id, variant_id=product.variants[0].variant_id
+            )
         lines = zip(self.goods, (1, 3), strict=True)
         code = promotion(CODE, code_key(self.code))
         assert code
@@ -124,7 +128,9 @@ class Case:
             }
             order = operations.parcel_packed(order, place, lines, actor="staff", now=now())
         for parcel in order.parcels():
-            order = operations.parcel_shipped(order, parcel.parcel_id, tracking="T 1", actor="staff", now=now())
+            order = operations.parcel_shipped(
+                order, parcel.parcel_id, tracking="T 1", actor="staff", now=now()
+            )
         for parcel in order.parcels():
             order = operations.parcel_delivered(order, parcel.parcel_id, actor="staff", now=now())
         return order
@@ -135,11 +141,15 @@ class Case:
 
     def sent_back(self) -> Order:
         """Two of the three come back, one of them can be sold again, and both are refunded."""
-        order = operations.return_requested(self.order, {2: 2}, "too many", actor="shopper", now=now())
+        order = operations.return_requested(
+            self.order, {2: 2}, "too many", actor="shopper", now=now()
+        )
         order = operations.return_approved(order, "1", actor="staff", now=now())
         order = operations.return_received(order, "1", {2: 1}, actor="staff", now=now())
         amount = queries.items(order)[1].paid_for(2)
-        return operations.refund_decided(order, amount, {2: 2}, "return", actor="staff", now=now(), return_id="1")
+        return operations.refund_decided(
+            order, amount, {2: 2}, "return", actor="staff", now=now(), return_id="1"
+        )
 
     # ---- what is there afterwards
 
@@ -174,7 +184,9 @@ class Case:
 
     def _money_is_the_banks(self, order: Order) -> None:
         """What the order says of its money is what the bank says."""
-        at_the_bank = [bank_queries.payment(each.payment_id) for each in queries.attempts(order.order_id)]
+        at_the_bank = [
+            bank_queries.payment(each.payment_id) for each in queries.attempts(order.order_id)
+        ]
         taken = sum((row.captured or 0) - (row.refunded or 0) for row in at_the_bank if row)
         assert taken == int((order.captured - order.refunded).amount * 100)
         assert not any(row.state == "authorized" for row in at_the_bank if row)
@@ -199,14 +211,21 @@ JOURNEYS = {
     "not paid in time": Journey(Case.placed, Case.run_out, {UNPAID}, 35),
     "paid too late": Journey(Case.run_out_then_paid_for, Case.settled, {PAID}, 38, minutes=40),
     "given up": Journey(Case.placed, Case.cancelled, {UNPAID, "cancelled voided unfulfilled"}, 22),
-    "cancelled and refunded": Journey(Case.paid, Case.cancelled, {PAID, "cancelled refunded unfulfilled"}, 44),
+    "cancelled and refunded": Journey(
+        Case.paid, Case.cancelled, {PAID, "cancelled refunded unfulfilled"}, 44
+    ),
     "sent": Journey(
         Case.paid,
         Case.sent,
-        {f"confirmed paid {word}" for word in ("unfulfilled", "partially_shipped", "shipped", "delivered")},
+        {
+            f"confirmed paid {word}"
+            for word in ("unfulfilled", "partially_shipped", "shipped", "delivered")
+        },
         74,
     ),
-    "sent back": Journey(Case.paid_and_sent, Case.sent_back, {"confirmed paid delivered", BACK}, 52),
+    "sent back": Journey(
+        Case.paid_and_sent, Case.sent_back, {"confirmed paid delivered", BACK}, 52
+    ),
 }
 
 
@@ -214,7 +233,9 @@ def end_of(order: Order | None) -> str:
     return f"{order.state} {order.payment} {order.fulfilment}" if order else NOTHING
 
 
-def crashed(name: str, chosen: Callable[[Sequence[Write]], Sequence[Write]], told: Told | None = None) -> None:
+def crashed(
+    name: str, chosen: Callable[[Sequence[Write]], Sequence[Write]], told: Told | None = None
+) -> None:
     """Kill the process at the chosen writes of a journey, each time of an order of its own; in the end each is whole."""
     journey = JOURNEYS[name]
     ends, wrong, died = Counter[str](), list[str](), 0
@@ -245,7 +266,9 @@ def crashed(name: str, chosen: Callable[[Sequence[Write]], Sequence[Write]], tol
     assert len(writes) >= journey.writes, "they are not seen any more"
     # Now and then one waits for another and writes something more, or less, than the first time.
     assert died >= len(places) * 0.9
-    print(f"{name}: {len(writes)} writes, killed at {died} of {len(places)}, whole each time: {dict(ends)}")
+    print(
+        f"{name}: {len(writes)} writes, killed at {died} of {len(places)}, whole each time: {dict(ends)}"
+    )
 
 
 @pytest.mark.parametrize("half", [0, 1])
@@ -267,7 +290,9 @@ def test_killed_at_every_write(name: str, half: int, told: Told) -> None:
     crashed(name, lambda writes: writes[half::2], told)
 
 
-def pressed_again(chosen: Callable[[Sequence[Write]], Sequence[Write]], told: Told | None = None) -> None:
+def pressed_again(
+    chosen: Callable[[Sequence[Write]], Sequence[Write]], told: Told | None = None
+) -> None:
     """Kill the process at the chosen writes of a checkout, and let its shopper press again at once."""
     wrong: list[str] = []
     writes = writes_of(Case().placed)

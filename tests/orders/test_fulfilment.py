@@ -38,7 +38,9 @@ def fresh(order: Order) -> Order:
 def swept(order: Order) -> None:
     """Let the worker look at what was due for an order just now."""
     minutes = minutes_between(now() - timedelta(minutes=2), now() + timedelta(minutes=1))
-    jobs.orders_looked_after(minutes, now() + timedelta(minutes=4), Only("orders", thing=order.order_id))
+    jobs.orders_looked_after(
+        minutes, now() + timedelta(minutes=4), Only("orders", thing=order.order_id)
+    )
 
 
 def two_houses() -> tuple[Order, Any]:
@@ -56,7 +58,14 @@ def arrived(quantity: int = 3) -> Order:
     return order
 
 
-AFTERWARDS = ("settled", "stock_moved", "money_settled", "copies_written", "mails_written", "hint_dropped")
+AFTERWARDS = (
+    "settled",
+    "stock_moved",
+    "money_settled",
+    "copies_written",
+    "mails_written",
+    "hint_dropped",
+)
 
 
 # ---- Parcels
@@ -65,13 +74,19 @@ AFTERWARDS = ("settled", "stock_moved", "money_settled", "copies_written", "mail
 def test_units_leave_the_stock_parcel_by_parcel() -> None:
     order, variant_id = two_houses()
     houses = order.left_to_pack
-    assert sorted(units for lines in houses.values() for units in lines.values()) == [1, 4] or len(houses) == 2
+    assert (
+        sorted(units for lines in houses.values() for units in lines.values()) == [1, 4]
+        or len(houses) == 2
+    )
     first, second = houses
     order = operations.parcel_packed(order, first, houses[first], actor="Ann", now=now())
     order = operations.parcel_shipped(order, "1", "DHL", "JD 014", actor="Ann", now=now())
     done = audit(order.order_id)
     sent = sum(houses[first].values())
-    assert (stock_adds_up(variant_id)["shipped"], stock_adds_up(variant_id)["committed"]) == (sent, 5 - sent)
+    assert (stock_adds_up(variant_id)["shipped"], stock_adds_up(variant_id)["committed"]) == (
+        sent,
+        5 - sent,
+    )
     assert (done.column, done.parcels()[0].tracking) == ("partly_shipped", "JD 014")
     order = operations.parcel_packed(done, second, houses[second], actor="Ben", now=now())
     order = operations.parcel_shipped(order, "2", actor="Ben", now=now())
@@ -98,8 +113,14 @@ def test_killed_while_a_parcel_is_sent(subtests: pytest.Subtests) -> None:
         with subtests.test(name):
             order, variant_id = two_houses()
             house = next(iter(order.left_to_pack))
-            order = operations.parcel_packed(order, house, order.left_to_pack[house], actor="Ann", now=now())
-            killed_in(settling, name, partial(operations.parcel_shipped, order, "1", actor="Ann", now=now()))
+            order = operations.parcel_packed(
+                order, house, order.left_to_pack[house], actor="Ann", now=now()
+            )
+            killed_in(
+                settling,
+                name,
+                partial(operations.parcel_shipped, order, "1", actor="Ann", now=now()),
+            )
             swept(order)
             done = audit(order.order_id)
             assert done.fulfilment == "partially_shipped"
@@ -109,7 +130,9 @@ def test_killed_while_a_parcel_is_sent(subtests: pytest.Subtests) -> None:
 def test_killed_before_the_event_nothing_has_happened() -> None:
     order = make_order(quantity=2, paid=True)
     killed_in(
-        moving, "conditional_batch", lambda: operations.order_moved(order, Transition("packed", actor="A", at=now()))
+        moving,
+        "conditional_batch",
+        lambda: operations.order_moved(order, Transition("packed", actor="A", at=now())),
     )
     swept(order)
     assert audit(order.order_id) == order
@@ -145,7 +168,11 @@ def test_fewer_of_a_line_gives_units_and_money_back() -> None:
     assert stock_adds_up(variant_id)["committed"] == 2
     assert stock_adds_up(variant_id)["available"] == 5
     assert (done.total, done.item_count) == (before - Money(30, "EUR"), 2)
-    assert (done.captured, done.refunded, done.payment) == (before, Money(30, "EUR"), "partially_refunded")
+    assert (done.captured, done.refunded, done.payment) == (
+        before,
+        Money(30, "EUR"),
+        "partially_refunded",
+    )
     assert [event.kind for event in done.events][:3] == ["refunded", "refund_owed", "changed"]
     assert done.user_id
     (mine,) = queries.orders_of(done.user_id, [done.placed_at.year])[done.placed_at.year]
@@ -159,11 +186,18 @@ def test_killed_while_an_order_is_changed(subtests: pytest.Subtests) -> None:
     for name in AFTERWARDS:
         with subtests.test(name):
             order, variant_id = two_houses()
-            killed_in(settling, name, partial(operations.order_changed, order, {1: 4}, actor="shopper", now=now()))
+            killed_in(
+                settling,
+                name,
+                partial(operations.order_changed, order, {1: 4}, actor="shopper", now=now()),
+            )
             swept(order)
             done = audit(order.order_id)
             assert (done.item_count, done.refunded) == (4, Money(10, "EUR"))
-            assert (numbers_of(variant_id)["committed"], numbers_of(variant_id)["available"]) == (4, 3)
+            assert (numbers_of(variant_id)["committed"], numbers_of(variant_id)["available"]) == (
+                4,
+                3,
+            )
 
 
 def test_another_address_is_the_orders_and_its_copies() -> None:
@@ -171,7 +205,11 @@ def test_another_address_is_the_orders_and_its_copies() -> None:
     there = replace(order.delivery_address, name="Bea Byron", street="Hof 2")
     order = operations.order_changed(order, {}, there, actor="shopper", now=now())
     done = audit(order.order_id)
-    assert (done.delivery_address, done.name, done.billing_address.name) == (there, "Bea Byron", "Ada Lovelace")
+    assert (done.delivery_address, done.name, done.billing_address.name) == (
+        there,
+        "Bea Byron",
+        "Ada Lovelace",
+    )
 
 
 def test_of_a_change_and_a_packing_at_once_one_wins() -> None:
@@ -195,7 +233,9 @@ def test_of_a_change_and_a_packing_at_once_one_wins() -> None:
         came = {future.result() for future in (pool.submit(change, 0), pool.submit(pack, 0))}
     assert "lost" in came
     done = audit(order.order_id)
-    assert stock_adds_up(variant_id)["committed"] == (1 if "changed" in came else 5) == done.item_count
+    assert (
+        stock_adds_up(variant_id)["committed"] == (1 if "changed" in came else 5) == done.item_count
+    )
 
 
 # ---- Returns and refunds
@@ -212,9 +252,15 @@ def test_a_return_from_the_wish_to_the_money() -> None:
         operations.settled(order.order_id, now())
     assert (stock_adds_up(variant_id)["shipped"], stock_adds_up(variant_id)["available"]) == (2, 8)
     paid = queries.items(order)[0].paid_for(2)
-    order = operations.refund_decided(order, paid, {1: 2}, "It is back", actor="Ann", now=now(), return_id="1")
+    order = operations.refund_decided(
+        order, paid, {1: 2}, "It is back", actor="Ann", now=now(), return_id="1"
+    )
     done = audit(order.order_id)
-    assert (done.returns[0].state, done.column, done.refunded) == ("refunded", "done", Money(20, "EUR"))
+    assert (done.returns[0].state, done.column, done.refunded) == (
+        "refunded",
+        "done",
+        Money(20, "EUR"),
+    )
     with pytest.raises(MoveRefused):
         operations.return_requested(done, {1: 2}, "", actor="shopper", now=now())
 
@@ -222,7 +268,9 @@ def test_a_return_from_the_wish_to_the_money() -> None:
 def test_what_arrived_too_long_ago_is_not_taken_back() -> None:
     order = arrived(1)
     with pytest.raises(MoveRefused):
-        operations.return_requested(order, {1: 1}, "", actor="shopper", now=now() + timedelta(days=31))
+        operations.return_requested(
+            order, {1: 1}, "", actor="shopper", now=now() + timedelta(days=31)
+        )
 
 
 def test_killed_while_a_return_is_received(subtests: pytest.Subtests) -> None:
@@ -232,10 +280,17 @@ def test_killed_while_a_return_is_received(subtests: pytest.Subtests) -> None:
             variant_id = queries.items(order)[0].variant_id
             order = operations.return_requested(order, {1: 2}, "", actor="shopper", now=now())
             order = operations.return_approved(order, "1", actor="Ann", now=now())
-            killed_in(module, name, partial(operations.return_received, order, "1", {1: 2}, actor="Ann", now=now()))
+            killed_in(
+                module,
+                name,
+                partial(operations.return_received, order, "1", {1: 2}, actor="Ann", now=now()),
+            )
             swept(order)
             assert audit(order.order_id).returns[0].state == "received"
-            assert (numbers_of(variant_id)["shipped"], numbers_of(variant_id)["available"]) == (1, 9)
+            assert (numbers_of(variant_id)["shipped"], numbers_of(variant_id)["available"]) == (
+                1,
+                9,
+            )
 
 
 def test_never_more_goes_back_than_was_taken_however_many_decide_at_once() -> None:
@@ -257,7 +312,9 @@ def test_never_more_goes_back_than_was_taken_however_many_decide_at_once() -> No
         assert sum(pool.map(refund, ["Ann", "Ben", "Cem"])) == 1
     done = audit(order.order_id)
     assert (done.refunded, done.payment) == (half, "partially_refunded")
-    operations.refund_decided(done, balance.refundable(done), {}, "All of it", actor="Ann", now=now())
+    operations.refund_decided(
+        done, balance.refundable(done), {}, "All of it", actor="Ann", now=now()
+    )
     assert audit(order.order_id).payment == "refunded"
 
 
@@ -266,7 +323,9 @@ def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
     for times, name in enumerate(AFTERWARDS, 1):
         with subtests.test(name):
             order = fresh(order)
-            refund = partial(operations.refund_decided, order, amount, {}, "Scratched", actor="Ann", now=now())
+            refund = partial(
+                operations.refund_decided, order, amount, {}, "Scratched", actor="Ann", now=now()
+            )
             killed_in(settling, name, refund)
             swept(order)
             assert audit(order.order_id).refunded == amount * times
@@ -308,7 +367,9 @@ def _ticket(order: Order) -> Ticket:
 
 def test_an_erased_order_tells_no_address_no_reason_and_no_number_at_the_carrier() -> None:
     order = make_order(quantity=2, paid=True)
-    order = operations.order_changed(order, {}, replace(AT_HOME, street="Secret Lane 9"), actor="shopper", now=now())
+    order = operations.order_changed(
+        order, {}, replace(AT_HOME, street="Secret Lane 9"), actor="shopper", now=now()
+    )
     order = operations.order_moved(order, Transition("packed", actor="Ann", at=now()))
     order = operations.parcel_shipped(order, "1", "DHL", "TRACKME", actor="Ann", now=now())
     order = operations.order_moved(order, Transition("delivered", actor="Ann", at=now()))

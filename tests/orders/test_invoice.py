@@ -19,11 +19,33 @@ from orders.links import track_token
 from orders.queries import Event
 from pricing.money import money
 from pricing.quotes import Discount
-from tests.factories import make_draft, make_order, make_payment, make_product, make_stock, make_user
+from tests.factories import (
+    make_draft,
+    make_order,
+    make_payment,
+    make_product,
+    make_stock,
+    make_user,
+)
 
 # German, Polish, Greek, Russian; then what the typeface has no letters for, and what a Mac writes an umlaut with.
-NAMES = ["Jörg Müller-Weiß", "Zażółć Gęślą", "Ὀδυσσεὺς Ελύτης", "Фёдор Достоевский", "Łukasz “O’Neill”"]
-UNWRITABLE = ["東京 太郎", "😀 🏳️‍🌈", "\u202eevil", "a\x00b\x1b[31m", "مرحبا", "ﬁne ½", "Z̷̧a̸l̶g̵o", "\U000e0041"]
+NAMES = [
+    "Jörg Müller-Weiß",
+    "Zażółć Gęślą",
+    "Ὀδυσσεὺς Ελύτης",
+    "Фёдор Достоевский",
+    "Łukasz “O’Neill”",
+]
+UNWRITABLE = [
+    "東京 太郎",
+    "😀 🏳️‍🌈",
+    "\u202eevil",
+    "a\x00b\x1b[31m",
+    "مرحبا",
+    "ﬁne ½",
+    "Z̷̧a̸l̶g̵o",
+    "\U000e0041",
+]
 
 
 def pages(pdf: bytes) -> list[str]:
@@ -39,10 +61,15 @@ def opened(order: Order) -> Client:
 
 
 def test_it_names_seller_buyer_goods_tax_and_payment() -> None:
-    cups, plate = make_product("Größe Tasse", price="12.50"), make_product("Book", price="9.00", tax_class="reduced")
+    cups, plate = (
+        make_product("Größe Tasse", price="12.50"),
+        make_product("Book", price="9.00", tax_class="reduced"),
+    )
     for product in (cups, plate):
         make_stock(9, product_id=product.product_id, variant_id=product.variants[0].variant_id)
-    order = make_payment(operations.order_placed(make_draft((cups, 3), (plate, 1)), datetime.now(UTC)))
+    order = make_payment(
+        operations.order_placed(make_draft((cups, 3), (plate, 1)), datetime.now(UTC))
+    )
     answer = opened(order).get(reverse("orders:invoice", args=[order.number]))
     assert answer["Content-Type"] == "application/pdf"
     assert answer["Content-Disposition"] == f'attachment; filename="invoice-{order.number}.pdf"'
@@ -94,7 +121,9 @@ def test_a_letter_that_cannot_be_written_is_no_error(
             caplog.clear()
             address = Address(name, "Torstraße 1", "10115", "Berlin", "DE")
             items = [replace(item, name=name, options={"Colour": name}) for item in lines]
-            assert "Torstraße 1" in "".join(pages(invoice(replace(order, billing_address=address), items)))
+            assert "Torstraße 1" in "".join(
+                pages(invoice(replace(order, billing_address=address), items))
+            )
             assert caplog.text == ""  # S48
 
 
@@ -115,12 +144,19 @@ def test_discounts_and_what_was_given_back_stand_in_it() -> None:
         refunded=money(1200, "EUR"),
         events=(
             happened("refunded", refund="a", amount=1200),
-            happened("refund_owed", refund="a", amount=1200, lines={"1": 1}, reason="Returned: 1 × Mug"),
+            happened(
+                "refund_owed", refund="a", amount=1200, lines={"1": 1}, reason="Returned: 1 × Mug"
+            ),
             *order.events,
         ),
     )
     told = pages(invoice(order, queries.items(order)))[0]
-    for words in ("Spring: 2 euro off -€2.00", "Given back: €12.00.", f"{order.number}-1", "Returned: 1 × Mug -€12.00"):
+    for words in (
+        "Spring: 2 euro off -€2.00",
+        "Given back: €12.00.",
+        f"{order.number}-1",
+        "Returned: 1 × Mug -€12.00",
+    ):
         assert words in told
 
 
@@ -128,13 +164,18 @@ def test_a_long_one_goes_on_over_pages_with_its_headings_and_is_the_same_each_ti
     order = make_order(paid=True)
     (item,) = queries.items(order)
     many = [
-        replace(item, line_number=n, sku=f"SKU-{n:04}", name=f"A thing {'with a long name ' * 9}{n}") for n in range(60)
+        replace(
+            item, line_number=n, sku=f"SKU-{n:04}", name=f"A thing {'with a long name ' * 9}{n}"
+        )
+        for n in range(60)
     ]
     made = invoice(order, many)
     told = pages(made)
     assert len(told) > 3
     assert all("Goods Tax Each Sum" in page for page in told[:-1])
-    assert all(f"{order.number} · {place} / {len(told)}" in page for place, page in enumerate(told, 1))
+    assert all(
+        f"{order.number} · {place} / {len(told)}" in page for place, page in enumerate(told, 1)
+    )
     assert all(f"SKU-{n:04}" in "".join(told) for n in range(60))
     assert invoice(order, many) == made
 

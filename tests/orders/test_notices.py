@@ -64,12 +64,17 @@ def fresh(order: Order) -> Order:
     return found
 
 
-def post(shop: str, body: bytes, signature: str = "", gateway: str = "testbank", **headers: str) -> int:
+def post(
+    shop: str, body: bytes, signature: str = "", gateway: str = "testbank", **headers: str
+) -> int:
     """Post a notice byte for byte; return the status."""
     connection = HTTPConnection(urlsplit(shop).netloc, timeout=20)
     sent = {"Content-Type": "application/json", "X-Signature": signature} | headers
     connection.request(
-        "POST", f"/payments/{gateway}/notice/", body, {name: value for name, value in sent.items() if value}
+        "POST",
+        f"/payments/{gateway}/notice/",
+        body,
+        {name: value for name, value in sent.items() if value},
     )
     status = connection.getresponse().status
     connection.close()
@@ -91,7 +96,9 @@ def sent(payment_id: UUID, at: datetime | None = None) -> int:
         return [row for row in told(minutes) if str(payment_id) in row.body]
 
     with patch.object(books, "notices", about):
-        return jobs.notices_sent(minutes_between(now() - timedelta(minutes=1), at + timedelta(minutes=1)), at)
+        return jobs.notices_sent(
+            minutes_between(now() - timedelta(minutes=1), at + timedelta(minutes=1)), at
+        )
 
 
 def paid_with(card: str, shop: str, order: Order | None = None) -> tuple[Order, UUID]:
@@ -201,7 +208,10 @@ def test_an_hour_late_with_the_goods_gone_nothing_is_charged(shop: str) -> None:
     done = audit(order.order_id)
     assert (done.state, done.payment) == ("expired", "voided")
     told = [event.told for event in done.history]
-    assert told[:2] == ["Your payment was let go, nothing was charged", "Your payment came too late"]
+    assert told[:2] == [
+        "Your payment was let go, nothing was charged",
+        "Your payment came too late",
+    ]
     assert stock_adds_up(item.variant_id)["available"] == 1
 
 
@@ -214,7 +224,14 @@ def test_s46_a_notice_counts_only_as_the_bank_has_signed_it(shop: str) -> None:
     for forged in (body + b" ", body.replace(b": ", b":"), body[:-1], b"", b"\xff"):
         assert post(shop, forged, signature) == 403
     moment = signature.partition(".")[0]
-    for nonsense in ("", ".", "1.x", f"{moment}.", f"{moment}.é".encode().decode("latin-1"), signature[:-1] + "x"):
+    for nonsense in (
+        "",
+        ".",
+        "1.x",
+        f"{moment}.",
+        f"{moment}.é".encode().decode("latin-1"),
+        signature[:-1] + "x",
+    ):
         assert post(shop, body, nonsense) == 403
     assert fresh(order).state == "pending_payment"
     # It is signed again, byte for byte as it is: what it says is read after that.
@@ -224,18 +241,23 @@ def test_s46_a_notice_counts_only_as_the_bank_has_signed_it(shop: str) -> None:
 
 SWAPS = {
     "amount": conditional(
-        "test", "UPDATE testbank_payments SET amount = :value WHERE payment_id = :payment_id IF EXISTS"
+        "test",
+        "UPDATE testbank_payments SET amount = :value WHERE payment_id = :payment_id IF EXISTS",
     ),
     "currency": conditional(
-        "test", "UPDATE testbank_payments SET currency = :value WHERE payment_id = :payment_id IF EXISTS"
+        "test",
+        "UPDATE testbank_payments SET currency = :value WHERE payment_id = :payment_id IF EXISTS",
     ),
     "reference": conditional(
-        "test", "UPDATE testbank_payments SET reference = :value WHERE payment_id = :payment_id IF EXISTS"
+        "test",
+        "UPDATE testbank_payments SET reference = :value WHERE payment_id = :payment_id IF EXISTS",
     ),
 }
 
 
-def test_s46_amount_currency_and_order_are_held_to_the_banks_own_word(shop: str, subtests: pytest.Subtests) -> None:
+def test_s46_amount_currency_and_order_are_held_to_the_banks_own_word(
+    shop: str, subtests: pytest.Subtests
+) -> None:
     # The notice is the bank's, and says what it should; the bank's books say something else.
     for column, value in (("amount", 1), ("currency", "USD"), ("reference", "OTHR-0000")):
         with subtests.test(column):
@@ -250,7 +272,9 @@ def test_s46_amount_currency_and_order_are_held_to_the_banks_own_word(shop: str,
             assert left.state == "voided"
 
 
-def test_s47_replayed_old_wrong_and_swapped_notices_are_refused(shop: str, asked: list[str]) -> None:
+def test_s47_replayed_old_wrong_and_swapped_notices_are_refused(
+    shop: str, asked: list[str]
+) -> None:
     mine, payment_id = paid_with(cards.APPROVED, shop)
     other, theirs = paid_with(cards.SILENT, shop)
     for age in (301, 3600, -301):
@@ -302,12 +326,16 @@ def test_the_same_notice_from_all_sides_is_followed_once(shop: str, asked: list[
 def test_different_notices_at_once_confirm_it_once(shop: str) -> None:
     order, payment_id = paid_with(cards.APPROVED, shop)
     with ThreadPoolExecutor(6) as pool:
-        answers = list(pool.map(lambda _: post(shop, *notice_of(payment_id, order.number)), range(6)))
+        answers = list(
+            pool.map(lambda _: post(shop, *notice_of(payment_id, order.number)), range(6))
+        )
     assert answers == [204] * 6
     assert [event.kind for event in audit(order.order_id).events].count("authorized") == 1
 
 
-def test_what_could_not_be_followed_may_come_again(shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_could_not_be_followed_may_come_again(
+    shop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     order, payment_id = paid_with(cards.APPROVED, shop)
     body, signature = notice_of(payment_id, order.number)
 
@@ -322,10 +350,12 @@ def test_what_could_not_be_followed_may_come_again(shop: str, monkeypatch: pytes
 
 
 CLAIM = read(
-    "test", "SELECT TTL(follower) AS left FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id"
+    "test",
+    "SELECT TTL(follower) AS left FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id",
 )
 CLAIM_OVER = conditional(
-    "test", "DELETE FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id IF EXISTS"
+    "test",
+    "DELETE FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id IF EXISTS",
 )
 
 

@@ -71,7 +71,9 @@ def swept(order_id: UUID, minutes: int) -> None:
 def holds_swept(order_id: UUID) -> None:
     """Let the worker look at an order's holds alone, when they have run out."""
     share = Only("holds", thing=order_id)
-    jobs.holds_looked_after(minutes_between(now(), now() + timedelta(minutes=12)), now() + timedelta(minutes=13), share)
+    jobs.holds_looked_after(
+        minutes_between(now(), now() + timedelta(minutes=12)), now() + timedelta(minutes=13), share
+    )
 
 
 def at_the_bank(payment_id: UUID) -> str:
@@ -168,7 +170,9 @@ def test_a_claim_that_ran_out_places_nothing(monkeypatch: pytest.MonkeyPatch) ->
     assert queries.order(draft.order_id) is None
 
 
-def test_who_was_held_up_after_the_claim_holds_nothing_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_was_held_up_after_the_claim_holds_nothing_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     product = goods(5)
     monkeypatch.setattr(placing, "WORK_SECONDS", -1)
     draft = make_draft((product, 1))
@@ -208,9 +212,17 @@ def test_killed_while_placing(subtests: pytest.Subtests) -> None:
                 audit(make_payment(order).order_id)
                 continue
             # The claim is over after half a minute; then the units go back, and nothing can come of that checkout.
-            placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id))
+            placing.UNCLAIM.apply(
+                if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
+            )
             swept(draft.order_id, 12)
-            assert stock_adds_up(variant_id) == {"received": 5, "available": 5, "held": 0, "committed": 0, "shipped": 0}
+            assert stock_adds_up(variant_id) == {
+                "received": 5,
+                "available": 5,
+                "held": 0,
+                "committed": 0,
+                "shipped": 0,
+            }
             assert not queries.ITEMS.all(order_id=draft.order_id)
 
 
@@ -225,7 +237,9 @@ def test_killed_while_placing_and_sent_again(subtests: pytest.Subtests) -> None:
         draft = make_draft((product, 2))
         with subtests.test(name):
             killed_in(module, name, partial(operations.order_placed, draft, now()))
-            placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id))
+            placing.UNCLAIM.apply(
+                if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
+            )
             # The last two units are held by the shopper's own first try.
             order = operations.order_placed(draft, now())
             audit(order.order_id)
@@ -236,8 +250,12 @@ def test_a_checkout_that_was_given_up_becomes_no_order() -> None:
     product = goods(5)
     draft = make_draft((product, 2))
     killed_in(placing, "number_claimed", lambda: operations.order_placed(draft, now()))
-    assert not operations.checkout_abandoned(draft.order_id), "while somebody places it, it is not given up"
-    placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id))
+    assert not operations.checkout_abandoned(draft.order_id), (
+        "while somebody places it, it is not given up"
+    )
+    placing.UNCLAIM.apply(
+        if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
+    )
     assert operations.checkout_abandoned(draft.order_id)
     with pytest.raises(CheckoutGivenUp):
         operations.order_placed(draft, now())
@@ -283,8 +301,12 @@ def test_a_payment_confirms_the_order_and_empties_the_cart_of_what_was_bought() 
     carts.line_added(owner_id, product, variant, 2, uuid4(), now())
     cart = cart_queries.cart_of(owner_id)
     assert cart
-    order = operations.order_placed(make_draft((product, 2), owner_id=owner_id, cart_id=cart.cart_id), now())
-    carts.line_added(owner_id, product, variant, 1, uuid4(), now())  # in another tab, while paying (S38)
+    order = operations.order_placed(
+        make_draft((product, 2), owner_id=owner_id, cart_id=cart.cart_id), now()
+    )
+    carts.line_added(
+        owner_id, product, variant, 1, uuid4(), now()
+    )  # in another tab, while paying (S38)
     paid = make_payment(order)
     for _ in range(2):
         operations.settled(order.order_id, now())
@@ -310,7 +332,10 @@ def test_declined_then_paid() -> None:
     audit(order.order_id)
     paid = make_payment(declined)
     assert (audit(order.order_id).word, paid.column) == ("Confirmed", "to_pack")
-    assert [attempt.state for attempt in queries.attempts(order.order_id)] == ["declined", "captured"]
+    assert [attempt.state for attempt in queries.attempts(order.order_id)] == [
+        "declined",
+        "captured",
+    ]
 
 
 def test_a_late_answer_leaves_the_order_waiting_until_it_is_there() -> None:
@@ -332,13 +357,21 @@ def test_a_bank_that_never_answers_costs_the_order_and_nothing_else() -> None:
     assert make_payment(order, bank.SILENT).word == "Waiting for payment"
     swept(order.order_id, 12)
     assert audit(order.order_id).word == "Not paid in time"
-    assert stock_adds_up(variant_id) == {"received": 5, "available": 5, "held": 0, "committed": 0, "shipped": 0}
+    assert stock_adds_up(variant_id) == {
+        "received": 5,
+        "available": 5,
+        "held": 0,
+        "committed": 0,
+        "shipped": 0,
+    }
 
 
 def test_two_presses_at_once_open_one_payment() -> None:
     order = make_order()
     with ThreadPoolExecutor(4) as pool:
-        started = list(pool.map(lambda _: operations.payment_started(order, ORIGIN, now()), range(4)))
+        started = list(
+            pool.map(lambda _: operations.payment_started(order, ORIGIN, now()), range(4))
+        )
     assert len({each.payment_id for each in started}) == 1
     assert len(queries.attempts(order.order_id)) == 1
 
@@ -348,7 +381,12 @@ def test_everybody_asks_at_once_and_it_is_paid_once() -> None:
     started = operations.payment_started(order, ORIGIN, now())
     bank.card_given(started.payment_id, bank.APPROVED, now())
     with ThreadPoolExecutor(5) as pool:
-        list(pool.map(lambda _: operations.payment_settled(order.order_id, started.payment_id, now()), range(5)))
+        list(
+            pool.map(
+                lambda _: operations.payment_settled(order.order_id, started.payment_id, now()),
+                range(5),
+            )
+        )
     assert [event.kind for event in audit(order.order_id).events].count("captured") == 1
 
 
@@ -357,7 +395,8 @@ def test_a_payment_over_another_sum_does_not_count(caplog: pytest.LogCaptureFixt
     started = operations.payment_started(order, ORIGIN, now())
     bank.card_given(started.payment_id, bank.APPROVED, now())
     cheap = conditional(
-        "test", "UPDATE testbank_payments SET amount = 1 WHERE payment_id = :payment_id IF state = 'authorized'"
+        "test",
+        "UPDATE testbank_payments SET amount = 1 WHERE payment_id = :payment_id IF state = 'authorized'",
     )
     assert cheap.apply(if_lost=RAISE_UNKNOWN, payment_id=started.payment_id)
     with caplog.at_level(logging.ERROR):
@@ -409,7 +448,13 @@ def test_an_unpaid_order_expires_and_gives_its_units_back_once() -> None:
     for _ in range(2):
         swept(order.order_id, 12)
     assert audit(order.order_id).word == "Not paid in time"
-    assert stock_adds_up(variant_id) == {"received": 5, "available": 5, "held": 0, "committed": 0, "shipped": 0}
+    assert stock_adds_up(variant_id) == {
+        "received": 5,
+        "available": 5,
+        "held": 0,
+        "committed": 0,
+        "shipped": 0,
+    }
 
 
 def test_a_paid_order_survives_the_end_of_its_hold() -> None:
@@ -480,12 +525,20 @@ def test_only_one_takes_the_units_of_a_late_payment() -> None:
     assert stock_adds_up(queries.items(order)[0].variant_id)["held"] == 0
     operations.holding_unclaimed(order, claim)
     with ThreadPoolExecutor(3) as pool:
-        list(pool.map(lambda _: operations.payment_settled(order.order_id, payment_id, now()), range(3)))
+        list(
+            pool.map(
+                lambda _: operations.payment_settled(order.order_id, payment_id, now()), range(3)
+            )
+        )
     assert audit(order.order_id).word == "Confirmed"
 
 
 def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> None:
-    for module, name in ((paying, "order_moved"), (settling, "money_settled"), (refunding, "attempt_ended")):
+    for module, name in (
+        (paying, "order_moved"),
+        (settling, "money_settled"),
+        (refunding, "attempt_ended"),
+    ):
         with subtests.test(name):
             order = make_order(quantity=1, stock=1)
             payment_id = expired_and_paid(order)
@@ -541,7 +594,9 @@ def test_of_two_at_once_one_wins_and_the_other_is_told_who() -> None:
 
     def move(who: str) -> str:
         try:
-            operations.order_moved(order, Transition("held" if who == "Ann" else "packed", actor=who, at=now()))
+            operations.order_moved(
+                order, Transition("held" if who == "Ann" else "packed", actor=who, at=now())
+            )
         except StaleOrder as stale:
             lost.append((who, stale))
             return "lost"
@@ -559,7 +614,9 @@ def test_of_two_at_once_one_wins_and_the_other_is_told_who() -> None:
 def test_a_cancelled_order_gives_back_the_units_and_the_money() -> None:
     order = make_order(quantity=2, stock=5, paid=True)
     assert order.payment_id
-    operations.order_moved(order, Transition("cancelled", actor="Ann", at=now(), note="Changed their mind"))
+    operations.order_moved(
+        order, Transition("cancelled", actor="Ann", at=now(), note="Changed their mind")
+    )
     done = audit(order.order_id)
     assert done.word == "Cancelled and refunded"
     assert at_the_bank(order.payment_id) == "refunded"
@@ -569,7 +626,9 @@ def test_a_cancelled_order_gives_back_the_units_and_the_money() -> None:
 def test_killed_while_cancelling(subtests: pytest.Subtests) -> None:
     for name in ("stock_moved", "money_settled", "copies_written"):
         order = make_order(quantity=2, stock=5, paid=True)
-        cancel = partial(operations.order_moved, order, Transition("cancelled", actor="Ann", at=now()))
+        cancel = partial(
+            operations.order_moved, order, Transition("cancelled", actor="Ann", at=now())
+        )
         with subtests.test(name):
             killed_in(settling, name, cancel)
             swept(order.order_id, 3)
@@ -589,13 +648,16 @@ def test_two_at_once_may_return_the_money(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(TestBank, "refund", refund_twice)
     assert (
-        operations.order_moved(order, Transition("cancelled", actor="Ann", at=now())).word == "Cancelled and refunded"
+        operations.order_moved(order, Transition("cancelled", actor="Ann", at=now())).word
+        == "Cancelled and refunded"
     )
     assert raced
     assert [event.kind for event in audit(order.order_id).events].count("refunded") == 1
 
 
-def test_with_the_bank_away_the_rest_is_done_and_the_money_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_the_bank_away_the_rest_is_done_and_the_money_follows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     order = make_order(quantity=2, stock=5, paid=True)
 
     def away(*_: Any) -> None:
@@ -612,12 +674,16 @@ def test_with_the_bank_away_the_rest_is_done_and_the_money_follows(monkeypatch: 
     assert audit(order.order_id).word == "Cancelled and refunded"
 
 
-def test_with_another_bank_than_it_was_paid_at_all_but_the_money_is_done(subtests: pytest.Subtests) -> None:
+def test_with_another_bank_than_it_was_paid_at_all_but_the_money_is_done(
+    subtests: pytest.Subtests,
+) -> None:
     for gone in (LookupError("no such payment"), ValueError("nothing was taken"), NoGateway()):
         with subtests.test(gone=gone):
             order = make_order(quantity=2, stock=5, paid=True)
             with patch.object(TestBank, "refund", side_effect=gone):
-                operations.order_moved(order, Transition("cancelled", actor="Ann", at=now()), settle=False)
+                operations.order_moved(
+                    order, Transition("cancelled", actor="Ann", at=now()), settle=False
+                )
                 with pytest.raises(GatewayAway):
                     operations.settled(order.order_id, now())
             assert audit(order.order_id).word == "Cancelled", "its copies and its stock are right"
@@ -655,7 +721,9 @@ def test_a_bank_that_only_does_not_answer_ends_no_order(monkeypatch: pytest.Monk
     assert fresh(order).state == "pending_payment"
 
 
-def test_what_needs_no_bank_is_done_while_a_payment_cannot_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_needs_no_bank_is_done_while_a_payment_cannot_be_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     order = make_order()
     operations.payment_started(order, ORIGIN, now())
     done: list[UUID] = []
@@ -687,7 +755,9 @@ def test_a_note_makes_nobody_stale() -> None:
 
 def test_events_stand_in_order_whatever_the_clock_says() -> None:
     order = make_order(paid=True)
-    order = operations.order_moved(order, Transition("packed", actor="Ann", at=order.placed_at - timedelta(hours=1)))
+    order = operations.order_moved(
+        order, Transition("packed", actor="Ann", at=order.placed_at - timedelta(hours=1))
+    )
     assert order.events[0].kind == "packed"
 
 
@@ -750,7 +820,9 @@ def test_the_jobs_remember_how_far_they_came(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(jobs, "FIRST_LOOK_BACK", timedelta(minutes=20))
     order = make_order()
     moment = now()
-    orders, holds = (Only(f"{name} {order.order_id}", thing=order.order_id) for name in ("orders", "holds"))
+    orders, holds = (
+        Only(f"{name} {order.order_id}", thing=order.order_id) for name in ("orders", "holds")
+    )
     with lease(orders.job), lease(holds.job):
         jobs.settle(moment, orders)
         jobs.expire(moment, holds)
@@ -760,7 +832,9 @@ def test_the_jobs_remember_how_far_they_came(monkeypatch: pytest.MonkeyPatch) ->
     assert jobs.tidy(moment) is not None
 
 
-def test_one_order_that_fails_does_not_keep_others_from_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_order_that_fails_does_not_keep_others_from_their_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     broken, other = make_order(), make_order()
     made = [operations.hint_written(order.order_id) for order in (broken, other)]
     seen = []
@@ -776,7 +850,11 @@ def test_one_order_that_fails_does_not_keep_others_from_their_turn(monkeypatch: 
     ours = AnyOf("orders", things=frozenset({broken.order_id, other.order_id}))
     assert not jobs.orders_looked_after([made[0].minute, made[1].minute], at, ours)
     assert {broken.order_id, other.order_id} == set(seen)
-    remaining = {order_id for ids in queries.to_settle([made[0].minute, made[1].minute]).values() for order_id in ids}
+    remaining = {
+        order_id
+        for ids in queries.to_settle([made[0].minute, made[1].minute]).values()
+        for order_id in ids
+    }
     assert not {broken.order_id, other.order_id} & remaining
     later = minute_of(at + jobs.AGAIN)
     assert broken.order_id in queries.to_settle([later])[later]
@@ -797,7 +875,9 @@ def test_hints_of_the_last_minute_are_left_alone() -> None:
 
 
 def test_the_holds_of_an_order_are_settled_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    order = make_payment(operations.order_placed(make_draft(*[(goods(2), 1) for _ in range(4)]), now()))
+    order = make_payment(
+        operations.order_placed(make_draft(*[(goods(2), 1) for _ in range(4)]), now())
+    )
     settled = []
 
     def settle(order_id: UUID, at: datetime) -> None:
@@ -812,10 +892,14 @@ def test_what_a_try_has_left_over_goes_back_when_the_order_expires() -> None:
     first, second = goods(5), goods(5)
     draft = make_draft((first, 2))
     killed_in(placing, "number_claimed", lambda: operations.order_placed(draft, now()))
-    placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id))
+    placing.UNCLAIM.apply(
+        if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
+    )
     # The same checkout with its lines in another order: these are other holds.
     again = make_draft((second, 1), (first, 2))
-    order = operations.order_placed(placing.Draft(**{**vars(again), "order_id": draft.order_id}), now())
+    order = operations.order_placed(
+        placing.Draft(**{**vars(again), "order_id": draft.order_id}), now()
+    )
     swept(order.order_id, 12)
     assert fresh(order).word == "Not paid in time"
     for product in (first, second):
@@ -874,14 +958,18 @@ def test_an_address_is_kept_as_it_was() -> None:
     assert order.delivery_address == Address("Ada Lovelace", "Torstraße 1", "10115", "Berlin", "DE")
 
 
-def test_an_order_that_ends_while_an_answer_is_lost_is_not_said_to_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_order_that_ends_while_an_answer_is_lost_is_not_said_to_be_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     order = operations.order_placed(make_draft((goods(1), 1)), now() - timedelta(minutes=5))
     flaky, pauses = AnswerLost(sessions.session()), []
 
     def cancelled(pause: float) -> None:
         pauses.append(pause)
         if len(pauses) == 1:
-            operations.order_moved(order, Transition("cancelled", actor="Ann", at=now()), settle=False)
+            operations.order_moved(
+                order, Transition("cancelled", actor="Ann", at=now()), settle=False
+            )
 
     monkeypatch.setattr(statements, "session", lambda: flaky)
     monkeypatch.setattr(statements, "sleep", cancelled)

@@ -51,7 +51,11 @@ class Shopper:
             self.add(product, quantity)
 
     def add(self, product: Product, quantity: int = 1) -> None:
-        sent = {"variant": product.variants[0].sku, "quantity": str(quantity), "operation": str(uuid4())}
+        sent = {
+            "variant": product.variants[0].sku,
+            "quantity": str(quantity),
+            "operation": str(uuid4()),
+        }
         assert self.client.post(reverse("cart:add"), sent).status_code in (200, 303)
 
     def details(self, query: str = "") -> Any:
@@ -151,13 +155,18 @@ def test_x54_there_are_few_fields(mug: Product) -> None:
         )
         visible = [field for field in fields if not field.xpath("ancestor::details[not(@open)]")]
         assert len(visible) <= 11, [field.get("name") for field in visible]
-    assert len(details.xpath("//form[@data-checkout]//details[not(@open)]//input[@name='street2']")) == 1
+    assert (
+        len(details.xpath("//form[@data-checkout]//details[not(@open)]//input[@name='street2']"))
+        == 1
+    )
     assert ways.xpath("//input[@name='same_billing'][@checked]")
 
 
 def test_x55_each_field_has_a_visible_label_and_says_whether_it_is_needed(mug: Product) -> None:
     page = Shopper((mug, 1)).details()
-    for field in page.xpath("//form[@data-checkout]//input[@type='text' or @type='email' or @type='tel']"):
+    for field in page.xpath(
+        "//form[@data-checkout]//input[@type='text' or @type='email' or @type='tel']"
+    ):
         (label,) = page.xpath(f"//label[@for='{field.get('id')}']")
         assert "required" in label.text_content() or "optional" in label.text_content()
         assert not field.get("placeholder")
@@ -167,7 +176,10 @@ def test_x55_each_field_has_a_visible_label_and_says_whether_it_is_needed(mug: P
 
 def test_x56_the_browser_can_fill_it_in(mug: Product) -> None:
     page = Shopper((mug, 1)).details()
-    found = [*page.xpath("//form//*[@autocomplete]"), *Shopper((mug, 1)).ways().xpath("//form//*[@autocomplete]")]
+    found = [
+        *page.xpath("//form//*[@autocomplete]"),
+        *Shopper((mug, 1)).ways().xpath("//form//*[@autocomplete]"),
+    ]
     tokens = {each.get("name"): each.get("autocomplete") for each in found}
     assert tokens["email"] == "email"
     assert tokens["name"] == "shipping name"
@@ -179,9 +191,16 @@ def test_x56_the_browser_can_fill_it_in(mug: Product) -> None:
 
 def test_x57_spaces_dashes_and_case_do_not_matter(mug: Product) -> None:
     order, _ = Shopper((mug, 1)).place(
-        country="IE", postal_code="d02-x285", city="Dublin", phone="+353 (1) 234-5678", email=" Ada@Example.com "
+        country="IE",
+        postal_code="d02-x285",
+        city="Dublin",
+        phone="+353 (1) 234-5678",
+        email=" Ada@Example.com ",
     )
-    assert (order.delivery_address.postal_code, order.delivery_address.phone) == ("D02 X285", "+35312345678")
+    assert (order.delivery_address.postal_code, order.delivery_address.phone) == (
+        "D02 X285",
+        "+35312345678",
+    )
     assert order.email == "Ada@Example.com"
 
 
@@ -194,7 +213,10 @@ def test_x58_the_telephone_is_optional_and_says_what_for(mug: Product) -> None:
 
 def test_x59_errors_are_listed_with_links_to_their_fields(mug: Product) -> None:
     shopper = Shopper((mug, 1))
-    for answer in (shopper.typed("details", email="ada", postal_code="1"), shopper.send(email="ada", postal_code="1")):
+    for answer in (
+        shopper.typed("details", email="ada", postal_code="1"),
+        shopper.send(email="ada", postal_code="1"),
+    ):
         assert answer.status_code == 422
         page = html.fromstring(answer.content)
         assert page.xpath("//title/text()")[0].startswith("Error: ")
@@ -207,7 +229,9 @@ def test_x59_errors_are_listed_with_links_to_their_fields(mug: Product) -> None:
 
 
 def test_x60_what_was_typed_is_kept(mug: Product) -> None:
-    page = html.fromstring(Shopper((mug, 1)).typed("details", email="ada", city="Köln", postal_code="1").content)
+    page = html.fromstring(
+        Shopper((mug, 1)).typed("details", email="ada", city="Köln", postal_code="1").content
+    )
     assert page.xpath("//input[@name='email']/@value") == ["ada"]
     assert page.xpath("//input[@name='city']/@value") == ["Köln"]
     assert page.xpath("//input[@name='postal_code']/@value") == ["1"]
@@ -219,20 +243,30 @@ def test_x61_the_browser_does_not_interrupt_while_one_types(mug: Product) -> Non
         (form,) = page.xpath("//form[@data-checkout]")
         assert form.get("novalidate") is not None
         assert not form.xpath(".//*[@required or @pattern]")
-        assert not [each for each in form.xpath(".//@hx-trigger") if "blur" in each or "input" in each]
+        assert not [
+            each for each in form.xpath(".//@hx-trigger") if "blur" in each or "input" in each
+        ]
 
 
 def test_x62_nothing_is_asked_twice(mug: Product) -> None:
     user_id, member = uuid4(), Client()
     user = user_registered(
-        f"{user_id.hex}@example.com", "Ada L.", "correct horse battery", datetime.now(UTC), user_id=user_id
+        f"{user_id.hex}@example.com",
+        "Ada L.",
+        "correct horse battery",
+        datetime.now(UTC),
+        user_id=user_id,
     )
-    first = address_saved(user_id, Address("Ada L.", "Rue de la Paix 1", "75002", "Paris", "FR"), default=True)
+    first = address_saved(
+        user_id, Address("Ada L.", "Rue de la Paix 1", "75002", "Paris", "FR"), default=True
+    )
     other = address_saved(user_id, Address("Ada at work", "Torstraße 9", "10115", "Berlin", "DE"))
     member.force_login(user)
     shopper = Shopper((mug, 1), client=member)
     page = shopper.details()
-    values = {each.get("name"): each.get("value") for each in page.xpath("//form[@data-checkout]//input")}
+    values = {
+        each.get("name"): each.get("value") for each in page.xpath("//form[@data-checkout]//input")
+    }
     assert (values["email"], values["name"], values["street"]) == (
         f"{user_id.hex}@example.com",
         "Ada L.",
@@ -249,7 +283,9 @@ def test_x62_nothing_is_asked_twice(mug: Product) -> None:
     _, url = shopper.place(email=values["email"])
     assert [
         each.get("name")
-        for each in html.fromstring(member.get(url).content).xpath("//main//input[not(@type='hidden')]")
+        for each in html.fromstring(member.get(url).content).xpath(
+            "//main//input[not(@type='hidden')]"
+        )
     ] == ["card"]
 
 
@@ -273,8 +309,12 @@ def test_each_step_says_which_lines_wait_for_goods(mug: Product) -> None:
     inventory.sold_ahead(*of, PREORDER, 5, soon, actor="Ada", now=datetime.now(UTC))
     shopper = Shopper((mug, 1), (later, 1))
     for page in (shopper.details(), shopper.ways(), shopper.look()):
-        lines = [" ".join(line.text_content().split()) for line in page.xpath("//*[@id='summary']//li")]
-        assert ["Pre-order: sent from" in line for line in lines] == ["Vase" in line for line in lines]
+        lines = [
+            " ".join(line.text_content().split()) for line in page.xpath("//*[@id='summary']//li")
+        ]
+        assert ["Pre-order: sent from" in line for line in lines] == [
+            "Vase" in line for line in lines
+        ]
 
 
 def test_x65_the_button_names_act_and_sum(mug: Product) -> None:
@@ -283,7 +323,14 @@ def test_x65_the_button_names_act_and_sum(mug: Product) -> None:
     page = Shopper((mug, 2), (tea, 1)).look()
     summary = text(page.get_element_by_id("summary"))
     assert text(page.get_element_by_id("pay")) == "Pay €34.25"
-    for shown in ("2 × €12.00", "Goods€29.35", "Delivery, standard€4.90", "Total€34.25", "at 19%", "at 7%"):
+    for shown in (
+        "2 × €12.00",
+        "Goods€29.35",
+        "Delivery, standard€4.90",
+        "Total€34.25",
+        "at 19%",
+        "at 7%",
+    ):
         assert shown in summary, shown
 
 
@@ -312,7 +359,11 @@ def test_the_sums_follow_the_country_by_htmx(mug: Product) -> None:
     assert shopper.details().xpath("//button[@name='update']/@hx-trigger")[0].count("change") == 1
     assert "Total€17.90" in text(part[0])
     # Ireland delivers without an Eircode, and has counties; what was typed stays.
-    drawn_anew = {each.get("id"): each for each in part[1:] if hasattr(each, "get") and each.get("hx-swap-oob")}
+    drawn_anew = {
+        each.get("id"): each
+        for each in part[1:]
+        if hasattr(each, "get") and each.get("hx-swap-oob")
+    }
     address = drawn_anew["address-fields"]
     assert "Eircode optional" in text(address)
     assert address.xpath(".//input[@name='postal_code']/@value") == [TYPED["postal_code"]]
@@ -360,12 +411,18 @@ def test_the_invoice_can_go_elsewhere(mug: Product) -> None:
     (order_id,) = remembered(shopper.client)
     order = queries.order(order_id)
     assert order
-    assert (order.billing_address.name, order.delivery_address.name) == ("Works Ltd", "Ada Lovelace")
+    assert (order.billing_address.name, order.delivery_address.name) == (
+        "Works Ltd",
+        "Ada Lovelace",
+    )
 
 
 def remembered(client: Client) -> list[UUID]:
     return [
-        UUID(hex=each) for each in signing.loads(client.cookies[settings.ORDER_COOKIE_NAME].value, salt="orders.cookie")
+        UUID(hex=each)
+        for each in signing.loads(
+            client.cookies[settings.ORDER_COOKIE_NAME].value, salt="orders.cookie"
+        )
     ]
 
 
@@ -382,14 +439,24 @@ def test_s34_s40_prices_and_states_sent_by_the_client_are_ignored(mug: Product) 
         "voucher": "ALL",
         "tax": "0",
     }
-    order, _ = Shopper((mug, 1)).place(**sent, delivery_price="0", state="confirmed", user_id=str(uuid4()))
-    assert (format_money(order.discount), format_money(order.delivery), format_money(order.tax)) == (
+    order, _ = Shopper((mug, 1)).place(
+        **sent, delivery_price="0", state="confirmed", user_id=str(uuid4())
+    )
+    assert (
+        format_money(order.discount),
+        format_money(order.delivery),
+        format_money(order.tax),
+    ) == (
         "€0.00",
         "€4.90",
         "€2.70",
     )
     assert (order.voucher, order.discounts) == ("", ())
-    assert (format_money(order.total), order.state, order.user_id) == ("€16.90", "pending_payment", None)
+    assert (format_money(order.total), order.state, order.user_id) == (
+        "€16.90",
+        "pending_payment",
+        None,
+    )
 
 
 def test_x66_a_changed_price_is_told_and_nothing_is_charged(mug: Product) -> None:
@@ -413,7 +480,8 @@ def test_x66_a_changed_price_is_told_and_nothing_is_charged(mug: Product) -> Non
 
 def save_at(product: Product, price: str) -> None:
     product_saved(
-        replace(product, variants=(replace(product.variants[0], price=Money(price, EUR)),)), datetime.now(UTC)
+        replace(product, variants=(replace(product.variants[0], price=Money(price, EUR)),)),
+        datetime.now(UTC),
     )
 
 
@@ -422,16 +490,28 @@ def test_x48_nobody_gets_to_the_checkout_before_a_rise_is_agreed_to(mug: Product
     save_at(mug, "24.00")
     looks = [shopper.client.get(reverse(f"checkout:{step}")) for step in STEPS]
     for answer in (*looks, shopper.typed("details"), shopper.typed()):
-        assert (answer.status_code, answer["Location"]) in [(302, reverse("cart:show")), (303, reverse("cart:show"))]
+        assert (answer.status_code, answer["Location"]) in [
+            (302, reverse("cart:show")),
+            (303, reverse("cart:show")),
+        ]
     cart = shopper.client.get(reverse("cart:show"))
     assert "A price has risen since you chose." in text(cart)
-    fields = html.fromstring(cart.content).xpath("//form[@action='/cart/agree/']//input[@name!='csrfmiddlewaretoken']")
-    assert shopper.client.post(reverse("cart:agree"), {each.name: each.value for each in fields}).status_code == 303
+    fields = html.fromstring(cart.content).xpath(
+        "//form[@action='/cart/agree/']//input[@name!='csrfmiddlewaretoken']"
+    )
+    assert (
+        shopper.client.post(
+            reverse("cart:agree"), {each.name: each.value for each in fields}
+        ).status_code
+        == 303
+    )
     order, _ = shopper.place()
     assert format_money(order.subtotal) == "€24.00"
 
 
-def test_x48_a_rise_that_a_page_of_errors_brings_is_told_before_a_press_counts(mug: Product) -> None:
+def test_x48_a_rise_that_a_page_of_errors_brings_is_told_before_a_press_counts(
+    mug: Product,
+) -> None:
     shopper = Shopper((mug, 1))
     token = shopper.token()
     save_at(mug, "24.00")
@@ -440,7 +520,9 @@ def test_x48_a_rise_that_a_page_of_errors_brings_is_told_before_a_press_counts(m
     assert "Mug costs €24.00 now; here it was €12.00." in text(answer)
 
 
-def test_x48_a_rise_is_told_to_whoever_comes_without_a_page_of_ours(mug: Product, subtests: pytest.Subtests) -> None:
+def test_x48_a_rise_is_told_to_whoever_comes_without_a_page_of_ours(
+    mug: Product, subtests: pytest.Subtests
+) -> None:
     shoppers = [Shopper((mug, 1)) for _ in range(2)]
     save_at(mug, "24.00")
     for shopper, fields in zip(shoppers, ({"email": ""}, {}), strict=True):
@@ -478,7 +560,9 @@ def test_when_all_is_gone_nothing_is_ordered() -> None:
     mug = goods(1)
     shopper = Shopper((mug, 1))
     token = shopper.token()
-    inventory.held(uuid4(), [Want(1, mug.product_id, mug.variants[0].variant_id, 1)], datetime.now(UTC))
+    inventory.held(
+        uuid4(), [Want(1, mug.product_id, mug.variants[0].variant_id, 1)], datetime.now(UTC)
+    )
     answer = shopper.send(token)
     assert answer.status_code == 409
     assert "Mug is sold out" in text(answer)
@@ -604,7 +688,11 @@ def test_a_guests_whole_visit(mug: Product) -> None:
     answer = shopper.pay(url, "4242 4242-4242 4242")
     assert answer.redirect_chain[-1][0] == reverse("orders:detail", args=[order.number])
     assert audit(order.order_id).word == "Confirmed"
-    owner_id = UUID(hex=signing.loads(shopper.client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner")[0])
+    owner_id = UUID(
+        hex=signing.loads(
+            shopper.client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner"
+        )[0]
+    )
     cart = cart_queries.cart_of(owner_id)
     assert cart
     assert not cart.lines
@@ -699,7 +787,9 @@ def test_outside_a_showroom_nobody_orders_what_cannot_be_paid_and_the_test_bank_
             assert held(mug) == 1
             assert shopper.client.get(url).status_code == 404
             at = reverse("orders:payment_notice", args=["testbank"])
-            told = shopper.client.post(at, body, "application/json", headers={"X-Signature": signature})
+            told = shopper.client.post(
+                at, body, "application/json", headers={"X-Signature": signature}
+            )
             assert told.status_code == 404
 
 
@@ -710,7 +800,9 @@ def test_x67_the_confirmation_says_all_that_one_wants_to_know(mug: Product) -> N
     shopper = Shopper((mug, 1))
     order, url = shopper.place()
     shopper.pay(url)
-    answer = shopper.client.get(reverse("orders:detail", args=[order.number]))  # opened again from a bookmark
+    answer = shopper.client.get(
+        reverse("orders:detail", args=[order.number])
+    )  # opened again from a bookmark
     page = html.fromstring(answer.content)
     for said in (
         order.number,
@@ -737,7 +829,9 @@ def test_x15_the_print_has_lines_tax_and_addresses(mug: Product) -> None:
 
 def visit(order: Order, client: Client | None = None) -> Any:
     client = client or Client()
-    answer = client.get(reverse("orders:track", args=[links.track_token(order.order_id)]), follow=True)
+    answer = client.get(
+        reverse("orders:track", args=[links.track_token(order.order_id)]), follow=True
+    )
     assert answer.status_code == 200
     return answer
 
@@ -746,7 +840,10 @@ def test_the_history_is_told_without_what_is_for_staff_only() -> None:
     order = make_order(paid=True)
     operations.note_added(order, "looks like fraud?", actor="Ann", now=datetime.now(UTC))
     order = operations.order_moved(
-        order, Transition("shipped", actor="staff:1:Ann", at=datetime.now(UTC), note="Knows the fraud desk")
+        order,
+        Transition(
+            "shipped", actor="staff:1:Ann", at=datetime.now(UTC), note="Knows the fraud desk"
+        ),
     )
     page = text(visit(order))
     assert "fraud" not in page
@@ -770,7 +867,9 @@ def test_each_state_has_a_page(subtests: pytest.Subtests) -> None:
         with subtests.test(kinds=kinds):
             order = make_order(paid=True)
             for kind in kinds:
-                order = operations.order_moved(order, Transition(kind, actor="Ann", at=datetime.now(UTC)))
+                order = operations.order_moved(
+                    order, Transition(kind, actor="Ann", at=datetime.now(UTC))
+                )
             fresh = queries.order(order.order_id)
             assert fresh
             assert fresh.word in text(visit(order))
@@ -789,7 +888,11 @@ def test_s22_anothers_order_is_the_same_404_as_none(subtests: pytest.Subtests) -
     stranger = Client()
     visit(make_order(), stranger)  # somebody with an order of their own
     member = Client()
-    member.force_login(user_registered(f"{uuid4().hex}@example.com", "Eve", "correct horse battery", datetime.now(UTC)))
+    member.force_login(
+        user_registered(
+            f"{uuid4().hex}@example.com", "Eve", "correct horse battery", datetime.now(UTC)
+        )
+    )
     asked = zip(not_there(order.number), not_there("ZZZZ-ZZZZ"), strict=True)
     for (who, client), ((method, theirs), (_, none)), headers in combinations(
         {"nobody": Client(), "stranger": stranger, "member": member}.items(), asked, ({}, HTMX)
@@ -887,7 +990,9 @@ def test_one_cart_makes_one_order_that_waits_for_its_payment() -> None:
     assert shopper.client.get(url)["Location"] == at
 
 
-def test_with_the_bank_away_the_order_is_shown_as_it_is(mug: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_the_bank_away_the_order_is_shown_as_it_is(
+    mug: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def away(*_: Any) -> None:
         raise ConnectionError("no bank")
 
@@ -925,7 +1030,11 @@ def member(client: Client) -> tuple[Client, UUID]:
     user_id = uuid4()
     client.force_login(
         user_registered(
-            f"{user_id.hex}@example.com", "Ada", "correct horse battery", datetime.now(UTC), user_id=user_id
+            f"{user_id.hex}@example.com",
+            "Ada",
+            "correct horse battery",
+            datetime.now(UTC),
+            user_id=user_id,
         )
     )
     return client, user_id
@@ -956,7 +1065,9 @@ def test_s20_looking_changes_nothing(mug: Product) -> None:
     before = shopper.details()
     assert before is not None
     assert held(mug) == 0
-    assert shopper.client.get(reverse("orders:payment_notice", args=["testbank"])).status_code == 405
+    assert (
+        shopper.client.get(reverse("orders:payment_notice", args=["testbank"])).status_code == 405
+    )
     pressed = shopper.client.get(reverse("orders:pay", args=["ZZZZ-ZZZZ"]))
     assert pressed["Location"] == reverse("orders:detail", args=["ZZZZ-ZZZZ"])
     assert shopper.client.delete(reverse("orders:lookup")).status_code == 405
@@ -964,5 +1075,9 @@ def test_s20_looking_changes_nothing(mug: Product) -> None:
 
 def test_s19_a_form_without_its_token_is_refused(mug: Product) -> None:
     strict = Client(enforce_csrf_checks=True)
-    for url in (reverse("checkout:details"), reverse("orders:lookup"), reverse("orders:pay", args=["ZZZZ-ZZZZ"])):
+    for url in (
+        reverse("checkout:details"),
+        reverse("orders:lookup"),
+        reverse("orders:pay", args=["ZZZZ-ZZZZ"]),
+    ):
         assert strict.post(url, TYPED).status_code == 403

@@ -27,14 +27,22 @@ def test_what_is_left_to_pack_is_told_by_warehouse_and_line() -> None:
     order = packed(order, "cork", line1=1, line2=1)
     assert order.left_to_pack == {"berlin": {1: 2}, "cork": {2: 3}}
     (parcel,) = order.parcels()
-    assert (parcel.parcel_id, parcel.warehouse, parcel.lines, parcel.state) == ("1", "cork", {1: 1, 2: 1}, "packed")
+    assert (parcel.parcel_id, parcel.warehouse, parcel.lines, parcel.state) == (
+        "1",
+        "cork",
+        {1: 1, 2: 1},
+        "packed",
+    )
     assert parcel.packed_at == order.events[0].at
     assert (order.packed, order.to_pack, order.word) == (True, True, "Confirmed")
 
 
 def test_one_press_packs_a_parcel_for_each_warehouse_and_one_sends_them_all() -> None:
     order = happens(paid(items(3, 4), TWO_HOUSES), "packed")
-    assert [(each.warehouse, each.lines) for each in order.parcels()] == [("berlin", {1: 2}), ("cork", {1: 1, 2: 4})]
+    assert [(each.warehouse, each.lines) for each in order.parcels()] == [
+        ("berlin", {1: 2}),
+        ("cork", {1: 1, 2: 4}),
+    ]
     assert (order.word, order.fulfilment, order.to_pack) == ("Packed", "unfulfilled", False)
     order = happens(order, "shipped")
     assert [each.state for each in order.parcels()] == ["shipped", "shipped"]
@@ -54,8 +62,16 @@ def test_parcels_go_their_own_ways() -> None:
     order = happens(order, "shipped", parcel="2", carrier="An Post", tracking="AB 1")
     assert [each.state for each in order.parcels()] == ["packed", "shipped"]
     second = order.parcels()[1]
-    assert (second.carrier, second.tracking, second.shipped_at) == ("An Post", "AB 1", order.events[0].at)
-    assert (order.fulfilment, order.column, order.word) == ("partially_shipped", "partly_shipped", "Partly sent")
+    assert (second.carrier, second.tracking, second.shipped_at) == (
+        "An Post",
+        "AB 1",
+        order.events[0].at,
+    )
+    assert (order.fulfilment, order.column, order.word) == (
+        "partially_shipped",
+        "partly_shipped",
+        "Partly sent",
+    )
     order = happens(order, "delivered", parcel="2")
     assert order.fulfilment == "partially_shipped", "the rest is to be sent"
     order = happens(packed(order, "cork", line2=4), "shipped")
@@ -73,7 +89,11 @@ def test_a_parcel_that_is_taken_apart_is_to_be_packed_again() -> None:
 
 def test_what_is_lost_stays_sent_and_does_not_keep_an_order_open() -> None:
     order = happens(happens(happens(paid(items(2)), "packed"), "shipped"), "lost", parcel="1")
-    assert (order.parcels()[0].state, order.fulfilment, order.column) == ("lost", "shipped", "shipped")
+    assert (order.parcels()[0].state, order.fulfilment, order.column) == (
+        "lost",
+        "shipped",
+        "shipped",
+    )
     assert happens(order, "closed").column == "done"
     two = packed(packed(paid(items(2)), "berlin", line1=1), "berlin", line1=1)
     two = happens(happens(happens(two, "shipped"), "lost", parcel="1"), "delivered", parcel="2")
@@ -106,7 +126,9 @@ def test_what_waits_for_goods_is_not_packed() -> None:
     assert [each.lines for each in order.parcels()] == [{1: 2}]
     order = happens(order, "shipped")
     assert (order.fulfilment, order.to_pack) == ("partially_shipped", False)
-    come = happens(order, "allocated", allocated='{"take": 1, "berlin": [[1, 2]], "cork": [[2, 1]]}')
+    come = happens(
+        order, "allocated", allocated='{"take": 1, "berlin": [[1, 2]], "cork": [[2, 1]]}'
+    )
     assert come.left_to_pack == {"cork": {2: 1}}
     assert happens(happens(come, "packed"), "shipped").fulfilment == "shipped"
 
@@ -124,7 +146,9 @@ def test_an_order_that_was_to_pack_for_too_long_is_late_until_it_is_sent_or_held
 def test_orders_of_former_days_tell_of_no_parcels_and_have_some() -> None:
     order = paid(items(2, 1))
     for kind in ("packed", "shipped"):
-        event = order.events[0].__class__(order.events[0].event_id, kind, "Ann", "", public=True, board_after="")
+        event = order.events[0].__class__(
+            order.events[0].event_id, kind, "Ann", "", public=True, board_after=""
+        )
         order = order.__class__(**{**vars_of(order), "events": (event, *order.events)})
     assert [(each.state, each.lines) for each in order.parcels()] == [("shipped", {1: 2, 2: 1})]
 
@@ -136,6 +160,9 @@ def vars_of(order: Any) -> dict[str, Any]:
 def test_the_goods_stand_in_the_parcel_where_they_are_at_hand() -> None:
     goods = items(2, 1)
     order = happens(paid(goods), "packed")
-    assert [(each.item.sku, each.units) for each in order.parcels(goods)[0].contents] == [("T-1", 2), ("T-2", 1)]
+    assert [(each.item.sku, each.units) for each in order.parcels(goods)[0].contents] == [
+        ("T-1", 2),
+        ("T-2", 1),
+    ]
     assert order.parcels()[0].contents == ()
     assert order.parcels()[0].packed_at > paper.START

@@ -74,12 +74,16 @@ def by(method: str, *, stock: int = 20, quantity: int = 1, price: str = "12.00")
 
 
 def received(order: Order, cents: int, key: str = "") -> tuple[Order, Money]:
-    return operations.money_received(order, euros(cents), key=key or uuid4().hex, actor="Ann", now=now())
+    return operations.money_received(
+        order, euros(cents), key=key or uuid4().hex, actor="Ann", now=now()
+    )
 
 
 def owe(order: Order, cents: int) -> Order:
     """Decide that so much goes back."""
-    return operations.refund_decided(fresh(order), euros(cents), {}, "scratched", actor="Ann", now=now())
+    return operations.refund_decided(
+        fresh(order), euros(cents), {}, "scratched", actor="Ann", now=now()
+    )
 
 
 def expired(order: Order) -> Order:
@@ -115,7 +119,9 @@ def test_it_is_set_aside_confirmed_and_then_taken() -> None:
     }
 
 
-def test_the_bank_away_at_the_taking_keeps_the_order_and_the_worker_takes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bank_away_at_the_taking_keeps_the_order_and_the_worker_takes_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     order = make_order()
 
     def away(*_: Any) -> None:
@@ -131,7 +137,11 @@ def test_the_bank_away_at_the_taking_keeps_the_order_and_the_worker_takes_it(mon
 
 def test_killed_at_the_taking(subtests: pytest.Subtests) -> None:
     # Before the bank, before the event, before the attempt.
-    for module, name in ((TestBank, "capture"), (refunding, "event_written"), (refunding, "attempt_ended")):
+    for module, name in (
+        (TestBank, "capture"),
+        (refunding, "event_written"),
+        (refunding, "attempt_ended"),
+    ):
         with subtests.test(name):
             order = make_order()
             killed_in(module, name, partial(make_payment, order))
@@ -192,10 +202,16 @@ def test_a_part_that_was_taken_elsewhere_is_not_given_away_where_the_rest_cannot
     assert "does not pay out" in caplog.text
     operations.order_moved(done, Transition("cancelled", actor="Ann", at=now()))
     gone = audit(order.order_id)
-    assert (gone.payment, minor(gone.refunded), at_the_bank(order).refunded) == ("refunded", 600, 600)
+    assert (gone.payment, minor(gone.refunded), at_the_bank(order).refunded) == (
+        "refunded",
+        600,
+        600,
+    )
 
 
-def test_money_that_does_not_come_to_rest_is_put_off_and_all_else_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_money_that_does_not_come_to_rest_is_put_off_and_all_else_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     order = set_aside(make_order())
     hint = operations.hint_written(order.order_id)
 
@@ -269,7 +285,9 @@ def test_a_second_payment_is_let_go_and_told() -> None:
 
 
 @pytest.mark.parametrize("raced", [False, True])
-def test_cancelled_while_it_is_being_taken_gives_it_back(monkeypatch: pytest.MonkeyPatch, raced: bool) -> None:
+def test_cancelled_while_it_is_being_taken_gives_it_back(
+    monkeypatch: pytest.MonkeyPatch, raced: bool
+) -> None:
     order = make_order()
     capture = TestBank.capture
 
@@ -290,7 +308,11 @@ def test_cancelled_while_it_is_being_taken_gives_it_back(monkeypatch: pytest.Mon
     if raced:
         assert (done.payment, row.state, row.captured) == ("voided", "voided", 0)
     else:
-        assert (done.payment, row.captured, row.refunded) == ("refunded", minor(order.total), minor(order.total))
+        assert (done.payment, row.captured, row.refunded) == (
+            "refunded",
+            minor(order.total),
+            minor(order.total),
+        )
 
 
 def test_a_payment_for_an_order_whose_person_is_erased_goes_back() -> None:
@@ -316,7 +338,11 @@ def test_parts_go_back_until_nothing_is_left() -> None:
     assert audit(order.order_id).payment == "partially_refunded"
     order = owe(order, minor(order.total) - 1500)
     done = audit(order.order_id)
-    assert (done.payment, done.refunded, at_the_bank(order).refunded) == ("refunded", done.total, minor(done.total))
+    assert (done.payment, done.refunded, at_the_bank(order).refunded) == (
+        "refunded",
+        done.total,
+        minor(done.total),
+    )
     assert [each.state for each in queries.attempts(order.order_id)] == ["refunded"]
     with pytest.raises(MoveRefused):
         owe(done, 1)
@@ -332,11 +358,19 @@ def test_never_more_than_was_taken() -> None:
     unpaid = make_order()
     with pytest.raises(MoveRefused):
         operations.order_moved(
-            unpaid, Transition("refund_owed", actor="Ann", at=now(), details={"refund": "1", "amount": 1, "lines": {}})
+            unpaid,
+            Transition(
+                "refund_owed",
+                actor="Ann",
+                at=now(),
+                details={"refund": "1", "amount": 1, "lines": {}},
+            ),
         )
     details = {"payment_id": str(order.payment_id), "amount": 1, "key": "another"}
     with pytest.raises(MoveRefused):
-        operations.order_moved(fresh(order), Transition("captured", actor="Ann", at=now(), details=details))
+        operations.order_moved(
+            fresh(order), Transition("captured", actor="Ann", at=now(), details=details)
+        )
     assert fresh(order) == order
 
 
@@ -357,7 +391,9 @@ def test_many_at_once_give_no_more_back_than_there_is() -> None:
     assert minor(done.refunded) == half == at_the_bank(order).refunded
 
 
-def test_owed_while_the_bank_is_away_goes_back_later_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_owed_while_the_bank_is_away_goes_back_later_and_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     order = make_order(price="20.00", paid=True)
 
     def away(*_: Any) -> None:
@@ -378,7 +414,11 @@ def test_owed_while_the_bank_is_away_goes_back_later_and_once(monkeypatch: pytes
 
 def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
     # Before the bank, before the event, before the attempt.
-    for module, name in ((TestBank, "refund"), (refunding, "refund_noted"), (refunding, "attempt_ended")):
+    for module, name in (
+        (TestBank, "refund"),
+        (refunding, "refund_noted"),
+        (refunding, "attempt_ended"),
+    ):
         with subtests.test(name):
             order = make_order(price="20.00", paid=True)
             killed_in(module, name, partial(owe, order, minor(order.total)))
@@ -404,7 +444,11 @@ def test_a_transfer_keeps_the_goods_for_a_week() -> None:
     assert (order.word, order.payment) == ("Waiting for payment", "unpaid")
     assert timedelta(days=6, hours=23) < order.pay_until - order.placed_at <= timedelta(days=7)
     (attempt,) = queries.attempts(order.order_id)
-    assert (attempt.gateway, attempt.reference, attempt.state) == ("transfer", order.number, "started")
+    assert (attempt.gateway, attempt.reference, attempt.state) == (
+        "transfer",
+        order.number,
+        "started",
+    )
     done = looked_after(order, timedelta(days=6))
     assert done.state == "pending_payment"
     assert stock_adds_up(queries.items(order)[0].variant_id)["held"] == 2
@@ -551,7 +595,11 @@ def test_the_second_parcel_is_paid_at_the_door_after_some_went_back() -> None:
     assert (back.payment, back.column) == ("partially_refunded", "to_pack")
     whole, _ = received(back, minor(order.total) - 1000)
     done = audit(order.order_id)
-    assert (whole.payment, done.captured, minor(done.refunded)) == ("partially_refunded", done.total, 200)
+    assert (whole.payment, done.captured, minor(done.refunded)) == (
+        "partially_refunded",
+        done.total,
+        200,
+    )
 
 
 def test_a_cancelled_order_at_the_door_owes_nothing() -> None:
@@ -622,7 +670,11 @@ def test_the_bank_does_each_thing_once_for_a_key() -> None:
 
 def test_each_way_to_pay_names_who_takes_the_money() -> None:
     assert [each.code for each in gateways.offered()] == ["card", "transfer", "cod"]
-    assert [gateways.taker(each.code) for each in gateways.offered()] == ["testbank", "transfer", "cod"]
+    assert [gateways.taker(each.code) for each in gateways.offered()] == [
+        "testbank",
+        "transfer",
+        "cod",
+    ]
     assert set(gateways.METHODS) == {"card", *gateways.BY_HAND}
 
 
@@ -630,5 +682,9 @@ def test_events_carry_what_the_money_is_about() -> None:
     order = owe(make_order(price="20.00", paid=True), 500)
     (decided,) = order.refunds
     done = next(event for event in order.events if event.kind == "refunded")
-    assert done.details == {"refund": decided.refund_id, "amount": 500, "of": {str(order.payment_id): 500}}
+    assert done.details == {
+        "refund": decided.refund_id,
+        "amount": 500,
+        "of": {str(order.payment_id): 500},
+    }
     assert UUID(decided.refund_id)

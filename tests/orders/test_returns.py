@@ -19,7 +19,9 @@ def arrived(*quantities: int) -> Any:
 
 def asked(order: Any, about: str = "1", **lines: int) -> Any:
     wanted = {name.removeprefix("line"): units for name, units in lines.items()}
-    return happens(order, "return_requested", **{"return": about, "lines": wanted, "reason": "Too small"})
+    return happens(
+        order, "return_requested", **{"return": about, "lines": wanted, "reason": "Too small"}
+    )
 
 
 def test_what_has_arrived_may_come_back_for_thirty_days() -> None:
@@ -46,16 +48,24 @@ def test_the_way_of_a_return() -> None:
     assert (order.returns[0].state, order.column) == ("approved", "returns_waiting")
     order = happens(order, "return_received", **{"return": "1", "restock": {"1": 1}})
     assert (order.returns[0].state, order.returns[0].restock) == ("received", {1: 1})
-    order = happens(order, "refund_owed", refund="r", amount=2000, lines={"1": 2}, reason="", **{"return": "1"})
+    order = happens(
+        order, "refund_owed", refund="r", amount=2000, lines={"1": 2}, reason="", **{"return": "1"}
+    )
     assert order.returns[0].state == "received", "until the money has gone"
     (owed,) = order.owed
     payment = next(iter(balance.kept(order)))
     order = happens(order, "refunded", refund=owed.refund_id, amount=2000, of={str(payment): 2000})
-    assert (order.returns[0].state, order.payment, order.column) == ("refunded", "partially_refunded", "done")
+    assert (order.returns[0].state, order.payment, order.column) == (
+        "refunded",
+        "partially_refunded",
+        "done",
+    )
 
 
 def test_a_return_that_is_refused_says_why_and_leaves_the_goods_to_be_returned() -> None:
-    order = happens(asked(arrived(2), line1=2), "return_rejected", note="It was used", **{"return": "1"})
+    order = happens(
+        asked(arrived(2), line1=2), "return_rejected", note="It was used", **{"return": "1"}
+    )
     assert (order.returns[0].state, order.returns[0].answer) == ("rejected", "It was used")
     assert (order.returnable(), order.column) == ({1: 2}, "done")
     assert asked(order, "2", line1=1).returns[1].state == "requested"

@@ -41,25 +41,39 @@ def about(order: Order, kind: str) -> dict[str, Any]:
     if kind in ("authorized", "paid_late", "paid_too_late"):
         return {"payment_id": payment_id, "amount": minor(order.total)}
     if kind == "captured":
-        return {"payment_id": payment_id, "amount": minor(balance.to_capture(order)), "key": payment_id}
+        return {
+            "payment_id": payment_id,
+            "amount": minor(balance.to_capture(order)),
+            "key": payment_id,
+        }
     if kind == "refund_owed":
         left = minor(balance.refundable(order))
         return {"refund": payment_id, "amount": left, "lines": {}, "reason": "", "return": "1"}
     if kind == "refunded":
         owed = order.owed
         of = (
-            {str(paid_by): minor(part) for paid_by, part in balance.sources(order, owed[0].amount).items()}
+            {
+                str(paid_by): minor(part)
+                for paid_by, part in balance.sources(order, owed[0].amount).items()
+            }
             if owed
             else {}
         )
-        return {"refund": owed[0].refund_id if owed else "", "amount": minor(owed[0].amount) if owed else 0, "of": of}
+        return {
+            "refund": owed[0].refund_id if owed else "",
+            "amount": minor(owed[0].amount) if owed else 0,
+            "of": of,
+        }
     if kind == "return_requested":
         return {"return": str(len(order.returns) + 1), "lines": order.returnable(), "reason": ""}
     if kind.startswith("return_"):
         return {"return": str(len(order.returns)), "restock": {}}
     if kind in ("unpacked", "lost"):
         return {
-            "parcel": next((each.parcel_id for each in order.parcels() if each.state in ("packed", "shipped")), "0")
+            "parcel": next(
+                (each.parcel_id for each in order.parcels() if each.state in ("packed", "shipped")),
+                "0",
+            )
         }
     if kind == "changed":
         return {
@@ -81,7 +95,11 @@ def test_each_state_has_a_column_and_a_word(subtests: pytest.Subtests) -> None:
         (("authorized", "packed", "shipped"), "shipped", "On its way"),
         (("authorized", "shipped", "delivered"), "done", "Delivered"),
         (("authorized", "shipped", "delivered", "closed"), "done", "Completed"),
-        (("authorized", "shipped", "delivered", "return_requested"), "returns_waiting", "Delivered"),
+        (
+            ("authorized", "shipped", "delivered", "return_requested"),
+            "returns_waiting",
+            "Delivered",
+        ),
         (("authorized", "held"), "on_hold", "On hold"),
         (("authorized", "held", "resumed"), "to_pack", "Confirmed"),
         (("cancelled",), "cancelled", "Cancelled"),
@@ -93,7 +111,11 @@ def test_each_state_has_a_column_and_a_word(subtests: pytest.Subtests) -> None:
         (("expired",), "cancelled", "Not paid in time"),
         (("expired", "paid_late"), "to_pack", "Confirmed"),
         (("expired", "paid_too_late"), "cancelled", "Paid too late"),
-        (("expired", "paid_too_late", "captured", "refund_owed", "refunded"), "cancelled", "Refunded"),
+        (
+            ("expired", "paid_too_late", "captured", "refund_owed", "refunded"),
+            "cancelled",
+            "Refunded",
+        ),
     ):
         with subtests.test(kinds=kinds):
             order = gone(waiting(), *kinds)
@@ -147,10 +169,18 @@ def test_each_move_happens_where_it_may_and_nowhere_else() -> None:
             try:
                 then = happens(order, kind, **details)
             except MoveRefused as refused:
-                came = "refused" if order.number in str(refused) else f"refused without its number: {refused}"
+                came = (
+                    "refused"
+                    if order.number in str(refused)
+                    else f"refused without its number: {refused}"
+                )
             else:
                 told = (then.version, then.events[0].kind, then.events[0].board_after)
-                came = "happens" if told == (order.version + 1, kind, then.column) else f"happens as {told}"
+                came = (
+                    "happens"
+                    if told == (order.version + 1, kind, then.column)
+                    else f"happens as {told}"
+                )
             if came != ("happens" if kind in allowed else "refused"):
                 wrong.append(f"{kind} after {' '.join(kinds) or 'placed'}: {came}")
     assert not wrong, "\n".join(wrong)
@@ -185,7 +215,11 @@ def test_the_rest_of_the_money_can_come_after_some_of_it_went_back() -> None:
 
 
 def test_money_that_staff_have_to_send_stands_on_the_board_until_it_is_sent() -> None:
-    for kinds, column in (((), "to_pack"), (("shipped", "delivered"), "done"), (("cancelled",), "cancelled")):
+    for kinds, column in (
+        ((), "to_pack"),
+        (("shipped", "delivered"), "done"),
+        (("cancelled",), "cancelled"),
+    ):
         for method in ("transfer", "cod"):
             order = gone(replace(paid(GOODS), payment_method=method), *kinds, "refund_owed")
             assert (order.column, order.events[0].board_after) == ("payment_problem",) * 2
@@ -206,7 +240,11 @@ def test_staff_are_offered_what_is_allowed_and_nothing_that_happens_by_itself() 
 
 
 def test_an_unpaid_order_that_ends_owes_nothing() -> None:
-    assert gone(waiting(), "cancelled").payment == gone(waiting(), "payment_failed", "expired").payment == "voided"
+    assert (
+        gone(waiting(), "cancelled").payment
+        == gone(waiting(), "payment_failed", "expired").payment
+        == "voided"
+    )
 
 
 def test_what_former_days_wrote_can_still_be_read() -> None:
@@ -241,7 +279,11 @@ def test_what_came_for_nothing_with_other_things_does_not_stay_for_nothing_witho
     order = changed(paid(goods), goods, {1: 0})
     (line,) = order.lines(goods)
     # 30 of 230 was taken off: of what stays, that is 3.91.
-    assert (line.quantity, line.discount, order.discount) == (1, Money("3.91", "EUR"), Money("3.91", "EUR"))
+    assert (line.quantity, line.discount, order.discount) == (
+        1,
+        Money("3.91", "EUR"),
+        Money("3.91", "EUR"),
+    )
     assert order.total == order.delivery + Money("26.09", "EUR")
     assert [each.amount for each in order.discounts] == [order.discount]
     (owed,) = order.owed
@@ -254,13 +296,19 @@ def test_fewer_things_never_cost_more_where_tax_is_added() -> None:
     free, dear = two_and_one_free()[1], items(1, cents=1000)[0]
     goods = (replace(dear, tax_class="reduced"), replace(free, line_number=2))
     order = paper.order(goods)
-    taxed = [("reduced", Money(10, "EUR")), ("standard", Money(0, "EUR")), ("standard", order.delivery)]
+    taxed = [
+        ("reduced", Money(10, "EUR")),
+        ("standard", Money(0, "EUR")),
+        ("standard", order.delivery),
+    ]
     taxes = tax.on_top(taxed, "DE")
     added = sum((part.tax for part in taxes), order.total * 0)
     order = replace(order, taxes=taxes, tax=added, total=order.total + added)
     sums = summed_up(order, goods, {1: 0, 2: 1})
     assert 0 < sums["total"] <= minor(order.total)
-    assert sums["total"] == sums["subtotal"] + minor(order.delivery) - sums["discount"] + sums["tax"]
+    assert (
+        sums["total"] == sums["subtotal"] + minor(order.delivery) - sums["discount"] + sums["tax"]
+    )
     assert sums["discount"] < 3000
 
 
@@ -289,7 +337,10 @@ def test_what_was_paid_back_by_line_is_not_paid_back_again_when_it_is_taken_out(
     check(at_once, goods)
     sale = sale_of(at_once, goods)
     assert sale
-    assert [(line.units, line.gross, line.refunded_gross) for line in sale.lines] == [(0, 0, 0), (1, 900, 0)]
+    assert [(line.units, line.gross, line.refunded_gross) for line in sale.lines] == [
+        (0, 0, 0),
+        (1, 900, 0),
+    ]
 
 
 def test_what_was_taken_out_and_paid_back_is_not_counted_with_what_is_paid_back_later() -> None:
@@ -346,7 +397,11 @@ def test_what_is_packed_stays_and_the_rest_can_be_given_back() -> None:
 def test_an_order_goes_to_another_door_in_its_country_until_something_is_packed() -> None:
     elsewhere = replace(AT_HOME, name="Bea Lovelace", street="Hof 2")
     order = changed(paid(GOODS), GOODS, {}, elsewhere)
-    assert (order.delivery_address, order.name, order.billing_address) == (elsewhere, "Bea Lovelace", AT_HOME)
+    assert (order.delivery_address, order.name, order.billing_address) == (
+        elsewhere,
+        "Bea Lovelace",
+        AT_HOME,
+    )
     assert order.total == paid(GOODS).total
     with pytest.raises(MoveRefused):
         changed(paid(GOODS), GOODS, {}, replace(elsewhere, country="FR"))
@@ -408,7 +463,11 @@ def stepped(order: Order, goods: tuple[Item, ...], kind: str, draw: Callable[[in
     details = about(order, kind)
     if kind == "packed" and draw(2):
         house = ("berlin", "cork", "ahead")[draw(2)]
-        details = {"parcel": str(len(order.parcels()) + 1), "warehouse": house, "lines": {str(1 + draw(1)): draw(3)}}
+        details = {
+            "parcel": str(len(order.parcels()) + 1),
+            "warehouse": house,
+            "lines": {str(1 + draw(1)): draw(3)},
+        }
     if kind in parcels.STEPS and draw(1):
         details = {"parcel": str(1 + draw(3))}
     if kind == "return_requested":
@@ -431,7 +490,9 @@ def test_i2_i9_hold_whatever_happens(data: st.DataObject) -> None:
     def draw(most: int) -> int:
         return data.draw(st.integers(0, most))
 
-    for kind in data.draw(st.lists(st.sampled_from([*MOVES, "packed", "shipped", "delivered"]), max_size=40)):
+    for kind in data.draw(
+        st.lists(st.sampled_from([*MOVES, "packed", "shipped", "delivered"]), max_size=40)
+    ):
         try:
             order = stepped(order, goods, kind, draw)
         except MoveRefused:

@@ -21,7 +21,17 @@ from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE, Promoti
 
 def line(price: str, quantity: int = 1, tax_class: str = "standard", grams: int = 0) -> QuotedLine:
     return QuotedLine(
-        uuid4(), uuid4(), "T", "Mug", "mug", {}, "mug/aaaaaa", Money(price, EUR), quantity, tax_class, grams
+        uuid4(),
+        uuid4(),
+        "T",
+        "Mug",
+        "mug",
+        {},
+        "mug/aaaaaa",
+        Money(price, EUR),
+        quantity,
+        tax_class,
+        grams,
     )
 
 
@@ -30,7 +40,9 @@ def off(kind: str, **terms: Any) -> Promotion:
 
 
 def test_the_included_tax_is_split_by_rate() -> None:
-    parts = tax.included([("standard", Money("119.00", EUR)), ("reduced", Money("10.70", EUR))], "DE")
+    parts = tax.included(
+        [("standard", Money("119.00", EUR)), ("reduced", Money("10.70", EUR))], "DE"
+    )
     assert [(part.rate, part.net.amount, part.tax.amount) for part in parts] == [
         (Decimal(19), Decimal("100.00"), Decimal("19.00")),
         (Decimal(7), Decimal("10.00"), Decimal("0.70")),
@@ -54,7 +66,9 @@ def test_tax_is_rounded_half_up_once_for_each_rate() -> None:
 
 
 def test_delivery_is_taxed_at_the_standard_rate() -> None:
-    sums = quotes.sums([line("10.70", tax_class="reduced")], "DE", delivery.method("DE", "standard"))
+    sums = quotes.sums(
+        [line("10.70", tax_class="reduced")], "DE", delivery.method("DE", "standard")
+    )
     assert [(part.rate, part.net + part.tax) for part in sums.taxes] == [
         (Decimal(19), Money("4.90", EUR)),
         (Decimal(7), Money("10.70", EUR)),
@@ -69,17 +83,27 @@ def test_standard_delivery_is_free_from_a_sum_on_and_express_never() -> None:
 
 
 def test_free_delivery_leaves_no_row_of_tax_for_itself() -> None:
-    sums = quotes.sums([line("70.00", tax_class="reduced")], "DE", delivery.method("DE", "standard"))
+    sums = quotes.sums(
+        [line("70.00", tax_class="reduced")], "DE", delivery.method("DE", "standard")
+    )
     assert [part.rate for part in sums.taxes] == [Decimal(7)]
 
 
 def test_delivery_costs_more_by_weight() -> None:
     standard, express = delivery.methods("DE")
     little = Money("10.00", EUR)
-    for grams, price in ((0, "4.90"), (5_000, "4.90"), (5_001, "7.40"), (20_000, "10.90"), (31_500, "16.90")):
+    for grams, price in (
+        (0, "4.90"),
+        (5_000, "4.90"),
+        (5_001, "7.40"),
+        (20_000, "10.90"),
+        (31_500, "16.90"),
+    ):
         assert standard.price_for(little, grams) == Money(price, EUR)
     assert express.price_for(little, 5_001) == Money("12.40", EUR)
-    assert quotes.sums([line("1.00", 3, grams=2_000)], "DE", standard).delivery == Money("7.40", EUR)
+    assert quotes.sums([line("1.00", 3, grams=2_000)], "DE", standard).delivery == Money(
+        "7.40", EUR
+    )
 
 
 def test_what_is_too_heavy_for_one_parcel_goes_in_several() -> None:
@@ -110,33 +134,49 @@ def test_tax_is_added_where_prices_are_net() -> None:
 
 def test_what_is_taken_off_is_not_taxed() -> None:
     sums = quotes.sums(
-        [line("119.00")], "DE", delivery.method("DE", "standard"), [off(PERCENTAGE, percent=Decimal(50))]
+        [line("119.00")],
+        "DE",
+        delivery.method("DE", "standard"),
+        [off(PERCENTAGE, percent=Decimal(50))],
     )
     assert (sums.discount, sums.total) == (Money("59.50", EUR), Money("59.50", EUR))
     assert [part.tax for part in sums.taxes] == [Money("9.50", EUR)]
 
 
 def test_a_code_does_not_make_delivery_dearer() -> None:
-    sums = quotes.sums([line("65.00")], "DE", delivery.method("DE", "standard"), [off(AMOUNT, amount=1000)])
+    sums = quotes.sums(
+        [line("65.00")], "DE", delivery.method("DE", "standard"), [off(AMOUNT, amount=1000)]
+    )
     assert (sums.delivery, sums.total) == (Money(0, EUR), Money("55.00", EUR))
 
 
 def test_free_delivery_takes_nothing_off_the_goods() -> None:
-    sums = quotes.sums([line("10.00")], "DE", delivery.method("DE", "express"), [off(FREE_DELIVERY)])
-    assert (sums.delivery, sums.discount, sums.total) == (Money(0, EUR), Money(0, EUR), Money("10.00", EUR))
+    sums = quotes.sums(
+        [line("10.00")], "DE", delivery.method("DE", "express"), [off(FREE_DELIVERY)]
+    )
+    assert (sums.delivery, sums.discount, sums.total) == (
+        Money(0, EUR),
+        Money(0, EUR),
+        Money("10.00", EUR),
+    )
     assert [(each.name, each.amount) for each in sums.discounts] == [(FREE_DELIVERY, Money(0, EUR))]
 
 
 def test_no_more_is_taken_off_than_the_goods_cost() -> None:
     promotions = [off(AMOUNT, amount=700), off(AMOUNT, amount=700)]
-    sums = quotes.sums([line("5.00"), line("5.00")], "DE", delivery.method("DE", "standard"), promotions)
+    sums = quotes.sums(
+        [line("5.00"), line("5.00")], "DE", delivery.method("DE", "standard"), promotions
+    )
     assert [each.amount for each in sums.discounts] == [Money("7.00", EUR), Money("3.00", EUR)]
     assert sums.total == sums.delivery == Money("4.90", EUR)
 
 
 SOLD = st.lists(
     st.tuples(
-        st.integers(1, 99_999), st.integers(1, 99), st.sampled_from(["standard", "reduced"]), st.integers(0, 9_000)
+        st.integers(1, 99_999),
+        st.integers(1, 99),
+        st.sampled_from(["standard", "reduced"]),
+        st.integers(0, 9_000),
     ),
     min_size=1,
     max_size=12,
@@ -144,10 +184,15 @@ SOLD = st.lists(
 PROMOTIONS = st.lists(
     st.one_of(
         st.builds(
-            lambda hundredths: off(PERCENTAGE, percent=Decimal(hundredths) / 100), hundredths=st.integers(1, 10_000)
+            lambda hundredths: off(PERCENTAGE, percent=Decimal(hundredths) / 100),
+            hundredths=st.integers(1, 10_000),
         ),
         st.builds(lambda cents: off(AMOUNT, amount=cents), cents=st.integers(1, 2_000_000)),
-        st.builds(lambda buy, free: off(BUY_GET, buy=buy, free=free), buy=st.integers(1, 4), free=st.integers(1, 3)),
+        st.builds(
+            lambda buy, free: off(BUY_GET, buy=buy, free=free),
+            buy=st.integers(1, 4),
+            free=st.integers(1, 3),
+        ),
         st.just(off(FREE_DELIVERY)),
     ),
     max_size=4,
@@ -155,22 +200,37 @@ PROMOTIONS = st.lists(
 
 
 @given(
-    SOLD, PROMOTIONS, st.sampled_from(["DE", "FR", "IE", "DK"]), st.sampled_from(["standard", "express"]), st.booleans()
+    SOLD,
+    PROMOTIONS,
+    st.sampled_from(["DE", "FR", "IE", "DK"]),
+    st.sampled_from(["standard", "express"]),
+    st.booleans(),
 )
 def test_s36_everything_adds_up_to_the_cent(
-    sold: list[tuple[int, int, str, int]], promotions: list[Promotion], country: str, method: str, added: bool
+    sold: list[tuple[int, int, str, int]],
+    promotions: list[Promotion],
+    country: str,
+    method: str,
+    added: bool,
 ) -> None:
     """S36, I9."""
-    lines = [line(str(Decimal(cents) / 100), units, kind, grams) for cents, units, kind, grams in sold]
+    lines = [
+        line(str(Decimal(cents) / 100), units, kind, grams) for cents, units, kind, grams in sold
+    ]
     with override_settings(TAX_ADDED_IN=[country] if added else []):
         sums = quotes.sums(lines, country, delivery.method(country, method), promotions)
     nothing = sums.total * 0
     assert sums.added is added
-    assert sum((each.total for each in lines), sums.delivery) + sums.tax_added - sums.discount == sums.total
+    assert (
+        sum((each.total for each in lines), sums.delivery) + sums.tax_added - sums.discount
+        == sums.total
+    )
     assert sum((part.net + part.tax for part in sums.taxes), nothing) == sums.total
     assert sum((each.amount for each in sums.discounts), nothing) == sums.discount
     assert sum(sums.line_discounts, nothing) == sums.discount
-    assert all(nothing <= less <= each.total for less, each in zip(sums.line_discounts, lines, strict=True))
+    assert all(
+        nothing <= less <= each.total for less, each in zip(sums.line_discounts, lines, strict=True)
+    )
     assert nothing <= sum(sums.line_taxes, nothing) <= sums.tax_added
     assert nothing <= sums.delivery <= sums.total
     for amount in (
@@ -184,7 +244,9 @@ def test_s36_everything_adds_up_to_the_cent(
     # The tax of a rate is within half a cent of the exact one.
     for part in sums.taxes:
         exact = (
-            part.net.amount * part.rate / 100 if added else (part.net + part.tax).amount * part.rate / (100 + part.rate)
+            part.net.amount * part.rate / 100
+            if added
+            else (part.net + part.tax).amount * part.rate / (100 + part.rate)
         )
         assert abs(part.tax.amount - exact) <= Decimal("0.005")
 
@@ -237,4 +299,8 @@ def test_numbers_are_readable_and_do_not_count() -> None:
 
 def test_a_taken_number_gives_way_to_another() -> None:
     order_id = uuid4()
-    assert numbers.number_for(order_id) == numbers.number_for(order_id) != numbers.number_for(order_id, 1)
+    assert (
+        numbers.number_for(order_id)
+        == numbers.number_for(order_id)
+        != numbers.number_for(order_id, 1)
+    )

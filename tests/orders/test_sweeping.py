@@ -52,7 +52,9 @@ def test_a_bank_that_hangs_is_waited_for_once_in_a_run(monkeypatch: pytest.Monke
     assert len(asked) == 3
 
 
-def test_a_bank_that_refuses_quickly_is_asked_about_each_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bank_that_refuses_quickly_is_asked_about_each_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     asked = []
 
     def refuse(*_: Any) -> None:
@@ -68,7 +70,9 @@ def test_a_bank_that_refuses_quickly_is_asked_about_each_order(monkeypatch: pyte
     assert len(asked) == 2
 
 
-def test_a_sweep_does_not_wait_for_a_hanging_bank_order_by_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_does_not_wait_for_a_hanging_bank_order_by_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     asked, put_off, ids = [], [], [uuid4(), uuid4(), uuid4()]
 
     def hang(*_: Any) -> None:
@@ -97,8 +101,12 @@ def test_a_sweep_does_not_wait_for_a_hanging_bank_order_by_order(monkeypatch: py
     assert len(asked) == 1
 
 
-def test_units_that_do_not_move_keep_nobody_from_being_charged_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    order = operations.order_placed(make_draft((_goods(3), 1), email=f"{uuid4().hex}@example.com"), now())
+def test_units_that_do_not_move_keep_nobody_from_being_charged_and_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    order = operations.order_placed(
+        make_draft((_goods(3), 1), email=f"{uuid4().hex}@example.com"), now()
+    )
 
     def stuck(*_: Any) -> None:
         raise LookupError("a row that does not move")
@@ -127,7 +135,9 @@ def test_what_is_paid_for_is_no_left_over_of_a_try() -> None:
     assert stock.numbers(variant_id, kept.warehouse_id).committed == 3
 
 
-def test_a_hold_that_has_become_the_orders_own_is_not_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hold_that_has_become_the_orders_own_is_not_given_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     product = _goods(5)
     variant_id = product.variants[0].variant_id
     order = make_payment(operations.order_placed(make_draft((product, 1)), now()))

@@ -18,7 +18,12 @@ def notice_of(payment_id: UUID, number: str, *, age: int = 0, **told: Any) -> tu
 
 def stripe_event(kind: str, session: dict[str, Any], *, event_id: str = "") -> bytes:
     """An event of Stripe's about a checkout session."""
-    event = {"id": event_id or f"evt_{uuid4().hex}", "object": "event", "type": kind, "data": {"object": session}}
+    event = {
+        "id": event_id or f"evt_{uuid4().hex}",
+        "object": "event",
+        "type": kind,
+        "data": {"object": session},
+    }
     return json.dumps(event).encode()
 
 

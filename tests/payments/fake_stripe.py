@@ -74,7 +74,9 @@ class FakeStripe:
         if (method, path) == ("POST", "/v1/checkout/sessions"):
             return self._opened(sent)
         if path == "/v1/refunds":
-            return self._refunded(sent) if method == "POST" else self._refunds(sent["payment_intent"])
+            return (
+                self._refunded(sent) if method == "POST" else self._refunds(sent["payment_intent"])
+            )
         if found := re.fullmatch(r"/v1/checkout/sessions/(\w+)(/expire)?", path):
             session = self._known(self.sessions, found[1])
             if found[2]:
@@ -114,7 +116,13 @@ class FakeStripe:
         if charge["amount_refunded"] + amount > intent["amount_received"]:
             raise Refused(400, "charge_already_refunded")
         charge["amount_refunded"] += amount
-        refund = {"id": f"re_{uuid4().hex}", "object": "refund", **sent, "amount": amount, "status": "succeeded"}
+        refund = {
+            "id": f"re_{uuid4().hex}",
+            "object": "refund",
+            **sent,
+            "amount": amount,
+            "status": "succeeded",
+        }
         self.refunds.append(refund)
         return refund
 
@@ -158,7 +166,10 @@ def stripe_that_remembers() -> Iterator[tuple[FakeStripe, str]]:
                 status, told = (
                     200,
                     fake.answer(
-                        method, urlsplit(self.path).path, nested(fields), self.headers.get("Idempotency-Key") or ""
+                        method,
+                        urlsplit(self.path).path,
+                        nested(fields),
+                        self.headers.get("Idempotency-Key") or "",
                     ),
                 )
             except Refused as no:

@@ -55,7 +55,9 @@ def house(request: pytest.FixtureRequest) -> Iterator[House]:
         return
     with (
         stripe_that_remembers() as (fake, address),
-        override_settings(PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY="sk_test_1", STRIPE_API=address),
+        override_settings(
+            PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY="sk_test_1", STRIPE_API=address
+        ),
     ):
         yield House(
             gateways.gateway("stripe"),
@@ -68,7 +70,14 @@ def asked(cents: int = 3000) -> Request:
     """A payment to be opened."""
     at = "https://shop.example"
     return Request(
-        uuid4(), uuid4(), "7KQF-3M9X", euros(cents), "Stoa, order 7KQF-3M9X", f"{at}/back", f"{at}/left", f"{at}/notice"
+        uuid4(),
+        uuid4(),
+        "7KQF-3M9X",
+        euros(cents),
+        "Stoa, order 7KQF-3M9X",
+        f"{at}/back",
+        f"{at}/left",
+        f"{at}/notice",
     )
 
 
@@ -78,7 +87,11 @@ def test_starting_again_goes_on_with_the_same_payment(house: House) -> None:
     assert house.gateway.start(request) == first
     assert first.url
     verdict = house.gateway.outcome(first.reference)
-    assert (verdict.state, verdict.number, verdict.amount) == ("pending", request.number, request.amount)
+    assert (verdict.state, verdict.number, verdict.amount) == (
+        "pending",
+        request.number,
+        request.amount,
+    )
     assert house.gateway.start(asked()).reference != first.reference
 
 
@@ -115,7 +128,11 @@ def test_letting_go_gives_nothing_back_that_was_taken(house: House) -> None:
     house.gateway.capture(reference, euros(3000), "take")
     house.gateway.void(reference)
     verdict = house.gateway.outcome(reference)
-    assert (verdict.state, verdict.captured, verdict.refunded) == ("captured", euros(3000), euros(0))
+    assert (verdict.state, verdict.captured, verdict.refunded) == (
+        "captured",
+        euros(3000),
+        euros(0),
+    )
 
 
 def test_nothing_is_taken_before_it_is_approved(house: House) -> None:
@@ -196,7 +213,9 @@ def test_each_card_behaves_as_it_says(client: Client, subtests: pytest.Subtests)
         with subtests.test(card):
             order, url, payment_id = at_the_bank()
             back = client.post(url, {"card": card})
-            assert back["Location"].endswith(reverse("orders:payment_return", args=[order.number, payment_id]))
+            assert back["Location"].endswith(
+                reverse("orders:payment_return", args=[order.number, payment_id])
+            )
             assert settled(order, payment_id).word == word
 
 
@@ -205,7 +224,9 @@ def test_a_card_that_asks_for_a_code(client: Client) -> None:
     assert client.post(url, {"card": cards.CHALLENGED})["Location"] == url
     page = client.get(url)
     assert "Is it you?" in page.content.decode()
-    assert html.fromstring(page.content).xpath("//input[@name='code']/@autocomplete") == ["one-time-code"]
+    assert html.fromstring(page.content).xpath("//input[@name='code']/@autocomplete") == [
+        "one-time-code"
+    ]
     assert settled(order, payment_id).word == "Waiting for payment"
     for wrong in ("", "000000"):
         refused = client.post(url, {"code": wrong})

@@ -61,7 +61,9 @@ def request(**changes: Any) -> Request:
 
 @pytest.fixture
 def mock(stripe_mock: str) -> Iterator[None]:
-    with override_settings(PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY="sk_test_123", STRIPE_API=stripe_mock):
+    with override_settings(
+        PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY="sk_test_123", STRIPE_API=stripe_mock
+    ):
         yield
 
 
@@ -84,7 +86,9 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeStripe]:
 def started(order: Order) -> tuple[operations.Started, str]:
     """Open a payment; return it, and Stripe's name for it."""
     opened = operations.payment_started(order, ORIGIN, now())
-    return opened, next(each.reference for each in queries.attempts(order.order_id) if each.state == "started")
+    return opened, next(
+        each.reference for each in queries.attempts(order.order_id) if each.state == "started"
+    )
 
 
 def settle(order: Order, opened: operations.Started) -> Order:
@@ -113,7 +117,10 @@ def test_each_call_is_one_that_stripe_knows() -> None:
     bank.refund(opened.reference, euros(4320), "refund 1")
     bank.void(opened.reference)
     client = stripe._client()
-    assert client.v1.payment_intents.cancel("pi_1", {"cancellation_reason": "abandoned"}).object == "payment_intent"
+    assert (
+        client.v1.payment_intents.cancel("pi_1", {"cancellation_reason": "abandoned"}).object
+        == "payment_intent"
+    )
 
 
 @pytest.mark.usefixtures("mock")
@@ -142,8 +149,15 @@ def test_set_aside_then_taken_then_given_back_in_parts(fake: FakeStripe) -> None
     assert (paid.word, paid.payment, intent["status"]) == ("Confirmed", "paid", "succeeded")
     assert intent["amount_received"] == minor(order.total)
     for part in (500, 700):
-        details: dict[str, Any] = {"refund": uuid4().hex, "amount": part, "lines": {}, "reason": "scratched"}
-        paid = operations.order_moved(fresh(order), Transition("refund_owed", actor="Ann", at=now(), details=details))
+        details: dict[str, Any] = {
+            "refund": uuid4().hex,
+            "amount": part,
+            "lines": {},
+            "reason": "scratched",
+        }
+        paid = operations.order_moved(
+            fresh(order), Transition("refund_owed", actor="Ann", at=now(), details=details)
+        )
     done = audit(order.order_id)
     assert (done.payment, minor(done.refunded)) == ("partially_refunded", 1200)
     assert intent["latest_charge"]["amount_refunded"] == 1200
@@ -170,7 +184,9 @@ def test_whoever_paid_for_a_cancelled_order_gets_the_money_back(fake: FakeStripe
     assert [each.state for each in queries.attempts(order.order_id)] == ["voided"]
 
 
-def test_cancelled_before_it_was_taken_lets_the_money_go(fake: FakeStripe, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cancelled_before_it_was_taken_lets_the_money_go(
+    fake: FakeStripe, monkeypatch: pytest.MonkeyPatch
+) -> None:
     order = make_order()
     opened, reference = started(order)
     intent = fake.approve(reference)
@@ -185,7 +201,9 @@ def test_cancelled_before_it_was_taken_lets_the_money_go(fake: FakeStripe, monke
     assert (audit(order.order_id).payment, intent["status"]) == ("voided", "canceled")
 
 
-def test_taken_but_not_noted_is_noted_and_not_taken_twice(fake: FakeStripe, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_taken_but_not_noted_is_noted_and_not_taken_twice(
+    fake: FakeStripe, monkeypatch: pytest.MonkeyPatch
+) -> None:
     order = make_order()
     opened, reference = started(order)
     intent = fake.approve(reference)
@@ -205,7 +223,9 @@ def test_taken_but_not_noted_is_noted_and_not_taken_twice(fake: FakeStripe, monk
     assert intent["amount_received"] == minor(order.total)
 
 
-def test_a_refund_that_was_not_noted_is_not_given_twice(fake: FakeStripe, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refund_that_was_not_noted_is_not_given_twice(
+    fake: FakeStripe, monkeypatch: pytest.MonkeyPatch
+) -> None:
     order = make_order()
     opened, reference = started(order)
     fake.approve(reference)
@@ -226,7 +246,9 @@ def test_a_refund_that_was_not_noted_is_not_given_twice(fake: FakeStripe, monkey
 
 
 @pytest.mark.parametrize("state", ["failed", "canceled"])
-def test_a_refund_that_failed_is_not_taken_for_one_that_was_made(fake: FakeStripe, state: str) -> None:
+def test_a_refund_that_failed_is_not_taken_for_one_that_was_made(
+    fake: FakeStripe, state: str
+) -> None:
     order = make_order()
     opened, reference = started(order)
     intent = fake.approve(reference)
@@ -240,7 +262,9 @@ def test_a_refund_that_failed_is_not_taken_for_one_that_was_made(fake: FakeStrip
         intent["latest_charge"]["amount_refunded"] -= 500
 
 
-def test_another_sum_currency_or_order_is_given_back(fake: FakeStripe, subtests: pytest.Subtests) -> None:
+def test_another_sum_currency_or_order_is_given_back(
+    fake: FakeStripe, subtests: pytest.Subtests
+) -> None:
     for changes in ({"amount": 1}, {"currency": "usd"}, {"metadata": {"number": "OTHR-0000"}}):
         with subtests.test(changes=changes):
             order = make_order()
@@ -249,7 +273,11 @@ def test_another_sum_currency_or_order_is_given_back(fake: FakeStripe, subtests:
             if "metadata" in changes:
                 fake.sessions[reference] |= changes
             done = settle(order, opened)
-            assert (done.state, done.payment, intent["status"]) == ("pending_payment", "failed", "canceled")
+            assert (done.state, done.payment, intent["status"]) == (
+                "pending_payment",
+                "failed",
+                "canceled",
+            )
             assert [each.state for each in queries.attempts(order.order_id)] == ["failed"]
 
 
@@ -278,7 +306,9 @@ def test_stripe_paid_after_the_goods_were_sold_is_let_go(fake: FakeStripe) -> No
 def test_nobody_there_is_told_as_the_gateway_being_away() -> None:
     address = f"http://127.0.0.1:{free_port()}"
     with (
-        override_settings(PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY="sk_test_123", STRIPE_API=address),
+        override_settings(
+            PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY="sk_test_123", STRIPE_API=address
+        ),
         pytest.raises(GatewayAway),
     ):
         gateways.gateway("stripe").outcome("cs_1")
@@ -320,7 +350,11 @@ def test_nothing_is_taken_where_nothing_was_set_aside(fake: FakeStripe) -> None:
 
 def tell(body: bytes, header: str, gateway: str = "stripe") -> int:
     at = reverse("orders:payment_notice", args=[gateway])
-    return Client().post(at, body, "application/json", headers={"Stripe-Signature": header}).status_code
+    return (
+        Client()
+        .post(at, body, "application/json", headers={"Stripe-Signature": header})
+        .status_code
+    )
 
 
 def test_a_notice_confirms_the_order_though_nobody_comes_back(fake: FakeStripe) -> None:
@@ -335,7 +369,9 @@ def test_a_notice_confirms_the_order_though_nobody_comes_back(fake: FakeStripe) 
 def test_a_notice_believes_nothing_but_what_stripe_says_when_asked(fake: FakeStripe) -> None:
     order = make_order()
     _, reference = started(order)
-    body = stripe_event("checkout.session.completed", fake.sessions[reference] | {"status": "complete"})
+    body = stripe_event(
+        "checkout.session.completed", fake.sessions[reference] | {"status": "complete"}
+    )
     assert tell(body, stripe_signed(body, SECRET)) == 204
     assert fresh(order).state == "pending_payment"
 
@@ -349,7 +385,12 @@ def test_notices_about_something_else_are_taken_and_left_alone(fake: FakeStripe)
 def test_the_sessions_of_another_shop_of_the_account_are_left_alone(
     fake: FakeStripe, subtests: pytest.Subtests
 ) -> None:
-    sessions: tuple[dict[str, Any], ...] = ({"metadata": {}}, {"metadata": None}, {"metadata": {"order": "4711"}}, {})
+    sessions: tuple[dict[str, Any], ...] = (
+        {"metadata": {}},
+        {"metadata": None},
+        {"metadata": {"order": "4711"}},
+        {},
+    )
     for session in sessions:
         fake.calls.clear()
         with subtests.test(session=session):
@@ -358,13 +399,19 @@ def test_the_sessions_of_another_shop_of_the_account_are_left_alone(
             assert not fake.calls
 
 
-def test_a_refund_that_fails_later_is_told_to_staff_once(fake: FakeStripe, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_refund_that_fails_later_is_told_to_staff_once(
+    fake: FakeStripe, caplog: pytest.LogCaptureFixture
+) -> None:
     order = make_order()
     opened, reference = started(order)
     fake.approve(reference)
     paid = settle(order, opened)
     operations.refund_decided(paid, euros(500), {}, "scratched", actor="Ann", now=now())
-    failed = fake.refunds[0] | {"status": "failed", "currency": "eur", "failure_reason": "lost_or_stolen_card"}
+    failed = fake.refunds[0] | {
+        "status": "failed",
+        "currency": "eur",
+        "failure_reason": "lost_or_stolen_card",
+    }
     for _ in range(2):  # as two events: what was told is told
         body = stripe_event("refund.failed", failed)
         assert tell(body, stripe_signed(body, SECRET)) == 204
@@ -375,7 +422,9 @@ def test_a_refund_that_fails_later_is_told_to_staff_once(fake: FakeStripe, caplo
     assert "has failed at Stripe" in caplog.text
     foreign = stripe_event("refund.failed", failed | {"metadata": {}})
     assert tell(foreign, stripe_signed(foreign, SECRET)) == 204
-    swapped = stripe_event("refund.failed", failed | {"metadata": failed["metadata"] | {"session": "cs_another"}})
+    swapped = stripe_event(
+        "refund.failed", failed | {"metadata": failed["metadata"] | {"session": "cs_another"}}
+    )
     assert tell(swapped, stripe_signed(swapped, SECRET)) == 403
 
 
@@ -409,7 +458,8 @@ def test_s47_forged_old_and_swapped_stripe_notices_are_refused(fake: FakeStripe)
     ):
         assert tell(body, header) == 403, header
     swapped = stripe_event(
-        "checkout.session.completed", session | {"metadata": session["metadata"] | {"number": other.number}}
+        "checkout.session.completed",
+        session | {"metadata": session["metadata"] | {"number": other.number}},
     )
     renamed = stripe_event("checkout.session.completed", session | {"id": "cs_another"})
     for forged in (swapped, renamed, b"{}", b"[]"):
@@ -436,7 +486,11 @@ def test_the_checks_complain_of_what_stripe_lacks(subtests: pytest.Subtests) -> 
         ("sk_test_1", "whsec_1", True, []),
         ("sk_live_1", "whsec_1", False, []),
     ):
-        given = {"PAYMENT_GATEWAY": "stripe", "STRIPE_SECRET_KEY": key, "STRIPE_WEBHOOK_SECRET": secret}
+        given = {
+            "PAYMENT_GATEWAY": "stripe",
+            "STRIPE_SECRET_KEY": key,
+            "STRIPE_WEBHOOK_SECRET": secret,
+        }
         with (
             subtests.test(key=key, secret=secret, showroom=showroom),
             override_settings(DEMO=showroom, PAYMENT_METHODS=["card"], **given),
@@ -483,9 +537,18 @@ def test_the_late_worker_finds_what_no_notice_told(fake: FakeStripe) -> None:
 
 def test_a_form_may_lead_to_stripes_page_and_nowhere_else() -> None:
     asked = "import django; django.setup(); from django.test import Client; print(Client().get('/healthz').headers)"
-    given = {"PAYMENT_GATEWAY": "stripe", "STRIPE_SECRET_KEY": "sk_test_1", "STRIPE_WEBHOOK_SECRET": "whsec_1"}
+    given = {
+        "PAYMENT_GATEWAY": "stripe",
+        "STRIPE_SECRET_KEY": "sk_test_1",
+        "STRIPE_WEBHOOK_SECRET": "whsec_1",
+    }
     answer = subprocess.run(
-        [sys.executable, "-c", asked], cwd=ROOT, env=os.environ | given, capture_output=True, text=True, check=True
+        [sys.executable, "-c", asked],
+        cwd=ROOT,
+        env=os.environ | given,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert "form-action 'self' https://checkout.stripe.com" in answer.stdout
     assert answer.stdout.count("https://") == 1

@@ -31,7 +31,11 @@ def test_the_discount_that_was_shown_is_charged_and_the_code_goes_with_the_order
     for words in ("Ten per cent off", "−€2.00", "€22.90"):
         assert words in shown
     order, url = shopper.place()
-    assert (format_money(order.discount), format_money(order.total), order.voucher) == ("€2.00", "€22.90", code)
+    assert (format_money(order.discount), format_money(order.total), order.voucher) == (
+        "€2.00",
+        "€22.90",
+        code,
+    )
     assert used(code) == 1
     shopper.pay(url)
     assert order.cart_id

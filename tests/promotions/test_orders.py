@@ -42,7 +42,9 @@ def goods(price: str = "33.33") -> Product:
     return product
 
 
-def draft(code: str, *products: Product, user_id: UUID | None = None, email: str = "") -> placing.Draft:
+def draft(
+    code: str, *products: Product, user_id: UUID | None = None, email: str = ""
+) -> placing.Draft:
     made = make_draft(
         *((product, 1) for product in products or (goods(),)),
         user_id=user_id,
@@ -62,13 +64,17 @@ def swept(order_id: UUID, at: datetime) -> None:
 
 
 def test_i9_an_orders_lines_carry_its_discount() -> None:
-    order = operations.order_placed(draft(make_code(), goods("33.33"), goods("0.05"), goods("10.00")), now())
+    order = operations.order_placed(
+        draft(make_code(), goods("33.33"), goods("0.05"), goods("10.00")), now()
+    )
     items = queries.items(order)
     assert order.discount == Money("4.34", EUR)
     assert sum((item.discount for item in items), order.total * 0) == order.discount
     assert order.subtotal + order.delivery - order.discount == order.total
     assert sum((item.paid for item in items), order.delivery) == order.total
-    assert [(each.name, each.amount) for each in order.discounts] == [("Ten per cent off", order.discount)]
+    assert [(each.name, each.amount) for each in order.discounts] == [
+        ("Ten per cent off", order.discount)
+    ]
     assert items[0].paid_for(1) == items[0].paid
 
 
@@ -138,7 +144,9 @@ def test_s37_not_paid_in_time_gives_the_use_back() -> None:
     assert used(code) == 0
 
 
-def test_killed_between_the_use_and_the_order_gives_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_between_the_use_and_the_order_gives_it_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     code = make_code(uses=1)
     made = draft(code)
 
@@ -156,7 +164,9 @@ def test_killed_between_the_use_and_the_order_gives_it_back(monkeypatch: pytest.
     assert used(code) == 0
 
 
-def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     first, second = make_code(uses=1), make_code(uses=1)
     made = draft(first)
 
@@ -167,7 +177,9 @@ def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(monkeypatch:
         patch.setattr(placing, "number_claimed", die)
         with pytest.raises(KeyboardInterrupt):
             operations.order_placed(made, now())
-    placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=made.order_id, me=_claimant(made.order_id))
+    placing.UNCLAIM.apply(
+        if_lost=RAISE_UNKNOWN, order_id=made.order_id, me=_claimant(made.order_id)
+    )
     order = make_payment(operations.order_placed(replace(made, voucher=second), now()))
     assert (used(first), used(second)) == (1, 1)
     swept(made.order_id, now() + timedelta(minutes=12))
@@ -225,7 +237,9 @@ def test_a_use_that_was_lost_under_way_is_taken_again() -> None:
     assert used(code) == 1
 
 
-def test_the_use_of_a_guests_order_stays_when_it_becomes_a_members(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_use_of_a_guests_order_stays_when_it_becomes_a_members(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     code, email = make_code(uses=1, per_person=1), f"{uuid4().hex}@example.com"
     order = placed(code, email=email)
     payment_id = _expired_and_paid(order)

@@ -11,7 +11,16 @@ from moneyed import EUR, Money
 
 from pricing.money import minor
 from pricing.quotes import QuotedLine
-from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE, Promotion, code_key, counting, in_order
+from promotions.rules import (
+    AMOUNT,
+    BUY_GET,
+    FREE_DELIVERY,
+    PERCENTAGE,
+    Promotion,
+    code_key,
+    counting,
+    in_order,
+)
 
 NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)
 MUGS, BOWLS = uuid4(), uuid4()
@@ -19,7 +28,18 @@ MUGS, BOWLS = uuid4(), uuid4()
 
 def line(price: str, quantity: int = 1, category_id: UUID = MUGS) -> QuotedLine:
     return QuotedLine(
-        uuid4(), uuid4(), "T", "Mug", "mug", {}, "mug/a", Money(price, EUR), quantity, "standard", 0, category_id
+        uuid4(),
+        uuid4(),
+        "T",
+        "Mug",
+        "mug",
+        {},
+        "mug/a",
+        Money(price, EUR),
+        quantity,
+        "standard",
+        0,
+        category_id,
     )
 
 
@@ -33,7 +53,9 @@ def taken(promotion: Promotion, *lines: QuotedLine) -> list[int]:
 
 def test_a_percentage_is_rounded_once_and_spread() -> None:
     # 10 % of 1.15 is 11.5 cents: up. Of the 12, 3.44 fall on the line of 0.33, and so on.
-    assert taken(off(PERCENTAGE, percent=Decimal(10)), line("0.33"), line("0.41"), line("0.41")) == [4, 4, 4]
+    assert taken(
+        off(PERCENTAGE, percent=Decimal(10)), line("0.33"), line("0.41"), line("0.41")
+    ) == [4, 4, 4]
 
 
 def test_an_amount_is_never_more_than_the_goods() -> None:
@@ -61,17 +83,26 @@ def test_free_delivery_takes_nothing_off_the_goods() -> None:
 
 def test_x51_why_it_does_not_count_is_said() -> None:
     code = off(AMOUNT, "SPRING", amount=500, minimum=3000)
-    assert code.short_of([line("12.00")]) == "The code SPRING counts from €30.00 on: €18.00 more, and it does."
+    assert (
+        code.short_of([line("12.00")])
+        == "The code SPRING counts from €30.00 on: €18.00 more, and it does."
+    )
     assert code.short_of([line("30.00")]) == ""
-    bowls = off(PERCENTAGE, "BOWLS", percent=Decimal(5), category_id=BOWLS, categories=frozenset({BOWLS}))
-    assert bowls.short_of([line("99.00")]) == "Nothing in your cart is of what the code BOWLS is for."
+    bowls = off(
+        PERCENTAGE, "BOWLS", percent=Decimal(5), category_id=BOWLS, categories=frozenset({BOWLS})
+    )
+    assert (
+        bowls.short_of([line("99.00")]) == "Nothing in your cart is of what the code BOWLS is for."
+    )
     assert off(BUY_GET, "THREE", buy=2, free=1).short_of([line("1.00", 2)]) == (
         "The code THREE counts from 3 things on: 1 more, and it does."
     )
 
 
 def test_the_least_is_asked_of_its_own_goods() -> None:
-    bowls = off(AMOUNT, "B", amount=1, minimum=1000, category_id=BOWLS, categories=frozenset({BOWLS}))
+    bowls = off(
+        AMOUNT, "B", amount=1, minimum=1000, category_id=BOWLS, categories=frozenset({BOWLS})
+    )
     assert "€4.00 more" in bowls.short_of([line("99.00"), line("6.00", category_id=BOWLS)])
 
 
@@ -105,7 +136,9 @@ def test_they_apply_in_the_stated_order() -> None:
     st.integers(1, 5),
     st.integers(1, 5),
 )
-def test_what_is_free_is_the_cheapest_units(sold: list[tuple[int, int]], buy: int, free: int) -> None:
+def test_what_is_free_is_the_cheapest_units(
+    sold: list[tuple[int, int]], buy: int, free: int
+) -> None:
     lines = [line(str(Decimal(cents) / 100), units) for cents, units in sold]
     units = sorted(cents for cents, count in sold for _ in range(count))
     given_away = len(units) // (buy + free) * free

@@ -42,7 +42,9 @@ def shelf(keyspace: str) -> CategoryNode:
     start = datetime.now(UTC) - timedelta(days=60)
     for place in range(30):
         then = start + timedelta(hours=place)
-        make_product(f"Quaich {place:02}", price=f"{10 + place}.00", category=leaf, now=then, listed=True)
+        make_product(
+            f"Quaich {place:02}", price=f"{10 + place}.00", category=leaf, now=then, listed=True
+        )
     return leaf
 
 
@@ -50,7 +52,10 @@ def shelf(keyspace: str) -> CategoryNode:
 def jug(keyspace: str) -> Product:
     """A jug in two colours and two sizes, of which one is sold out."""
     jug = make_product(
-        "Stone Jug", price="40.00", was="55.00", options={"Colour": ["Teal", "Oat"], "Size": ["Small", "Large"]}
+        "Stone Jug",
+        price="40.00",
+        was="55.00",
+        options={"Colour": ["Teal", "Oat"], "Size": ["Small", "Large"]},
     )
     for variant, units in zip(jug.variants, (9, 3, 0, 40), strict=True):
         if units:
@@ -102,7 +107,13 @@ def page_of(product: Product, place: int | None = None) -> str:
 def test_a_page_takes_two_rounds_of_a_guest_and_three_of_a_member(
     client: Client, member: Client, shelf: CategoryNode, jug: Product
 ) -> None:
-    addresses = ["/", reverse("category", args=(shelf.slug,)), page_of(jug), "/search?q=quaich", "/search?q=stone+jug"]
+    addresses = [
+        "/",
+        reverse("category", args=(shelf.slug,)),
+        page_of(jug),
+        "/search?q=quaich",
+        "/search?q=stone+jug",
+    ]
     sku = jug.variants[0].sku
     for who, most in ((client, 2), (member, 3)):
         who.post(reverse("cart:add"), {"variant": sku, "quantity": "1", "operation": str(uuid4())})
@@ -135,7 +146,9 @@ def test_the_front_page_shows_its_rows(client: Client) -> None:
 # ---- Lists
 
 
-def test_x5_a_category_page_has_its_way_and_its_children(client: Client, shelf: CategoryNode) -> None:
+def test_x5_a_category_page_has_its_way_and_its_children(
+    client: Client, shelf: CategoryNode
+) -> None:
     root, middle = shelf.ancestors
     page = tree(client.get(reverse("category", args=(root.slug,))))
     assert middle.name in texts(page, "main nav a")
@@ -146,10 +159,17 @@ def test_x5_a_category_page_has_its_way_and_its_children(client: Client, shelf: 
     assert page.xpath("string(//link[@rel='canonical']/@href)").endswith(f"/c/{shelf.slug}/")
 
 
-def test_x24_the_order_is_named_in_the_address_and_survives_paging(client: Client, shelf: CategoryNode) -> None:
+def test_x24_the_order_is_named_in_the_address_and_survives_paging(
+    client: Client, shelf: CategoryNode
+) -> None:
     url = reverse("category", args=(shelf.slug,))
     upwards = list(range(30))
-    expected = {"newest": upwards[::-1], "price": upwards, "price-down": upwards[::-1], "name": upwards}
+    expected = {
+        "newest": upwards[::-1],
+        "price": upwards,
+        "price-down": upwards[::-1],
+        "name": upwards,
+    }
     shown, said = {}, {}
     for sort in expected:
         page = tree(client.get(url, {"sort": sort}))
@@ -157,13 +177,18 @@ def test_x24_the_order_is_named_in_the_address_and_survives_paging(client: Clien
         following = tree(client.get(more))
         shown[sort] = [int(name.split()[1]) for name in names(page) + names(following)]
         forms = [(form.get("method"), form.get("action")) for form in page.cssselect("form.sort")]
-        chosen = [each.cssselect("form.sort option[selected]")[0].get("value") for each in (page, following)]
+        chosen = [
+            each.cssselect("form.sort option[selected]")[0].get("value")
+            for each in (page, following)
+        ]
         said[sort] = (forms, chosen, f"sort={sort}" in more or sort == "newest")
     assert shown == expected
     assert said == {sort: ([("get", url)], [sort] * 2, True) for sort in expected}
 
 
-def test_x28_load_more_is_a_link_whose_answer_is_the_rest(client: Client, shelf: CategoryNode) -> None:
+def test_x28_load_more_is_a_link_whose_answer_is_the_rest(
+    client: Client, shelf: CategoryNode
+) -> None:
     page = tree(client.get(reverse("category", args=(shelf.slug,))))
     assert 15 <= len(names(page)) <= 30
     (more,) = page.cssselect("a[rel=next]")
@@ -175,7 +200,11 @@ def test_x28_load_more_is_a_link_whose_answer_is_the_rest(client: Client, shelf:
 
 
 def test_x3_x4_a_part_is_told_from_the_page(client: Client, shelf: CategoryNode) -> None:
-    url = tree(client.get(reverse("category", args=(shelf.slug,)))).cssselect("a[rel=next]")[0].get("href")
+    url = (
+        tree(client.get(reverse("category", args=(shelf.slug,))))
+        .cssselect("a[rel=next]")[0]
+        .get("href")
+    )
     whole, part = client.get(url), client.get(url, headers={"HX-Request": "true"})
     assert "HX-Request" in whole["Vary"]
     assert "HX-Request" in part["Vary"]
@@ -193,11 +222,17 @@ def test_x16_an_empty_shelf_offers_a_next_step(client: Client) -> None:
 
 def test_x27_x29_what_a_card_says(client: Client) -> None:
     shelf = make_category("Cards")
-    make_product("Sold Out Bowl", price="20.00", was="30.00", category=shelf, stock_word="out", listed=True)
-    many = make_product("Many Bowls", price="10.00", options={"Colour": ["A", "B"]}, category=shelf, listed=True)
+    make_product(
+        "Sold Out Bowl", price="20.00", was="30.00", category=shelf, stock_word="out", listed=True
+    )
+    many = make_product(
+        "Many Bowls", price="10.00", options={"Colour": ["A", "B"]}, category=shelf, listed=True
+    )
     dearer = replace(many.variants[1], price=many.variants[1].price * 2)
     operations.product_saved(replace(many, variants=(many.variants[0], dearer)), datetime.now(UTC))
-    cards = tree(client.get(reverse("category", args=(shelf.slug,)), {"sort": "name"})).cssselect(".card")
+    cards = tree(client.get(reverse("category", args=(shelf.slug,)), {"sort": "name"})).cssselect(
+        ".card"
+    )
     assert [len(card.cssselect("a")) for card in cards] == [1, 1]
     varied, gone = (" ".join(card.text_content().split()) for card in cards)
     assert "from €10.00" in varied
@@ -209,7 +244,9 @@ def test_x27_x29_what_a_card_says(client: Client) -> None:
     assert all(card.cssselect("img[alt][width][height]") for card in cards)
 
 
-def test_x30_the_first_row_is_loaded_at_once_and_one_picture_first(client: Client, shelf: CategoryNode) -> None:
+def test_x30_the_first_row_is_loaded_at_once_and_one_picture_first(
+    client: Client, shelf: CategoryNode
+) -> None:
     page = tree(client.get(reverse("category", args=(shelf.slug,))))
     loading = [image.get("loading") for image in page.cssselect(".card img")]
     assert loading[:4] == ["eager"] * 4
@@ -232,7 +269,11 @@ def test_nonsense_in_a_lists_address_is_a_page(client: Client, shelf: CategoryNo
             f"/c/{quote(nonsense, safe='')}/",
         ):
             response = client.get(address)
-            styled = response.status_code == 404 and tree(response).cssselect("h1") and b"Stoa" in response.content
+            styled = (
+                response.status_code == 404
+                and tree(response).cssselect("h1")
+                and b"Stoa" in response.content
+            )
             if response.status_code != 302 and not styled:
                 wrong.append(f"{address} answered {response.status_code}")
     assert wrong == []
@@ -247,7 +288,9 @@ def test_a_page_token_of_another_list_is_refused(client: Client, shelf: Category
 # ---- Products
 
 
-def test_x38_variants_are_radios_and_the_choice_is_in_the_address(client: Client, jug: Product) -> None:
+def test_x38_variants_are_radios_and_the_choice_is_in_the_address(
+    client: Client, jug: Product
+) -> None:
     page = tree(client.get(page_of(jug, 1)))
     checked = [radio.get("value") for radio in page.cssselect("input[type=radio][checked]")]
     assert checked == [jug.variants[1].sku] * 2
@@ -286,22 +329,37 @@ def test_an_unknown_choice_is_told_and_another_shown(client: Client, jug: Produc
 
 
 def test_x42_scarcity_is_said_only_when_it_is_so(client: Client, jug: Product) -> None:
-    words = [texts(tree(client.get(page_of(jug, place))), "#product .stock")[0] for place in range(4)]
+    words = [
+        texts(tree(client.get(page_of(jug, place))), "#product .stock")[0] for place in range(4)
+    ]
     assert words == ["In stock", "Only a few left", "Sold out", "In stock"]
 
 
 def test_x36_delivery_and_returns_stand_beside_the_button(client: Client, jug: Product) -> None:
     text = tree(client.get(page_of(jug))).cssselect("#product")[0].text_content()
-    for told in ("Germany", "France", "Ireland", "€4.90", "2 to 3 working days", "free from €60.00", "30 days"):
+    for told in (
+        "Germany",
+        "France",
+        "Ireland",
+        "€4.90",
+        "2 to 3 working days",
+        "free from €60.00",
+        "30 days",
+    ):
         assert told in text
 
 
 def test_the_add_form_has_a_fresh_id_each_time(client: Client, jug: Product) -> None:
-    ids = {tree(client.get(page_of(jug))).cssselect("#add input[name=operation]")[0].get("value") for _ in range(3)}
+    ids = {
+        tree(client.get(page_of(jug))).cssselect("#add input[name=operation]")[0].get("value")
+        for _ in range(3)
+    }
     assert len(ids) == 3
 
 
-def test_x22_every_picture_keeps_its_room(client: Client, jug: Product, shelf: CategoryNode) -> None:
+def test_x22_every_picture_keeps_its_room(
+    client: Client, jug: Product, shelf: CategoryNode
+) -> None:
     for address in (page_of(jug), reverse("category", args=(shelf.slug,)), "/"):
         for image in tree(client.get(address)).cssselect("img"):
             assert image.get("width")
@@ -327,7 +385,10 @@ def test_a_renamed_product_leads_on_for_good(client: Client) -> None:
     operations.product_saved(replace(product, slug=f"{product.slug}-new"), datetime.now(UTC))
     sku = product.variants[1].sku
     response = client.get(f"{page_of(product)}?variant={sku}")
-    assert (response.status_code, response["Location"]) == (301, f"/p/{product.slug}-new/?variant={sku}")
+    assert (response.status_code, response["Location"]) == (
+        301,
+        f"/p/{product.slug}-new/?variant={sku}",
+    )
 
 
 def test_an_archived_product_is_gone_in_words(client: Client) -> None:
@@ -343,7 +404,11 @@ def test_x17_an_unknown_product_is_a_styled_404(client: Client) -> None:
     for slug in ("nope", "a" * 2000, "%00", "..", "<b>"):
         response = client.get(f"/p/{quote(slug, safe='%')}/")
         page = tree(response)
-        shown[slug] = (response.status_code, len(page.cssselect("h1")), bool(page.cssselect("form[role=search]")))
+        shown[slug] = (
+            response.status_code,
+            len(page.cssselect("h1")),
+            bool(page.cssselect("form[role=search]")),
+        )
     assert shown == dict.fromkeys(shown, (404, 1, True))
 
 
@@ -353,7 +418,10 @@ def test_s27_what_is_written_into_a_product_stays_text(client: Client) -> None:
     response = client.get(page_of(product))
     page = tree(response)
     assert not page.cssselect("[onerror]")
-    assert all(script.get("src") or script.get("type") == "application/ld+json" for script in page.cssselect("script"))
+    assert all(
+        script.get("src") or script.get("type") == "application/ld+json"
+        for script in page.cssselect("script")
+    )
     (data,) = page.cssselect("script[type='application/ld+json']")
     things = json.loads(data.text)
     assert things[0]["name"] == product.name
@@ -451,7 +519,9 @@ def test_a_picture_is_kept_for_ever(client: Client) -> None:
     response = client.get("/pictures/mug/c8724c-efeae0.svg")
     assert response["Content-Type"] == "image/svg+xml"
     assert "immutable" in response["Cache-Control"]
-    again = client.get("/pictures/mug/c8724c-efeae0.svg", headers={"If-None-Match": response["ETag"]})
+    again = client.get(
+        "/pictures/mug/c8724c-efeae0.svg", headers={"If-None-Match": response["ETag"]}
+    )
     assert (again.status_code, again.content) == (304, b"")
 
 
@@ -463,16 +533,28 @@ def test_a_picture_that_cannot_be_drawn_is_a_404(client: Client) -> None:
 
 def test_x20_help_stands_in_the_same_place_on_every_page(client: Client) -> None:
     front = texts(tree(client.get("/")), "footer a")[:2]
-    pages = {name: tree(client.get(reverse(name))) for name in ("help", "delivery", "privacy", "imprint")}
-    shown = {name: (len(page.cssselect("h1")), texts(page, "footer a")[:2]) for name, page in pages.items()}
+    pages = {
+        name: tree(client.get(reverse(name))) for name in ("help", "delivery", "privacy", "imprint")
+    }
+    shown = {
+        name: (len(page.cssselect("h1")), texts(page, "footer a")[:2])
+        for name, page in pages.items()
+    }
     assert len(front) == 2
     assert shown == dict.fromkeys(pages, (1, front))
 
 
 def test_the_imprint_names_who_sells(client: Client) -> None:
-    seller = {"name": "Ada & Co", "address": ["2 Quay", "Cork"], "vat_id": "IE1", "email": "ada@example.com"}
+    seller = {
+        "name": "Ada & Co",
+        "address": ["2 Quay", "Cork"],
+        "vat_id": "IE1",
+        "email": "ada@example.com",
+    }
     with override_settings(SELLER=seller):
-        told = " ".join(tree(client.get(reverse("imprint"))).cssselect("main")[0].text_content().split())
+        told = " ".join(
+            tree(client.get(reverse("imprint"))).cssselect("main")[0].text_content().split()
+        )
     for words in ("Ada & Co", "2 Quay, Cork", "IE1", "ada@example.com"):
         assert words in told
 
@@ -485,9 +567,16 @@ def test_robots_are_told_where_there_is_nothing_for_them(client: Client) -> None
 
 
 def test_the_delivery_page_lists_every_way_and_what_makes_it_free(client: Client) -> None:
-    rows = [" ".join(row.text_content().split()) for row in tree(client.get("/help/delivery/")).cssselect("tbody tr")]
+    rows = [
+        " ".join(row.text_content().split())
+        for row in tree(client.get("/help/delivery/")).cssselect("tbody tr")
+    ]
     assert len(rows) == len(METHODS)
-    assert all(any(str(way.price.amount) in row for row in rows) for ways in METHODS.values() for way in ways)
+    assert all(
+        any(str(way.price.amount) in row for row in rows)
+        for ways in METHODS.values()
+        for way in ways
+    )
     assert any("Ireland" in row and "€12.90" in row for row in rows)
     assert any("France" in row and "free from €80.00" in row for row in rows)
 
@@ -530,7 +619,9 @@ def test_a_large_sitemap_has_an_index(
     many = [replace(jug, slug=f"jug-{place}") for place in range(250)]
     with override_settings(SEARCH_INDEX_DIR=tmp_path):
         count = sitemap.sitemap_written(many, datetime.now(UTC))
-        parts = re.findall(r"/sitemap-(\d+)\.xml</loc>", client.get("/sitemap.xml").content.decode())
+        parts = re.findall(
+            r"/sitemap-(\d+)\.xml</loc>", client.get("/sitemap.xml").content.decode()
+        )
         found = sum(client.get(f"/sitemap-{part}.xml").content.count(b"<url>") for part in parts)
         assert client.get("/sitemap-999.xml").status_code == 404
         assert client.get(f"/sitemap-{'9' * 400}.xml").status_code == 404

@@ -34,7 +34,9 @@ def names(text: str) -> list[str]:
     return re.findall(r'class="strip__name">([^<]+)<', text)
 
 
-def test_the_last_looked_at_stands_first_and_each_once(client: Client, things: list[Product]) -> None:
+def test_the_last_looked_at_stands_first_and_each_once(
+    client: Client, things: list[Product]
+) -> None:
     for place in (0, 1, 2, 0):
         look(client, things[place])
     assert names(strip(client)) == ["Thing 0", "Thing 2", "Thing 1"]
@@ -48,21 +50,31 @@ def test_twelve_are_kept(client: Client) -> None:
     assert names(strip(client)) == [f"Thing {place}" for place in range(MOST + 1, 1, -1)]
 
 
-def test_s20_looking_writes_nothing_but_a_cookie_that_no_script_reads(client: Client, things: list[Product]) -> None:
+def test_s20_looking_writes_nothing_but_a_cookie_that_no_script_reads(
+    client: Client, things: list[Product]
+) -> None:
     response = client.get(reverse("product", args=[things[0].slug]))
     cookie = response.cookies[settings.VIEWED_COOKIE_NAME]
     assert cookie["httponly"]
     assert cookie["samesite"] == "Lax"
     assert cookie["max-age"] == VIEWED_SECONDS
-    assert client.get(reverse("product", args=[things[0].slug])).cookies.get(settings.VIEWED_COOKIE_NAME) is None
+    assert (
+        client.get(reverse("product", args=[things[0].slug])).cookies.get(
+            settings.VIEWED_COOKIE_NAME
+        )
+        is None
+    )
     assert len(client.cookies[settings.VIEWED_COOKIE_NAME].value) < 500
 
 
-def test_the_strip_comes_later_and_its_page_works_without_a_script(client: Client, things: list[Product]) -> None:
+def test_the_strip_comes_later_and_its_page_works_without_a_script(
+    client: Client, things: list[Product]
+) -> None:
     assert "viewed-strip" not in look(client, things[0])
     text = look(client, things[1])
     assert re.search(
-        r'<a class="link" href="/viewed/" hx-get="/viewed/\?without=[0-9a-f-]+" hx-trigger="revealed"', text
+        r'<a class="link" href="/viewed/" hx-get="/viewed/\?without=[0-9a-f-]+" hx-trigger="revealed"',
+        text,
     )
     assert "Thing 0" not in text
     assert "rounds=1" in client.get(reverse("viewed"), headers=HTMX)["X-Cassandra"]

@@ -110,7 +110,9 @@ def test_a_place_comes_free_a_window_after_it_was_taken(kind: str, settings: Set
 
 
 @pytest.mark.parametrize("most", [10, 130])
-def test_fifty_and_more_at_once_are_let_through_exactly_so_often(kind: str, settings: Settings, most: int) -> None:
+def test_fifty_and_more_at_once_are_let_through_exactly_so_often(
+    kind: str, settings: Settings, most: int
+) -> None:
     settings.LIMITS |= {kind: (0, 0, most, 120)}
     tries = most + 40
     start = threading.Barrier(50)
@@ -148,11 +150,20 @@ def test_the_table_does_not_tell_whose_tries_it_holds(kind: str) -> None:
 
 def test_the_clients_address_is_the_one_that_somebody_trusted_has_seen(settings: Settings) -> None:
     told = {"x-forwarded-for": "9.9.9.9, 198.51.100.4"}
-    assert address_of(visit("203.0.113.5", **told)) == "203.0.113.5"  # nobody in front: anybody may write this
+    assert (
+        address_of(visit("203.0.113.5", **told)) == "203.0.113.5"
+    )  # nobody in front: anybody may write this
     settings.BEHIND_PROXY = True
-    assert address_of(visit("127.0.0.1", **told)) == "198.51.100.4"  # the proxy's own word is the last one
-    assert address_of(visit("127.0.0.1", **{"x-forwarded-for": "198.51.100.4:4711"})) == "198.51.100.4"
-    assert address_of(visit("127.0.0.1", **{"x-forwarded-for": "[2001:db8::1]:4711"})) == "2001:db8::/64"
+    assert (
+        address_of(visit("127.0.0.1", **told)) == "198.51.100.4"
+    )  # the proxy's own word is the last one
+    assert (
+        address_of(visit("127.0.0.1", **{"x-forwarded-for": "198.51.100.4:4711"})) == "198.51.100.4"
+    )
+    assert (
+        address_of(visit("127.0.0.1", **{"x-forwarded-for": "[2001:db8::1]:4711"}))
+        == "2001:db8::/64"
+    )
     assert address_of(visit("127.0.0.1")) == "127.0.0.1"
     assert address_of(visit("127.0.0.1", **{"x-forwarded-for": "rubbish"})) == "unknown"
 
@@ -169,7 +180,9 @@ def test_a_household_counts_once_however_many_addresses_it_has() -> None:
     assert {address: address_of(visit(address)) for address in networks} == networks
 
 
-def test_in_memory_tries_are_counted_by_network_and_window_without_any_statement(kind: str, settings: Settings) -> None:
+def test_in_memory_tries_are_counted_by_network_and_window_without_any_statement(
+    kind: str, settings: Settings
+) -> None:
     settings.LIMITS |= {kind: (0, 5, 0, 3600)}
     request = visit()
     with metered() as meter:
@@ -183,6 +196,14 @@ def test_in_memory_tries_are_counted_by_network_and_window_without_any_statement
 
 
 def test_how_long_to_wait_is_said_in_words() -> None:
-    expected = {0: "half a minute", 20: "half a minute", 45: "a minute", 61: "2 minutes", 900: "15 minutes"}
+    expected = {
+        0: "half a minute",
+        20: "half a minute",
+        45: "a minute",
+        61: "2 minutes",
+        900: "15 minutes",
+    }
     told = {seconds: str(TooManyAttempts(seconds)) for seconds in expected}
-    assert {seconds: told[seconds] for seconds, words in expected.items() if words not in told[seconds]} == {}
+    assert {
+        seconds: told[seconds] for seconds, words in expected.items() if words not in told[seconds]
+    } == {}

@@ -18,7 +18,10 @@ def test_a_press_does_what_it_says_by_post_alone() -> None:
     assert press(ask.post("/"), number="7KQF-3M9X").content == b"pressed 7KQF-3M9X"
     for request in (ask.get("/"), ask.head("/")):
         answer = press(request, number="7KQF-3M9X")
-        assert (answer.status_code, answer["Location"]) == (302, reverse("orders:detail", args=["7KQF-3M9X"]))
+        assert (answer.status_code, answer["Location"]) == (
+            302,
+            reverse("orders:detail", args=["7KQF-3M9X"]),
+        )
     assert press(ask.delete("/"), number="7KQF-3M9X").status_code == 405
 
 

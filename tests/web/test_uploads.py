@@ -16,4 +16,7 @@ def test_a_file_is_refused_wherever_it_is_sent() -> None:
 
 
 def test_a_form_without_a_file_may_be_sent_in_parts() -> None:
-    assert Client().post("/account/login/", {"email": "a@example.com", "password": ""}).status_code == 422
+    assert (
+        Client().post("/account/login/", {"email": "a@example.com", "password": ""}).status_code
+        == 422
+    )

@@ -169,7 +169,11 @@ def test_nobody_makes_a_turn_of_their_own() -> None:
         request.COOKIES = {settings.TURN_COOKIE_NAME: kept}
         return turn_of(request)
 
-    assert {kept: turn_with(kept) for kept in ("", "x", "WzEsMl0:1:x")} == {"": None, "x": None, "WzEsMl0:1:x": None}
+    assert {kept: turn_with(kept) for kept in ("", "x", "WzEsMl0:1:x")} == {
+        "": None,
+        "x": None,
+        "WzEsMl0:1:x": None,
+    }
 
 
 def test_a_page_that_waits_comes_again_by_itself_and_reads_nothing(full: Full) -> None:
@@ -190,7 +194,12 @@ def test_what_was_sent_is_sent_again_word_for_word(full: Full) -> None:
     client = Client(enforce_csrf_checks=True)
     token = "a" * 32
     client.cookies[settings.CSRF_COOKIE_NAME] = token
-    typed = {"csrfmiddlewaretoken": token, "name": 'Ada "><script>', "street": "Torstraße 1", "checkout": "x"}
+    typed = {
+        "csrfmiddlewaretoken": token,
+        "name": 'Ada "><script>',
+        "street": "Torstraße 1",
+        "checkout": "x",
+    }
     response = client.post(reverse("checkout:review"), typed)
     assert response.status_code == 200
     assert "Refresh" not in response  # that would ask for the page, and forget the rest

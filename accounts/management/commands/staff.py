@@ -22,24 +22,33 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
-        add = actions.add_parser("add", help="give a role; an account is made if there is none for the address")
+        add = actions.add_parser(
+            "add", help="give a role; an account is made if there is none for the address"
+        )
         add.add_argument("email")
         add.add_argument("--role", required=True, choices=ROLES)
         add.add_argument(
-            "--name", default="", help="the name of a new account (default: the first part of the address)"
+            "--name",
+            default="",
+            help="the name of a new account (default: the first part of the address)",
         )
         how = add.add_mutually_exclusive_group()
         how.add_argument(
-            "--password-stdin", action="store_true", help="read a new account's password from the standard input"
+            "--password-stdin",
+            action="store_true",
+            help="read a new account's password from the standard input",
         )
         how.add_argument(
-            "--link", action="store_true", help="print a link, good for 24 hours, to choose name and password"
+            "--link",
+            action="store_true",
+            help="print a link, good for 24 hours, to choose name and password",
         )
         actions.add_parser("list", help="list everybody with a role")
         remove = actions.add_parser("remove", help="take the role away; the account stays")
         remove.add_argument("email")
         reset = actions.add_parser(
-            "second-factor-reset", help="take a second factor away: the next login sets up a new one"
+            "second-factor-reset",
+            help="take a second factor away: the next login sets up a new one",
         )
         reset.add_argument("email")
 
@@ -56,7 +65,9 @@ class Command(BaseCommand):
             fields={"role": [options.get("role") or ""]},
         )
         try:
-            {"add": self.add, "remove": self.remove, "second-factor-reset": self.reset}[action](email=email, **options)
+            {"add": self.add, "remove": self.remove, "second-factor-reset": self.reset}[action](
+                email=email, **options
+            )
         except CommandError:
             audit.ended(entry, "refused")
             raise
@@ -66,7 +77,9 @@ class Command(BaseCommand):
         audit.ended(entry, "done")
         return None
 
-    def add(self, *, email: str, role: str, name: str, password_stdin: bool, link: bool, **_: Any) -> None:
+    def add(
+        self, *, email: str, role: str, name: str, password_stdin: bool, link: bool, **_: Any
+    ) -> None:
         """Give the role to a member, or make a new account that has it."""
         try:
             validate_email(email)
@@ -79,7 +92,9 @@ class Command(BaseCommand):
             self.stdout.write(operations.registration_link(email, role))
         else:
             password = self.password(email, from_stdin=password_stdin)
-            operations.user_registered(email, name or email.partition("@")[0], password, datetime.now(UTC), role)
+            operations.user_registered(
+                email, name or email.partition("@")[0], password, datetime.now(UTC), role
+            )
             self.stdout.write(f"{email} is registered with the role {role}.")
 
     def password(self, email: str, *, from_stdin: bool) -> str:
@@ -91,7 +106,9 @@ class Command(BaseCommand):
             if getpass.getpass("The same again: ") != password:
                 raise CommandError("These were two different passwords.")
         else:
-            raise CommandError("There is nobody to ask for a password: use --password-stdin or --link.")
+            raise CommandError(
+                "There is nobody to ask for a password: use --password-stdin or --link."
+            )
         try:
             validate_password(password, User(email=email))
         except ValidationError as error:
@@ -102,7 +119,9 @@ class Command(BaseCommand):
         """Print who has which role."""
         everybody = queries.staff()
         for row in everybody:
-            self.stdout.write(f"{row.role:10} {row.email} ({row.name}){'' if row.active else ', may not sign in'}")
+            self.stdout.write(
+                f"{row.role:10} {row.email} ({row.name}){'' if row.active else ', may not sign in'}"
+            )
         self.stdout.write(f"{len(everybody)} with a role.")
 
     def remove(self, *, email: str, **_: Any) -> None:
@@ -118,7 +137,9 @@ class Command(BaseCommand):
         found = queries.user_by_email(email)
         if found is None or not operations.second_factor_taken(found, datetime.now(UTC)):
             raise CommandError(f"{email} has no second factor.")
-        self.stdout.write(f"{email} sets up a new second factor at the next login, and has to sign in again.")
+        self.stdout.write(
+            f"{email} sets up a new second factor at the next login, and has to sign in again."
+        )
 
 
 def _whoever() -> str:

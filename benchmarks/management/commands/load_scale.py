@@ -25,7 +25,9 @@ class Command(BaseCommand):
         parser.add_argument("--orders", type=int, default=0)
         parser.add_argument("--keyspace", help="default: the shop's own with _scale behind it")
         parser.add_argument("--processes", type=int, default=os.cpu_count() or 2)
-        parser.add_argument("--part", help="used between the processes", choices=("goods", "orders", "derived"))
+        parser.add_argument(
+            "--part", help="used between the processes", choices=("goods", "orders", "derived")
+        )
         parser.add_argument("--number", type=int, default=0, help="used between the processes")
         parser.add_argument("--now", type=datetime.fromisoformat, help="used between the processes")
 
@@ -36,7 +38,9 @@ class Command(BaseCommand):
         wanted = options["keyspace"] or (own if own.endswith("_scale") else f"{own}_scale")
         if wanted != own:
             command = [sys.executable, *sys.argv, "--keyspace", wanted]
-            done = subprocess.run(command, env=os.environ | {"CASSANDRA_KEYSPACE": wanted}, check=False)
+            done = subprocess.run(
+                command, env=os.environ | {"CASSANDRA_KEYSPACE": wanted}, check=False
+            )
             if done.returncode:
                 raise CommandError(f"{wanted} could not be filled")
             return None
@@ -53,7 +57,9 @@ class Command(BaseCommand):
             f"{keyspace()} is full ({monotonic() - began:.0f} s). Serve it: CASSANDRA_KEYSPACE={keyspace()}"
         )
 
-    def _in_processes(self, what: str, products: int, orders: int, processes: int, now: datetime) -> None:
+    def _in_processes(
+        self, what: str, products: int, orders: int, processes: int, now: datetime
+    ) -> None:
         began = monotonic()
         size = ["--products", str(products), "--orders", str(orders), "--processes", str(processes)]
         parts = [
@@ -80,12 +86,21 @@ class Command(BaseCommand):
             raise CommandError(f"{what}: a process failed")
         rows, took = sum(int(text.split()[-1]) for text in told), monotonic() - began
         self.stdout.write(
-            f"{what:<8} {rows:>12,} rows in {took:.0f} s" + (f", {rows / took:,.0f} a second" if rows else "")
+            f"{what:<8} {rows:>12,} rows in {took:.0f} s"
+            + (f", {rows / took:,.0f} a second" if rows else "")
         )
         self.stdout.flush()
 
     def _load(
-        self, *, part: str, number: int, processes: int, products: int, orders: int, now: datetime, **options: Any
+        self,
+        *,
+        part: str,
+        number: int,
+        processes: int,
+        products: int,
+        orders: int,
+        now: datetime,
+        **options: Any,
     ) -> None:
         share = scale.Part(number, processes)
         if part == "goods":

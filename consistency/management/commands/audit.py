@@ -21,15 +21,25 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--repair", action="store_true", help="mend what can be rebuilt; what is left is named")
         parser.add_argument(
-            "--rule", action="append", choices=RULES, help="only this invariant (may be given several times)"
+            "--repair", action="store_true", help="mend what can be rebuilt; what is left is named"
         )
         parser.add_argument(
-            "--order", action="append", metavar="NUMBER", help="only this order, and what is kept for it"
+            "--rule",
+            action="append",
+            choices=RULES,
+            help="only this invariant (may be given several times)",
+        )
+        parser.add_argument(
+            "--order",
+            action="append",
+            metavar="NUMBER",
+            help="only this order, and what is kept for it",
         )
 
-    def handle(self, *, repair: bool, rule: list[str] | None, order: list[str] | None, **options: Any) -> None:
+    def handle(
+        self, *, repair: bool, rule: list[str] | None, order: list[str] | None, **options: Any
+    ) -> None:
         began = monotonic()
         try:
             only = _of(order) if order else None

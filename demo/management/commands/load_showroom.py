@@ -20,14 +20,28 @@ class Command(BaseCommand):
     help = "Fill the showroom. Run again, it adds only what is missing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--renew", action="store_true", help="save the goods anew, whatever the staff has changed")
-        parser.add_argument("--orders", type=int, default=showroom_orders.COUNT, help="how many orders there shall be")
+        parser.add_argument(
+            "--renew",
+            action="store_true",
+            help="save the goods anew, whatever the staff has changed",
+        )
+        parser.add_argument(
+            "--orders",
+            type=int,
+            default=showroom_orders.COUNT,
+            help="how many orders there shall be",
+        )
 
     def handle(self, *args: Any, renew: bool, orders: int, **options: Any) -> None:
         if not settings.DEMO:
             raise CommandError("This is no showroom: set STOA_DEMO=true if it shall become one.")
         began, now = monotonic(), datetime.now(UTC)
-        columns = (TextColumn("{task.description:<12}"), BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn())
+        columns = (
+            TextColumn("{task.description:<12}"),
+            BarColumn(30),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
         with Progress(*columns, console=Console(file=cast("IO[str]", self.stdout._out))) as bars:
 
             def bar(what: str, total: int) -> showroom.Step:

@@ -14,7 +14,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         what = parser.add_mutually_exclusive_group()
         what.add_argument("--write", action="store_true", help="write docs/data-model.md")
-        what.add_argument("--check", action="store_true", help="fail if docs/data-model.md says something else")
+        what.add_argument(
+            "--check", action="store_true", help="fail if docs/data-model.md says something else"
+        )
 
     def handle(self, *, write: bool, check: bool, **options: Any) -> None:
         page = settings.BASE_DIR / "docs" / "data-model.md"
@@ -25,4 +27,6 @@ class Command(BaseCommand):
         elif not check:
             self.stdout.write(text)
         elif not page.exists() or page.read_text(encoding="utf-8") != text:
-            raise CommandError("docs/data-model.md is not what the models say: run `manage.py datamodel --write`.")
+            raise CommandError(
+                "docs/data-model.md is not what the models say: run `manage.py datamodel --write`."
+            )

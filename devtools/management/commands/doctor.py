@@ -16,7 +16,11 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        signs = {GOOD: self.style.SUCCESS("ok"), ADVICE: self.style.WARNING("--"), WRONG: self.style.ERROR("!!")}
+        signs = {
+            GOOD: self.style.SUCCESS("ok"),
+            ADVICE: self.style.WARNING("--"),
+            WRONG: self.style.ERROR("!!"),
+        }
         counts = dict.fromkeys(signs, 0)
         # What goes wrong is told as a finding; a traceback beside it would only hide it.
         logging.disable(logging.CRITICAL)
@@ -26,7 +30,9 @@ class Command(BaseCommand):
                 self.tell(signs[finding.level], finding)
         finally:
             logging.disable(logging.NOTSET)
-        self.stdout.write(f"\n{counts[WRONG]} wrong, {counts[ADVICE]} worth a look, {counts[GOOD]} in order.")
+        self.stdout.write(
+            f"\n{counts[WRONG]} wrong, {counts[ADVICE]} worth a look, {counts[GOOD]} in order."
+        )
         sys.exit(1 if counts[WRONG] else 0)
 
     def tell(self, sign: str, finding: Finding) -> None:

@@ -19,18 +19,30 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=int(os.environ.get("PORT") or 8000))
-        parser.add_argument("--dev", action="store_true", help="the autoreloading server, with DEBUG on")
-        parser.add_argument("--as-is", action="store_true", help="leave tables, showroom and static files as they are")
-        parser.add_argument("--stop", action="store_true", help="end every run of this checkout instead")
+        parser.add_argument(
+            "--dev", action="store_true", help="the autoreloading server, with DEBUG on"
+        )
+        parser.add_argument(
+            "--as-is",
+            action="store_true",
+            help="leave tables, showroom and static files as they are",
+        )
+        parser.add_argument(
+            "--stop", action="store_true", help="end every run of this checkout instead"
+        )
 
-    def handle(self, *args: Any, port: int, dev: bool, as_is: bool, stop: bool, **options: Any) -> None:
+    def handle(
+        self, *args: Any, port: int, dev: bool, as_is: bool, stop: bool, **options: Any
+    ) -> None:
         if stop:
             if not running.stop(self.say):
                 self.say("No run of this checkout is open.")
             return
         try:
             logins = [(login.label, login.email, login.password) for login in demo.LOGINS]
-            running.serve(port=port, development=dev, prepare=not as_is, logins=logins, say=self.say)
+            running.serve(
+                port=port, development=dev, prepare=not as_is, logins=logins, say=self.say
+            )
         except (NodeError, running.RunError) as error:
             raise CommandError(str(error)) from error
 

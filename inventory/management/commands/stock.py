@@ -21,7 +21,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
-        show = actions.add_parser("show", help="the numbers of each warehouse, and what is sold ahead")
+        show = actions.add_parser(
+            "show", help="the numbers of each warehouse, and what is sold ahead"
+        )
         receive = actions.add_parser("receive", help="goods have arrived")
         adjust = actions.add_parser("adjust", help="a number is not what was counted")
         ahead = actions.add_parser("ahead", help="sell before it has arrived")
@@ -32,13 +34,19 @@ class Command(BaseCommand):
             each.add_argument("warehouse", choices=WAREHOUSES)
             each.add_argument("units", type=int)
         receive.add_argument(
-            "--receipt", default="", help="the delivery note: one that was booked before changes nothing"
+            "--receipt",
+            default="",
+            help="the delivery note: one that was booked before changes nothing",
         )
-        receive.add_argument("--few", type=int, default=5, help="up to how many the shop says that few are left")
+        receive.add_argument(
+            "--few", type=int, default=5, help="up to how many the shop says that few are left"
+        )
         adjust.add_argument("--reason", required=True)
         ahead.add_argument("kind", choices=(BACKORDER, PREORDER, "end"))
         ahead.add_argument("--limit", type=int, default=0, help="how many may be promised at once")
-        ahead.add_argument("--on", type=date.fromisoformat, help="when the goods are expected: 2026-12-03")
+        ahead.add_argument(
+            "--on", type=date.fromisoformat, help="when the goods are expected: 2026-12-03"
+        )
         rebuild.add_argument("warehouse", choices=PLACES)
 
     def handle(self, *args: Any, action: str, sku: str, **options: Any) -> None:
@@ -58,23 +66,46 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         if action in ("receive", "adjust") and (waiting := queries.waiting_for(found.variant_id)):
             # New buyers do not overtake them: the pages are told of what is left, by whoever serves them.
-            self.stdout.write(f"Orders that wait for it: {len(waiting)}. The worker keeps theirs first.")
+            self.stdout.write(
+                f"Orders that wait for it: {len(waiting)}. The worker keeps theirs first."
+            )
             return
         operations.stock_copied(found.product_id)
 
     def show(self, product_id: UUID, variant_id: UUID, **_: Any) -> None:
         for place in PLACES:
             there = vars(queries.numbers(variant_id, place))
-            self.stdout.write(f"{place}: " + ", ".join(f"{units} {name}" for name, units in there.items()))
+            self.stdout.write(
+                f"{place}: " + ", ".join(f"{units} {name}" for name, units in there.items())
+            )
 
     def receive(
-        self, product_id: UUID, variant_id: UUID, *, warehouse: str, units: int, receipt: str, few: int, **_: Any
+        self,
+        product_id: UUID,
+        variant_id: UUID,
+        *,
+        warehouse: str,
+        units: int,
+        receipt: str,
+        few: int,
+        **_: Any,
     ) -> None:
         receipt_id = uuid5(variant_id, f"receipt {warehouse} {receipt}") if receipt else uuid4()
-        booked = operations.stock_received(product_id, variant_id, warehouse, units, few, receipt_id, datetime.now(UTC))
+        booked = operations.stock_received(
+            product_id, variant_id, warehouse, units, few, receipt_id, datetime.now(UTC)
+        )
         self.stdout.write(f"{units} received." if booked else "That delivery was booked before.")
 
-    def adjust(self, product_id: UUID, variant_id: UUID, *, warehouse: str, units: int, reason: str, **_: Any) -> None:
+    def adjust(
+        self,
+        product_id: UUID,
+        variant_id: UUID,
+        *,
+        warehouse: str,
+        units: int,
+        reason: str,
+        **_: Any,
+    ) -> None:
         operations.stock_adjusted(
             *(variant_id, warehouse, units),
             adjustment_id=uuid4(),
@@ -84,10 +115,23 @@ class Command(BaseCommand):
         )
         self.stdout.write(f"{abs(units)} {'more' if units > 0 else 'fewer'}.")
 
-    def ahead(self, product_id: UUID, variant_id: UUID, *, kind: str, limit: int, on: date | None, **_: Any) -> None:
+    def ahead(
+        self,
+        product_id: UUID,
+        variant_id: UUID,
+        *,
+        kind: str,
+        limit: int,
+        on: date | None,
+        **_: Any,
+    ) -> None:
         chosen = "" if kind == "end" else kind
-        free = operations.sold_ahead(product_id, variant_id, chosen, limit, on, actor=_whoever(), now=datetime.now(UTC))
-        self.stdout.write(f"{free} more may be sold ahead." if chosen else "Not sold ahead any more.")
+        free = operations.sold_ahead(
+            product_id, variant_id, chosen, limit, on, actor=_whoever(), now=datetime.now(UTC)
+        )
+        self.stdout.write(
+            f"{free} more may be sold ahead." if chosen else "Not sold ahead any more."
+        )
 
     def rebuild(self, product_id: UUID, variant_id: UUID, *, warehouse: str, **_: Any) -> None:
         was, made = operations.numbers_rebuilt(variant_id, warehouse)

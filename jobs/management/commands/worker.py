@@ -18,7 +18,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--once", action="store_true", help="run each job that is due once, then end; status 1 if one failed"
+            "--once",
+            action="store_true",
+            help="run each job that is due once, then end; status 1 if one failed",
         )
         parser.add_argument(
             "--job",
@@ -26,7 +28,9 @@ class Command(BaseCommand):
             metavar="NAME",
             help="only this job, or all that share its work (may be given several times)",
         )
-        parser.add_argument("--list", action="store_true", help="name the jobs and how often they run")
+        parser.add_argument(
+            "--list", action="store_true", help="name the jobs and how often they run"
+        )
         parser.add_argument(
             "--status",
             action="store_true",
@@ -34,7 +38,14 @@ class Command(BaseCommand):
         )
 
     def handle(
-        self, *, once: bool, job: list[str] | None, list: bool, status: bool, verbosity: int, **options: Any
+        self,
+        *,
+        once: bool,
+        job: list[str] | None,
+        list: bool,
+        status: bool,
+        verbosity: int,
+        **options: Any,
     ) -> None:
         chosen = _chosen(job)
         if list:
@@ -83,14 +94,20 @@ def _chosen(names: list[str] | None) -> list[Job]:
 def _line(each: Progress) -> str:
     standing = each.standing
     parts = [
-        f"last ran {standing.last_run:%Y-%m-%d %H:%M:%S} UTC" if standing.last_run else "has never run",
+        f"last ran {standing.last_run:%Y-%m-%d %H:%M:%S} UTC"
+        if standing.last_run
+        else "has never run",
         f"took {standing.took.total_seconds():.2f} s" if standing.took is not None else "",
         f"{_in_seconds(each.late)} late" if each.late else "",
         f"{_in_seconds(each.behind)} behind" if each.behind else "",
         "running" if each.running else "",
         f"by {standing.worker}" if standing.worker else "",
         f"{standing.did} at {standing.did_at:%H:%M:%S}" if standing.did and standing.did_at else "",
-        f"FAILED: {standing.failure}" if standing.failure else each.worry.upper() if standing.last_run else "",
+        f"FAILED: {standing.failure}"
+        if standing.failure
+        else each.worry.upper()
+        if standing.last_run
+        else "",
     ]
     return f"{each.job.name:32}  {'; '.join(filter(None, parts))}"
 

@@ -31,4 +31,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, what: list[str], **options: Any) -> None:
         for name in what or WHAT:
             began = monotonic()
-            self.stdout.write(f"{name}: {WHAT[name](datetime.now(UTC))} ({monotonic() - began:.1f} s)")
+            self.stdout.write(
+                f"{name}: {WHAT[name](datetime.now(UTC))} ({monotonic() - began:.1f} s)"
+            )
