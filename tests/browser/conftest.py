@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.template.loader import render_to_string
 from django.urls import resolve
-from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from cassandra_db.session import session
 from tests.browser.places import PLACES, Place
@@ -252,6 +252,7 @@ def entered(
         base_url=shop.url, java_script_enabled=scripts, locale="en-IE", **DEVICES[device] | options
     )
     context.set_default_timeout(10_000)
+    expect.set_options(timeout=15_000)  # five seconds are little on a busy machine
     if who:
         context.add_cookies(shop.cookies(who))
     return context

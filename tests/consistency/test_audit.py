@@ -70,8 +70,9 @@ def fresh(order: Order) -> Order:
 def unsettled(order: Order, kind: str, **more: object) -> Order:
     """What is left when a process dies after an event, and somebody has lost the hint at it, too."""
     moved, hint = event_written(
-        order, Transition(kind, actor="system", at=datetime.now(UTC), **more)
-    )  # type: ignore[arg-type]
+        order,
+        Transition(kind, actor="system", at=datetime.now(UTC), **more),  # type: ignore[arg-type]
+    )
     hint_dropped(hint)
     return moved
 
