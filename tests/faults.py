@@ -36,7 +36,7 @@ FAULTS = (
         "cassandra_db/statements.py",
         " and any(if_lost.had_applied(row) for row in rows if len(row) > 1)",
         "",
-        "tests/inventory/test_combining.py",
+        "tests/cassandra_db/test_statements.py",
     ),
     _fault(
         "A conditional write that leaves its outcome unknown is sent again blindly",
