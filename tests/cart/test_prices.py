@@ -14,12 +14,13 @@ from django.urls import reverse
 from lxml import html
 from moneyed import EUR, Money
 
-from cart import operations, queries, today
+from cart import operations, queries
 from cart.entities import Cart
 from cart.errors import NoSuchCart, PriceMoved
 from cart.today import Agreed
 from catalogue.entities import Product
 from catalogue.operations import product_saved
+from inventory import goods as stocked
 from inventory.goods import goods_of
 from tests.cart.goods import mug as loose_mug
 from tests.cart.goods import put_all
@@ -330,7 +331,7 @@ def test_a_cart_of_many_lines_draws_the_first_hundred_and_counts_all(client: Cli
 
 
 def test_many_products_are_read_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(today, "AT_ONCE", 2)
+    monkeypatch.setattr(stocked, "AT_ONCE", 2)
     made = [make_product(f"Thing {place}") for place in range(5)]
     found = goods_of(each.product_id for each in made)
     assert [found[each.product_id].product.name for each in made] == [each.name for each in made]  # type: ignore[union-attr]

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from cassandra_db import session as sessions
 from cassandra_db import statements
-from inventory import operations, queries
+from inventory import entities, operations, queries
 from inventory.entities import AHEAD, BACKORDER, PREORDER, Ahead, Numbers, Want
 from inventory.errors import OutOfStock
 from tests.answers import AnswerLost
@@ -140,7 +140,7 @@ def test_staff_do_it_by_a_command() -> None:
 
 
 def test_the_words_for_it(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests) -> None:
-    monkeypatch.setattr(queries, "localdate", lambda: date(2026, 11, 21))
+    monkeypatch.setattr(entities, "localdate", lambda: date(2026, 11, 21))
     for kind, on, words in (
         (PREORDER, date(2026, 12, 3), "Pre-order: sent from 3 December"),
         (BACKORDER, date(2027, 1, 31), "On order: sent from 31 January 2027"),
