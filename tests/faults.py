@@ -486,7 +486,7 @@ FAULTS = (
     ),
     _fault(
         "A wrong password is not counted",
-        "accounts/views/passwords.py",
+        "accounts/reauthentication.py",
         "    right = check_password(password, user.password)\n    if right:\n        attempt.forgotten()",
         "    right = check_password(password, user.password)\n    attempt.forgotten()",
         "tests/accounts/test_security.py",

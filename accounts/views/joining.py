@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from accounts import audit, known_devices, operations, queries
 from accounts.errors import EmailTaken
 from accounts.forms import FinishForm, RegisterForm
-from accounts.views.signing import logged_in
+from accounts.login import logged_in
 from web.errors import TooManyAttempts
 from web.limits import attempted
 from web.methods import get_or_post, public

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
-from django.contrib.auth.hashers import check_password
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
@@ -16,25 +15,11 @@ from accounts.access import member, personal_keys
 from accounts.errors import ChangedMeanwhile
 from accounts.forms import NewPassword, PasswordForm, ResetForm
 from accounts.models import User
-from accounts.validators import too_long
+from accounts.reauthentication import DEMO, WRONG, knows
 from web.errors import TooManyAttempts
 from web.limits import attempted
 from web.methods import get_or_post, public
 from web.rendering import page, too_many
-
-WRONG = "This is not your password. Nothing was changed."
-DEMO = "This is one of the showroom's logins. Others use it, too, so it stays as it is."
-
-
-def knows(request: HttpRequest, user: User, password: str) -> bool:
-    """Tell whether this is the member's password. Wrong ones are counted. Raises TooManyAttempts, CassandraUnavailable."""
-    if too_long(password):
-        return False
-    attempt = attempted(request, "password", str(user.pk))
-    right = check_password(password, user.password)
-    if right:
-        attempt.forgotten()
-    return right
 
 
 @sensitive_post_parameters("current", "password")

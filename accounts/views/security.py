@@ -12,8 +12,8 @@ from accounts import audit, known_devices, operations
 from accounts.access import member, personal, personal_keys
 from accounts.errors import EmailTaken
 from accounts.forms import EmailForm
+from accounts.reauthentication import DEMO, WRONG, knows
 from accounts.sessions import session_ended, sessions_ended, sessions_of
-from accounts.views.passwords import DEMO, WRONG, knows
 from web.limits import attempted
 from web.methods import get_or_post, post_only
 from web.rendering import page

@@ -1,31 +1,23 @@
 """Coming and going."""
 
-import logging
 from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
 from django.contrib import auth, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import redirect, resolve_url
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
-from accounts import audit, demo_logins, known_devices, operations
+from accounts import audit, demo_logins
 from accounts.access import member
 from accounts.forms import LoginForm
+from accounts.login import logged_in, next_address
 from accounts.models import User
-from accounts.second_factor import forgotten
-from cart.errors import CartError
-from cart.operations import Adopted, carts_adopted
-from cart.owner import forget_guest, guest_of
-from web.devices import device_of
 from web.errors import TooManyAttempts
 from web.methods import get_or_post, public
 from web.rendering import page, too_many
-
-log = logging.getLogger(__name__)
 
 
 @sensitive_post_parameters("password")
@@ -36,7 +28,7 @@ def login(request: HttpRequest) -> HttpResponse:
     """Log in by e-mail address and password."""
     if request.method != "POST":
         if request.user.is_authenticated:
-            return HttpResponseRedirect(_next(request, request.GET.get("next", "")))
+            return HttpResponseRedirect(next_address(request, request.GET.get("next", "")))
         return _login_page(request, LoginForm(initial={"next": request.GET.get("next", "")}))
     form = LoginForm(request.POST)
     if not form.is_valid():
@@ -71,44 +63,6 @@ def _login_page(request: HttpRequest, form: LoginForm) -> HttpResponse:
 
 def _context(form: LoginForm) -> dict[str, Any]:
     return {"form": form, "demo_logins": demo_logins.logins()}
-
-
-@public
-def logged_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
-    """Bring a guest's carts along, start a session with a key of its own, and go on."""
-    adopted = _brought_along(request, user)
-    auth.login(request, user)
-    forgotten(request.session)
-    audit.noted("login", datetime.now(UTC), by=user.pk)
-    operations.came_back(user, datetime.now(UTC))
-    # Staff who want nothing else go where their work is, by way of the second factor.
-    response = HttpResponseRedirect(
-        _next(request, to or (resolve_url(settings.SECOND_FACTOR_URL) if user.is_staff else ""))
-    )
-    known_devices.remember(request, response, user)
-    if adopted and not adopted.left:
-        forget_guest(response)
-    return response
-
-
-def _brought_along(request: HttpRequest, user: User) -> Adopted | None:
-    """Make a guest's carts the member's. None if there are none, or they were too busy: then they come at the next login."""
-    if (guest_id := guest_of(request)) is None:
-        return None
-    try:
-        return carts_adopted(guest_id, user.pk, datetime.now(UTC), device_of(request))
-    except CartError as busy:
-        log.warning("the carts of guest %s stay the guest's: %s", guest_id, busy)
-        return None
-
-
-def _next(request: HttpRequest, to: str) -> str:
-    """Return where to go after logging in: a page of this site, or the profile."""
-    if to.startswith("/") and url_has_allowed_host_and_scheme(
-        to, {request.get_host()}, require_https=request.is_secure()
-    ):
-        return to
-    return resolve_url(settings.LOGIN_REDIRECT_URL)
 
 
 @get_or_post

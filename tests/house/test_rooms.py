@@ -86,3 +86,9 @@ def test_what_is_below_the_views_knows_no_request(path: Path) -> None:
 def test_only_the_rendering_knows_htmx(path: Path) -> None:
     code = ast.unparse(ast.parse(path.read_text()))
     assert not re.search(r"request\.htmx|HX[-_]|django_htmx", code), "leave htmx to web.rendering"
+
+
+@for_each(VIEWS, inside, at_least=30)
+def test_no_module_of_views_is_a_library_of_another(path: Path) -> None:
+    others = [name for name in imports(path) if re.search(r"\.views\b", name)]
+    assert not others, f"{others}: put what both need into a module that is named by what it is"

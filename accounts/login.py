@@ -1,0 +1,59 @@
+"""What follows a login that was right: a session, the guest's carts, and where somebody goes on."""
+
+import logging
+from datetime import UTC, datetime
+
+from django.conf import settings
+from django.contrib import auth
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import resolve_url
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from accounts import audit, known_devices, operations
+from accounts.models import User
+from accounts.second_factor import forgotten
+from cart.errors import CartError
+from cart.operations import Adopted, carts_adopted
+from cart.owner import forget_guest, guest_of
+from web.devices import device_of
+
+log = logging.getLogger(__name__)
+
+
+def logged_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
+    """Bring a guest's carts along, start a session with a key of its own, and go on."""
+    adopted = _brought_along(request, user)
+    auth.login(request, user)
+    forgotten(request.session)
+    audit.noted("login", datetime.now(UTC), by=user.pk)
+    operations.came_back(user, datetime.now(UTC))
+    # Staff who want nothing else go where their work is, by way of the second factor.
+    response = HttpResponseRedirect(
+        next_address(
+            request, to or (resolve_url(settings.SECOND_FACTOR_URL) if user.is_staff else "")
+        )
+    )
+    known_devices.remember(request, response, user)
+    if adopted and not adopted.left:
+        forget_guest(response)
+    return response
+
+
+def _brought_along(request: HttpRequest, user: User) -> Adopted | None:
+    """Make a guest's carts the member's. None if there are none, or they were too busy: then they come at the next login."""
+    if (guest_id := guest_of(request)) is None:
+        return None
+    try:
+        return carts_adopted(guest_id, user.pk, datetime.now(UTC), device_of(request))
+    except CartError as busy:
+        log.warning("the carts of guest %s stay the guest's: %s", guest_id, busy)
+        return None
+
+
+def next_address(request: HttpRequest, to: str) -> str:
+    """Return where to go after logging in: a page of this site, or the profile."""
+    if to.startswith("/") and url_has_allowed_host_and_scheme(
+        to, {request.get_host()}, require_https=request.is_secure()
+    ):
+        return to
+    return resolve_url(settings.LOGIN_REDIRECT_URL)

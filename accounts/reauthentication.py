@@ -1,0 +1,24 @@
+"""Asking somebody who is signed in for the password again, before what only they may do."""
+
+from django.contrib.auth.hashers import check_password
+from django.http import HttpRequest
+
+from accounts.models import User
+from accounts.validators import too_long
+from web.limits import attempted
+
+WRONG = "This is not your password. Nothing was changed."
+
+
+DEMO = "This is one of the showroom's logins. Others use it, too, so it stays as it is."
+
+
+def knows(request: HttpRequest, user: User, password: str) -> bool:
+    """Tell whether this is the member's password. Wrong ones are counted. Raises TooManyAttempts, CassandraUnavailable."""
+    if too_long(password):
+        return False
+    attempt = attempted(request, "password", str(user.pk))
+    right = check_password(password, user.password)
+    if right:
+        attempt.forgotten()
+    return right
