@@ -33,28 +33,22 @@ class User(DjangoCassandraModel):
     role = columns.Text()  # '' for shoppers; else support, warehouse, catalogue, analyst, admin
     active = columns.Boolean()
     demo = columns.Boolean()  # a showroom's login; refused anywhere else
-    addresses = columns.Map(
-        columns.Text, columns.Map(columns.Text, columns.Text)
-    )  # place, '1' to '20' -> address
+    # place, '1' to '20' -> address
+    addresses = columns.Map(columns.Text, columns.Map(columns.Text, columns.Text))
     default_address = columns.Text()
     created_at = columns.DateTime()
-    verified_at = (
-        columns.DateTime()
-    )  # when a mailed link proved that the present e-mail address is this person's
-    email_next = (
-        columns.Text()
-    )  # the address that the account is moving to; its claim is worth nothing before
-    email_before = (
-        columns.Text()
-    )  # the address that it has just left, whose claim is still to be released
+    # when a mailed link proved that the present e-mail address is this person's
+    verified_at = columns.DateTime()
+    # the address that the account is moving to; its claim is worth nothing before
+    email_next = columns.Text()
+    # the address that it has just left, whose claim is still to be released
+    email_before = columns.Text()
     delivery_country = columns.Text()  # where they usually have things sent; '' is the shop's own
     plain_mail = columns.Boolean()  # mail about orders as text only
-    stamp = (
-        columns.UUID()
-    )  # another one whenever all sessions end: browsers that knew it are strangers again
-    erasing_at = (
-        columns.DateTime()
-    )  # when somebody asked to be erased: the account cannot be used any more
+    # another one whenever all sessions end: browsers that knew it are strangers again
+    stamp = columns.UUID()
+    # when somebody asked to be erased: the account cannot be used any more
+    erasing_at = columns.DateTime()
 
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
@@ -258,9 +252,8 @@ class SecondFactor(Model):
     user_id = columns.UUID(primary_key=True)
     secret = columns.Text()  # encrypted under a key made of SECRET_KEY
     step = columns.BigInt()  # the last half minute since 1970 whose code was used; never null
-    recovery = columns.Map(
-        columns.Text, columns.DateTime
-    )  # keyed hash of a code -> when it was made
+    # keyed hash of a code -> when it was made
+    recovery = columns.Map(columns.Text, columns.DateTime)
     enrolled_at = columns.DateTime()
 
 

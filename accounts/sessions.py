@@ -55,10 +55,11 @@ LONGEST = 90 * 24 * 3600  # seconds from login on, however active the session is
 STAFF_IDLE = 30 * 60  # seconds without a press
 STAFF_LONGEST = 12 * 3600  # seconds from the second factor on
 STAFF_RENEWED_AFTER = 60  # seconds
+# who has passed it, and when: accounts.second_factor
 SECOND_FACTOR, PASSED_AT = (
     "_second_factor",
     "_passed_at",
-)  # who has passed it, and when: accounts.second_factor
+)
 _KEY = re.compile(f"[{VALID_KEY_CHARS}]{{32}}")
 _RENEWED, _BEGAN = "_renewed", "_began"
 
@@ -110,10 +111,11 @@ class SessionStore(SessionBase):
         new key.
         """
         data = self._get_session()  # type: ignore[attr-defined]
+        # after the read: the key of a session that is not there is None
         key, user_id = (
             self.session_key,
             self.user_id,
-        )  # after the read: the key of a session that is not there is None
+        )
         self._session_cache = data
         self.create()
         if key is None:

@@ -19,9 +19,8 @@ class SaleFact(Model):
     line_number = columns.Integer(primary_key=True)
     product_id = columns.UUID()
     variant_id = columns.UUID()
-    categories = (
-        columns.Text()
-    )  # JSON: the product's category and its ancestors, the root first, as they were then
+    # JSON: the product's category and its ancestors, the root first, as they were then
+    categories = columns.Text()
     currency = columns.Text()
     units = columns.Integer()
     gross = columns.BigInt()  # what was paid for the line

@@ -151,9 +151,8 @@ def probed() -> dict[str, Any]:
             client = Client()
             for cookie, value in cookies.items():
                 client.cookies[cookie] = value
-            client.get(
-                url
-            )  # once before, for what a process reads once: the categories, the prepared statements
+            # once before, for what a process reads once: the categories, the prepared statements
+            client.get(url)
             answer = client.get(url)
             if answer.status_code != 200:
                 raise SystemExit(f"{url} answered {answer.status_code}")

@@ -21,9 +21,8 @@ class CartByUser(Model):
     cart_name = columns.Text()
     created_at = columns.DateTime()
     activated_at = columns.DateTime()
-    role = (
-        columns.Text()
-    )  # '' for the owner; else viewer, editor or buyer: a copy, people_by_cart decides
+    # '' for the owner; else viewer, editor or buyer: a copy, people_by_cart decides
+    role = columns.Text()
     shared_by = columns.Text()  # who shared it, by name, with one who is not the owner
 
 
@@ -53,19 +52,15 @@ class ItemByCart(Model):
     changed_at = columns.DateTime(static=True)
     later_count = columns.Integer(static=True)
     owner_id = columns.UUID(static=True)
-    guest = columns.Boolean(
-        static=True
-    )  # a guest's cart lives for 30 days after its last change, as a whole
+    # a guest's cart lives for 30 days after its last change, as a whole
+    guest = columns.Boolean(static=True)
     voucher_code = columns.Text(static=True)  # as it was typed; null for none
-    deleted_at = columns.DateTime(
-        static=True
-    )  # nothing can be put in any more; a day later all of it goes
-    checkout_id = columns.UUID(
-        static=True
-    )  # the checkout that has this cart, or had it last; an order's id
-    checkout_number = columns.Integer(
-        static=True
-    )  # how many of its checkouts had ended without payment by then
+    # nothing can be put in any more; a day later all of it goes
+    deleted_at = columns.DateTime(static=True)
+    # the checkout that has this cart, or had it last; an order's id
+    checkout_id = columns.UUID(static=True)
+    # how many of its checkouts had ended without payment by then
+    checkout_number = columns.Integer(static=True)
     product_id = columns.UUID()
     variant_id = columns.UUID()
     sku = columns.Text()
@@ -76,9 +71,8 @@ class ItemByCart(Model):
     price = columns.BigInt()
     quantity = columns.Integer()
     added_at = columns.DateTime()
-    note = (
-        columns.Text()
-    )  # of an operation between carts: JSON, what was put in here, and where it came from
+    # of an operation between carts: JSON, what was put in here, and where it came from
+    note = columns.Text()
 
 
 class CartByPress(Model):
@@ -134,9 +128,8 @@ class PersonByCart(Model):
     kind = columns.Text(primary_key=True)
     key = columns.Text(primary_key=True)
     row_count = columns.Integer(static=True)
-    cart_name = columns.Text(
-        static=True
-    )  # as the owner calls it, for those who have no list with it
+    # as the owner calls it, for those who have no list with it
+    cart_name = columns.Text(static=True)
     owner_name = columns.Text(static=True)
     role = columns.Text()  # viewer, editor or buyer
     name = columns.Text()  # of the person

@@ -211,9 +211,8 @@ class _TreeCopy:
             (self._reading or CATEGORIES.start(tree=SHOP_TREE), None),
         )
         tree = Tree(reading.rows())
-        if (
-            asked == self._forgotten
-        ):  # what was read before somebody changed the tree is kept for nobody
+        # what was read before somebody changed the tree is kept for nobody
+        if asked == self._forgotten:
             self._kept = keyspace(), monotonic(), tree
         return tree
 

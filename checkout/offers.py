@@ -86,9 +86,8 @@ class Offer:
     reasons: Mapping[UUID, str]  # by variant: why it is not in the offer as it is in the cart
     rises: Sequence[Agreed] = ()  # what costs more than in the cart, which nobody has agreed to
     applied: Applied = field(default_factory=Applied)  # what makes it cheaper
-    stock: Mapping[UUID, Mapping[str, int]] = field(
-        default_factory=dict
-    )  # by variant and warehouse, as the page knows
+    # by variant and warehouse, as the page knows
+    stock: Mapping[UUID, Mapping[str, int]] = field(default_factory=dict)
     waits: Mapping[UUID, Ahead] = field(default_factory=dict)  # by variant: what its line waits for
 
     def rises_unknown_to(self, seen: "Shown | None") -> bool:

@@ -27,7 +27,9 @@ columns that lead to a person, and what becomes of the row when that person is e
 """
 
 _QUESTIONS = re.compile(r"^((?:[QKU]\d+)(?:, [QKU]\d+)*): (.*)", re.DOTALL)
-_COLUMN = re.compile(r"^\s+([a-z_]+) = columns\..*?\)\s*#\s*(.+)$", re.MULTILINE)
+# What is said of a column stands behind it, or above it where the line is full.
+_COLUMN = re.compile(r"^    ([a-z_]+) = columns\..*?\)[ ]*# (.+)$", re.MULTILINE)
+_ABOVE = re.compile(r"^    # (.+)\n    ([a-z_]+) = columns\.", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,9 @@ def _option(value: Any) -> str:
 def _remarks(model: type) -> Iterator[tuple[str, str]]:
     # What is said beside a column in the code belongs on the page, too.
     if "columns" in getattr(inspect.getmodule(model), "__dict__", {}):
-        yield from _COLUMN.findall(inspect.getsource(model))
+        source = inspect.getsource(model)
+        yield from _COLUMN.findall(source)
+        yield from ((name, remark) for remark, name in _ABOVE.findall(source))
 
 
 def _one_line(text: str) -> str:

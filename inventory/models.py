@@ -33,9 +33,8 @@ class Inventory(Model):
     quantity = columns.Integer()  # of a hold: what it keeps still
     sent = columns.Integer()  # of a hold: what has left the house; null for nothing
     freed = columns.Integer()  # of a paid hold: what was given back; null for nothing
-    state = (
-        columns.Text()
-    )  # held, committed, ended (until the ledger knows); received, adjusted, returned
+    # held, committed, ended (until the ledger knows); received, adjusted, returned
+    state = columns.Text()
     order_id = columns.UUID()
     line_number = columns.Integer()
     held_at = columns.DateTime()
@@ -81,9 +80,8 @@ class StockByProduct(Model):
     warehouse_id = columns.Text(primary_key=True)
     available = columns.Integer()
     threshold = columns.Integer()
-    ahead = (
-        columns.Text()
-    )  # of the shelf "ahead": backorder or preorder; null when nothing is sold ahead (any more)
+    # of the shelf "ahead": backorder or preorder; null when nothing is sold ahead (any more)
+    ahead = columns.Text()
     ahead_on = columns.Date()  # when the goods are expected; null when nobody knows
 
 

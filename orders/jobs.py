@@ -292,10 +292,11 @@ def _late(order_id: UUID, now: datetime) -> bool:
         return False
     try:
         operations.order_moved(order, Transition("late", actor="system", at=now))
+    # somebody packs it at this moment, or a copy is older than its order
     except (
         StaleOrder,
         MoveRefused,
-    ):  # somebody packs it at this moment, or a copy is older than its order
+    ):
         return False
     return True
 

@@ -48,33 +48,27 @@ class Order(Model):
     first_item_name = columns.Text(static=True)
     first_item_picture = columns.Text(static=True)
     cart_id = columns.UUID(static=True)
-    tried = columns.Boolean(
-        static=True
-    )  # somebody has begun to place it before: there may be holds already
+    # somebody has begun to place it before: there may be holds already
+    tried = columns.Boolean(static=True)
     placing = columns.UUID(static=True)  # who holds its units just now; has a TTL
     allocations = columns.Text(static=True)  # JSON: {"take": n, "<warehouse>": [[line, units], …]}
-    fingerprint = columns.Text(
-        static=True
-    )  # of what was submitted: the same checkout with another body is refused
+    # of what was submitted: the same checkout with another body is refused
+    fingerprint = columns.Text(static=True)
     payment_id = columns.UUID(static=True)  # the attempt that paid it
-    payment_method = columns.Text(
-        static=True
-    )  # how it is to be paid: one of payments.gateways.METHODS
+    # how it is to be paid: one of payments.gateways.METHODS
+    payment_method = columns.Text(static=True)
     captured = columns.BigInt(static=True)  # what was taken so far
-    refunded = columns.BigInt(
-        static=True
-    )  # what was given back so far; never more than was captured (I2)
+    # what was given back so far; never more than was captured (I2)
+    refunded = columns.BigInt(static=True)
     voucher = columns.Text(static=True)  # the code that was used
-    discounts = columns.Text(
-        static=True
-    )  # JSON: a list of {name, amount} in minor units, which add up to the discount
+    # JSON: a list of {name, amount} in minor units, which add up to the discount
+    discounts = columns.Text(static=True)
     kind = columns.Text()  # one of orders.states.KINDS
     actor = columns.Text()  # shopper, system, or a member of staff by name
     note = columns.Text()
     public = columns.Boolean()  # shown to the shopper
-    details = (
-        columns.Text()
-    )  # JSON: what the event is about, such as a parcel's lines; see orders.states
+    # JSON: what the event is about, such as a parcel's lines; see orders.states
+    details = columns.Text()
     request_id = columns.UUID()  # of the request that brought it about; null for the worker's
     state_after = columns.Text()
     board_after = columns.Text()
@@ -102,9 +96,8 @@ class OrderItem(Model):
     quantity = columns.Integer()
     line_total = columns.BigInt()
     discount = columns.BigInt()  # what of the order's discount is the line's
-    tax_added = (
-        columns.BigInt()
-    )  # the line's share of the tax, where it is added to the prices; else 0
+    # the line's share of the tax, where it is added to the prices; else 0
+    tax_added = columns.BigInt()
     tax_class = columns.Text()
 
 
@@ -172,9 +165,8 @@ class OrderByStatus(Model):
         "on_erase": "pseudonymised",
         "why": "a copy of the order",
     }
-    status = columns.Text(
-        partition_key=True
-    )  # to_pay, payment_problem, to_pack, partly_shipped, shipped, on_hold, done, cancelled
+    # to_pay, payment_problem, to_pack, partly_shipped, shipped, on_hold, done, cancelled
+    status = columns.Text(partition_key=True)
     order_date = columns.Date(partition_key=True)
     placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
     order_id = columns.UUID(primary_key=True, clustering_order="DESC")

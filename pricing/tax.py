@@ -29,9 +29,8 @@ RATES = {
     "DE": _rates("19", "7"),  # UStG § 12
     "DK": _rates("25", "25"),  # Momsloven § 33; there is no reduced rate
     "ES": _rates("21", "10"),  # Ley 37/1992, art. 90 and 91; the mainland and the Balearic Islands
-    "FI": _rates(
-        "25.5", "13.5"
-    ),  # Arvonlisäverolaki 1501/1993, §§ 84 and 85; 13.5 since January 2026
+    # Arvonlisäverolaki 1501/1993, §§ 84 and 85; 13.5 since January 2026
+    "FI": _rates("25.5", "13.5"),
     "FR": _rates("20", "5.5"),  # CGI art. 278 and 278-0 bis
     "IE": _rates("23", "13.5"),  # VAT Consolidation Act 2010, s. 46
     "IT": _rates("22", "10"),  # DPR 633/1972, art. 16

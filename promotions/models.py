@@ -15,9 +15,8 @@ class Promotion(Model):
     __table_name__ = "promotions"
     __personal_data__ = {"why": "the shop's own offers"}
     shelf = columns.Text(partition_key=True)
-    key = columns.Text(
-        primary_key=True
-    )  # the code without case, spaces and dashes; an id where there is no code
+    # the code without case, spaces and dashes; an id where there is no code
+    key = columns.Text(primary_key=True)
     code = columns.Text()  # as it is written
     title = columns.Text()  # for the shopper
     kind = columns.Text()  # one of promotions.rules.KINDS

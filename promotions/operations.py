@@ -201,9 +201,8 @@ def voucher_claimed(
         if mine := in_the_way.get(_order_claim(order_id)):
             if mine.person == person:
                 return found
-            voucher_released(
-                typed, order_id
-            )  # it was somebody else's when the order was tried before
+            # it was somebody else's when the order was tried before
+            voucher_released(typed, order_id)
         elif places[0] in in_the_way:
             places = places[1:]
         elif outcome.current is None or outcome.current.remaining is None:

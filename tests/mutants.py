@@ -179,9 +179,8 @@ def node_for_all() -> Iterator[dict[str, str]]:
     if os.environ.get("CASSANDRA_HOSTS"):
         yield {}
         return
-    os.environ.setdefault(
-        "JVM_EXTRA_OPTS", "-XX:TieredStopAtLevel=1"
-    )  # as tests.environment has it
+    # as tests.environment has it
+    os.environ.setdefault("JVM_EXTRA_OPTS", "-XX:TieredStopAtLevel=1")
     from devtools.node import control
 
     with control.borrowed(hasty=True) as cluster:

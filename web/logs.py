@@ -63,10 +63,11 @@ class Paths(logging.Filter):
         if (path := getattr(request, "path", "")) and isinstance(record.args, tuple):
             found = getattr(request, "resolver_match", None)
             name = found.view_name if found else "an address without a view"
+            # Django escapes what it logs
             told = (
                 path,
                 path.encode("unicode_escape").decode("ascii"),
-            )  # Django escapes what it logs
+            )
             record.args = tuple(name if each in told else each for each in record.args)
         return True
 

@@ -18,11 +18,9 @@ class Attempt(Model):
         "on_erase": "expires",
         "why": "a keyed hash of an address, gone within an hour",
     }
-    bucket = columns.Text(
-        partition_key=True
-    )  # a keyed hash of what is limited and of whose tries it counts
-    part = columns.Integer(
-        partition_key=True
-    )  # a measure of more than 100 tries is spread over several partitions
+    # a keyed hash of what is limited and of whose tries it counts
+    bucket = columns.Text(partition_key=True)
+    # a measure of more than 100 tries is spread over several partitions
+    part = columns.Integer(partition_key=True)
     place = columns.Integer(primary_key=True)
     attempt_id = columns.UUID()

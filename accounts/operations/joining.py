@@ -26,9 +26,8 @@ LINK_SECONDS = 24 * 3600
 # Somebody who presses the button again at once gets no second mail.
 _SAME_REQUEST_SECONDS = 120
 _SALT = "accounts.registration"
-MAILBOX = UUID(
-    "6f2d4a3e-5a53-4b8e-9c0a-7b1a8f3f6c11"
-)  # namespace of what is about an e-mail address
+# namespace of what is about an e-mail address
+MAILBOX = UUID("6f2d4a3e-5a53-4b8e-9c0a-7b1a8f3f6c11")
 
 
 def registration_asked(email: str, now: datetime) -> None:

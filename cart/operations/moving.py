@@ -216,9 +216,8 @@ def carts_merged(
         raise SameCart
     earlier = operation(target_id, operation_id)
     name = _note(earlier.note)["name"] if earlier else access(person_id, source_id, OWN).name
-    carts.cart_started(
-        source_id, person_id, now, guest=guest
-    )  # so that it has a version to be deleted at
+    # so that it has a version to be deleted at
+    carts.cart_started(source_id, person_id, now, guest=guest)
     move = Move(
         minute_of(datetime.now(UTC)), operation_id, "merge", person_id, source_id, target_id
     )

@@ -194,9 +194,8 @@ def invitation_accepted(token: str, member: Someone, now: datetime) -> UUID:
             if not joined or mine is None:
                 raise InvitationOver
             _list_written(member.user_id, cart_id, mine, now)
-            if not people.joined(
-                cart_id, member.user_id
-            ):  # taken out meanwhile, when it was on no list yet
+            # taken out meanwhile, when it was on no list yet
+            if not people.joined(cart_id, member.user_id):
                 shared_cart_unlisted(member.user_id, cart_id)
                 raise InvitationOver
             return cart_id

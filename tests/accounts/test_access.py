@@ -102,9 +102,8 @@ def test_it_gives_a_member_a_role_and_takes_it_away_and_ends_the_sessions() -> N
     alice, client = make_user(), Client()
     client.force_login(alice)
     run("add", alice.email.upper(), "--role", "analyst")
-    assert (
-        client.get(reverse("accounts:profile")).status_code == 302
-    )  # S1: no session outlives a change of rights
+    # S1: no session outlives a change of rights
+    assert client.get(reverse("accounts:profile")).status_code == 302
     found = queries.user(alice.pk)
     assert found is not None
     assert found.role == "analyst"

@@ -253,12 +253,13 @@ def test_x55_x56_x58_each_field_has_a_visible_label_its_need_and_its_token() -> 
 def test_an_address_is_added_changed_and_removed() -> None:
     client, alice = member()
     assert b"No address yet" in client.get(reverse("accounts:addresses")).content  # X16
+    # X2
     assert (
         client.post(
             reverse("accounts:address_add"), BERLIN | {"postal_code": "D-10115"}
         ).status_code
         == 303
-    )  # X2
+    )
     (home,) = book(alice)
     assert (home.key, home.postal_code, home.default) == ("1", "10115", True)
     edit = reverse("accounts:address_edit", args=[1])

@@ -188,9 +188,8 @@ def test_s52_s53_the_password_is_asked_for_again(browser: Client, alice: User, n
         assert "There is a problem" in answer.content.decode()
     assert queries.user(alice.pk) == alice
     assert browser.get(reverse("accounts:profile")).status_code == 200
-    assert (
-        browser.get(reverse(EXPORT)).status_code == 302
-    )  # an address that was opened, not a press
+    # an address that was opened, not a press
+    assert browser.get(reverse(EXPORT)).status_code == 302
 
 
 def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alice: User) -> None:

@@ -265,9 +265,8 @@ def test_new_recovery_codes_cost_a_code_and_end_the_old_ones(client: Client, ann
     staff_signed_in(client, ann)
     old = codes_of(ann)
     page = reverse("adminpanel:recovery_codes")
-    assert (
-        client.post(page, {"code": now_code()}).status_code == 422
-    )  # behind the one that codes_of has used
+    # behind the one that codes_of has used
+    assert client.post(page, {"code": now_code()}).status_code == 422
     with time_machine.travel(time.time() + 90, tick=True):
         shown = client.post(page, {"code": now_code()})
     assert shown.content.decode().count('<li class="num">') == 10

@@ -481,9 +481,8 @@ def test_s13_a_stranger_locks_nobody_out_who_has_been_here_before(settings: Sett
     for _ in range(5):
         mallory = log_in(stranger(), alice.email, "wrong wrong wrong")
     assert mallory.status_code == 429
-    assert (
-        log_in(stranger(), alice.email).status_code == 429
-    )  # the right password, in a browser nobody knows
+    # the right password, in a browser nobody knows
+    assert log_in(stranger(), alice.email).status_code == 429
     assert log_in(hers, alice.email).status_code == 303
     assert hers.cookies[settings.DEVICE_COOKIE_NAME].value != cookie.value  # another one each time
     hers.post(reverse("accounts:logout"))

@@ -114,9 +114,8 @@ def test_s2_whoever_logged_out_meanwhile_is_told_so_on_a_page(
         save(self, must_create)
 
     monkeypatch.setattr(SessionStore, "save", late)
-    with time_machine.travel(
-        time.time() + 7200, tick=True
-    ):  # due to be renewed, so the request saves it
+    # due to be renewed, so the request saves it
+    with time_machine.travel(time.time() + 7200, tick=True):
         answer = client.get(reverse("accounts:register"))
     assert answer.status_code == 403
     assert b"You have signed out" in answer.content

@@ -23,9 +23,8 @@ def test_what_objects_has_made_goes_after_a_test_and_what_other_tests_have_made_
     theirs = django_user_model.objects.create_user(
         email=f"ada-{uuid4().hex}@example.com", password=PASSWORD
     )
-    call_command(
-        "flush", interactive=False, verbosity=0
-    )  # as Django does after each test that is marked so
+    # as Django does after each test that is marked so
+    call_command("flush", interactive=False, verbosity=0)
     assert queries.user_by_email(ours.email) == ours
     assert queries.user_by_email(theirs.email) is None
     assert queries.user(theirs.pk) is None

@@ -106,9 +106,8 @@ def test_another_password_is_written_by_save_and_only_where_the_one_that_was_rea
     assert stored(alice).check_password(PASSWORD)
     alice.save()
     assert stored(alice).check_password(NEW)
-    assert (
-        client.get("/account/").status_code == 302
-    )  # what follows a new password follows this one
+    # what follows a new password follows this one
+    assert client.get("/account/").status_code == 302
     assert "password" in mails_to(alice.email)[-1].subject
     late.name, late.password = "Late", alice.password + "x"
     with pytest.raises(ChangedMeanwhile):

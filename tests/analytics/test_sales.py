@@ -162,15 +162,13 @@ MIDNIGHTS = {
     "2026-06-30T23:00:00+00:00": date(2026, 7, 1),
     "2026-01-15T23:59:59+00:00": date(2026, 1, 15),  # in winter at midnight UTC
     "2026-01-16T00:00:00+00:00": date(2026, 1, 16),
-    "2026-03-28T23:59:59+00:00": date(
-        2026, 3, 28
-    ),  # summer time begins on the 29th, a day of 23 hours
+    # summer time begins on the 29th, a day of 23 hours
+    "2026-03-28T23:59:59+00:00": date(2026, 3, 28),
     "2026-03-29T00:00:00+00:00": date(2026, 3, 29),
     "2026-03-29T22:59:59+00:00": date(2026, 3, 29),
     "2026-03-29T23:00:00+00:00": date(2026, 3, 30),
-    "2026-10-24T23:00:00+00:00": date(
-        2026, 10, 25
-    ),  # it ends on the 25th of October, a day of 25 hours
+    # it ends on the 25th of October, a day of 25 hours
+    "2026-10-24T23:00:00+00:00": date(2026, 10, 25),
     "2026-10-25T23:59:59+00:00": date(2026, 10, 25),
     "2028-02-28T23:59:59+00:00": date(2028, 2, 28),
     "2028-02-29T00:00:00+00:00": date(2028, 2, 29),  # a leap day is a day of its own

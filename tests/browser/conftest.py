@@ -162,9 +162,8 @@ def shop(chromium: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory)
             url, environment | {"MAILDIR": os.environ["MAILDIR"], "STATIC_ROOT": str(collected())}
         )
         open_already.furnish()
-        answer(
-            url + open_already.long_shelf, until=200, seconds=60
-        )  # each process keeps the tree for half a minute
+        # each process keeps the tree for half a minute
+        answer(url + open_already.long_shelf, until=200, seconds=60)
         yield open_already
         return
     folder = tmp_path_factory.mktemp("shop")

@@ -138,9 +138,8 @@ def test_what_comes_into_a_guests_empty_cart_after_the_login_is_in_a_cart_that_i
         lines, "_put", lambda: operations.carts_adopted(guest, member, NOW, "phone"), monkeypatch
     )
     operations.line_added(guest, product, product.variants[0], 3, uuid4(), NOW, guest=True)
-    assert (
-        items(guest) == 3
-    )  # the answer to the add brings the guest's cookie back, and the next login the cart
+    # the answer to the add brings the guest's cookie back, and the next login the cart
+    assert items(guest) == 3
     operations.carts_adopted(guest, member, NOW, "phone")
     assert items(member) == 3
 

@@ -371,10 +371,11 @@ def test_two_presses_on_one_page_are_two(client: Client, teapot: Product) -> Non
     make_stock(5, product_id=cup.product_id, variant_id=cup.variants[0].variant_id)
     press(client, teapot, quantity="2")
     press(client, cup)
+    # all forms of a page send the same id
     cart_id, page = (
         active(client),
         {"operation": str(uuid4())},
-    )  # all forms of a page send the same id
+    )
     for key in units(cart_id):
         assert client.post(reverse("cart:later", args=[cart_id, key]), page).status_code == 303
     assert (units(cart_id), len(kept(cart_id))) == ({}, 2)

@@ -221,9 +221,8 @@ def test_what_an_order_has_used_goes_with_it() -> None:
     operations.lines_bought(added.cart_id, bought, order_id, NOW, with_code=True)
     assert queries.cart(added.cart_id).voucher == ""
     operations.voucher_set(alice, added.cart_id, "A", NOW)
-    operations.lines_bought(
-        added.cart_id, bought, order_id, NOW, with_code=True
-    )  # of the same order: nothing
+    # of the same order: nothing
+    operations.lines_bought(added.cart_id, bought, order_id, NOW, with_code=True)
     assert queries.cart(added.cart_id).voucher == "A"
 
 

@@ -162,9 +162,8 @@ def test_the_job_follows_what_has_changed() -> None:
     before = now()
     product = make_product("Kjkj jug", listed=True)
     with lease(jobs.LISTS):
-        moved(
-            jobs.LISTS, before.isoformat()
-        )  # what other tests have changed is more than one run follows
+        # what other tests have changed is more than one run follows
+        moved(jobs.LISTS, before.isoformat())
         jobs.lists_followed(now() + jobs.SETTLED_AFTER)
         assert names("kjkj") == ["Kjkj jug"]
         assert jobs.lists_followed(now() + jobs.SETTLED_AFTER) == ""

@@ -45,9 +45,8 @@ class Stream:
     skus: list[str]
     cookies: dict[str, str] = field(default_factory=lambda: {"stoa_csrf": CSRF})
     acknowledged: list[UUID] = field(default_factory=list)
-    unanswered: list[tuple[UUID, int]] = field(
-        default_factory=list
-    )  # and the status, NO_ANSWER if there was none
+    # and the status, NO_ANSWER if there was none
+    unanswered: list[tuple[UUID, int]] = field(default_factory=list)
 
     def begin(self) -> None:
         """Put in the first thing: from now on the guest has a cookie and a cart."""

@@ -158,9 +158,8 @@ def test_the_same_event_told_by_many_is_one_mail_and_another_event_another(
 def test_an_address_that_cannot_be_written_keeps_no_other_mail_from_being_sent(
     server: Server, now: datetime
 ) -> None:
-    queued(
-        now, to="alice@xאy.example"
-    )  # it looks like an address, and no domain's name is written so
+    # it looks like an address, and no domain's name is written so
+    queued(now, to="alice@xאy.example")
     _, email = queued(now)
     for later in range(3):
         sent(now + timedelta(seconds=later))
@@ -184,9 +183,8 @@ def test_a_mailbox_that_refuses_is_tried_again_later_and_given_up_with_an_error(
     _, other = queued(now)
     assert sent(now) == Sending(sent=1, failed=1, position=minute_of(now - LATEST_HINT))
     assert len(server.to(other)) == 1
-    assert sent(now) == Sending(
-        sent=0, failed=0, position=minute_of(now - LATEST_HINT)
-    )  # not due yet
+    # not due yet
+    assert sent(now) == Sending(sent=0, failed=0, position=minute_of(now - LATEST_HINT))
     at = now
     for wait in WAITS:
         assert "given up" not in caplog.text

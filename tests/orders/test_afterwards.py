@@ -273,9 +273,8 @@ def test_a_join_that_breaks_off_before_its_copies_is_finished() -> None:
     ):
         operations.guest_orders_joined(user_id, email)
     assert queries.years_of(user_id) == []
-    operations.settled(
-        order.order_id, datetime.now(UTC)
-    )  # what the worker does with the hint that is left
+    # what the worker does with the hint that is left
+    operations.settled(order.order_id, datetime.now(UTC))
     assert [
         each.number
         for each in queries.orders_of(user_id, [order.placed_at.year])[order.placed_at.year]

@@ -304,9 +304,8 @@ def test_a_payment_confirms_the_order_and_empties_the_cart_of_what_was_bought() 
     order = operations.order_placed(
         make_draft((product, 2), owner_id=owner_id, cart_id=cart.cart_id), now()
     )
-    carts.line_added(
-        owner_id, product, variant, 1, uuid4(), now()
-    )  # in another tab, while paying (S38)
+    # in another tab, while paying (S38)
+    carts.line_added(owner_id, product, variant, 1, uuid4(), now())
     paid = make_payment(order)
     for _ in range(2):
         operations.settled(order.order_id, now())
@@ -545,9 +544,10 @@ def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> Non
             item = queries.items(order)[0]
             inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
             killed_in(module, name, settle(order, payment_id))
+            # a minute later
             placing.UNCLAIM.apply(
                 if_lost=RAISE_UNKNOWN, order_id=order.order_id, me=_claimant(order.order_id)
-            )  # a minute later
+            )
             swept(order.order_id, 4)
             assert audit(order.order_id).payment == "voided"
             assert at_the_bank(payment_id) == "voided"

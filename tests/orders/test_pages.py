@@ -800,9 +800,8 @@ def test_x67_the_confirmation_says_all_that_one_wants_to_know(mug: Product) -> N
     shopper = Shopper((mug, 1))
     order, url = shopper.place()
     shopper.pay(url)
-    answer = shopper.client.get(
-        reverse("orders:detail", args=[order.number])
-    )  # opened again from a bookmark
+    # opened again from a bookmark
+    answer = shopper.client.get(reverse("orders:detail", args=[order.number]))
     page = html.fromstring(answer.content)
     for said in (
         order.number,

@@ -150,13 +150,11 @@ def test_the_table_does_not_tell_whose_tries_it_holds(kind: str) -> None:
 
 def test_the_clients_address_is_the_one_that_somebody_trusted_has_seen(settings: Settings) -> None:
     told = {"x-forwarded-for": "9.9.9.9, 198.51.100.4"}
-    assert (
-        address_of(visit("203.0.113.5", **told)) == "203.0.113.5"
-    )  # nobody in front: anybody may write this
+    # nobody in front: anybody may write this
+    assert address_of(visit("203.0.113.5", **told)) == "203.0.113.5"
     settings.BEHIND_PROXY = True
-    assert (
-        address_of(visit("127.0.0.1", **told)) == "198.51.100.4"
-    )  # the proxy's own word is the last one
+    # the proxy's own word is the last one
+    assert address_of(visit("127.0.0.1", **told)) == "198.51.100.4"
     assert (
         address_of(visit("127.0.0.1", **{"x-forwarded-for": "198.51.100.4:4711"})) == "198.51.100.4"
     )
