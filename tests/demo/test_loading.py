@@ -106,7 +106,7 @@ import json
 from catalogue import queries, search
 from inventory.queries import stock_of
 from orders import queries as orders
-from storefront import scale
+from benchmarks import scale
 
 tree = queries.categories()
 products = list(queries.scanned_products())
