@@ -6,6 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from cassandra_db.errors import CassandraUnavailable
+from devtools.node import announce_local_node
+
+# As manage.py does, so that web and worker speak to the same node where none is named.
+announce_local_node()
 
 bind = os.environ.get("BIND", "127.0.0.1:8000")
 

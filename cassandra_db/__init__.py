@@ -4,7 +4,7 @@ from cassandra_db.errors import BadPageToken, CassandraUnavailable, UnknownOutco
 from cassandra_db.lost_answers import RAISE_UNKNOWN, REFUSED_MEANS_DONE, SEND_AGAIN, applied_if
 from cassandra_db.pages import page_key, page_token
 from cassandra_db.retry import attempts
-from cassandra_db.rows import Row
+from cassandra_db.rows import Row, as_kept
 from cassandra_db.statements import (
     LOCAL_ONE,
     LOCAL_QUORUM,
@@ -40,6 +40,7 @@ __all__ = [
     "Statement",
     "UnknownOutcome",
     "applied_if",
+    "as_kept",
     "attempts",
     "conditional",
     "conditional_batch",

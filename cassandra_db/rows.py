@@ -41,3 +41,8 @@ def all_in_utc(rows: Sequence[Row]) -> list[Row]:
         )
         for row in rows
     ]
+
+
+def as_kept(moment: datetime) -> datetime:
+    """Return a moment (UTC) as a timestamp column keeps it, to the millisecond: for comparing with a row that was read."""
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)

@@ -137,7 +137,7 @@ def _updated(
     request: HttpRequest, visit: Visit, step: str, seen: Shown | None, offer: Offer
 ) -> HttpResponse:
     """Show the sums for what is chosen now."""
-    if not offer.lines:
+    if not offer.lines or step == REVIEW:  # where nothing is chosen
         return redirect(address_of(step))
 
     def context() -> dict[str, Any]:

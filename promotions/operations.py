@@ -12,6 +12,7 @@ from cassandra_db import (
     REFUSED_MEANS_DONE,
     Outcome,
     applied_if,
+    as_kept,
     conditional,
     conditional_batch,
     read,
@@ -71,7 +72,7 @@ def promotion_made(terms: Terms, now: datetime, key: str = "") -> str:
     if len(queries.promotions(shelf)) >= MOST:
         raise PromotionRefused(f"There are {MOST} promotions of this kind already.")
     outcome = MADE.apply(
-        if_lost=applied_if(lambda row: row.made_at == now and row.title == terms.title),
+        if_lost=applied_if(lambda row: row.made_at == as_kept(now) and row.title == terms.title),
         shelf=shelf,
         key=key,
         code=terms.code,
@@ -115,7 +116,7 @@ def _checked(terms: Terms) -> None:
 def promotion_ended(shelf: str, key: str, now: datetime) -> bool:
     """End a promotion; tell whether this call ended it. Raises CassandraUnavailable."""
     outcome = ENDED.apply(
-        if_lost=applied_if(lambda row: row.ended_at == now),
+        if_lost=applied_if(lambda row: row.ended_at == as_kept(now)),
         shelf=shelf,
         key=key,
         now=now,

@@ -31,10 +31,9 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[:
 PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 
 # What stands beside the shop, and nothing of it imports: local tools, and in a demo what a demo has. An app may have a urls.py.
-EXTRA_APPS = env.list(
-    "EXTRA_APPS",
-    default=["devtools", *(["benchmarks", "demo", "demo.testbank"] if DEBUG or DEMO else [])],
-)
+EXTRA_APPS = env.list("EXTRA_APPS", default=["devtools"])
+if DEBUG or DEMO:
+    EXTRA_APPS += ["benchmarks", "demo", "demo.testbank"]
 INSTALLED_APPS = [
     "django_cassandra_engine",
     "cassandra_db",

@@ -7,6 +7,7 @@ from cassandra_db import (
     REFUSED_MEANS_DONE,
     Outcome,
     applied_if,
+    as_kept,
     conditional,
     conditional_batch,
     write,
@@ -68,7 +69,9 @@ def stock_received(
             return conditional_batch(
                 RECEIVE.bind(units=units, threshold=threshold, **place),
                 BOOKED.bind(units=units, state="received", receipt_id=receipt_id, now=now, **place),
-                if_lost=applied_if(lambda row: row.hold_id == receipt_id and row.held_at == now),
+                if_lost=applied_if(
+                    lambda row: row.hold_id == receipt_id and row.held_at == as_kept(now)
+                ),
             )
 
     booked = book()
@@ -129,7 +132,9 @@ def stock_adjusted(
         booked = conditional_batch(
             ADJUST.bind(units=units, least=max(0, -units), **place),
             BOOKED.bind(units=units, state="adjusted", receipt_id=adjustment_id, now=now, **place),
-            if_lost=applied_if(lambda row: row.hold_id == adjustment_id and row.held_at == now),
+            if_lost=applied_if(
+                lambda row: row.hold_id == adjustment_id and row.held_at == as_kept(now)
+            ),
         )
     first = booked.current
     if not booked:

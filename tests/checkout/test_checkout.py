@@ -283,6 +283,15 @@ class OldPage:
         )
 
 
+def test_where_nothing_is_chosen_there_is_no_sum_to_draw_anew(shopper: Shopper) -> None:
+    page = OldPage(shopper)
+    page.send(TYPED | {"email": somebody(), "on": "ways", "step": "ways"})
+    for headers in ({}, HTMX):
+        answer = shopper.client.post(at("review"), {"update": "yes"}, headers=headers)
+        assert answer.status_code in (200, 303)
+        assert at("review") in (answer.get("Location") or answer.get("HX-Redirect") or "")
+
+
 def test_the_forms_of_a_page_from_before_lose_nothing(shopper: Shopper) -> None:
     page, email = OldPage(shopper), somebody()
     details = {

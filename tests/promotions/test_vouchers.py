@@ -9,6 +9,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from cassandra_db import session as sessions
+from cassandra_db import statements
 from promotions import queries
 from promotions.errors import CodeTaken, PromotionRefused, VoucherRefused
 from promotions.operations import (
@@ -22,6 +24,7 @@ from promotions.operations import (
 )
 from promotions.queries import CODE
 from promotions.rules import AMOUNT, PERCENTAGE
+from tests.answers import AnswerLost
 
 NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)
 
@@ -178,3 +181,14 @@ def test_a_person_is_nobody_without_the_shops_key() -> None:
         != person_key(None, "eve@example.com")
     )
     assert person_key(None, "") == ""
+
+
+def test_a_code_whose_making_had_no_answer_is_not_said_to_be_somebody_elses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    flaky, moment = AnswerLost(sessions.session()), datetime.now(UTC).replace(microsecond=123_456)
+    monkeypatch.setattr(statements, "session", lambda: flaky)
+    code = f"LOST{uuid4().hex[:8]}"
+    key = promotion_made(Terms("Lost", AMOUNT, code, amount=100), moment)
+    assert promotion_ended(CODE, key, moment)
+    assert flaky.lost == 2
