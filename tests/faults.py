@@ -681,4 +681,11 @@ FAULTS = (
         "row.made_at == now",
         "tests/promotions/test_vouchers.py",
     ),
+    _fault(
+        "A sum that was asked for before the form was sent takes back what was typed since",
+        "static/js/stoa.js",
+        '    all(".htmx-request", form).forEach(abort);\n',
+        "",
+        "tests/browser/test_lists_and_forms.py",
+    ),
 )

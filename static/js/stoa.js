@@ -62,10 +62,12 @@
 
   /* News waits for typing, and is dropped if a press was later. */
   const typing = (root) => find("[aria-invalid=true]", root) || all("input:focus", root).some((field) => field.value !== field.defaultValue);
-  const hush = (element) => element.closest("[hx-trigger^=every]")?.dispatchEvent(new CustomEvent("htmx:abort", { bubbles: true, detail: {} }));
+  const abort = (element) => element?.dispatchEvent(new CustomEvent("htmx:abort", { bubbles: true, detail: {} }));
+  const hush = (element) => abort(element.closest("[hx-trigger^=every]"));
   on("htmx:beforeRequest", (event) => {
     const { elt, target, xhr, requestConfig } = event.detail;
     const cause = requestConfig.triggeringEvent;
+    if (elt.form?.dataset.sent) return event.preventDefault();
     if (!cause && (paused.has(elt.id) || document.hidden || elt.ariaBusy || typing(elt))) return event.preventDefault();
     if (cause) hush(elt);
     const active = document.activeElement;
@@ -132,6 +134,8 @@
     if (event.defaultPrevented || form.method !== "post") return;
     if (form.dataset.sent) return event.preventDefault();
     form.dataset.sent = "yes";
+    /* What is asked meanwhile knows less than what is sent, and would be kept instead of it. */
+    all(".htmx-request", form).forEach(abort);
     submitter?.setAttribute("aria-busy", "true");
     setTimeout(() => rest(form), 10000);
   });

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from playwright.sync_api import Error, Page, Request, Route, expect
 
-from tests.browser.conftest import Shop, Visit
+from tests.browser.conftest import Shop, Visit, wait_for
 from tests.browser.steps import ONE_CHOICE, add_to_cart, fill_in_details, focused
 from tests.browser.watching import assert_accessible
 
@@ -172,6 +172,33 @@ def test_x64_the_steps_of_the_checkout_keep_what_was_chosen(page: Page) -> None:
     page.get_by_role("button", name="Change your details").click()
     expect(page.locator("#id_email")).to_have_value("ann@example.org")
     page.goto("/checkout/review/")
+    expect(page.locator("#pay")).to_be_visible()
+
+
+def test_what_is_sent_is_not_overtaken_by_a_sum_that_was_asked_for_before(page: Page) -> None:
+    """Its answer would bring the browser what had been typed by then, and the rest would be lost."""
+    add_to_cart(page)
+    page.goto("/checkout/")
+    asked: list[Route] = []
+    sent: list[Route] = []
+    given_up: list[str] = []
+    page.on("requestfailed", lambda request: given_up.append(request.url))
+    page.route(
+        "**/checkout/",
+        lambda route: (asked if "hx-request" in route.request.headers else sent).append(route),
+    )
+    page.locator("#id_email").fill("ann@example.org")
+    page.locator("#id_email").press("Tab")
+    wait_for(lambda: page.wait_for_timeout(50) or asked)
+    fill_in_details(page)
+    page.locator("#id_city").press("Enter", no_wait_after=True)
+    wait_for(lambda: page.wait_for_timeout(50) or sent)
+    page.wait_for_timeout(200)
+    assert (len(asked), len(given_up)) == (1, 1)
+    sent[0].continue_()
+    expect(page).to_have_url(re.compile("/checkout/delivery/$"))
+    page.unroute_all()
+    page.get_by_role("button", name="Look it over").click()
     expect(page.locator("#pay")).to_be_visible()
 
 
