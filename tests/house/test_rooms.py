@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -49,6 +51,18 @@ def test_the_contract_of_imports_names_every_app() -> None:
     (layers,) = (each["layers"] for each in contract["contracts"])
     assert set(contract["root_packages"]) == set(layers) == packages
     assert set(settings.INSTALLED_APPS) & packages <= set(layers)
+
+
+def test_imports_go_down() -> None:
+    """The contract itself, as `make lint` holds it: a file that breaks it is found by the suite, too."""
+    done = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
 
 
 @for_each(LAYERED, inside, at_least=140)
