@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from playwright.sync_api import Error, Page, Request, Route, expect
 
-from tests.browser.conftest import Shop, Visit, wait_for
+from tests.browser.conftest import Shop, Visit
 from tests.browser.steps import ONE_CHOICE, add_to_cart, fill_in_details, focused
 from tests.browser.watching import assert_accessible
 
@@ -175,6 +175,15 @@ def test_x64_the_steps_of_the_checkout_keep_what_was_chosen(page: Page) -> None:
     expect(page.locator("#pay")).to_be_visible()
 
 
+def waited(page: Page, held: list[Route]) -> None:
+    """Let the browser go on until a request is held."""
+    for _ in range(200):
+        if held:
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("nothing was asked for")
+
+
 def test_what_is_sent_is_not_overtaken_by_a_sum_that_was_asked_for_before(page: Page) -> None:
     """Its answer would bring the browser what had been typed by then, and the rest would be lost."""
     add_to_cart(page)
@@ -189,10 +198,10 @@ def test_what_is_sent_is_not_overtaken_by_a_sum_that_was_asked_for_before(page: 
     )
     page.locator("#id_email").fill("ann@example.org")
     page.locator("#id_email").press("Tab")
-    wait_for(lambda: page.wait_for_timeout(50) or asked)
+    waited(page, asked)
     fill_in_details(page)
     page.locator("#id_city").press("Enter", no_wait_after=True)
-    wait_for(lambda: page.wait_for_timeout(50) or sent)
+    waited(page, sent)
     page.wait_for_timeout(200)
     assert (len(asked), len(given_up)) == (1, 1)
     sent[0].continue_()
