@@ -60,9 +60,9 @@
     word.textContent = paused.has(button.dataset.pause) ? button.dataset.resume || "Resume" : button.dataset.running;
   });
 
-  /* News waits for typing, and is dropped if a press was later. */
+  /* News waits for typing and for presses. */
   const typing = (root) => find("[aria-invalid=true]", root) || all("input:focus", root).some((field) => field.value !== field.defaultValue);
-  const abort = (element) => element?.dispatchEvent(new CustomEvent("htmx:abort", { bubbles: true, detail: {} }));
+  const abort = (element) => element && window.htmx?.trigger(element, "htmx:abort");
   const hush = (element) => abort(element.closest("[hx-trigger^=every]"));
   on("htmx:beforeRequest", (event) => {
     const { elt, target, xhr, requestConfig } = event.detail;
@@ -134,7 +134,6 @@
     if (event.defaultPrevented || form.method !== "post") return;
     if (form.dataset.sent) return event.preventDefault();
     form.dataset.sent = "yes";
-    /* What is asked meanwhile knows less than what is sent, and would be kept instead of it. */
     all(".htmx-request", form).forEach(abort);
     submitter?.setAttribute("aria-busy", "true");
     setTimeout(() => rest(form), 10000);
