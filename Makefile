@@ -51,7 +51,7 @@ check: lint types templates deploy test prove  ## all that the CI runs
 lint: .venv/checks  ## ruff: style, likely mistakes, formatting; import-linter: imports go down
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/lint-imports --no-cache >/dev/null || $(BIN)/lint-imports --no-cache
+	@$(BIN)/lint-imports --no-cache --no-logo
 
 types: .venv/checks  ## mypy, strict on our own code
 	@SECRET_KEY=types $(BIN)/mypy .

@@ -18,12 +18,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts import audit
 from accounts.models import User
-from accounts.roles import ADMIN as ADMIN
-from accounts.roles import MAY as MAY
-from accounts.roles import MONEY_STAFF as MONEY_STAFF
-from accounts.roles import ORDER_STAFF as ORDER_STAFF
-from accounts.roles import ROLES as ROLES
-from accounts.roles import is_allowed
+from accounts.roles import ADMIN, ROLES, is_allowed
 from accounts.second_factor import has_passed
 from web.errors import TooManyAttempts
 from web.limits import attempted

@@ -10,9 +10,9 @@ from django.conf import settings
 from django.utils import timezone
 from moneyed import Money
 
-from accounts.access import MAY
 from accounts.audit import ACCOUNTS, KEPT_FOR, STAFF
 from accounts.forms import email_field
+from accounts.roles import MAY
 from adminpanel.sales import LONGEST, USUAL
 from catalogue.queries import categories
 from orders.numbers import tidied

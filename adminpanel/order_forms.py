@@ -14,6 +14,7 @@ from uuid import uuid4
 from django import forms
 from moneyed import Money
 
+from inventory.entities import AHEAD
 from orders import balance, parcels, returns
 from orders.entities import Order
 from orders.items import Item
@@ -432,9 +433,6 @@ def to_refund(order: Order, back: Return) -> bool:
 def can_be_changed(order: Order) -> bool:
     """Tell whether there is something that is not packed yet, and so can be given back."""
     waits = any(
-        units
-        for house, lines in order.kept.items()
-        if house == parcels.AHEAD
-        for units in lines.values()
+        units for house, lines in order.kept.items() if house == AHEAD for units in lines.values()
     )
     return order.state in (CONFIRMED, ON_HOLD) and (order.to_pack or waits) and not order.erased

@@ -6,7 +6,8 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
-from accounts.access import ADMIN, MONEY_STAFF, member
+from accounts.access import member
+from accounts.roles import ADMIN, MONEY_STAFF
 from adminpanel import queries
 from adminpanel.forms import FindForm, MoveForm, NoteForm
 from adminpanel.order_forms import AnyForm, PackForm, forms_for

@@ -12,9 +12,9 @@ from adminpanel.order_forms import AnyForm, contents
 from orders import parcels, queries, returns, states
 from orders.carriers import tracking_url
 from orders.entities import Attempt, Count, Order, Ticket
+from orders.events import Event
 from orders.items import Item
 from orders.parcels import Content, Parcel
-from orders.queries import Event
 from orders.refunds import Refund
 from orders.returns import Return
 from payments.gateways import BY_HAND

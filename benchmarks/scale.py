@@ -23,10 +23,10 @@ from catalogue.queries import card_of
 from demo.orders import PEOPLE
 from inventory.entities import SENTINEL, Allocation
 from orders.entities import Order
+from orders.events import Event
 from orders.numbers import number_for
 from orders.operations import copies, moving, placing
 from orders.operations.placing import Draft
-from orders.queries import Event
 from orders.states import MOVES, After, board_column
 from pricing import delivery
 from pricing.money import money

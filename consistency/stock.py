@@ -13,7 +13,7 @@ from cassandra_db import Row, scan
 from consistency.findings import Check, Only, Violation
 from inventory import operations as inventory
 from inventory import queries
-from inventory.entities import Allocation, Numbers
+from inventory.entities import AHEAD, Allocation, Numbers
 from inventory.operations import numbers_rebuilt
 from inventory.queries import WAREHOUSES
 from jobs.minutes import minute_of
@@ -93,7 +93,7 @@ def _shelves(only: Only | None) -> Iterator[Shelf]:
         yield from (
             (variant_id, place)
             for variant_id in sorted(only.variants)
-            for place in (*WAREHOUSES, parcels.AHEAD)
+            for place in (*WAREHOUSES, AHEAD)
         )
     else:
         yield from ((row.variant_id, row.warehouse_id) for row in SHELVES.over_ring())

@@ -15,7 +15,7 @@ from accounts.addresses import Address
 from inventory.entities import Allocation
 from inventory.queries import hold_id_for
 from orders import parcels, refunds, returns, states
-from orders.events import Event as Event
+from orders.events import Event
 from orders.items import Item, discounted
 from orders.parcels import Content, Parcel
 from orders.refunds import Refund

@@ -25,8 +25,8 @@ from moneyed import Money
 from pymupdf_fonts import myfont
 
 from orders.entities import Order
+from orders.events import Event
 from orders.items import Item
-from orders.queries import Event
 from orders.states import CANCELLED, EXPIRED, PENDING
 from pricing.money import money as amount_of
 from pricing.tax import RATES

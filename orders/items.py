@@ -7,7 +7,6 @@ from uuid import UUID
 
 from moneyed import Money
 
-from orders.events import Event as Event
 from pricing.money import minor, money
 from pricing.quotes import label
 from pricing.shares import share, spread

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from inventory.entities import AHEAD as AHEAD
+from inventory.entities import AHEAD
 from orders.events import Event, units
 from orders.items import Item
 

@@ -13,7 +13,7 @@ from cassandra_db import QUORUM, Pending, Row, page_key, page_token, read, scan
 from mail.addresses import email_key
 from orders import states
 from orders.entities import Attempt, Count, Listed, Order, Ticket
-from orders.events import Event as Event
+from orders.events import Event
 from orders.items import Item
 from pricing.money import money
 from pricing.quotes import Discount

@@ -10,12 +10,13 @@ from django.conf import settings
 from django.utils import timezone
 from moneyed import Money
 
+from inventory.entities import AHEAD
 from orders import balance, parcels, returns
 from orders.carriers import tracking_url
 from orders.entities import Order
 from orders.events import Event
 from orders.items import Item
-from orders.parcels import AHEAD, Content, Parcel
+from orders.parcels import Content, Parcel
 from orders.returns import Return
 from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, MOVES, ON_HOLD, PENDING
 from payments.gateways import AT_THE_DOOR, CARD, METHODS, TRANSFER

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from accounts.access import ADMIN, ORDER_STAFF
+from accounts.roles import ADMIN, ORDER_STAFF
 from catalogue import queries
 
 

@@ -7,9 +7,9 @@ from django.conf import settings
 from django.urls import reverse
 
 from accounts import queries
-from accounts.access import ADMIN
 from accounts.errors import LastAdmin, NoSuchUser
 from accounts.models import User
+from accounts.roles import ADMIN
 from accounts.second_factor import second_factor_reset
 from accounts.sessions import sessions_ended
 from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, conditional, conditional_batch

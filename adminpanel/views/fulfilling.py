@@ -13,7 +13,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from moneyed import Money
 
-from accounts.access import MONEY_STAFF, ORDER_STAFF, member, staff_required
+from accounts.access import member, staff_required
+from accounts.roles import MONEY_STAFF, ORDER_STAFF
 from adminpanel import queries
 from adminpanel.order_forms import (
     AnswerForm,

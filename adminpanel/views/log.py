@@ -8,7 +8,8 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from accounts.access import ADMIN, staff_required
+from accounts.access import staff_required
+from accounts.roles import ADMIN
 from adminpanel import journal
 from adminpanel.forms import LogForm
 from cassandra_db import BadPageToken

@@ -8,7 +8,8 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from accounts.access import ORDER_STAFF, member, staff_required
+from accounts.access import member, staff_required
+from accounts.roles import ORDER_STAFF
 from adminpanel import operations, queries
 from adminpanel.forms import BoardForm, FindForm, MoveForm, NoteForm
 from adminpanel.order_pages import conflict, order_done, order_found, order_page

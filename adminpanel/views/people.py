@@ -10,9 +10,10 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from accounts import operations, queries
-from accounts.access import ADMIN, member, staff_required
+from accounts.access import member, staff_required
 from accounts.errors import LastAdmin, NoSuchUser
 from accounts.models import User
+from accounts.roles import ADMIN
 from accounts.second_factor import factor
 from accounts.sessions import sessions_ended, sessions_of
 from adminpanel.forms import PersonForm, RoleForm

@@ -4,7 +4,8 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from accounts.access import ADMIN, staff_required
+from accounts.access import staff_required
+from accounts.roles import ADMIN
 from adminpanel.forms import SalesForm
 from adminpanel.sales import sales as sales_of
 from analytics.days import today

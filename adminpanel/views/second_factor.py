@@ -13,9 +13,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts import second_factor as factors
-from accounts.access import ADMIN, ORDER_STAFF, member, staff_required
+from accounts.access import member, staff_required
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
+from accounts.roles import ADMIN, ORDER_STAFF
 from adminpanel.forms import CodeForm, RecoveryForm
 from web.limits import attempted
 from web.methods import get_or_post, post_only

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from accounts.access import ORDER_STAFF, staff_required
+from accounts.access import staff_required
+from accounts.roles import ORDER_STAFF
 from adminpanel.workers import workers
 from web.rendering import page
 

@@ -15,12 +15,13 @@ from uuid import uuid5
 from moneyed import Money
 
 from accounts.addresses import Address
+from inventory.entities import AHEAD
 from orders import balance, queries
 from orders.entities import Order
 from orders.errors import MoveRefused
 from orders.items import Item, discounted
 from orders.operations.settling import order_moved
-from orders.parcels import AHEAD, left
+from orders.parcels import left
 from orders.transitions import Transition
 from pricing import tax
 from pricing.money import minor, money

@@ -168,9 +168,10 @@ def gateway(name: str) -> Gateway:
     """Return the gateway of that name. Raises NoGateway if this shop has none of it, or may not use it."""
     if name not in settings.PAYMENT_GATEWAYS or (name == STRIPE and not settings.STRIPE_SECRET_KEY):
         raise NoGateway
-    if made(name).for_trying_out and not (settings.DEMO or settings.DEBUG):
+    found = made(name)
+    if found.for_trying_out and not (settings.DEMO or settings.DEBUG):
         raise NoGateway
-    return _Reached(name, made(name))
+    return _Reached(name, found)
 
 
 def made(name: str) -> Gateway:

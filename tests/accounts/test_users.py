@@ -9,11 +9,11 @@ from django.contrib.auth.models import AnonymousUser
 from django.test import Client, override_settings
 
 from accounts import queries
-from accounts.access import ROLES
 from accounts.errors import CannotSave, ChangedMeanwhile, EmailTaken
 from accounts.hashers import CheapArgon2PasswordHasher
 from accounts.models import User
 from accounts.operations import password_changed, profile_saved
+from accounts.roles import ROLES
 from tests.accounts.post import mails_to
 from tests.factories import PASSWORD, make_user
 from tests.house.addresses import WHO_MAY

@@ -8,8 +8,8 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from accounts import audit
-from accounts.access import ADMIN
 from accounts.models import User
+from accounts.roles import ADMIN
 from tests.adminpanel.reading import of_today
 from tests.factories import make_user, staff_signed_in
 from tests.house.addresses import ROUTES, WHO_MAY

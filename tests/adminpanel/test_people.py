@@ -12,9 +12,9 @@ from django.urls import reverse
 
 from accounts import operations, queries
 from accounts import second_factor as factors
-from accounts.access import ADMIN
 from accounts.errors import LastAdmin
 from accounts.models import User
+from accounts.roles import ADMIN
 from tests.accounts.post import mails_to
 from tests.factories import make_user, staff_signed_in
 

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.module_loading import import_string
 
-from accounts.access import ADMIN, ROLES
+from accounts.roles import ADMIN, ROLES
 from tests.factories import PASSWORD, make_product, make_user, staff_signed_in
 from tests.house.addresses import ROUTES
 from tests.house.rooms import ROOT

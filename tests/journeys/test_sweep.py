@@ -30,10 +30,10 @@ from django.test.utils import override_settings
 from django.urls import reverse
 
 from accounts import queries as accounts
-from accounts.access import ADMIN, ROLES
 from accounts.addresses import Address
 from accounts.models import User
 from accounts.operations import address_saved, email_change_link, registration_link, reset_link
+from accounts.roles import ADMIN, ROLES
 from accounts.sessions import sessions_of
 from cart import people
 from cart import queries as cart_queries

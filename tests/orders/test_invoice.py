@@ -14,9 +14,9 @@ from pypdf import PdfReader
 from accounts.addresses import Address
 from orders import operations, queries
 from orders.entities import Order
+from orders.events import Event
 from orders.invoice import invoice
 from orders.links import track_token
-from orders.queries import Event
 from pricing.money import money
 from pricing.quotes import Discount
 from tests.factories import (

@@ -12,9 +12,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_email
 
 from accounts import audit, operations, queries
-from accounts.access import ROLES
 from accounts.errors import LastAdmin
 from accounts.models import User
+from accounts.roles import ROLES
 
 
 class Command(BaseCommand):
