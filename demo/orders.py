@@ -14,6 +14,7 @@ from catalogue.entities import Product
 from demo import goods
 from demo.loading import Step, in_parallel
 from demo.logins import LOGINS
+from demo.testbank import cards
 from demo.testbank import operations as testbank
 from orders import queries as orders
 from orders.entities import Order
@@ -200,7 +201,7 @@ def _lines(
 def _happened(order: Order, kind: str, at: datetime, *, settle: bool) -> Order:
     if kind in ("paid", "payment_failed"):
         started = payment_started(order, settings.PUBLIC_URL, at)
-        card = testbank.APPROVED if kind == "paid" else testbank.DECLINED
+        card = cards.APPROVED if kind == "paid" else cards.DECLINED
         testbank.card_given(started.payment_id, card, at)
         settled = payment_settled(order.order_id, started.payment_id, at, settle=settle)
         if settled is None:

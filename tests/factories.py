@@ -20,7 +20,8 @@ from benchmarks.scale import SKU, SLUG
 from cassandra_db import write_together
 from catalogue import operations as catalogue
 from catalogue.entities import CategoryNode, Product, Variant
-from demo.testbank.operations import APPROVED, card_given
+from demo.testbank.cards import APPROVED
+from demo.testbank.operations import card_given
 from inventory.operations import stock_received
 from inventory.operations.copying import COPY
 from inventory.operations.receiving import seeded

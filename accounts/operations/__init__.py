@@ -29,36 +29,3 @@ from accounts.operations.passwords import (
 )
 from accounts.operations.profile import preferences_saved, profile_saved
 from accounts.operations.staffing import role_given, second_factor_taken
-
-__all__ = [
-    "MAX_ADDRESSES",
-    "account_erased",
-    "address_removed",
-    "address_saved",
-    "came_back",
-    "email_change_asked",
-    "email_change_link",
-    "email_change_meant",
-    "email_changed",
-    "email_settled",
-    "erasure_asked",
-    "erasures_done",
-    "hash_changed",
-    "mailbox_proved",
-    "password_changed",
-    "password_rehashed",
-    "password_reset",
-    "person_of",
-    "preferences_saved",
-    "profile_saved",
-    "proof_dropped",
-    "registration_asked",
-    "registration_link",
-    "registration_meant",
-    "reset_asked",
-    "reset_link",
-    "reset_meant",
-    "role_given",
-    "second_factor_taken",
-    "user_registered",
-]

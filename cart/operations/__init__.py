@@ -36,36 +36,3 @@ from cart.operations.ordering import cart_taken
 from cart.operations.prices import prices_agreed
 from cart.operations.renaming import cart_renamed
 from cart.operations.vouchers import voucher_set
-
-__all__ = [
-    "BOUGHT_DAYS",
-    "Added",
-    "Adopted",
-    "Moved",
-    "cart_deleted",
-    "cart_duplicated",
-    "cart_emptied",
-    "cart_listed",
-    "cart_made",
-    "cart_refilled",
-    "cart_renamed",
-    "cart_started",
-    "cart_switched",
-    "cart_taken",
-    "cart_undeleted",
-    "cart_unlisted",
-    "carts_adopted",
-    "carts_merged",
-    "carts_parted",
-    "later_dropped",
-    "line_added",
-    "line_changed",
-    "line_kept",
-    "line_moved",
-    "line_removed",
-    "line_restored",
-    "line_taken_up",
-    "lines_bought",
-    "prices_agreed",
-    "voucher_set",
-]

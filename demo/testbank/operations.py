@@ -13,7 +13,6 @@ from demo.testbank.cards import (
     AWAY,
     CHALLENGED,
     CODE,
-    DECLINED,
     LATE,
     OUT_OF_ORDER,
     REFUSED_LATER,
@@ -24,8 +23,6 @@ from demo.testbank.cards import (
 )
 from jobs.minutes import minute_of
 from payments.gateways import CaptureRefused
-
-__all__ = ["APPROVED", "DECLINED", "LATE", "SILENT", "card_given", "payment_opened"]
 
 # How long the bank thinks about a late card, and for how long it cannot be reached.
 LATE_BY = timedelta(seconds=20)

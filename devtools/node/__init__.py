@@ -5,5 +5,3 @@ Importing this package is cheap and needs no Django: whoever is about to read th
 
 from devtools.node.errors import NodeError
 from devtools.node.state import announce_local_node
-
-__all__ = ["NodeError", "announce_local_node"]

@@ -13,21 +13,3 @@ from inventory.operations.ledger import numbers_rebuilt
 from inventory.operations.moving import committed, moved_to, released, restocked, shipped
 from inventory.operations.promising import sold_ahead
 from inventory.operations.receiving import stock_adjusted, stock_received
-
-__all__ = [
-    "HOLD_FOR",
-    "committed",
-    "held",
-    "hint_removed",
-    "hinted",
-    "holds_renewed",
-    "moved_to",
-    "numbers_rebuilt",
-    "released",
-    "restocked",
-    "shipped",
-    "sold_ahead",
-    "stock_adjusted",
-    "stock_copied",
-    "stock_received",
-]

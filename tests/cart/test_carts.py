@@ -255,13 +255,6 @@ def test_a_name_that_comes_from_elsewhere_fits() -> None:
 # Through the shop's pages
 
 
-@pytest.fixture
-def teapot() -> Product:
-    product = make_product("Teapot")
-    make_stock(50, product_id=product.product_id, variant_id=product.variants[0].variant_id)
-    return product
-
-
 def cart_pages(client: Client, name: str = "carts") -> str:
     response = client.get(reverse(f"cart:{name}"))
     assert response.status_code == 200

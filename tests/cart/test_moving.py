@@ -20,12 +20,10 @@ from jobs.leases import lease, moved
 from jobs.minutes import minute_of
 from pricing.money import minor, money
 from tests.cart.goods import mug, priced
-from tests.cart.test_carts import active, made, make, named, teapot
+from tests.cart.test_carts import active, made, make, named
 from tests.cart.test_operations import NOW, add
 from tests.cart.test_views import owner, press
 from tests.factories import make_product, make_stock
-
-__all__ = ["teapot"]
 
 
 def checked(cart_id: UUID) -> Cart:

@@ -158,6 +158,11 @@ def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within
             "a job does not tell what it did",
         )
         heir.end(signal.SIGTERM)  # after the job at hand
+    except AssertionError as error:
+        for hand in hands:
+            error.add_note(f"--- {hand.process.pid}\n{hand.log.read_text()}")
+        error.add_note(str(shares()))
+        raise
     finally:
         for hand in hands:
             hand.end(signal.SIGKILL)

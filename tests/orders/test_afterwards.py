@@ -21,6 +21,7 @@ from cart import queries as carts
 from cart.operations import cart_made
 from catalogue.entities import Product
 from catalogue.operations import product_saved
+from demo.testbank import cards
 from demo.testbank import operations as bank
 from jobs.minutes import minute_of
 from mail.queries import mails_to
@@ -512,7 +513,7 @@ def test_a_member_whose_session_ended_at_the_bank_signs_in_and_comes_back() -> N
     alice, now = make_user(), datetime.now(UTC)
     order = make_order(user_id=alice.pk)
     started = operations.payment_started(order, "http://testserver", now)
-    bank.card_given(started.payment_id, bank.APPROVED, now)
+    bank.card_given(started.payment_id, cards.APPROVED, now)
     back = reverse("orders:payment_return", args=[order.number, started.payment_id])
     client = Client()
     answer = client.get(back)

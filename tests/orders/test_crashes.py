@@ -14,6 +14,7 @@ import pytest
 
 from cassandra_db import read
 from catalogue.entities import Product
+from demo.testbank import cards
 from demo.testbank import operations as bank
 from demo.testbank import queries as bank_queries
 from mail import queries as mails
@@ -92,7 +93,7 @@ class Case:
 
     def card_given(self) -> Started:
         started = self.started()
-        bank.card_given(started.payment_id, bank.APPROVED, now())
+        bank.card_given(started.payment_id, cards.APPROVED, now())
         return started
 
     def settled(self) -> Order:
@@ -112,7 +113,7 @@ class Case:
     def run_out_then_paid_for(self) -> None:
         started = self.started()
         self.run_out()
-        bank.card_given(started.payment_id, bank.APPROVED, now())
+        bank.card_given(started.payment_id, cards.APPROVED, now())
 
     def cancelled(self) -> Order:
         return operations.order_moved(self.order, Transition("cancelled", actor="staff", at=now()))

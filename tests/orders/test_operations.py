@@ -18,6 +18,7 @@ from cart import operations as carts
 from cart import queries as cart_queries
 from cassandra_db import RAISE_UNKNOWN, conditional, statements, write
 from cassandra_db import session as sessions
+from demo.testbank import cards
 from demo.testbank import operations as bank
 from demo.testbank import queries as bank_queries
 from demo.testbank.gateway import TestBank
@@ -284,7 +285,7 @@ def test_killed_while_it_is_paid(subtests: pytest.Subtests) -> None:
         with subtests.test(f"{module.__name__}.{name}"):
             order = make_order(quantity=3, user_id=uuid4())
             started = operations.payment_started(order, ORIGIN, now())
-            bank.card_given(started.payment_id, bank.APPROVED, now())
+            bank.card_given(started.payment_id, cards.APPROVED, now())
             killed_in(module, name, settle(order, started.payment_id))
             swept(order.order_id, 4)
             done = audit(order.order_id)
@@ -326,7 +327,7 @@ def test_the_confirmation_mail_is_written_once() -> None:
 
 def test_declined_then_paid() -> None:
     order = make_order(quantity=2)
-    declined = make_payment(order, bank.DECLINED)
+    declined = make_payment(order, cards.DECLINED)
     assert (declined.word, declined.column) == ("Payment failed", "payment_problem")
     audit(order.order_id)
     paid = make_payment(declined)
@@ -339,7 +340,7 @@ def test_declined_then_paid() -> None:
 
 def test_a_late_answer_leaves_the_order_waiting_until_it_is_there() -> None:
     order = make_order()
-    waiting = make_payment(order, bank.LATE)
+    waiting = make_payment(order, cards.LATE)
     assert waiting.word == "Waiting for payment"
     (attempt,) = queries.attempts(order.order_id)
     assert operations.payment_settled(order.order_id, attempt.payment_id, now()) == waiting
@@ -353,7 +354,7 @@ def test_a_late_answer_leaves_the_order_waiting_until_it_is_there() -> None:
 def test_a_bank_that_never_answers_costs_the_order_and_nothing_else() -> None:
     order = make_order(quantity=3, stock=5)
     variant_id = queries.items(order)[0].variant_id
-    assert make_payment(order, bank.SILENT).word == "Waiting for payment"
+    assert make_payment(order, cards.SILENT).word == "Waiting for payment"
     swept(order.order_id, 12)
     assert audit(order.order_id).word == "Not paid in time"
     assert stock_adds_up(variant_id) == {
@@ -378,7 +379,7 @@ def test_two_presses_at_once_open_one_payment() -> None:
 def test_everybody_asks_at_once_and_it_is_paid_once() -> None:
     order = make_order(quantity=2)
     started = operations.payment_started(order, ORIGIN, now())
-    bank.card_given(started.payment_id, bank.APPROVED, now())
+    bank.card_given(started.payment_id, cards.APPROVED, now())
     with ThreadPoolExecutor(5) as pool:
         list(
             pool.map(
@@ -392,7 +393,7 @@ def test_everybody_asks_at_once_and_it_is_paid_once() -> None:
 def test_a_payment_over_another_sum_does_not_count(caplog: pytest.LogCaptureFixture) -> None:
     order = make_order()
     started = operations.payment_started(order, ORIGIN, now())
-    bank.card_given(started.payment_id, bank.APPROVED, now())
+    bank.card_given(started.payment_id, cards.APPROVED, now())
     cheap = conditional(
         "test",
         "UPDATE testbank_payments SET amount = 1 WHERE payment_id = :payment_id IF state = 'authorized'",
@@ -414,7 +415,7 @@ def test_a_payment_can_be_tried_only_so_often(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(paying, "MAX_ATTEMPTS", 2)
     order = make_order()
     for _ in range(2):
-        order = make_payment(order, bank.DECLINED)
+        order = make_payment(order, cards.DECLINED)
     with pytest.raises(TooManyAttempts):
         operations.payment_started(order, ORIGIN, now())
 
@@ -427,11 +428,11 @@ def test_what_is_paid_cannot_be_paid_again() -> None:
 def test_trying_again_keeps_the_units_longer_but_not_for_ever() -> None:
     placed = now() - timedelta(minutes=9)
     order = make_order(now=placed)
-    make_payment(order, bank.DECLINED, now=placed)
+    make_payment(order, cards.DECLINED, now=placed)
     operations.payment_started(fresh(order), ORIGIN, now())
     assert fresh(order).pay_until > now() + timedelta(minutes=9)
     old = make_order(now=now() - timedelta(minutes=55))
-    make_payment(old, bank.DECLINED)
+    make_payment(old, cards.DECLINED)
     operations.payment_started(fresh(old), ORIGIN, now())
     assert fresh(old).pay_until <= old.placed_at + paying.HOLD_AT_MOST
 
@@ -465,7 +466,7 @@ def test_a_paid_order_survives_the_end_of_its_hold() -> None:
 def test_an_order_that_was_paid_unnoticed_does_not_expire() -> None:
     order = make_order()
     started = operations.payment_started(order, ORIGIN, now())
-    bank.card_given(started.payment_id, bank.APPROVED, now())
+    bank.card_given(started.payment_id, cards.APPROVED, now())
     holds_swept(order.order_id)
     assert audit(order.order_id).word == "Confirmed"
 
@@ -483,7 +484,7 @@ def test_a_payment_after_the_end_takes_the_units_again() -> None:
     order = make_order(quantity=3, stock=5, user_id=uuid4())
     started = operations.payment_started(order, ORIGIN, now())
     operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
-    bank.card_given(started.payment_id, bank.APPROVED, now())
+    bank.card_given(started.payment_id, cards.APPROVED, now())
     operations.payment_settled(order.order_id, started.payment_id, now())
     done = audit(order.order_id)
     assert (done.word, done.payment) == ("Confirmed", "paid")
@@ -498,7 +499,7 @@ def test_a_payment_after_the_end_goes_back_when_the_goods_are_sold() -> None:
     operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
     item = queries.items(order)[0]
     inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
-    bank.card_given(started.payment_id, bank.APPROVED, now())
+    bank.card_given(started.payment_id, cards.APPROVED, now())
     operations.payment_settled(order.order_id, started.payment_id, now())
     done = audit(order.order_id)
     assert (done.word, done.state) == ("Not paid in time", "expired")
@@ -510,7 +511,7 @@ def expired_and_paid(order: Order) -> UUID:
     """Let the bank take an order's money after its time; return the payment's id."""
     started = operations.payment_started(order, ORIGIN, now())
     operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
-    bank.card_given(started.payment_id, bank.APPROVED, now())
+    bank.card_given(started.payment_id, cards.APPROVED, now())
     return started.payment_id
 
 
@@ -558,7 +559,7 @@ def test_killed_after_a_second_payment_went_back() -> None:
     order = make_order()
     started = operations.payment_started(order, ORIGIN, now())
     operations.order_moved(fresh(order), Transition("cancelled", actor="Ann", at=now()))
-    bank.card_given(started.payment_id, bank.APPROVED, now())
+    bank.card_given(started.payment_id, cards.APPROVED, now())
     killed_in(paying, "attempt_ended", settle(order, started.payment_id))
     assert at_the_bank(started.payment_id) == "voided"
     swept(order.order_id, 4)
@@ -699,7 +700,7 @@ def test_an_order_whose_bank_is_no_longer_ours_expires_and_is_paid_late_if_it_te
         with subtests.test(gone=gone):
             order = make_order(quantity=3, stock=5)
             started = operations.payment_started(order, ORIGIN, now())
-            bank.card_given(started.payment_id, bank.APPROVED, now())
+            bank.card_given(started.payment_id, cards.APPROVED, now())
             with patch.object(TestBank, "outcome", side_effect=gone):
                 swept(order.order_id, 12)
                 assert audit(order.order_id).word == "Not paid in time"
@@ -711,7 +712,7 @@ def test_an_order_whose_bank_is_no_longer_ours_expires_and_is_paid_late_if_it_te
 def test_a_bank_that_only_does_not_answer_ends_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
     order = make_order()
     started = operations.payment_started(order, ORIGIN, now())
-    bank.card_given(started.payment_id, bank.APPROVED, now())
+    bank.card_given(started.payment_id, cards.APPROVED, now())
 
     def away(*_: Any) -> None:
         raise ConnectionError("no bank")

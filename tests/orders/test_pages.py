@@ -25,6 +25,7 @@ from cart import queries as cart_queries
 from catalogue.entities import Product
 from catalogue.operations import product_saved
 from checkout.steps import STEPS
+from demo.testbank import cards
 from demo.testbank import gateway as bank_gateway
 from demo.testbank import operations as bank
 from demo.testbank import queries as bank_queries
@@ -95,7 +96,7 @@ class Shopper:
         assert order
         return order, answer["Location"]
 
-    def pay(self, at: str, card: str = bank.APPROVED) -> Any:
+    def pay(self, at: str, card: str = cards.APPROVED) -> Any:
         answer = self.client.post(at, {"card": card})
         return self.client.get(answer["Location"], follow=True)
 
@@ -710,7 +711,7 @@ def test_the_bank_is_another_house(mug: Product) -> None:
 def test_a_declined_card_can_be_tried_again(mug: Product) -> None:
     shopper = Shopper((mug, 1))
     order, url = shopper.place()
-    answer = shopper.pay(url, bank.DECLINED)
+    answer = shopper.pay(url, cards.DECLINED)
     assert "The payment did not go through. Nothing was charged." in text(answer)
     assert "Try again: pay €16.90" in text(answer)
     again = shopper.client.post(reverse("orders:pay", args=[order.number]))
@@ -731,7 +732,7 @@ def test_leaving_the_bank_charges_nothing(mug: Product) -> None:
 def test_a_late_answer_is_waited_for(mug: Product) -> None:
     shopper = Shopper((mug, 1))
     order, url = shopper.place()
-    answer = shopper.pay(url, bank.LATE)
+    answer = shopper.pay(url, cards.LATE)
     assert "waiting for the bank" in text(answer)
     (attempt,) = queries.attempts(order.order_id)
     row = bank_queries.payment(attempt.payment_id)

@@ -12,6 +12,7 @@ from moneyed import EUR, Money
 from accounts.operations import user_registered
 from cassandra_db import RAISE_UNKNOWN
 from catalogue.entities import Product
+from demo.testbank import cards
 from demo.testbank import operations as bank
 from inventory import queries as stock
 from orders import operations, queries
@@ -190,7 +191,7 @@ def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(
 def _expired_and_paid(order: Order) -> UUID:
     started = operations.payment_started(order, "http://testserver", now())
     operations.order_moved(_fresh(order), Transition("expired", actor="system", at=now()))
-    bank.card_given(started.payment_id, bank.APPROVED, now())
+    bank.card_given(started.payment_id, cards.APPROVED, now())
     return started.payment_id
 
 
