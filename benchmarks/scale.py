@@ -364,18 +364,7 @@ def _draft(number: int, products: int, dice: Random, now: datetime) -> Draft:
 
 def _line(of: Product, dice: Random) -> QuotedLine:
     variant = dice.choice(of.variants)
-    return QuotedLine(
-        product_id=of.product_id,
-        variant_id=variant.variant_id,
-        sku=variant.sku,
-        name=of.name,
-        slug=of.slug,
-        options=variant.options,
-        picture=variant.picture,
-        unit_price=variant.price,
-        quantity=dice.choice((1, 1, 2)),
-        tax_class=of.tax_class,
-    )
+    return of.quote(variant, dice.choice((1, 1, 2)))
 
 
 def _closed(draft: Draft, number: str, placed_at: datetime, allocated: str) -> Order:

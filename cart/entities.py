@@ -8,30 +8,18 @@ from moneyed import Money
 
 from cart import limits
 from cart.naming import DEFAULT_NAME
-from pricing.quotes import label
+from pricing.quotes import VariantSnapshot
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(VariantSnapshot):
     """A variant in a cart, as it was shown when it was added. `price` is for one, `total` for all of them, tax included."""
 
     key: str
-    product_id: UUID
-    variant_id: UUID
-    sku: str
-    name: str
-    slug: str
-    options: dict[str, str]
-    picture: str
     price: Money
     quantity: int
     total: Money
     added_at: datetime
-
-    @property
-    def label(self) -> str:
-        """The name with what was chosen: "Mug, olive"."""
-        return label(self.name, self.options)
 
     @property
     def room(self) -> str:

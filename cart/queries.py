@@ -11,6 +11,7 @@ from cart.entities import Badge, Cart, CartCard, Line, Listed
 from cart.naming import DEFAULT_NAME
 from cassandra_db import Chain, Pending, Row, read
 from pricing.money import money
+from pricing.quotes import snapshot_columns
 
 # K1, K4: an owner's carts by name, and which of them is active.
 CARTS = read(
@@ -226,16 +227,10 @@ def as_line(row: Row) -> Line:
     """Return a row as a line."""
     price = money(row.price, row.currency)
     return Line(
-        row.key,
-        row.product_id,
-        row.variant_id,
-        row.sku,
-        row.name,
-        row.slug,
-        dict(row.options or {}),
-        row.picture,
-        price,
-        row.quantity,
-        price * row.quantity,
-        row.added_at,
+        **snapshot_columns(row),
+        key=row.key,
+        price=price,
+        quantity=row.quantity,
+        total=price * row.quantity,
+        added_at=row.added_at,
     )

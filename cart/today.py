@@ -115,20 +115,7 @@ class LineToday:
         product, variant = self.goods.product, self.variant
         if product is None or variant is None or not self.counted:
             return None
-        return QuotedLine(
-            product.product_id,
-            variant.variant_id,
-            variant.sku,
-            product.name,
-            product.slug,
-            variant.options,
-            variant.picture,
-            variant.price,
-            self.counted,
-            product.tax_class,
-            variant.weight_grams,
-            product.category_id,
-        )
+        return product.quote(variant, self.counted)
 
 
 @dataclass(frozen=True)

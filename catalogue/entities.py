@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from moneyed import Money
 
 from cassandra_db import Row
+from pricing.quotes import QuotedLine
 
 NEW_FOR = timedelta(days=30)
 
@@ -59,6 +61,29 @@ class Product:
     def variant(self, variant_id: UUID) -> Variant | None:
         """Return the variant with this id, sold or not."""
         return next((each for each in self.variants if each.variant_id == variant_id), None)
+
+    def snapshot(self, variant: Variant) -> dict[str, Any]:
+        """Return what a line keeps of a variant of it, by the names of pricing.quotes.VariantSnapshot."""
+        return {
+            "product_id": self.product_id,
+            "variant_id": variant.variant_id,
+            "sku": variant.sku,
+            "name": self.name,
+            "slug": self.slug,
+            "options": dict(variant.options),
+            "picture": variant.picture,
+        }
+
+    def quote(self, variant: Variant, quantity: int) -> QuotedLine:
+        """Return a line of so many units of a variant of it, at its price."""
+        return QuotedLine(
+            **self.snapshot(variant),
+            unit_price=variant.price,
+            quantity=quantity,
+            tax_class=self.tax_class,
+            weight_grams=variant.weight_grams,
+            category_id=self.category_id,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,20 +181,7 @@ def _lines(
         ]
         if sold:
             variant = dice.choice(sold)
-            lines.append(
-                QuotedLine(
-                    product_id=product.product_id,
-                    variant_id=variant.variant_id,
-                    sku=variant.sku,
-                    name=product.name,
-                    slug=product.slug,
-                    options=variant.options,
-                    picture=variant.picture,
-                    unit_price=variant.price,
-                    quantity=dice.choice((1, 1, 1, 2)),
-                    tax_class=product.tax_class,
-                )
-            )
+            lines.append(product.quote(variant, dice.choice((1, 1, 1, 2))))
     return tuple(lines) or _lines(dice, products, plentiful)
 
 

@@ -3,38 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from uuid import UUID
 
 from moneyed import Money
 
 from pricing.money import minor, money
-from pricing.quotes import label
+from pricing.quotes import VariantSnapshot
 from pricing.shares import share, spread
 
 
 @dataclass(frozen=True)
-class Item:
+class Item(VariantSnapshot):
     """A line of an order, as it was when it was placed (Order.lines has it as it is now). Prices include tax, unless there is `tax_added`."""
 
     line_number: int
-    product_id: UUID
-    variant_id: UUID
-    sku: str
-    name: str
-    slug: str
-    options: dict[str, str]
-    picture: str
     unit_price: Money
     quantity: int
     line_total: Money
     discount: Money  # what of the order's discount is this line's
     tax_added: Money  # its share of the tax, where that is added
     tax_class: str
-
-    @property
-    def label(self) -> str:
-        """The name with what was chosen: "Mug, olive"."""
-        return label(self.name, self.options)
 
     @property
     def paid(self) -> Money:

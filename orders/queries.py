@@ -16,7 +16,7 @@ from orders.entities import Attempt, Count, Listed, Order, Ticket
 from orders.events import Event
 from orders.items import Item
 from pricing.money import money
-from pricing.quotes import Discount
+from pricing.quotes import Discount, snapshot_columns
 from pricing.tax import TaxPart
 
 # Q12, Q14: an order with its events; the header stands in every row.
@@ -142,20 +142,14 @@ def items_in(order: Order, rows: Iterable[Row]) -> tuple[Item, ...]:
     currency = order.total.currency.code
     return tuple(
         Item(
-            row.line_number,
-            row.product_id,
-            row.variant_id,
-            row.sku,
-            row.name,
-            row.slug,
-            dict(row.options or {}),
-            row.picture,
-            money(row.unit_price, currency),
-            row.quantity,
-            money(row.line_total, currency),
-            money(row.discount or 0, currency),
-            money(row.tax_added or 0, currency),
-            row.tax_class,
+            **snapshot_columns(row),
+            line_number=row.line_number,
+            unit_price=money(row.unit_price, currency),
+            quantity=row.quantity,
+            line_total=money(row.line_total, currency),
+            discount=money(row.discount or 0, currency),
+            tax_added=money(row.tax_added or 0, currency),
+            tax_class=row.tax_class,
         )
         for row in rows
     )

@@ -7,8 +7,8 @@ to the cent: lines + delivery + tax that is added - discount = total (I9), and t
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
 from uuid import UUID
 
 from moneyed import Money
@@ -19,8 +19,8 @@ from pricing.shares import spread
 
 
 @dataclass(frozen=True)
-class QuotedLine:
-    """A variant, how many of it, and what one costs (with tax, or without it where tax is added)."""
+class VariantSnapshot:
+    """What a line keeps of its variant, whatever becomes of that later."""
 
     product_id: UUID
     variant_id: UUID
@@ -29,6 +29,23 @@ class QuotedLine:
     slug: str
     options: dict[str, str]
     picture: str
+
+    @property
+    def label(self) -> str:
+        """The name with what was chosen: "Mug, olive"."""
+        return label(self.name, self.options)
+
+
+def snapshot_columns(source: Any) -> dict[str, Any]:
+    """Return the columns of a snapshot by their names: from a line, or from a row of Cassandra, which knows no empty map."""
+    found = {each.name: getattr(source, each.name) for each in fields(VariantSnapshot)}
+    return found | {"options": dict(source.options or {})}
+
+
+@dataclass(frozen=True)
+class QuotedLine(VariantSnapshot):
+    """A variant, how many of it, and what one costs (with tax, or without it where tax is added)."""
+
     unit_price: Money
     quantity: int
     tax_class: str
@@ -38,11 +55,6 @@ class QuotedLine:
     @property
     def total(self) -> Money:
         return self.unit_price * self.quantity
-
-    @property
-    def label(self) -> str:
-        """The name with what was chosen: "Mug, olive"."""
-        return label(self.name, self.options)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ from inventory.queries import numbers
 from orders.entities import Order
 from orders.operations import Draft, order_placed, payment_settled, payment_started
 from pricing import delivery
-from pricing.quotes import QuotedLine
 
 
 def make_category(
@@ -200,21 +199,7 @@ def make_draft(
 ) -> Draft:
     """What a checkout would make an order of: the first variant of each product, so many of it."""
     address = Address("Ada Lovelace", "Torstraße 1", "10115", "Berlin", country)
-    quoted = [
-        QuotedLine(
-            product.product_id,
-            product.variants[0].variant_id,
-            product.variants[0].sku,
-            product.name,
-            product.slug,
-            product.variants[0].options,
-            product.variants[0].picture,
-            product.variants[0].price,
-            quantity,
-            product.tax_class,
-        )
-        for product, quantity in lines
-    ]
+    quoted = [product.quote(product.variants[0], quantity) for product, quantity in lines]
     return Draft(
         order_id=uuid4(),
         owner_id=owner_id or user_id or uuid4(),

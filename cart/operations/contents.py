@@ -17,7 +17,7 @@ from cart import queries
 from cart.errors import CartBusy, NoSuchCart, TooManyLines, TooManyTogether
 from cart.limits import MAX_LINES, MAX_QUANTITY
 from cassandra_db import Row, applied_if, attempts, conditional, conditional_batch, read
-from pricing.quotes import label
+from pricing.quotes import label, snapshot_columns
 
 ATTEMPTS = 30
 DAY = 24 * 3600
@@ -103,10 +103,15 @@ class Change:
         """Put units in. A line that is there keeps its price. Raises TooManyTogether."""
         there = self._there(kind).get(row.key)
         if there is None:
-            columns = {name: getattr(row, name) for name in _COPIED} | {
-                "options": dict(row.options or {})
-            }
-            put = PUT.bind(cart_id=self.of.cart_id, kind=kind, quantity=quantity, **columns)
+            put = PUT.bind(
+                **snapshot_columns(row),
+                cart_id=self.of.cart_id,
+                kind=kind,
+                key=row.key,
+                price=row.price,
+                quantity=quantity,
+                added_at=row.added_at,
+            )
             self._count(kind, 1, quantity, row.price * quantity, put)
         else:
             together = there.quantity + quantity
@@ -172,9 +177,6 @@ class Change:
             self.amount += amount
         else:
             self.later += lines
-
-
-_COPIED = ("key", "product_id", "variant_id", "sku", "name", "slug", "picture", "price", "added_at")
 
 
 def changed(

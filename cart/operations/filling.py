@@ -14,6 +14,7 @@ from cart.operations.contents import Change, changed
 from cassandra_db import Row
 from catalogue.entities import Product, Variant
 from pricing.money import minor
+from pricing.quotes import VariantSnapshot
 
 
 @dataclass(frozen=True)
@@ -60,17 +61,10 @@ def units_put(
 
 
 @dataclass(frozen=True)
-class _Line:
+class _Line(VariantSnapshot):
     """What a cart keeps of a thing."""
 
     key: str
-    product_id: UUID
-    variant_id: UUID
-    sku: str
-    name: str
-    slug: str
-    options: dict[str, str]
-    picture: str
     price: int
     added_at: datetime
 
@@ -78,15 +72,9 @@ class _Line:
 def _row(each: Units, now: datetime) -> Row:
     product, variant = each.product, each.variant
     line: Any = _Line(
-        str(variant.variant_id),
-        product.product_id,
-        variant.variant_id,
-        variant.sku,
-        product.name,
-        product.slug,
-        dict(variant.options),
-        variant.picture,
-        minor(variant.price),
-        now,
+        **product.snapshot(variant),
+        key=str(variant.variant_id),
+        price=minor(variant.price),
+        added_at=now,
     )
     return cast(Row, line)

@@ -30,7 +30,7 @@ from cart.operations.contents import (
 from cart.undo import Undo
 from cassandra_db import Row, applied_if, conditional, conditional_batch, read, write
 from jobs.minutes import minute_of
-from pricing.quotes import label
+from pricing.quotes import label, snapshot_columns
 
 # A day longer than the undo of a merge, and than the worker may be away.
 KEPT_DAYS = 10
@@ -488,13 +488,7 @@ def _kept(cart_id: UUID, operation_id: UUID, row: Row) -> BoundStatement:
     return UNDO_ROW.bind(
         cart_id=cart_id,
         key=f"{operation_id}/{row.key}",
-        product_id=row.product_id,
-        variant_id=row.variant_id,
-        sku=row.sku,
-        name=row.name,
-        slug=row.slug,
-        options=dict(row.options or {}),
-        picture=row.picture,
+        **snapshot_columns(row),
         price=row.price,
         quantity=row.quantity,
         added_at=row.added_at,

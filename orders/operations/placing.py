@@ -47,6 +47,7 @@ from payments import gateways
 from payments.errors import GatewayAway
 from pricing import delivery, quotes
 from pricing.money import minor
+from pricing.quotes import snapshot_columns
 from promotions.errors import VoucherRefused
 from promotions.operations import voucher_claimed
 
@@ -373,13 +374,7 @@ def item_rows(draft: Draft) -> Iterable[BoundStatement]:
         yield ITEM.bind(
             order_id=draft.order_id,
             line_number=number,
-            product_id=line.product_id,
-            variant_id=line.variant_id,
-            sku=line.sku,
-            name=line.name,
-            slug=line.slug,
-            options=line.options,
-            picture=line.picture,
+            **snapshot_columns(line),
             unit_price=minor(line.unit_price),
             quantity=line.quantity,
             line_total=minor(line.total),

@@ -14,7 +14,6 @@ from orders.entities import Order
 from orders.operations import Draft
 from orders.transitions import Transition
 from pricing import delivery
-from pricing.quotes import QuotedLine
 from tests.factories import make_payment, make_product, make_stock, make_user, staff_signed_in
 
 # Orders of other tests stand on the same board; these are older, so that they stand first.
@@ -33,18 +32,7 @@ def make_order(
     address = Address(
         name=name, street="Hauptstraße 1", postal_code="10115", city="Berlin", country="DE"
     )
-    line = QuotedLine(
-        product_id=product.product_id,
-        variant_id=variant.variant_id,
-        sku=variant.sku,
-        name=product.name,
-        slug=product.slug,
-        options=variant.options,
-        picture=variant.picture,
-        unit_price=variant.price,
-        quantity=quantity,
-        tax_class=product.tax_class,
-    )
+    line = product.quote(variant, quantity)
     draft = Draft(
         order_id=uuid4(),
         owner_id=uuid4(),

@@ -54,13 +54,7 @@ def put_all(cart_id: UUID, things: Iterable[tuple[Product, Variant]]) -> None:
         for product, variant in things:
             row: Any = SimpleNamespace(
                 key=str(variant.variant_id),
-                product_id=product.product_id,
-                variant_id=variant.variant_id,
-                sku=variant.sku,
-                name=product.name,
-                slug=product.slug,
-                options=variant.options,
-                picture=variant.picture,
+                **product.snapshot(variant),
                 price=minor(variant.price),
                 added_at=now,
             )
