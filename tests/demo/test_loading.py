@@ -179,6 +179,7 @@ def showroom(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
                 known.update([json.loads(line)])
             return known[what]
 
+        seen("loaded")  # what takes longest is nobody's test
         yield seen
         process.communicate()
         assert process.returncode == 0
