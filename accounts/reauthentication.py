@@ -14,7 +14,7 @@ DEMO = "This is one of the showroom's logins. Others use it, too, so it stays as
 
 
 def knows(request: HttpRequest, user: User, password: str) -> bool:
-    """Tell whether this is the member's password. Wrong ones are counted. Raises TooManyAttempts, CassandraUnavailable."""
+    """Tell whether this is the member's password. Wrong ones are counted. Raises TooManyPaymentAttempts, CassandraUnavailable."""
     if too_long(password):
         return False
     attempt = attempted(request, "password", str(user.pk))

@@ -15,8 +15,8 @@ from accounts.forms import email_field
 from accounts.roles import MAY
 from adminpanel.sales import LONGEST, USUAL
 from catalogue.queries import categories
-from orders.numbers import tidied
-from orders.states import COLUMNS, STAFF_MOVES
+from orders.numbers import normalize_order_number
+from orders.states import BOARD_COLUMNS, STAFF_TRANSITIONS
 from pricing.money import minor
 from promotions.operations import Terms
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, LONGEST_CODE, PERCENTAGE
@@ -29,7 +29,7 @@ DEFAULT_COLUMN = "to_pack"
 class BoardForm(Form):
     """Which orders to show. Whatever is not understood shows the orders to pack."""
 
-    column = forms.ChoiceField(choices=list(COLUMNS.items()), required=False)
+    column = forms.ChoiceField(choices=list(BOARD_COLUMNS.items()), required=False)
     after = forms.CharField(required=False, max_length=500)
     seen = forms.CharField(required=False, max_length=64)  # what the asking page shows already
 
@@ -58,7 +58,7 @@ class FindForm(Form):
 
     def clean_number(self) -> str:
         """Return the number as orders carry it."""
-        return tidied(self.cleaned_data["number"])
+        return normalize_order_number(self.cleaned_data["number"])
 
 
 def _note(label: str, *, required: bool) -> forms.CharField:
@@ -78,7 +78,7 @@ def _note(label: str, *, required: bool) -> forms.CharField:
 class MoveForm(Form):
     """One press on a button of an order's page, which was drawn when the order had this version."""
 
-    event = forms.ChoiceField(choices=[(move.kind, move.label) for move in STAFF_MOVES])
+    event = forms.ChoiceField(choices=[(move.kind, move.label) for move in STAFF_TRANSITIONS])
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
     note = _note("Note on this step", required=False)
 

@@ -16,11 +16,11 @@ def order_moved(
 ) -> Order:
     """Let something happen to the order if it still is what the page showed; return what it is then. `now` is in UTC.
 
-    Raises StaleOrder when somebody was faster, MoveRefused when its state does not allow it, CassandraUnavailable.
+    Raises StaleOrder when somebody was faster, TransitionRefused when its state does not allow it, CassandraUnavailable.
     """
     if order.version != seen_version:
         raise StaleOrder(order)
-    return operations.order_moved(order, Transition(kind, actor=actor, note=note, at=now))
+    return operations.transition_order(order, Transition(kind, actor=actor, note=note, at=now))
 
 
 def order_noted(order: Order, text: str, *, actor: str, now: datetime) -> Order:
@@ -35,4 +35,4 @@ def order_noted(order: Order, text: str, *, actor: str, now: datetime) -> Order:
         and now - event.at < SECOND_PRESS
         for event in order.events
     )
-    return order if pressed_twice else operations.note_added(order, text, actor=actor, now=now)
+    return order if pressed_twice else operations.add_note(order, text, actor=actor, now=now)

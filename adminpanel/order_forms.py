@@ -18,10 +18,10 @@ from inventory.entities import AHEAD
 from orders import balance, parcels, returns
 from orders.entities import Order
 from orders.items import Item
-from orders.parcels import Content, Parcel
+from orders.parcels import ItemUnits, Parcel
 from orders.returns import Return
 from orders.states import CLOSED, CONFIRMED, ON_HOLD
-from orders.wishes import DoorForm
+from orders.wishes import DeliveryAddressForm
 from payments.gateways import BY_HAND, TRANSFER
 from pricing.money import minor
 from pricing.templatetags.money import format_money
@@ -98,7 +98,7 @@ class OrderForm(Form):
         self.order, self.key = order, key
         self.lines: list[tuple[Item, forms.BoundField]] = []
 
-    def ask(self, contents: Iterable[Content], *, typed: bool = True) -> None:
+    def ask(self, contents: Iterable[ItemUnits], *, typed: bool = True) -> None:
         """Ask for a number of each of these lines, at most their units, and that by default if `typed`."""
         for content in contents:
             name = f"line_{content.item.line_number}"
@@ -136,7 +136,7 @@ class PackForm(OrderForm):
     ) -> None:
         super().__init__(order, f"pack-{house}", data)
         self.house = house
-        self.ask(contents(items, order.left_to_pack.get(house, {})))
+        self.ask(contents(items, order.units_to_pack.get(house, {})))
 
     def clean(self) -> dict[str, Any]:
         """Return the values. Raises ValidationError if the parcel would be empty."""
@@ -241,8 +241,12 @@ class RefundForm(OrderForm):
         key = f"refund-{back.return_id}" if back else "refund"
         reason = "What you sent back has arrived." if back else ""
         super().__init__(order, key, data, reason=reason)
-        self.items, self.back, self.most = order.lines(items), back, balance.refundable(order)
-        self.gone, _ = balance.paid_back_by_line(
+        self.items, self.back, self.most = (
+            order.current_lines(items),
+            back,
+            balance.refundable_amount(order),
+        )
+        self.gone, _ = balance.refunded_units_by_line(
             order, {item.line_number: item.quantity for item in items}
         )
         there = {
@@ -294,7 +298,7 @@ class RefundForm(OrderForm):
     def _paid_for(self, *, with_delivery: bool) -> Money:
         chosen = self.units
         parts = [
-            item.paid_for(units, self.gone.get(item.line_number, 0))
+            item.units_total(units, self.gone.get(item.line_number, 0))
             for item in self.items
             if (units := chosen.get(item.line_number, 0))
         ]
@@ -314,8 +318,8 @@ class LinesForm(OrderForm):
         self, order: Order, items: Iterable[Item], data: Mapping[str, Any] | None = None
     ) -> None:
         super().__init__(order, "lines", data)
-        self.packed = parcels.by_line(parcels.boxed(order.parcels()))
-        self.ask(Content(item, item.quantity) for item in order.lines(items))
+        self.packed = parcels.units_by_line(parcels.packed_units(order.parcels()))
+        self.ask(ItemUnits(item, item.quantity) for item in order.current_lines(items))
 
     def clean(self) -> dict[str, Any]:
         """Return the values. Raises ValidationError if nothing would change, or stay, or if it is packed already."""
@@ -341,18 +345,18 @@ class ReceivedForm(OrderForm):
 
     def __init__(self, order: Order, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(order, "received", data, press=uuid4())
-        left = balance.to_capture(order)
+        left = balance.amount_to_capture(order)
         self.fields["amount"] = AmountField(
             "What has come", left, help_text=f"{format_money(left)} are to be paid."
         )
         self.initial["amount"] = str(left.amount)
 
 
-class StaffDoorForm(DoorForm):
+class StaffDoorForm(DeliveryAddressForm):
     """Another door in the same country, typed by staff."""
 
     def __init__(self, order: Order, data: Mapping[str, Any] | None = None) -> None:
-        super().__init__(data, there=order.delivery_address, auto_id="door-%s")
+        super().__init__(data, current_address=order.delivery_address, auto_id="door-%s")
         self.fields["version"] = forms.IntegerField(
             min_value=0, widget=forms.HiddenInput, initial=order.version
         )
@@ -369,9 +373,11 @@ class StaffDoorForm(DoorForm):
         return [(label, value) for label, value in said if value]
 
 
-def contents(items: Iterable[Item], lines: Mapping[int, int]) -> list[Content]:
+def contents(items: Iterable[Item], lines: Mapping[int, int]) -> list[ItemUnits]:
     """Return units by line number as goods, without those of which there are none."""
-    return [Content(item, units) for item in items if (units := lines.get(item.line_number, 0)) > 0]
+    return [
+        ItemUnits(item, units) for item in items if (units := lines.get(item.line_number, 0)) > 0
+    ]
 
 
 AnyForm = OrderForm | StaffDoorForm
@@ -384,7 +390,7 @@ def forms_for(order: Order, items: tuple[Item, ...], *, money: bool) -> dict[str
     """
     found: list[AnyForm] = []
     if order.state == CONFIRMED:
-        found += [PackForm(order, house, items) for house in order.left_to_pack]
+        found += [PackForm(order, house, items) for house in order.units_to_pack]
         found += [
             ParcelForm(order, each) for each in order.parcels() if each.state in ParcelForm.STEPS
         ]
@@ -401,21 +407,21 @@ def forms_for(order: Order, items: tuple[Item, ...], *, money: bool) -> dict[str
             for each in order.returns
             if each.state == returns.APPROVED
         ]
-    if money and balance.refundable(order).amount > 0:
+    if money and balance.refundable_amount(order).amount > 0:
         found += [
             RefundForm(order, items, each) for each in order.returns if to_refund(order, each)
         ]
         found.append(RefundForm(order, items))
     if can_be_changed(order) and order.payment != "authorized":
         found.append(LinesForm(order, items))
-    if can_be_changed(order) and not order.packed and order.fulfilment == "unfulfilled":
+    if can_be_changed(order) and not order.has_packed_parcel and order.fulfilment == "unfulfilled":
         found.append(StaffDoorForm(order))
     if (
         money
         and order.payment_method in BY_HAND
-        and balance.to_capture(order).amount
+        and balance.amount_to_capture(order).amount
         and (order.payment_method == TRANSFER or order.state in (CONFIRMED, ON_HOLD, CLOSED))
-        and not order.erased
+        and not order.is_erased
     ):
         found.append(ReceivedForm(order))
     return {each.key: each for each in found}
@@ -433,6 +439,13 @@ def to_refund(order: Order, back: Return) -> bool:
 def can_be_changed(order: Order) -> bool:
     """Tell whether there is something that is not packed yet, and so can be given back."""
     waits = any(
-        units for house, lines in order.kept.items() if house == AHEAD for units in lines.values()
+        units
+        for house, lines in order.reserved_units.items()
+        if house == AHEAD
+        for units in lines.values()
     )
-    return order.state in (CONFIRMED, ON_HOLD) and (order.to_pack or waits) and not order.erased
+    return (
+        order.state in (CONFIRMED, ON_HOLD)
+        and (order.has_units_to_pack or waits)
+        and not order.is_erased
+    )

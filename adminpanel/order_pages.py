@@ -15,15 +15,15 @@ from adminpanel.queries import OrderPage
 from adminpanel.templatetags.ages import ago
 from orders import states
 from orders.entities import Order
-from orders.errors import MoveRefused, StaleOrder
-from orders.numbers import tidied
-from orders.queries import order_by_number
+from orders.errors import StaleOrder, TransitionRefused
+from orders.numbers import normalize_order_number
+from orders.queries import get_order_by_number
 from web.rendering import done, page
 
 
 def order_found(number: str) -> Order:
     """Return the order with this number, however it was typed. Raises Http404."""
-    found = order_by_number(tidied(number))
+    found = get_order_by_number(normalize_order_number(number))
     if found is None:
         raise Http404(f"no order {number!r}")
     return found
@@ -31,7 +31,7 @@ def order_found(number: str) -> Order:
 
 def conflict(
     request: HttpRequest,
-    error: StaleOrder | MoveRefused,
+    error: StaleOrder | TransitionRefused,
     *,
     note: str = "",
     typed: Sequence[tuple[str, str]] = (),
@@ -52,9 +52,11 @@ def conflict(
         if last
         else ""
     )
-    if isinstance(error, MoveRefused) and error.why:
+    if isinstance(error, TransitionRefused) and error.why:
         words = f"It cannot be done: {error.why}."
-    if note and not states.allowed_moves(current):  # no button is left, and so no field for it
+    if note and not states.allowed_transitions(
+        current
+    ):  # no button is left, and so no field for it
         note, typed = "", [*typed, ("Note on this step", note)]
     fresh = MoveForm(initial={"version": current.version, "note": note})
     told: dict[str, Any] = {"conflict": words, "kept_note": note, "typed": typed}
@@ -95,11 +97,11 @@ def _context(request: HttpRequest, shown: OrderPage, form: AnyForm | None = None
         forms[form.key] = form
     return {
         "order": found,
-        "lines": found.lines(shown.items) or shown.items,
+        "lines": found.current_lines(shown.items) or shown.items,
         "attempts": shown.attempts,
         "events": queries.history(found),
-        "moves": states.allowed_moves(found),
-        "column_tone": queries.COLUMN_TONES.get(found.column, "plain"),
+        "moves": states.allowed_transitions(found),
+        "column_tone": queries.COLUMN_TONES.get(found.board_column, "plain"),
         "payment_word": queries.payment_word(found.payment),
         "payment_tone": queries.payment_tone(found.payment),
         "fulfilment_word": queries.FULFILMENTS.get(found.fulfilment, found.fulfilment),

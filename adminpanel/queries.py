@@ -11,10 +11,10 @@ from accounts.models import User
 from adminpanel.order_forms import AnyForm, contents
 from orders import parcels, queries, returns, states
 from orders.carriers import tracking_url
-from orders.entities import Attempt, Count, Order, Ticket
+from orders.entities import BoardEntry, CappedCount, Order, PaymentAttempt
 from orders.events import Event
 from orders.items import Item
-from orders.parcels import Content, Parcel
+from orders.parcels import ItemUnits, Parcel
 from orders.refunds import Refund
 from orders.returns import Return
 from payments.gateways import BY_HAND
@@ -23,7 +23,7 @@ from pricing.templatetags.money import format_money
 
 PAGE_LENGTH = 25
 # Columns that only grow: they are not counted, and show the newest first.
-GROWING = frozenset(states.COLUMNS) - frozenset(states.OPEN_COLUMNS)
+GROWING = frozenset(states.BOARD_COLUMNS) - frozenset(states.OPEN_BOARD_COLUMNS)
 
 # A word and its tone: how it looks (docs/style-guide.md, badges).
 PAYMENTS = {
@@ -95,7 +95,7 @@ class Tally:
 
     column: str
     label: str
-    count: Count | None
+    count: CappedCount | None
     current: bool
 
 
@@ -103,7 +103,7 @@ class Tally:
 class Row:
     """An order in the board's list."""
 
-    ticket: Ticket
+    ticket: BoardEntry
     late: bool
 
     @property
@@ -132,7 +132,7 @@ class Board:
 
     @property
     def label(self) -> str:
-        return states.COLUMNS[self.column]
+        return states.BOARD_COLUMNS[self.column]
 
     @property
     def newest_first(self) -> bool:
@@ -152,16 +152,17 @@ class Board:
 
 def board(column: str, after: str, now: datetime) -> Board:
     """Return the board with this column opened at a page token. Raises BadPageToken, CassandraUnavailable."""
-    tickets, following = queries.board(column, after, PAGE_LENGTH)
-    counts = queries.board_counts()
+    tickets, following = queries.list_board_entries(column, after, PAGE_LENGTH)
+    counts = queries.count_board_entries()
     tallies = tuple(
-        Tally(key, label, counts.get(key), key == column) for key, label in states.COLUMNS.items()
+        Tally(key, label, counts.get(key), key == column)
+        for key, label in states.BOARD_COLUMNS.items()
     )
     rows = tuple(Row(ticket, _late(ticket, now)) for ticket in tickets)
     return Board(column, tallies, rows, after, following, now)
 
 
-def _late(ticket: Ticket, now: datetime) -> bool:
+def _late(ticket: BoardEntry, now: datetime) -> bool:
     return ticket.status == "to_pack" and now - ticket.placed_at > states.LATE_AFTER
 
 
@@ -209,7 +210,7 @@ def _line(event: Event, order: Order) -> HistoryLine:
 
 def event_words(event: Event) -> str:
     """Return what has happened, in words for staff."""
-    return EVENTS.get(event.kind, event.label)
+    return EVENTS.get(event.kind, event.staff_label)
 
 
 def _about(event: Event, order: Order) -> str:
@@ -261,20 +262,20 @@ class OrderPage:
 
     order: Order
     items: tuple[Item, ...]
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[PaymentAttempt, ...]
     now: datetime
 
 
 def whole(order: Order) -> OrderPage:
     """Return an order with its items and payments, read side by side. Raises CassandraUnavailable."""
     items, attempts = (
-        queries.items_started(order.order_id),
+        queries.prefetch_items(order.order_id),
         queries.PAYMENTS.start(order_id=order.order_id),
     )
     return OrderPage(
         order,
-        queries.items_in(order, items.rows()),
-        queries.attempts_in(attempts.rows()),
+        queries.items_from_rows(order, items.rows()),
+        queries.payment_attempts_from_rows(attempts.rows()),
         datetime.now(UTC),
     )
 
@@ -295,7 +296,7 @@ class ReturnBox:
     """A return on an order's page, and what can be done with it: answered or received, and refunded."""
 
     back: Return
-    contents: Sequence[Content]
+    contents: Sequence[ItemUnits]
     word: str
     tone: str
     form: AnyForm | None
@@ -355,4 +356,4 @@ def return_boxes(
 
 def owed_by_hand(order: Order) -> Sequence[Refund]:
     """Return the refunds that wait for staff to send them: nobody else can."""
-    return order.owed if order.payment_method in BY_HAND else ()
+    return order.due_refunds if order.payment_method in BY_HAND else ()

@@ -10,8 +10,8 @@ from jobs.progress import TOO_LATE, Progress, progress
 from jobs.registry import jobs
 from mail import jobs as mail
 from mail.queries import mails_waiting
-from orders.entities import Count
-from orders.queries import COUNTED
+from orders.entities import CappedCount
+from orders.queries import MAX_COUNTED
 
 # Further back nobody counts: the mail server has been away for long, and the number says so.
 LONGEST_LOOK = timedelta(hours=6)
@@ -22,7 +22,7 @@ class Workers:
     """How all jobs stand, and how many mails wait to be sent."""
 
     jobs: tuple[Progress, ...]
-    mails: Count
+    mails: CappedCount
     oldest_mail: datetime | None
     now: datetime
 
@@ -38,8 +38,8 @@ class Workers:
 def workers(now: datetime) -> Workers:
     """Return how the workers stand; jobs of other hosts (their search index) are not among them. Raises CassandraUnavailable."""
     found = progress(jobs(), now)
-    minutes = mails_waiting(_reached(found, now), now, COUNTED + 1)
-    count = Count(min(len(minutes), COUNTED), len(minutes) > COUNTED)
+    minutes = mails_waiting(_reached(found, now), now, MAX_COUNTED + 1)
+    count = CappedCount(min(len(minutes), MAX_COUNTED), len(minutes) > MAX_COUNTED)
     return Workers(tuple(found), count, min(minutes, default=None), now)
 
 

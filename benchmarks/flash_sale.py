@@ -223,11 +223,11 @@ def _look_at_stock(sale: Sale, variant_id: UUID) -> None:
     there = numbers_of(variant_id)
     sold = 0
     for buyer in sale.buyers:
-        if buyer.paid and (order := queries.order_by_number(buyer.paid)):
+        if buyer.paid and (order := queries.get_order_by_number(buyer.paid)):
             if (order.state, order.payment) != ("confirmed", "paid"):
                 sale.wrong.append(f"order {order.number} is {order.state}, {order.payment}")
             sold += sum(
-                item.quantity for item in queries.items(order) if item.variant_id == variant_id
+                item.quantity for item in queries.list_items(order) if item.variant_id == variant_id
             )
     if there["committed"] != sold or there["held"] or there["available"] + sold != sale.units:
         sale.wrong.append(f"{sold} units were paid for, and the stock says {dict(there)}")

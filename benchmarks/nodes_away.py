@@ -174,8 +174,8 @@ def one_order(somebody: Buyer) -> str:
 
     orders = [
         order
-        for each in queries.order_ids_by_email(somebody.email)
-        if (order := queries.order(each))
+        for each in queries.list_order_ids_by_email(somebody.email)
+        if (order := queries.get_order(each))
     ]
     paid = [order for order in orders if (order.state, order.payment) == ("confirmed", "paid")]
     if [order.number for order in paid] != [somebody.paid] or len(orders) != 1:

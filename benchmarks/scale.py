@@ -24,10 +24,10 @@ from demo.orders import PEOPLE
 from inventory.entities import SENTINEL, Allocation
 from orders.entities import Order
 from orders.events import Event
-from orders.numbers import number_for
+from orders.numbers import derive_order_number
 from orders.operations import copies, moving, placing
-from orders.operations.placing import Draft
-from orders.states import MOVES, After, board_column
+from orders.operations.placing import OrderDraft
+from orders.states import TRANSITION_RULES, NextStatus, board_column
 from pricing import delivery
 from pricing.money import money
 from pricing.quotes import QuotedLine
@@ -131,10 +131,10 @@ TOGETHER = 40
 
 SLUG = without_condition(operations.SLUG_CLAIMED)
 SKU = without_condition(operations.SKU_CLAIMED)
-NUMBER = without_condition(placing.NUMBER)
+NUMBER = without_condition(placing.INSERT_NUMBER)
 PLACED = without_condition(placing.PLACE)
-EVENT = without_condition(moving.EVENT)
-MOVED = without_condition(moving.MOVE)
+EVENT = without_condition(moving.INSERT_EVENT)
+MOVED = without_condition(moving.UPDATE_HEADER)
 # The shop itself books receipts by conditional arithmetic.
 STOCK = write(
     "Q16",
@@ -317,13 +317,13 @@ def _write_order(bulk: Bulk, number: int, products: int, now: datetime) -> None:
         Allocation(line, each.product_id, each.variant_id, "berlin", each.quantity, SENTINEL)
         for line, each in enumerate(draft.lines, 1)
     ]
-    order_number = number_for(draft.order_id)
+    order_number = derive_order_number(draft.order_id)
     header = placing.header_values(
         draft, order_number, placed_at, placed_at + timedelta(minutes=10), kept
     )
     order = _closed(draft, order_number, placed_at, header["allocations"])
     bulk.send(NUMBER.bind(number=order_number, order_id=draft.order_id))
-    bulk.send(*placing.item_rows(draft))
+    bulk.send(*placing.item_statements(draft))
     bulk.send(PLACED.bind(**header))
     # Its later time lets it stand over what the header says.
     moved = MOVED.bind(
@@ -335,18 +335,18 @@ def _write_order(bulk: Bulk, number: int, products: int, now: datetime) -> None:
         payment_id=order.payment_id,
         captured=header["total"],
         refunded=0,
-        allocations=order.allocated,
+        allocations=order.allocations_json,
     )
     bulk.send(moved, *(_event_row(order, event) for event in order.events))
-    for copy in copies.copies_of(order):
+    for copy in copies.copy_statements(order):
         bulk.send(copy)
 
 
-def _draft(number: int, products: int, dice: Random, now: datetime) -> Draft:
+def _draft(number: int, products: int, dice: Random, now: datetime) -> OrderDraft:
     home = Address(*dice.choice(PEOPLE))
     bought = [made_product(dice.randrange(products), now) for _ in range(dice.choice((1, 1, 2, 3)))]
     owner = dice.randrange(max(1, products // 5))
-    return Draft(
+    return OrderDraft(
         order_id=id_for("order", number),
         owner_id=id_for("person", owner),
         user_id=id_for("person", owner),
@@ -367,19 +367,26 @@ def _line(of: Product, dice: Random) -> QuotedLine:
     return of.quote(variant, dice.choice((1, 1, 2)))
 
 
-def _closed(draft: Draft, number: str, placed_at: datetime, allocated: str) -> Order:
+def _closed(draft: OrderDraft, number: str, placed_at: datetime, allocated: str) -> Order:
     """The order at the end of its course, as its copies tell it."""
     sums = draft.sums
     events = [
         Event(uuid_from_time(placed_at), "placed", "shopper", "", public=True, board_after="to_pay")
     ]
-    state = After("pending_payment", "unpaid", "unfulfilled", packed=False)
+    state = NextStatus("pending_payment", "unpaid", "unfulfilled", has_packed_parcel=False)
     for kind, minutes in _COURSE:
-        move = MOVES[kind]
-        state = move.after(state)
+        move = TRANSITION_RULES[kind]
+        state = move.next_status(state)
         at = uuid_from_time(placed_at + timedelta(minutes=minutes))
         events.append(
-            Event(at, kind, "system", "", public=bool(move.told), board_after=board_column(state))
+            Event(
+                at,
+                kind,
+                "system",
+                "",
+                public=bool(move.customer_label),
+                board_after=board_column(state),
+            )
         )
     return Order(
         order_id=draft.order_id,
@@ -408,7 +415,7 @@ def _closed(draft: Draft, number: str, placed_at: datetime, allocated: str) -> O
         first_item_name=draft.lines[0].name,
         first_item_picture=draft.lines[0].picture,
         cart_id=None,
-        allocated=allocated,
+        allocations_json=allocated,
         fingerprint=draft.fingerprint,
         payment_id=None,
         payment_method="card",

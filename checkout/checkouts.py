@@ -38,8 +38,8 @@ def checkout_of(cart: Cart, now: datetime) -> Checkout:
     """Return the checkout of a cart as it is. Raises CassandraUnavailable."""
     number, order, left = cart.checkout_number, None, None
     if cart.checkout_id:
-        rows = queries.order_started(cart.checkout_id).rows()
-        order = queries.order_in(rows)
+        rows = queries.prefetch_order(cart.checkout_id).rows()
+        order = queries.order_from_rows(rows)
         given_up = bool(rows) and rows[0].state == ABANDONED
         if order.is_over(now) if order else given_up:
             number += 1
@@ -50,7 +50,9 @@ def checkout_of(cart: Cart, now: datetime) -> Checkout:
     if order.is_over(now):
         return Checkout(checkout_id, number, overdue=order if order.state == PENDING else None)
     return Checkout(
-        checkout_id, number, order if order.keeps_cart or checkout_id == order.order_id else None
+        checkout_id,
+        number,
+        order if order.has_items_in_cart or checkout_id == order.order_id else None,
     )
 
 

@@ -15,7 +15,7 @@ from checkout.forms import BillingForm, CheckoutForm
 from checkout.steps import DETAILS, REVIEW, address_of
 from checkout.typed import NAMES
 from checkout.visit import Visit
-from orders.access import remember_guests
+from orders.access import remember_guest_order
 from orders.entities import Order
 from payments import gateways
 from pricing import delivery
@@ -142,7 +142,7 @@ def ordered_already(request: HttpRequest, owner_id: UUID, order: Order) -> HttpR
         request, "You have ordered this already. Pay the order, or give it up to order anew."
     )
     response = redirect("orders:detail", order.number)
-    remember_guests(request, response, order)
+    remember_guest_order(request, response, order)
     return response
 
 
@@ -151,11 +151,11 @@ def ordered_otherwise(request: HttpRequest, owner_id: UUID, order: Order) -> Htt
     if order.owner_id != owner_id:
         return _anothers(request, order)
     response = page(request, "checkout/used.html", {"order": order}, status=409)
-    remember_guests(request, response, order)
+    remember_guest_order(request, response, order)
     return response
 
 
 def _anothers(request: HttpRequest, order: Order) -> HttpResponse:
     """Of what somebody else has ordered only that is told which concerns the cart that they share."""
-    until = order.pay_until if order.waits_for_payment else None
+    until = order.pay_until if order.is_awaiting_payment else None
     return page(request, "checkout/used.html", {"until": until}, status=409)

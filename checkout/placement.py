@@ -28,14 +28,14 @@ def place_order(visit: Visit, seen: Shown, offer: Offer, now: datetime) -> Order
     """
     gateways.taker(visit.form.cleaned_data["payment"])  # nothing is ordered that cannot be paid
     if visit.checkout.overdue:
-        operations.order_expired(visit.checkout.overdue, now)
+        operations.expire_order(visit.checkout.overdue, now)
     if offer.rises:  # the button that was pressed said the new sum, and its page what had risen
         prices_agreed(visit.owner_id, visit.cart.cart_id, offer.rises, now)
         visit = replace(visit, cart=carts.cart(visit.cart.cart_id, visit.cart.name))
         offer = visit.offered()
         if not still_offered(visit, seen, offer):
             raise CartChanged
-    return operations.order_placed(visit.draft(seen, offer), now)
+    return operations.place_order(visit.draft(seen, offer), now)
 
 
 def with_cart_of_now(visit: Visit, now: datetime) -> Visit:

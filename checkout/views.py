@@ -44,8 +44,8 @@ from checkout.visit import Visit
 from inventory.errors import OutOfStock
 from orders import operations, queries
 from orders.entities import Order
-from orders.errors import CartOrdered, CheckoutBusy, CheckoutGivenUp, CheckoutUsed
-from orders.payment_redirect import to_payment
+from orders.errors import CartOrdered, CheckoutAbandoned, CheckoutBusy, CheckoutUsed
+from orders.payment_redirect import redirect_to_payment
 from payments.errors import GatewayAway
 from pricing.templatetags.money import format_money as in_words
 from promotions.errors import VoucherRefused
@@ -85,7 +85,7 @@ def review(request: HttpRequest) -> HttpResponse:
         return _sent(request, REVIEW)
     owner_id, now = owner.checked_owner_of(request), datetime.now(UTC)
     seen = offers.shown_in(request.POST.get("checkout", ""), owner_id)
-    placed = queries.order(seen.order_id) if seen else None
+    placed = queries.get_order(seen.order_id) if seen else None
     if seen and placed and not placed.is_over(now):
         return _again(request, seen, placed)
     return _place(request, seen, placed if placed and placed.owner_id == owner_id else None)
@@ -111,7 +111,7 @@ def _sent(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
     """Keep what was typed, and go on: to the next step, to one that is to be changed, or on with this one."""
     if visit.checkout.left:
         # What it holds is nobody else's, and is not to be missing here.
-        operations.checkout_left(visit.checkout.left)
+        operations.abandon_checkout(visit.checkout.left)
     before = known_of(visit.visitor, destination(request)) | typed_before(request, visit.owner_id)
     visit = visit.with_typed(typed_now(request.POST, before, step))
     seen, offer = offers.shown_in(request.POST.get("checkout", ""), visit.owner_id), visit.offered()
@@ -195,9 +195,9 @@ def _place(
         )
     except (CheckoutUsed, CartOrdered) as used:
         return ordered_already(request, visit.owner_id, used.order)
-    except (CartError, CheckoutBusy, CheckoutGivenUp, GatewayAway) as refused:
+    except (CartError, CheckoutBusy, CheckoutAbandoned, GatewayAway) as refused:
         return step_page(request, visit, REVIEW, visit.offered(), told=[str(refused)], status=409)
-    return to_payment(request, order)
+    return redirect_to_payment(request, order)
 
 
 def _again(request: HttpRequest, seen: Shown, placed: Order) -> HttpResponse:
@@ -207,5 +207,5 @@ def _again(request: HttpRequest, seen: Shown, placed: Order) -> HttpResponse:
     complete = form.is_valid() and (billing is None or billing.is_valid())
     same = complete and fingerprint(form, billing, seen.content) == placed.fingerprint
     if same and placed.owner_id == seen.owner_id:
-        return to_payment(request, placed)
+        return redirect_to_payment(request, placed)
     return ordered_otherwise(request, seen.owner_id, placed)

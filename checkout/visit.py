@@ -11,8 +11,8 @@ from checkout import offers
 from checkout.checkouts import Checkout
 from checkout.forms import BillingForm, CheckoutForm, fingerprint
 from checkout.steps import DELIVERY, REVIEW, STEPS
-from orders.operations import Draft
-from orders.persons import user_of_code
+from orders.operations import OrderDraft
+from orders.persons import find_voucher_customer
 from pricing import quotes
 
 
@@ -65,7 +65,7 @@ class Visit:
         email = "" if "email" in self.form.errors else self.form.cleaned_data["email"]
         # Who it is matters to a code alone.
         user_id = self.visitor.user_id if self.visitor else None
-        person = user_of_code(user_id, email) if self.cart.voucher else ""
+        person = find_voucher_customer(user_id, email) if self.cart.voucher else ""
         return offers.offered(self.cart, short, person=person, refused=refused)
 
     def sums(self, offer: offers.Offer) -> quotes.Sums:
@@ -79,10 +79,10 @@ class Visit:
             return shown
         return replace(shown, reviewed=fingerprint(self.form, self.billing, shown.content))
 
-    def draft(self, shown: offers.Shown, offer: offers.Offer) -> Draft:
+    def draft(self, shown: offers.Shown, offer: offers.Offer) -> OrderDraft:
         """Return what the valid forms make an order of."""
         address, voucher = self.form.address(), offer.applied.voucher
-        return Draft(
+        return OrderDraft(
             order_id=shown.order_id,
             owner_id=shown.owner_id,
             user_id=self.visitor.user_id if self.visitor else None,

@@ -12,9 +12,13 @@ from consistency.findings import Check, Mend, Only, Violation
 from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
-from orders.operations import copies_written
-from orders.operations.mending import off_board, off_email, off_user
-from orders.states import COLUMNS
+from orders.operations import write_copies
+from orders.operations.mending import (
+    delete_from_board,
+    delete_from_email_list,
+    delete_from_user_list,
+)
+from orders.states import BOARD_COLUMNS
 from pricing.money import minor
 
 ON_BOARD = read(
@@ -44,7 +48,7 @@ def unequal(order: Order) -> Iterator[Violation]:
     what = f"order {order.number} ({order.order_id})"
 
     def mend(now: datetime) -> None:
-        copies_written(order)
+        write_copies(order)
 
     for name, pending, wanted in list(_copies(order)):
         row = pending.one()
@@ -69,11 +73,11 @@ def _copies(order: Order) -> Iterator[tuple[str, Pending, dict[str, object]]]:
         for field in ("name", "email", "country", "payment", "fulfilment", "version")
     }
     yield (
-        f"on the board, in {order.column}",
-        ON_BOARD.start(status=order.column, day=day, **place),
+        f"on the board, in {order.board_column}",
+        ON_BOARD.start(status=order.board_column, day=day, **place),
         shown | board,
     )
-    yield "among the days of the board", DAY.start(status=order.column, day=day), {}
+    yield "among the days of the board", DAY.start(status=order.board_column, day=day), {}
     if order.email:
         yield (
             "in its address's list",
@@ -134,7 +138,7 @@ def _standing(only: Only | None) -> Iterator[Copy]:
     if only is None:
         yield from _all_copies()
         return
-    orders = {order_id: queries.order(order_id) for order_id in only.orders}
+    orders = {order_id: queries.get_order(order_id) for order_id in only.orders}
     for order in filter(None, orders.values()):
         yield from _on_board(order)
     if gone := {order_id for order_id, order in orders.items() if order is None}:
@@ -144,7 +148,7 @@ def _standing(only: Only | None) -> Iterator[Copy]:
 def _on_board(order: Order) -> Iterator[Copy]:
     day = order.placed_at.astimezone(UTC).date()
     place = {"day": day, "placed_at": order.placed_at, "order_id": order.order_id}
-    reading = [(status, WRITTEN.start(status=status, **place)) for status in COLUMNS]
+    reading = [(status, WRITTEN.start(status=status, **place)) for status in BOARD_COLUMNS]
     for status, pending in reading:
         if row := pending.one():
             yield Copy("board", (status, day), order.order_id, order.placed_at, row.written or 0)
@@ -168,11 +172,11 @@ def _all_copies() -> Iterator[Copy]:
 
 
 def _orphaned(copy: Copy) -> Iterator[Violation]:
-    order = queries.order(copy.order_id)
+    order = queries.get_order(copy.order_id)
     fault, mend = "", None
     match copy.list, copy.key:
         case "board", (str(status), date() as day):
-            if order is None or (order.column, order.placed_at.date()) != (status, day):
+            if order is None or (order.board_column, order.placed_at.date()) != (status, day):
                 fault, mend = f"stands on the board in {status}, {day}", _off_board(copy, status)
         case "user", (UUID() as user_id, int(year)):
             if order is None or (order.user_id, order.placed_at.year) != (user_id, year):
@@ -220,19 +224,19 @@ def _there(copy: Copy) -> bool:
 def _off_board(copy: Copy, status: str) -> Mend:
     assert copy.placed_at
     placed_at = copy.placed_at
-    return lambda now: off_board(status, placed_at, copy.order_id, copy.written)
+    return lambda now: delete_from_board(status, placed_at, copy.order_id, copy.written)
 
 
 def _off_user(copy: Copy, user_id: UUID, year: int) -> Mend:
     assert copy.placed_at
     placed_at = copy.placed_at
-    return lambda now: off_user(user_id, year, placed_at, copy.order_id, copy.written)
+    return lambda now: delete_from_user_list(user_id, year, placed_at, copy.order_id, copy.written)
 
 
 def _off_email(copy: Copy, email: str) -> Mend:
     assert copy.placed_at
     placed_at = copy.placed_at
-    return lambda now: off_email(email, placed_at, copy.order_id, copy.written)
+    return lambda now: delete_from_email_list(email, placed_at, copy.order_id, copy.written)
 
 
 CHECKS = (Check("copies of orders", ("I3",), _standing, _orphaned, lambda copy: copy.order_id),)

@@ -13,8 +13,8 @@ from consistency.stock import kept_for
 from orders import queries
 from orders.entities import Order
 from orders.items import Item
-from orders.operations import settled
-from orders.operations.selling import sale_noted, sale_of
+from orders.operations import apply_effects
+from orders.operations.selling import build_sale, record_sale
 from orders.queries import ORDER_IDS
 from orders.states import CANCELLED, EXPIRED
 from pricing.money import minor
@@ -28,10 +28,10 @@ def _orders(only: Only | None) -> Iterator[UUID]:
 
 
 def _violations(order_id: UUID) -> Iterator[Violation]:
-    order = queries.order(order_id)
+    order = queries.get_order(order_id)
     if order is None:
         return  # a checkout that became no order: what it holds is looked at with the stock
-    items = queries.items(order)
+    items = queries.list_items(order)
     yield from _stock(order, items)
     yield from _money(order)
     yield from copies.unequal(order)
@@ -50,7 +50,7 @@ def name(order: Order) -> str:
 
 def _stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
     def mend(now: datetime) -> None:
-        settled(order.order_id, now)
+        apply_effects(order.order_id, now)
 
     for wanted, found in kept_for(order, items):
         if wanted != found:
@@ -65,10 +65,10 @@ def _stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
                 mend,
             )
     if order.state not in (CANCELLED, EXPIRED):
-        short = {item.line_number: item.quantity for item in order.lines(items)} != {
+        short = {item.line_number: item.quantity for item in order.current_lines(items)} != {
             line: units for line, units in order.quantities.items() if units
         }
-        count = sum(item.quantity for item in order.lines(items))
+        count = sum(item.quantity for item in order.current_lines(items))
         if short or count != order.item_count:
             yield Violation(
                 "I2",
@@ -84,7 +84,7 @@ def _money(order: Order) -> Iterator[Violation]:
         yield Violation(
             "I2", what, "more was refunded than taken", f"{order.refunded} of {order.captured}"
         )
-    owed = sum((each.amount for each in order.owed), zero)
+    owed = sum((each.amount for each in order.due_refunds), zero)
     if order.captured - order.refunded - owed > order.total:
         yield Violation(
             "I2", what, "more was taken than it costs", f"{order.captured} of {order.total}"
@@ -100,11 +100,11 @@ def _money(order: Order) -> Iterator[Violation]:
                 f"what was {kind} is not what its events say",
                 f"{told}, {sum(amounts)} cents",
             )
-    if minor(order.total) and order.was_paid != (
+    if minor(order.total) and order.has_been_paid != (
         order.captured >= order.total or bool(minor(order.refunded))
     ):
         ended_with_a_part = (
-            order.was_paid and minor(order.captured) and order.state in (CANCELLED, EXPIRED)
+            order.has_been_paid and minor(order.captured) and order.state in (CANCELLED, EXPIRED)
         )
         if not ended_with_a_part:
             yield Violation(
@@ -119,7 +119,7 @@ def _money(order: Order) -> Iterator[Violation]:
 
 
 def _figures(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
-    sale = sale_of(order, items)
+    sale = build_sale(order, items)
     if sale is None:
         return
     there = {fact.line for fact in analytics.facts_of_order(sale.day, sale.order_id)}
@@ -127,7 +127,7 @@ def _figures(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
         lines = sorted({line.line_number for line in there ^ set(sale.lines)})
         fault = f"its facts of {sale.day} are not what it sold"
         yield Violation(
-            "I7", name(order), fault, f"lines {lines}", lambda now: sale_noted(order, items)
+            "I7", name(order), fault, f"lines {lines}", lambda now: record_sale(order, items)
         )
 
 
@@ -136,7 +136,7 @@ def _figures(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
 
 def _sums(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
     what, zero = name(order), order.total * 0
-    lines = order.lines(items)
+    lines = order.current_lines(items)
     goods = sum((item.line_total for item in lines), zero)
     off = sum((item.discount for item in lines), zero)
     taxes = sum((part.tax for part in order.taxes), zero)

@@ -126,7 +126,7 @@ def _hinted(now: datetime, patience: timedelta) -> set[UUID]:
     """Return the orders of which the worker has a hint that it has not had the time to follow."""
     return {
         order_id
-        for ids in queries.to_settle(minutes_between(now - patience, now)).values()
+        for ids in queries.list_pending_effects(minutes_between(now - patience, now)).values()
         for order_id in ids
     }
 

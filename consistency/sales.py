@@ -14,7 +14,7 @@ from analytics.figures import rolled_up
 from cassandra_db import read, scan
 from consistency.findings import Check, Only, Violation
 from orders import queries as orders
-from orders.operations.selling import sale_of
+from orders.operations.selling import build_sale
 
 FACTS = scan(
     "I7",
@@ -38,7 +38,7 @@ Standing = tuple[date, UUID, int]
 
 def _standing(only: Only | None) -> Iterator[Standing]:
     """The orders that have facts, each with the day on which they stand and the time of their writing."""
-    known = {order_id: orders.order(order_id) for order_id in only.orders} if only else {}
+    known = {order_id: orders.get_order(order_id) for order_id in only.orders} if only else {}
     if only is not None and all(known.values()):
         # Of an order that is there the facts stand on its day, and are looked at with it, unless it sold nothing.
         for order in filter(None, known.values()):
@@ -57,8 +57,8 @@ def _standing(only: Only | None) -> Iterator[Standing]:
 
 def _orphans(standing: Standing) -> Iterator[Violation]:
     day, order_id, written = standing
-    order = orders.order(order_id)
-    sale = sale_of(order, orders.items(order)) if order else None
+    order = orders.get_order(order_id)
+    sale = build_sale(order, orders.list_items(order)) if order else None
     if (sale is None or sale.day != day) and queries.facts_of_order(day, order_id):
         yield Violation(
             "I7",

@@ -21,8 +21,8 @@ from orders import parcels
 from orders import queries as orders
 from orders.entities import Order
 from orders.items import Item
-from orders.jobs import holds_looked_after
-from orders.operations import settled
+from orders.jobs import expire_reservations
+from orders.operations import apply_effects
 from orders.states import CANCELLED, EXPIRED, PENDING
 
 # The worker looks at a minute's holds two minutes later, every quarter of a minute, and takes its time for them.
@@ -57,10 +57,10 @@ class Kept:
 
 def kept_for(order: Order, items: Sequence[Item]) -> list[tuple[Kept, Kept]]:
     """Return, of each part of an order's lines, what has to be kept for it, and what is. Raises CassandraUnavailable."""
-    sent = parcels.sent(order.parcels())
+    sent = parcels.sent_units(order.parcels())
     reading = [
         (each, queries.numbers_started(each.variant_id, each.warehouse_id, each.hold_id))
-        for each in order.allocations(items)
+        for each in order.list_allocations(items)
     ]
     pairs = []
     for each, pending in reading:
@@ -173,28 +173,28 @@ def _hinted(shelf: Shelf, row: Row) -> Callable[[datetime], None]:
 
 def _swept(until: datetime) -> Callable[[datetime], None]:
     def mend(now: datetime) -> None:
-        holds_looked_after([minute_of(until)], now)
+        expire_reservations([minute_of(until)], now)
         _hints_forgotten()
 
     return mend
 
 
 def _committed(shelf: Shelf, row: Row) -> Iterator[Violation]:
-    order = orders.order(row.order_id) if row.order_id else None
+    order = orders.get_order(row.order_id) if row.order_id else None
     what = f"{row.quantity} units of {name(shelf)}, row {row.hold_id}"
     if order is None:
         yield Violation("I2", what, f"are {row.state} for order {row.order_id}, which is none")
         return
-    own = {each.hold_id for each in order.allocations(orders.items(order))}
+    own = {each.hold_id for each in order.list_allocations(orders.list_items(order))}
     if row.hold_id not in own or order.state in (CANCELLED, EXPIRED) or row.state == "ended":
         fault = f"are {row.state} for order {order.number} ({order.order_id}), which has no use for them"
-        yield Violation("I2", what, fault, mend=lambda now: settled(order.order_id, now))
+        yield Violation("I2", what, fault, mend=lambda now: apply_effects(order.order_id, now))
 
 
 def _looked_at(row: Row) -> datetime | None:
     """Return until when a hold is kept, by the last of its hints; None if there is none."""
     now = datetime.now(UTC)
-    order = orders.order(row.order_id) if row.order_id else None
+    order = orders.get_order(row.order_id) if row.order_id else None
     due = queries.holds_due([minute_of(order.pay_until)]) if order else {}
     found = [
         minute for minute, hints in due.items() if row.hold_id in {hint.hold_id for hint in hints}

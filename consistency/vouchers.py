@@ -12,7 +12,7 @@ from consistency.stock import ONE_SWEEP
 from inventory.operations import HOLD_FOR
 from orders import queries as orders
 from orders.entities import Order
-from orders.operations import settled
+from orders.operations import apply_effects
 from orders.states import CANCELLED, EXPIRED
 from promotions import queries
 from promotions.operations import voucher_had, vouchers_released
@@ -87,7 +87,7 @@ def _persons(key: str, claims: Sequence[Row], persons: dict[str, Row]) -> Iterat
 
 
 def _claim(key: str, row: Row) -> Iterator[Violation]:
-    order = orders.order(row.order_id)
+    order = orders.get_order(row.order_id)
     if order is None:
         if row.claimed_at and row.claimed_at < datetime.now(UTC) - GIVEN_BACK:
             what = f"code {key}, order {row.order_id}, which is none,"
@@ -96,7 +96,7 @@ def _claim(key: str, row: Row) -> Iterator[Violation]:
     what = f"code {key}, order {order.number} ({order.order_id})"
     if order.state in (CANCELLED, EXPIRED):
         fault = f"is {order.state} and has not given its use back"
-        yield Violation("I6", what, fault, mend=lambda now: settled(order.order_id, now))
+        yield Violation("I6", what, fault, mend=lambda now: apply_effects(order.order_id, now))
     elif code_key(order.voucher) != key:
         yield Violation(
             "I6",
@@ -115,7 +115,7 @@ def not_had(order: Order) -> Iterator[Violation]:
     ):
         what = f"order {order.number} ({order.order_id}), code {code_key(order.voucher)}"
         fault = "was placed with a code, and has no use of it"
-        yield Violation("I6", what, fault, mend=lambda now: settled(order.order_id, now))
+        yield Violation("I6", what, fault, mend=lambda now: apply_effects(order.order_id, now))
 
 
 def _given_back(row: Row, but: str = "") -> Mend:

@@ -21,7 +21,7 @@ from catalogue.entities import Product, Variant
 from demo import goods
 from demo.logins import LOGINS
 from inventory.operations import stock_copied, stock_received
-from orders.together import bought_together
+from orders.together import list_bought_together
 from promotions.errors import CodeTaken
 from promotions.operations import Terms, promotion_made
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE
@@ -182,7 +182,7 @@ def derived(now: datetime, step: Step) -> None:
     products = list(queries.scanned_products())
     operations.featured_rebuilt(products)
     step()
-    operations.related_rebuilt(products, bought_together())
+    operations.related_rebuilt(products, list_bought_together())
     step()
     operations.prefixes_rebuilt(products)
     step()

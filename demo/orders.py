@@ -19,12 +19,12 @@ from demo.testbank import operations as testbank
 from orders import queries as orders
 from orders.entities import Order
 from orders.operations import (
-    Draft,
-    money_settled,
-    order_moved,
-    order_placed,
-    payment_settled,
-    payment_started,
+    OrderDraft,
+    place_order,
+    settle_money,
+    settle_payment,
+    start_payment,
+    transition_order,
 )
 from orders.transitions import Transition
 from pricing import delivery
@@ -128,7 +128,7 @@ def orders_loaded(now: datetime, count: int, step: Step) -> None:
     by_key = {product.key: products[goods.product_id(product.key)] for product in goods.PRODUCTS}
 
     def load(plan: Plan) -> None:
-        order = orders.order(plan.order_id) or _placed(plan, by_key, plentiful)
+        order = orders.get_order(plan.order_id) or _placed(plan, by_key, plentiful)
         there = {_AS.get(event.kind, event.kind) for event in order.events}
         missing = [(kind, after) for kind, after in plan.events if kind not in there]
         for place, (kind, after) in enumerate(missing, start=1):
@@ -146,8 +146,8 @@ def _placed(plan: Plan, products: dict[str, Product], plentiful: set[UUID]) -> O
     home = SHOPPERS_HOME if is_sam else Address(*dice.choice(PEOPLE))
     name = "".join(letter for letter in home.name.lower() if letter.isascii())
     methods = delivery.methods(home.country)
-    return order_placed(
-        Draft(
+    return place_order(
+        OrderDraft(
             order_id=plan.order_id,
             owner_id=LOGINS[0].user_id if is_sam else uuid5(plan.order_id, "guest"),
             user_id=LOGINS[0].user_id if is_sam else None,
@@ -187,14 +187,14 @@ def _lines(
 
 def _happened(order: Order, kind: str, at: datetime, *, settle: bool) -> Order:
     if kind in ("paid", "payment_failed"):
-        started = payment_started(order, settings.PUBLIC_URL, at)
+        started = start_payment(order, settings.PUBLIC_URL, at)
         card = cards.APPROVED if kind == "paid" else cards.DECLINED
         testbank.card_given(started.payment_id, card, at)
-        settled = payment_settled(order.order_id, started.payment_id, at, settle=settle)
+        settled = settle_payment(order.order_id, started.payment_id, at, with_effects=settle)
         if settled is None:
             raise LookupError(f"order {order.order_id} has vanished")
-        return money_settled(settled, at)  # at that time, not when the worker comes by
+        return settle_money(settled, at)  # at that time, not when the worker comes by
     actor = "system" if kind == "expired" else STAFF
-    return order_moved(
-        order, Transition(kind, actor=actor, at=at, note=_NOTES.get(kind, "")), settle=settle
+    return transition_order(
+        order, Transition(kind, actor=actor, at=at, note=_NOTES.get(kind, "")), with_effects=settle
     )

@@ -19,28 +19,28 @@ from orders.entities import Order
 
 _SALT = "orders.cookie"
 # A browser remembers so many orders, the last ones.
-REMEMBERED = 20
+MAX_REMEMBERED_ORDERS = 20
 COOKIE_SECONDS = 400 * 24 * 3600
 
 
-def own_order(request: HttpRequest, number: str) -> Order:
+def get_own_order(request: HttpRequest, number: str) -> Order:
     """Return the order with this number if it is the visitor's own. Raises Http404, the same whether it exists or not."""
-    order = queries.order_by_number(numbers.tidied(number))
-    if order is None or not is_own(request, order):
+    order = queries.get_order_by_number(numbers.normalize_order_number(number))
+    if order is None or not is_own_order(request, order):
         raise Http404("no such order")
     return order
 
 
-def is_own(request: HttpRequest, order: Order) -> bool:
+def is_own_order(request: HttpRequest, order: Order) -> bool:
     """Tell whether the visitor may see the order. Once its person was erased nobody may: no cookie and no mailed link."""
-    if order.erased:
+    if order.is_erased:
         return False
-    if order.order_id in remembered(request):
+    if order.order_id in list_remembered_order_ids(request):
         return True
     return order.user_id is not None and _is_members(request, order)
 
 
-def may_change(request: HttpRequest, order: Order) -> bool:
+def has_change_permission(request: HttpRequest, order: Order) -> bool:
     """Tell whether a visitor who may see the order may change it, too: a member's only as that member."""
     return order.user_id is None or _is_members(request, order)
 
@@ -49,7 +49,7 @@ def _is_members(request: HttpRequest, order: Order) -> bool:
     return request.user.is_authenticated and request.user.pk == order.user_id
 
 
-def by_its_buyer(
+def order_owner_required(
     view: Callable[[HttpRequest, Order], HttpResponse],
 ) -> Callable[[HttpRequest, str], HttpResponse]:
     """Give a view the visitor's own order; whoever may only read it is led to sign in.
@@ -59,8 +59,8 @@ def by_its_buyer(
 
     @wraps(view)
     def checked(request: HttpRequest, number: str) -> HttpResponse:
-        order = own_order(request, number)
-        if may_change(request, order):
+        order = get_own_order(request, number)
+        if has_change_permission(request, order):
             return view(request, order)
         if not request.user.is_authenticated:
             return to_login(request)
@@ -72,12 +72,15 @@ def by_its_buyer(
     return checked
 
 
-def remember(request: HttpRequest, response: HttpResponse, order_id: UUID) -> None:
+def remember_order(request: HttpRequest, response: HttpResponse, order_id: UUID) -> None:
     """Set the cookie that opens this order's page for this browser, beside those of earlier ones."""
-    kept = [order_id, *(each for each in remembered(request) if each != order_id)][:REMEMBERED]
+    order_ids = [
+        order_id,
+        *(each for each in list_remembered_order_ids(request) if each != order_id),
+    ][:MAX_REMEMBERED_ORDERS]
     response.set_cookie(
         settings.ORDER_COOKIE_NAME,
-        signing.dumps([each.hex for each in kept], salt=_SALT, compress=True),
+        signing.dumps([each.hex for each in order_ids], salt=_SALT, compress=True),
         max_age=COOKIE_SECONDS,
         secure=settings.HTTPS,
         httponly=True,
@@ -85,13 +88,13 @@ def remember(request: HttpRequest, response: HttpResponse, order_id: UUID) -> No
     )
 
 
-def remember_guests(request: HttpRequest, response: HttpResponse, order: Order) -> None:
+def remember_guest_order(request: HttpRequest, response: HttpResponse, order: Order) -> None:
     """Let this browser open a guest's order; a member's opens by their session, and not any more after they left."""
     if order.user_id is None:
-        remember(request, response, order.order_id)
+        remember_order(request, response, order.order_id)
 
 
-def remembered(request: HttpRequest) -> list[UUID]:
+def list_remembered_order_ids(request: HttpRequest) -> list[UUID]:
     """Return the orders that this browser may open without a session, the last one first."""
     try:
         found = signing.loads(request.COOKIES.get(settings.ORDER_COOKIE_NAME, ""), salt=_SALT)

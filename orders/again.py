@@ -13,18 +13,18 @@ from pricing.templatetags.money import format_money
 
 
 @dataclass(frozen=True)
-class ItemToday:
+class ReorderItem:
     """A line of an order beside what is true of its variant now. `left` is how many could be bought."""
 
     item: Item
     product: Product | None
     variant: Variant | None
-    left: int
+    available_units: int
 
     @property
     def quantity(self) -> int:
         """How many of it a press on "Buy again" puts into a cart."""
-        return min(self.item.quantity, self.left) if self.variant else 0
+        return min(self.item.quantity, self.available_units) if self.variant else 0
 
     @property
     def price(self) -> Money:
@@ -36,15 +36,15 @@ class ItemToday:
         return self.price * self.quantity
 
     @property
-    def differs(self) -> list[str]:
+    def differences(self) -> list[str]:
         """What is not any more as it was, in words."""
         if self.variant is None:
             return ["no longer sold"]
-        if self.left < 1:
+        if self.available_units < 1:
             return ["sold out at the moment"]
         found = []
-        if self.left < self.item.quantity:
-            found.append(f"only {self.left} left, you had {self.item.quantity}")
+        if self.available_units < self.item.quantity:
+            found.append(f"only {self.available_units} left, you had {self.item.quantity}")
         if self.price != self.item.unit_price:
             found.append(
                 f"was {format_money(self.item.unit_price)}, now {format_money(self.price)}"
@@ -52,13 +52,13 @@ class ItemToday:
         return found
 
 
-def items_today(items: Sequence[Item]) -> list[ItemToday]:
+def list_reorder_items(items: Sequence[Item]) -> list[ReorderItem]:
     """Return an order's lines as they could be bought now. Raises CassandraUnavailable."""
-    goods = goods_of(item.product_id for item in items)
+    products = goods_of(item.product_id for item in items)
     found = []
     for item in items:
-        today = goods[item.product_id]
+        today = products[item.product_id]
         stock = today.stock.get(item.variant_id)
         variant = on_sale(today.product, item.variant_id)
-        found.append(ItemToday(item, today.product, variant, stock.available if stock else 0))
+        found.append(ReorderItem(item, today.product, variant, stock.available if stock else 0))
     return found

@@ -15,13 +15,13 @@ from uuid import UUID
 from moneyed import Money
 
 from orders.entities import Order
-from orders.errors import MoveRefused
-from orders.events import units
-from orders.states import CANCELLED, EXPIRED, MOVES
+from orders.errors import TransitionRefused
+from orders.events import parse_line_units
+from orders.states import CANCELLED, EXPIRED, TRANSITION_RULES
 from pricing.money import minor, money
 
 # The reason of a refund that a change of the order brings about.
-CHANGED = "The order was changed."
+CHANGE_REFUND_REASON = "The order was changed."
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,18 @@ class Balance:
     refunded: Money
 
 
-def of_changes(order: Order) -> frozenset[str]:
+def change_refund_ids(order: Order) -> frozenset[str]:
     """Return which refunds were decided by the very batch that took units out of the order."""
     return frozenset(
         str(event.details["refund"])
         for event, before in pairwise(order.events)
         if event.kind == "refund_owed"
         and before.kind == "changed"
-        and event.details.get("reason") == CHANGED
+        and event.details.get("reason") == CHANGE_REFUND_REASON
     )
 
 
-def paid_back_by_line(
+def refunded_units_by_line(
     order: Order, ordered: Mapping[int, int]
 ) -> tuple[dict[int, int], dict[int, int]]:
     """Return the units of each line that were paid back and are still in the order, and those that went out since.
@@ -53,10 +53,10 @@ def paid_back_by_line(
     change and is paid back by it is neither.
     """
     there, back, out = dict(ordered), dict.fromkeys(ordered, 0), dict.fromkeys(ordered, 0)
-    passed_over = of_changes(order)
+    passed_over = change_refund_ids(order)
     for event in reversed(order.events):
         if event.kind == "refund_owed" and event.details["refund"] not in passed_over:
-            for line, count in units(event.details.get("lines")).items():
+            for line, count in parse_line_units(event.details.get("lines")).items():
                 back[line] = min(back.get(line, 0) + count, there.get(line, 0))
         elif event.kind == "changed":
             for line, left in (
@@ -67,19 +67,21 @@ def paid_back_by_line(
     return back, out
 
 
-def refundable(order: Order) -> Money:
+def refundable_amount(order: Order) -> Money:
     """Return how much may still be decided to go back: what was taken without what has gone, or is about to."""
     return (
-        order.captured - order.refunded - sum((each.amount for each in order.owed), order.total * 0)
+        order.captured
+        - order.refunded
+        - sum((each.amount for each in order.due_refunds), order.total * 0)
     )
 
 
-def to_capture(order: Order) -> Money:
+def amount_to_capture(order: Order) -> Money:
     """Return how much of what the order costs is still to be taken; nothing less than zero."""
     return max(order.total - order.captured, order.total * 0)
 
 
-def kept(order: Order) -> dict[UUID, Money]:
+def balance_by_payment(order: Order) -> dict[UUID, Money]:
     """Return how much of each payment is with us: what was taken of it without what went back."""
     of: dict[UUID, Money] = {}
     for event in reversed(order.events):
@@ -93,10 +95,10 @@ def kept(order: Order) -> dict[UUID, Money]:
     return of
 
 
-def sources(order: Order, amount: Money) -> dict[UUID, Money]:
+def refund_sources(order: Order, amount: Money) -> dict[UUID, Money]:
     """Return from which payments a refund is taken, the newest first."""
     of: dict[UUID, Money] = {}
-    for payment_id, left in reversed(kept(order).items()):
+    for payment_id, left in reversed(balance_by_payment(order).items()):
         part = min(left, amount)
         if minor(part) > 0:
             of[payment_id] = part
@@ -104,19 +106,23 @@ def sources(order: Order, amount: Money) -> dict[UUID, Money]:
     return of
 
 
-def keys(order: Order) -> frozenset[str]:
+def capture_keys(order: Order) -> frozenset[str]:
     """Return the keys of what was taken: one that is there already is not taken again."""
     return frozenset(event.details["key"] for event in order.events if event.kind == "captured")
 
 
-def after(order: Order, kind: str, details: Mapping[str, Any]) -> Balance:
-    """Return an order's money after an event. Raises MoveRefused when it would take, or give back, too much."""
-    payment = MOVES[kind].after(order).payment
+def balance_after(order: Order, kind: str, details: Mapping[str, Any]) -> Balance:
+    """Return an order's money after an event. Raises TransitionRefused when it would take, or give back, too much."""
+    payment = TRANSITION_RULES[kind].next_status(order).payment
     captured, refunded = order.captured, order.refunded
     amount = money(int(details.get("amount", 0)), order.total.currency.code)
     if kind == "captured":
-        if minor(amount) <= 0 or amount > to_capture(order) or details["key"] in keys(order):
-            raise MoveRefused(order, kind)
+        if (
+            minor(amount) <= 0
+            or amount > amount_to_capture(order)
+            or details["key"] in capture_keys(order)
+        ):
+            raise TransitionRefused(order, kind)
         captured += amount
         if minor(refunded):
             payment = "partially_refunded"
@@ -127,17 +133,21 @@ def after(order: Order, kind: str, details: Mapping[str, Any]) -> Balance:
     elif kind == "confirmed" and captured >= order.total:
         payment = "paid"
     elif kind == "refund_owed":
-        if minor(amount) <= 0 or amount > refundable(order) or _named(order, details["refund"]):
-            raise MoveRefused(order, kind)
+        if (
+            minor(amount) <= 0
+            or amount > refundable_amount(order)
+            or _has_refund(order, details["refund"])
+        ):
+            raise TransitionRefused(order, kind)
     elif kind == "refunded":
         if amount > captured - refunded or details["refund"] not in {
-            each.refund_id for each in order.owed
+            each.refund_id for each in order.due_refunds
         }:
-            raise MoveRefused(order, kind)
+            raise TransitionRefused(order, kind)
         refunded += amount
         payment = "refunded" if refunded == captured else "partially_refunded"
     return Balance(payment, captured, refunded)
 
 
-def _named(order: Order, refund_id: str) -> bool:
+def _has_refund(order: Order, refund_id: str) -> bool:
     return any(each.refund_id == refund_id for each in order.refunds)

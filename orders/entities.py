@@ -16,8 +16,8 @@ from inventory.entities import Allocation
 from inventory.queries import hold_id_for
 from orders import parcels, refunds, returns, states
 from orders.events import Event
-from orders.items import Item, discounted
-from orders.parcels import Content, Parcel
+from orders.items import Item, spread_discount
+from orders.parcels import ItemUnits, Parcel
 from orders.refunds import Refund
 from orders.returns import Return
 from payments.gateways import BY_HAND, TRANSFER
@@ -58,7 +58,7 @@ class Order:
     first_item_name: str
     first_item_picture: str
     cart_id: UUID | None
-    allocated: str
+    allocations_json: str
     fingerprint: str
     payment_id: UUID | None
     payment_method: str
@@ -74,12 +74,12 @@ class Order:
         return self.total - (self.subtotal + self.delivery - self.discount)
 
     @cached_property
-    def kept(self) -> dict[str, dict[int, int]]:
+    def reserved_units(self) -> dict[str, dict[int, int]]:
         """How many units of each line a warehouse keeps for it, or has sent."""
         found: dict[str, dict[int, int]] = {}
-        for house, lines in json.loads(self.allocated).items():
-            if house != "take":
-                there = found.setdefault(house, {})
+        for warehouse, lines in json.loads(self.allocations_json).items():
+            if warehouse != "take":
+                there = found.setdefault(warehouse, {})
                 for line, units in lines:
                     there[line] = there.get(line, 0) + units
         return found
@@ -87,20 +87,22 @@ class Order:
     @cached_property
     def quantities(self) -> dict[int, int]:
         """How many units of each line it has now."""
-        return parcels.by_line(self.kept)
+        return parcels.units_by_line(self.reserved_units)
 
-    def lines(self, items: Iterable[Item]) -> tuple[Item, ...]:
+    def current_lines(self, items: Iterable[Item]) -> tuple[Item, ...]:
         """Return its items as they are after all changes; those of which nothing is left are left out."""
         there = self.quantities
         left = tuple(
-            item if there[item.line_number] == item.quantity else item.less(there[item.line_number])
+            item
+            if there[item.line_number] == item.quantity
+            else item.with_quantity(there[item.line_number])
             for item in items
             if there.get(item.line_number)
         )
         if not any(event.kind == "changed" and event.details["lines"] for event in self.events):
             return left
         # A change may have left less of the discount than the lines that stayed had of it (operations.changing).
-        lines = discounted(left, self.discount)
+        lines = spread_discount(left, self.discount)
         return lines if lines == left or not minor(self.tax_added) else self._taxed(lines)
 
     def _taxed(self, lines: tuple[Item, ...]) -> tuple[Item, ...]:
@@ -116,7 +118,7 @@ class Order:
 
     @cached_property
     def _parcels(self) -> tuple[Parcel, ...]:
-        return parcels.folded(self.events, self.kept)
+        return parcels.fold_parcels(self.events, self.reserved_units)
 
     def parcels(self, items: Iterable[Item] = ()) -> tuple[Parcel, ...]:
         """Return its parcels in the order of their packing, with the goods in them where the items are given."""
@@ -125,90 +127,90 @@ class Order:
             replace(
                 each,
                 contents=tuple(
-                    Content(of[line], units) for line, units in each.lines.items() if line in of
+                    ItemUnits(of[line], units) for line, units in each.lines.items() if line in of
                 ),
             )
             for each in self._parcels
         )
 
     @cached_property
-    def left_to_pack(self) -> dict[str, dict[int, int]]:
+    def units_to_pack(self) -> dict[str, dict[int, int]]:
         """What is still to be packed, by warehouse and line."""
-        return parcels.left(self.kept, self._parcels)
+        return parcels.units_to_pack(self.reserved_units, self._parcels)
 
     @cached_property
     def returns(self) -> tuple[Return, ...]:
         """What was, or is being, sent back, the oldest first."""
-        return returns.folded(self.events)
+        return returns.fold_returns(self.events)
 
     @cached_property
     def refunds(self) -> tuple[Refund, ...]:
         """What was decided to go back, the oldest first, whether it has gone or not."""
-        return refunds.folded(self.events, self.total.currency.code)
+        return refunds.fold_refunds(self.events, self.total.currency.code)
 
     @property
-    def owed(self) -> tuple[Refund, ...]:
+    def due_refunds(self) -> tuple[Refund, ...]:
         """What was decided to go back and has not gone yet, the oldest first."""
-        gone = refunds.gone(self.events)
+        gone = refunds.sent_refund_ids(self.events)
         return tuple(each for each in self.refunds if each.refund_id not in gone)
 
-    def returnable(self, now: datetime | None = None) -> dict[int, int]:
+    def returnable_units(self, now: datetime | None = None) -> dict[int, int]:
         """Return the units that may be sent back by `now`, by line; without it the days are not counted."""
-        return returns.returnable(self._parcels, self.returns, now)
+        return returns.returnable_units(self._parcels, self.returns, now)
 
     @property
-    def packed(self) -> bool:
+    def has_packed_parcel(self) -> bool:
         """Whether a parcel stands packed."""
         return any(each.state == parcels.PACKED for each in self._parcels)
 
     @property
-    def to_pack(self) -> bool:
+    def has_units_to_pack(self) -> bool:
         """Whether something is still to be packed."""
-        return bool(self.left_to_pack)
+        return bool(self.units_to_pack)
 
     @property
-    def under_way(self) -> bool:
+    def has_parcel_under_way(self) -> bool:
         """Whether a parcel is on its way."""
-        return any(each.under_way for each in self._parcels)
+        return any(each.is_under_way for each in self._parcels)
 
     @property
-    def late(self) -> bool:
+    def is_late(self) -> bool:
         """Whether it has been to pack for too long, since it was confirmed or resumed."""
-        since = ("late", "held", "resumed", *states.CONFIRMING)
+        since = ("late", "held", "resumed", *states.CONFIRMING_EVENTS)
         return next((event.kind == "late" for event in self.events if event.kind in since), False)
 
     @property
     def to_pack_since(self) -> datetime:
         """When it was confirmed, or resumed; UTC."""
-        since = ("resumed", *states.CONFIRMING)
+        since = ("resumed", *states.CONFIRMING_EVENTS)
         return next((event.at for event in self.events if event.kind in since), self.placed_at)
 
     @property
-    def returning(self) -> bool:
+    def has_open_return(self) -> bool:
         """Whether something of it is being sent back."""
-        return any(each.open for each in self.returns)
+        return any(each.is_open for each in self.returns)
 
     @property
-    def owed_by_hand(self) -> bool:
+    def has_manual_refund_due(self) -> bool:
         """Whether money is to go back that staff have to send themselves."""
-        return self.payment_method in BY_HAND and bool(self.owed)
+        return self.payment_method in BY_HAND and bool(self.due_refunds)
 
     @property
-    def word(self) -> str:
+    def customer_label(self) -> str:
         """The status in a word for the shopper."""
-        return states.word(self)
+        return states.order_customer_label(self)
 
     @property
-    def column(self) -> str:
+    def board_column(self) -> str:
         """The key of the board's column in which it stands."""
         return states.board_column(self)
 
     @property
-    def column_label(self) -> str:
-        return states.COLUMNS[self.column]
+    def board_column_label(self) -> str:
+        return states.BOARD_COLUMNS[self.board_column]
 
     @property
-    def waits_for_payment(self) -> bool:
+    def is_awaiting_payment(self) -> bool:
         return self.state == states.PENDING
 
     def is_over(self, now: datetime) -> bool:
@@ -218,22 +220,22 @@ class Order:
         )
 
     @property
-    def keeps_cart(self) -> bool:
+    def has_items_in_cart(self) -> bool:
         """Whether what was ordered is still in its cart: until it is paid, unless that takes days."""
         return self.state == states.PENDING and self.payment_method != TRANSFER
 
     @property
-    def erased(self) -> bool:
+    def is_erased(self) -> bool:
         """Whether its person was erased: then it is nobody's, and a page for staff alone."""
         return any(event.kind == states.ERASED for event in self.events)
 
     @property
     def can_be_cancelled(self) -> bool:
         """Whether its shopper may still call it off: until it is packed."""
-        return states.MOVES["cancelled"].allowed(self)
+        return states.TRANSITION_RULES["cancelled"].is_allowed(self)
 
     @property
-    def was_paid(self) -> bool:
+    def has_been_paid(self) -> bool:
         return self.payment in ("paid", "partially_refunded", "refunded")
 
     @property
@@ -255,11 +257,11 @@ class Order:
         """When something happened to it last (a note is nothing)."""
         return next((event.at for event in self.events if event.kind != "note"), self.placed_at)
 
-    def allocations(self, items: Iterable[Item]) -> tuple[Allocation, ...]:
+    def list_allocations(self, items: Iterable[Item]) -> tuple[Allocation, ...]:
         """Return which warehouse keeps, or has sent, how many units of each line."""
         of = {item.line_number: item for item in items}
-        kept = json.loads(self.allocated)
-        take = kept.pop("take")
+        warehouses = json.loads(self.allocations_json)
+        take = warehouses.pop("take")
         return tuple(
             Allocation(
                 line,
@@ -270,13 +272,13 @@ class Order:
                 hold_id_for(self.order_id, line, of[line].variant_id, place, take),
                 self.order_id,
             )
-            for place, lines in kept.items()
+            for place, lines in warehouses.items()
             for line, units in lines
         )
 
 
 @dataclass(frozen=True)
-class Attempt:
+class PaymentAttempt:
     """One try to pay an order. state: started, authorized, captured, declined, failed, voided, refunded."""
 
     payment_id: UUID
@@ -288,13 +290,13 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Listed:
+class OrderSummary:
     """An order in a person's list."""
 
     order_id: UUID
     number: str
     placed_at: datetime
-    word: str
+    customer_label: str
     total: Money
     item_count: int
     first_item_name: str
@@ -302,7 +304,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Ticket:
+class BoardEntry:
     """An order on the staff's board."""
 
     order_id: UUID
@@ -320,11 +322,11 @@ class Ticket:
 
 
 @dataclass(frozen=True)
-class Count:
+class CappedCount:
     """How many orders stand in a column: exact up to 500."""
 
     number: int
-    more: bool = False
+    has_more: bool = False
 
     def __str__(self) -> str:
-        return f"{self.number}+" if self.more else str(self.number)
+        return f"{self.number}+" if self.has_more else str(self.number)

@@ -27,7 +27,7 @@ class CartOrdered(OrderError):
         self.order = order
 
 
-class CheckoutGivenUp(OrderError):
+class CheckoutAbandoned(OrderError):
     """This checkout was left for too long and its goods were given back: it needs a new id."""
 
     def __init__(self) -> None:
@@ -43,12 +43,14 @@ class CheckoutBusy(OrderError):
         )
 
 
-class MoveRefused(OrderError):
+class TransitionRefused(OrderError):
     """The order's state does not allow this. `why` says so in words, where the state alone does not."""
 
     def __init__(self, order: Order, kind: str, why: str = "") -> None:
         said = kind.replace("_", " ")
-        super().__init__(f"Order {order.number} cannot be {said} now: {why or order.word.lower()}.")
+        super().__init__(
+            f"Order {order.number} cannot be {said} now: {why or order.customer_label.lower()}."
+        )
         self.order = order
         self.why = why
 
@@ -63,7 +65,7 @@ class StaleOrder(OrderError):
         self.event = next((event for event in order.events if event.kind != "note"), None)
 
 
-class TooManyAttempts(OrderError):
+class TooManyPaymentAttempts(OrderError):
     """An order's payment was tried as often as one may."""
 
     def __init__(self, limit: int) -> None:
@@ -79,14 +81,14 @@ class NotPayable(OrderError):
         super().__init__("This order does not wait for a payment.")
 
 
-class MoneyRestless(OrderError):
+class SettlementUnstable(OrderError):
     """What is owed for an order's money changes whenever it is done."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(f"The money of order {order.number} does not come to rest.")
 
 
-class NoticeBusy(OrderError):
+class WebhookBusy(OrderError):
     """The same notice is being followed by another request at this moment."""
 
     def __init__(self) -> None:

@@ -31,16 +31,16 @@ class Event:
         return moment.replace(tzinfo=UTC)
 
     @property
-    def told(self) -> str:
+    def customer_label(self) -> str:
         """What it means, in words for the shopper."""
-        return states.told(self.kind)
+        return states.event_customer_label(self.kind)
 
     @property
-    def label(self) -> str:
+    def staff_label(self) -> str:
         """What it is, in a word for staff."""
         return self.kind.replace("_", " ").capitalize()
 
 
-def units(lines: Any) -> dict[int, int]:
+def parse_line_units(lines: Any) -> dict[int, int]:
     """Return units by line number, as an event's details keep them: JSON knows no numbers as keys."""
     return {int(line): int(count) for line, count in (lines or {}).items() if int(count)}

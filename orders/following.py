@@ -12,50 +12,53 @@ from typing import Any
 from accounts.addresses import address
 from orders import balance, parcels, returns
 from orders.entities import Order
-from orders.errors import MoveRefused
+from orders.errors import TransitionRefused
 from orders.events import Event
-from orders.states import MOVES
+from orders.states import TRANSITION_RULES
 from pricing.money import money
 from pricing.quotes import Discount
 from pricing.tax import TaxPart
 
 
-def after(order: Order, event: Event, allocated: str = "") -> Order:
+def apply_event(order: Order, event: Event, allocations_json: str = "") -> Order:
     """Return what the order is after the event, which stands on top of its events then, with its place on the board.
 
     `allocated` is which units are kept for it from now on, as its header has them; '' leaves them.
-    Raises MoveRefused when this cannot happen to the order as it is.
+    Raises TransitionRefused when this cannot happen to the order as it is.
     """
-    move = MOVES[event.kind]
-    if not move.allowed(order):
-        raise MoveRefused(order, event.kind)
+    rule = TRANSITION_RULES[event.kind]
+    if not rule.is_allowed(order):
+        raise TransitionRefused(order, event.kind)
     if why := _problem(order, event):
-        raise MoveRefused(order, event.kind, why)
-    axes, sums = move.after(order), balance.after(order, event.kind, event.details)
+        raise TransitionRefused(order, event.kind, why)
+    next_status, sums = (
+        rule.next_status(order),
+        balance.balance_after(order, event.kind, event.details),
+    )
     then = replace(
         order,
-        state=axes.state,
+        state=next_status.state,
         payment=sums.payment,
         captured=sums.captured,
         refunded=sums.refunded,
         version=order.version + 1,
-        allocated=allocated or order.allocated,
+        allocated=allocations_json or order.allocations_json,
         events=(event, *order.events),
     )
     if event.kind == "changed":
-        then = _changed(then, event.details)
-    then = replace(then, fulfilment=parcels.fulfilment(then.kept, then.parcels()))
-    return replace(then, events=(replace(event, board_after=then.column), *order.events))
+        then = _apply_change(then, event.details)
+    then = replace(then, fulfilment=parcels.fulfilment_status(then.reserved_units, then.parcels()))
+    return replace(then, events=(replace(event, board_after=then.board_column), *order.events))
 
 
 def _problem(order: Order, event: Event) -> str:
     if event.kind == "packed" or event.kind in parcels.STEPS:
-        return parcels.problem(event, order.parcels(), order.kept)
+        return parcels.parcel_problem(event, order.parcels(), order.reserved_units)
     if event.kind in returns.KINDS:
-        return returns.problem(event, order.parcels(), order.returns)
+        return returns.return_problem(event, order.parcels(), order.returns)
     if event.kind == "changed":
         return _change_problem(order, event.details)
-    if event.kind == "late" and (order.late or not order.to_pack):
+    if event.kind == "late" and (order.is_late or not order.has_units_to_pack):
         return "it is not to pack, or late already"
     return ""
 
@@ -63,20 +66,23 @@ def _problem(order: Order, event: Event) -> str:
 def _change_problem(order: Order, details: dict[str, Any]) -> str:
     """Only what is not packed changes, and only to less; what is left is at least one thing."""
     fewer = {int(line): int(count) for line, count in details["lines"].items()}
-    boxed, there = parcels.by_line(parcels.boxed(order.parcels())), order.quantities
+    packed_units, there = (
+        parcels.units_by_line(parcels.packed_units(order.parcels())),
+        order.quantities,
+    )
     if order.payment == "authorized" and fewer:
         return "its payment is being taken at this moment"
-    if details.get("address") and boxed:
+    if details.get("address") and packed_units:
         return "something of it is packed already"
     for line, count in fewer.items():
-        if not boxed.get(line, 0) <= count < there.get(line, 0):
+        if not packed_units.get(line, 0) <= count < there.get(line, 0):
             return "so much is packed already, or was not ordered"
     if not any((there | fewer).values()):
         return "nothing would be left of it"
     return ""
 
 
-def _changed(order: Order, details: dict[str, Any]) -> Order:
+def _apply_change(order: Order, details: dict[str, Any]) -> Order:
     """Return the order with another address, and with the sums of what is left of it."""
     if kept := details.get("address"):
         there = address(kept)

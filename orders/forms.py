@@ -40,7 +40,7 @@ class HistoryForm(Form):
         self.fields["year"].choices = choices  # type: ignore[attr-defined]
         for name in ("since", "until"):
             # Calendars of other times, and days at the end of time, are nothing that a shop has orders of.
-            self.fields[name].validators.append(_a_shops_day)
+            self.fields[name].validators.append(_validate_shop_date)
 
     def clean(self) -> dict[str, Any]:
         """Return the values. Raises ValidationError if the last day is before the first."""
@@ -50,19 +50,19 @@ class HistoryForm(Form):
         return cleaned
 
 
-def _a_shops_day(day: date) -> None:
+def _validate_shop_date(day: date) -> None:
     if not 2000 <= day.year <= 2100:
         raise forms.ValidationError("Enter a day like 2026-11-21")
 
 
-class AgainForm(Form):
+class ReorderForm(Form):
     """Names the cart into which an order is put again; None is a new one."""
 
     NEW = "new"
 
     cart = forms.TypedChoiceField(
         label="Into which cart?",
-        coerce=lambda chosen: None if chosen == AgainForm.NEW else UUID(chosen),
+        coerce=lambda chosen: None if chosen == ReorderForm.NEW else UUID(chosen),
         widget=forms.RadioSelect,
         error_messages={"required": "Choose a cart", "invalid_choice": "Choose one of these carts"},
     )
@@ -89,4 +89,4 @@ class LookupForm(Form):
 
     def clean_number(self) -> str:
         """Return the number as it is kept."""
-        return numbers.tidied(self.cleaned_data["number"])
+        return numbers.normalize_order_number(self.cleaned_data["number"])

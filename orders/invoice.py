@@ -43,19 +43,19 @@ _PAID_BY = {"card": "by card", "transfer": "by bank transfer", "cod": "in cash a
 
 def has_invoice(order: Order) -> bool:
     """Tell whether there is an invoice: once the order is confirmed, and for good if money was taken for it."""
-    return order.state not in (PENDING, CANCELLED, EXPIRED) or order.was_paid
+    return order.state not in (PENDING, CANCELLED, EXPIRED) or order.has_been_paid
 
 
-def invoice(order: Order, items: Sequence[Item]) -> bytes:
+def render_invoice(order: Order, items: Sequence[Item]) -> bytes:
     """Return the invoice of an order with these lines as a PDF file; the same order gives the same bytes."""
     with TemporaryDirectory() as folder:
         page = _Page(order, Path(folder))
-        page.heading()
-        page.people()
-        page.lines(items)
-        page.sums()
-        page.taxes()
-        page.money()
+        page.write_heading()
+        page.write_parties()
+        page.write_lines(items)
+        page.write_totals()
+        page.write_taxes()
+        page.write_payment()
         return bytes(page.output())
 
 
@@ -84,7 +84,7 @@ class _Page(FPDF):
         """Write a text of one or more lines and go on below it."""
         self.set_font(_FAMILY, style, size)
         self.multi_cell(
-            width, size * 0.5, written(text), align=align, new_x=XPos.LEFT, new_y=YPos.NEXT
+            width, size * 0.5, printable_text(text), align=align, new_x=XPos.LEFT, new_y=YPos.NEXT
         )
 
     def footer(self) -> None:
@@ -94,11 +94,11 @@ class _Page(FPDF):
         self.set_font(_FAMILY, "", 7.5)
         self.set_text_color(*_SOFT)
         said = [seller["name"], *seller["address"], f"VAT {seller['vat_id']}", seller["email"]]
-        self.cell(0, 4, written(" · ".join(said)), align="L", new_x=XPos.LMARGIN)
+        self.cell(0, 4, printable_text(" · ".join(said)), align="L", new_x=XPos.LMARGIN)
         self.cell(0, 4, f"{self.order.number} · {self.page_no()} / {{nb}}", align="R")
         self.set_text_color(0)
 
-    def heading(self) -> None:
+    def write_heading(self) -> None:
         """Write whose document this is, and its number and dates."""
         order, top = self.order, self.get_y()
         self.write_line(settings.SELLER["name"], 20, "B")
@@ -110,7 +110,7 @@ class _Page(FPDF):
             self.cell(35, 5, name)
             self.set_text_color(0)
             self.set_font(_FAMILY, "B" if value == order.number else "", 9.5)
-            self.cell(0, 5, written(value), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+            self.cell(0, 5, printable_text(value), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
         self.set_y(max(self.get_y(), top + 26) + 4)
         self.write_line(
             "Invoice" if order.state != CANCELLED else "Invoice of a cancelled order", 16, "B"
@@ -122,13 +122,13 @@ class _Page(FPDF):
         sent = next((event for event in reversed(order.events) if event.kind == "shipped"), None)
         return [
             ("Invoice and order", order.number),
-            ("Invoice date", _day(_confirmed(order).at)),
+            ("Invoice date", _day(_confirmation_event(order).at)),
             ("Ordered", _day(order.placed_at)),
             ("Delivered from", _day(sent.at) if sent else "as soon as it is packed"),
             ("Delivery", f"{order.method.name}, {order.method.carrier}"),
         ]
 
-    def people(self) -> None:
+    def write_parties(self) -> None:
         """Write the seller, whom the invoice is for and where the goods go."""
         seller, top, width = settings.SELLER, self.get_y(), (self.epw - 10) / 3
         columns = [
@@ -147,12 +147,12 @@ class _Page(FPDF):
             lowest = max(lowest, self.get_y())
         self.set_xy(_MARGIN, lowest + 7)
 
-    def lines(self, items: Sequence[Item]) -> None:
+    def write_lines(self, items: Sequence[Item]) -> None:
         """Write what was bought, a row a line; the headings stand on each page again."""
         rows = [
             [
                 str(item.quantity),
-                written(f"{item.label}\n{item.sku}"),
+                printable_text(f"{item.label}\n{item.sku}"),
                 f"{RATES[self.order.country][item.tax_class]}%",
                 format_money(item.unit_price),
                 format_money(item.line_total),
@@ -162,7 +162,7 @@ class _Page(FPDF):
         ]
         self._table(["Qty", "Goods", "Tax", "Each", "Sum"], rows, (12, 92, 16, 26, 28))
 
-    def sums(self) -> None:
+    def write_totals(self) -> None:
         """Write how the lines come to the total."""
         order = self.order
         rows = [("Goods", order.subtotal)]
@@ -175,16 +175,16 @@ class _Page(FPDF):
             rows.append(("Tax", added))
         self.ln(3)
         for name, amount in rows:
-            self._sum(name, amount)
-        self._sum("Total", order.total, "B")
+            self._write_amount(name, amount)
+        self._write_amount("Total", order.total, "B")
 
-    def _sum(self, name: str, amount: Money, style: str = "") -> None:
+    def _write_amount(self, name: str, amount: Money, style: str = "") -> None:
         self.set_font(_FAMILY, style, 11 if style else 9.5)
         self.set_x(90)
-        self.cell(74, 6, written(name), align="R")
+        self.cell(74, 6, printable_text(name), align="R")
         self.cell(0, 6, format_money(amount), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
 
-    def taxes(self) -> None:
+    def write_taxes(self) -> None:
         """Write the tax of each rate."""
         self.ln(4)
         rows = [
@@ -200,25 +200,27 @@ class _Page(FPDF):
         self.ln(2)
         self.write_line(f"The total contains {format_money(self.order.tax)} of tax.", 8.5)
 
-    def money(self) -> None:
+    def write_payment(self) -> None:
         """Write what was paid and how, what came back, and what is still to be paid."""
         order = self.order
         self.ln(4)
         self.write_line("Payment", 11, "B")
         self.ln(1)
-        for words in payment_words(order):
+        for words in describe_payment(order):
             self.write_line(words)
-        if not (given := credits(order)):
+        if not (given := list_credits(order)):
             return
         self.ln(5)
         self.write_line("Credits", 11, "B")
         self.ln(1)
         rows = [
-            [number, _day(event.at), written(reason), format_money(-amount)]
+            [number, _day(event.at), printable_text(reason), format_money(-amount)]
             for number, event, reason, amount in given
         ]
         self._table(["Credit", "Date", "For", "Sum"], rows, (34, 34, 78, 28))
-        self._sum("Given back", -sum((amount for *_, amount in given), order.total * 0), "B")
+        self._write_amount(
+            "Given back", -sum((amount for *_, amount in given), order.total * 0), "B"
+        )
 
     def _table(self, head: list[str], rows: list[list[str]], widths: tuple[int, ...]) -> None:
         """Write rows in columns of these widths in mm; figures to the right, and the headings on each page again."""
@@ -227,7 +229,7 @@ class _Page(FPDF):
         self._row(headings, widths, aligned, "B")
         for row in rows:
             self.set_font(_FAMILY, "", 9.5)
-            cells = [self._broken(text, width) for text, width in zip(row, widths, strict=True)]
+            cells = [self._wrap_text(text, width) for text, width in zip(row, widths, strict=True)]
             if self.will_page_break(_ROW * max(map(len, cells)) + 2):
                 self.add_page()
                 self._row(headings, widths, aligned, "B")
@@ -247,7 +249,7 @@ class _Page(FPDF):
         self.line(self.l_margin, lowest, left, lowest)
         self.set_xy(self.l_margin, lowest)
 
-    def _broken(self, text: str, width: float) -> list[str]:
+    def _wrap_text(self, text: str, width: float) -> list[str]:
         """Return a cell's text in lines that fit."""
         lines: list[str] = []
         for line in text.split("\n"):
@@ -261,10 +263,10 @@ class _Page(FPDF):
         return lines
 
 
-def payment_words(order: Order) -> list[str]:
+def describe_payment(order: Order) -> list[str]:
     """Return in sentences what was paid, what came back and what is open."""
     how = _PAID_BY.get(order.payment_method, "")
-    taken = order.captured if order.captured.amount else order.total * int(order.was_paid)
+    taken = order.captured if order.captured.amount else order.total * int(order.has_been_paid)
     back = order.refunded if order.refunded.amount else taken * int(order.payment == "refunded")
     said = []
     if taken.amount:
@@ -285,7 +287,7 @@ def payment_words(order: Order) -> list[str]:
     return said
 
 
-def credits(order: Order) -> list[tuple[str, Event, str, Money]]:
+def list_credits(order: Order) -> list[tuple[str, Event, str, Money]]:
     """Return what was given back, the first first: a number, the event, what for, and how much."""
     reasons = {
         event.details.get("refund"): event.details.get("reason", "")
@@ -306,7 +308,7 @@ def credits(order: Order) -> list[tuple[str, Event, str, Money]]:
     return found
 
 
-def _confirmed(order: Order) -> Event:
+def _confirmation_event(order: Order) -> Event:
     kinds = ("authorized", "paid", "paid_late", "confirmed")
     return next(
         (event for event in reversed(order.events) if event.kind in kinds), order.events[-1]
@@ -328,7 +330,7 @@ def _face(name: str) -> bytes:
 
 
 @cache
-def _letters() -> frozenset[int]:
+def _printable_codepoints() -> frozenset[int]:
     """Return what both faces can write."""
     regular, bold = (
         TTFont(BytesIO(_face(name)), lazy=True).getBestCmap() for name in _FACES.values()
@@ -336,9 +338,9 @@ def _letters() -> frozenset[int]:
     return frozenset(regular.keys() & bold.keys())
 
 
-def written(text: str) -> str:
+def printable_text(text: str) -> str:
     """Return a text with what the typeface can write of it; what it cannot stands as "?"."""
-    known = _letters()
+    known = _printable_codepoints()
     whole = unicodedata.normalize("NFC", text)
     return "".join(
         letter if letter == "\n" or ord(letter) in known else _nearest(letter) for letter in whole
@@ -350,4 +352,4 @@ def _nearest(letter: str) -> str:
     plain = unicodedata.normalize("NFKC", letter)
     if unicodedata.category(letter) in ("Cc", "Cf", "Mn"):
         return ""
-    return plain if all(ord(each) in _letters() for each in plain) else "?"
+    return plain if all(ord(each) in _printable_codepoints() for each in plain) else "?"

@@ -24,19 +24,22 @@ class Item(VariantSnapshot):
     tax_class: str
 
     @property
-    def paid(self) -> Money:
+    def final_total(self) -> Money:
         """What the line comes to in the end: less its discount, with its tax."""
         return self.line_total - self.discount + self.tax_added
 
-    def paid_for(self, units: int, before: int = 0) -> Money:
+    def units_total(self, units: int, before: int = 0) -> Money:
         """Return what `units` of it came to, when `before` of them have been accounted for already.
 
         However a line is cut into parts, they add up to `paid` (pricing.shares.share). Raises ValueError for more
         units than there are.
         """
-        return money(share(minor(self.paid), self.quantity, units, before), self.paid.currency.code)
+        return money(
+            share(minor(self.final_total), self.quantity, units, before),
+            self.final_total.currency.code,
+        )
 
-    def less(self, quantity: int) -> Item:
+    def with_quantity(self, quantity: int) -> Item:
         """Return the line with fewer units, and their share of its discount and its tax."""
         currency = self.line_total.currency.code
         return replace(
@@ -48,7 +51,7 @@ class Item(VariantSnapshot):
         )
 
 
-def discounted(lines: tuple[Item, ...], discount: Money) -> tuple[Item, ...]:
+def spread_discount(lines: tuple[Item, ...], discount: Money) -> tuple[Item, ...]:
     """Return lines with so much off all of them, in proportion to what is off them now; none has more off than that."""
     off = [minor(line.discount) for line in lines]
     if minor(discount) >= sum(off):

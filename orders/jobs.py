@@ -20,9 +20,9 @@ from jobs.registry import Job, shared
 from jobs.shares import Share
 from orders import operations, queries
 from orders.entities import Order
-from orders.errors import MoveRefused, StaleOrder
-from orders.operations.hints import Hint, microseconds
-from orders.operations.leaving import allocation_of, holds_given_back
+from orders.errors import StaleOrder, TransitionRefused
+from orders.operations.hints import PendingEffect, microseconds_now
+from orders.operations.leaving import allocation_from_expiry, release_orphaned_reservations
 from orders.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
 from orders.transitions import Transition
 from payments import gateways
@@ -33,106 +33,110 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 # A hint may be written this long after its minute, by a process that was held up; so long a minute is looked at again.
-LATEST_HINT = timedelta(minutes=5)
+MAX_WRITE_DELAY = timedelta(minutes=5)
 # How far a worker looks back that has never run here. Later it goes on where it was.
 FIRST_LOOK_BACK = timedelta(days=1)
 # How long the bank is asked about a payment of which it has not decided.
 ASK_FOR = timedelta(hours=24)
 # When an order that could not be looked after has its next turn.
-AGAIN = timedelta(minutes=5)
+RETRY_AFTER = timedelta(minutes=5)
 _AT_ONCE = 100  # minutes read side by side
-ALL_ORDERS, ALL_HOLDS = Share("orders"), Share("holds")
+ALL_ORDERS, ALL_RESERVATIONS = Share("orders"), Share("holds")
 
 
 @dataclass
-class Swept:
+class SweepResult:
     """What a sweep did: how many orders it looked after, and the minutes in which something is left to do."""
 
-    looked_after: int = 0
-    left: set[datetime] = field(default_factory=set)
+    processed: int = 0
+    unfinished_minutes: set[datetime] = field(default_factory=set)
 
-    def __iadd__(self, other: Swept) -> Swept:
-        self.looked_after += other.looked_after
-        self.left |= other.left
+    def __iadd__(self, other: SweepResult) -> SweepResult:
+        self.processed += other.processed
+        self.unfinished_minutes |= other.unfinished_minutes
         return self
 
     def __str__(self) -> str:
-        if not self.looked_after:
+        if not self.processed:
             return ""
-        return f"{self.looked_after} orders looked after{f', {len(self.left)} minutes left over' if self.left else ''}"
+        return f"{self.processed} orders looked after{f', {len(self.unfinished_minutes)} minutes left over' if self.unfinished_minutes else ''}"
 
 
-def settle(now: datetime, share: Share = ALL_ORDERS) -> str:
+def sweep_pending_effects(now: datetime, shard: Share = ALL_ORDERS) -> str:
     """Look after the orders of a share that may owe something: their payment, stock, lists and mail."""
-    return _swept(share, now, _orders_in)
+    return _sweep(shard, now, _apply_pending_effects_in)
 
 
-def orders_looked_after(
-    minutes: list[datetime], now: datetime, share: Share = ALL_ORDERS
+def apply_pending_effects(
+    minutes: list[datetime], now: datetime, shard: Share = ALL_ORDERS
 ) -> set[datetime]:
     """Look after the orders with a hint in these minutes; return the minutes in which something is left to do."""
-    return _orders_in(minutes, now, share).left
+    return _apply_pending_effects_in(minutes, now, shard).unfinished_minutes
 
 
-def _orders_in(minutes: list[datetime], now: datetime, share: Share) -> Swept:
-    swept = Swept()
-    for minute, found in queries.to_settle(minutes).items():
-        ids = [order_id for order_id in found if share.has(order_id)]
-        swept.looked_after += len(ids)
-        if not _all(_looked_after, _looked_at_later, minute, ids, now):
-            swept.left.add(minute)
+def _apply_pending_effects_in(minutes: list[datetime], now: datetime, shard: Share) -> SweepResult:
+    swept = SweepResult()
+    for minute, found in queries.list_pending_effects(minutes).items():
+        ids = [order_id for order_id in found if shard.has(order_id)]
+        swept.processed += len(ids)
+        if not _process_all(_recover_and_clear, _postpone_recovery, minute, ids, now):
+            swept.unfinished_minutes.add(minute)
     return swept
 
 
-def expire(now: datetime, share: Share = ALL_HOLDS) -> str:
+def sweep_expired_reservations(now: datetime, shard: Share = ALL_RESERVATIONS) -> str:
     """Look after the holds of a share that have run out: give them back, and end the orders that were not paid in time."""
-    return _swept(share, now, _holds_in)
+    return _sweep(shard, now, _expire_reservations_in)
 
 
-def holds_looked_after(
-    minutes: list[datetime], now: datetime, share: Share = ALL_HOLDS
+def expire_reservations(
+    minutes: list[datetime], now: datetime, shard: Share = ALL_RESERVATIONS
 ) -> set[datetime]:
     """Look after the holds that run out in these minutes; return the minutes in which something is left to do."""
-    return _holds_in(minutes, now, share).left
+    return _expire_reservations_in(minutes, now, shard).unfinished_minutes
 
 
-def _holds_in(minutes: list[datetime], now: datetime, share: Share) -> Swept:
-    swept = Swept()
+def _expire_reservations_in(minutes: list[datetime], now: datetime, shard: Share) -> SweepResult:
+    swept = SweepResult()
     for minute, rows in stock.holds_due(minutes).items():
         by_order: dict[UUID, list[Row]] = {}
         for row in rows:
             # An order's holds are one thing: whoever looks after one looks after all of them.
-            if share.has(row.order_id):
+            if shard.has(row.order_id):
                 by_order.setdefault(row.order_id, []).append(row)
-        swept.looked_after += len(by_order)
-        if not _all(_holds_ended, _ended_later, minute, list(by_order.values()), now):
-            swept.left.add(minute)
+        swept.processed += len(by_order)
+        if not _process_all(
+            _end_reservations, _postpone_expiry, minute, list(by_order.values()), now
+        ):
+            swept.unfinished_minutes.add(minute)
     return swept
 
 
-def _swept(
-    share: Share, now: datetime, look: Callable[[list[datetime], datetime, Share], Swept]
+def _sweep(
+    shard: Share,
+    now: datetime,
+    process_minutes: Callable[[list[datetime], datetime, Share], SweepResult],
 ) -> str:
     """Look at the minutes since the last run; where something is left to do, the next run looks again."""
-    was = position(share.job)
+    was = position(shard.job)
     # Younger hints may be of events that are still under way: dropped now, they would be missing after a crash.
     minutes = minutes_between(
         datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK, now - 2 * MINUTE
     )
-    swept = Swept()
+    swept = SweepResult()
     # Orders that need a bank which hangs are put off: each would keep all others waiting for it.
     with gateways.waiting_once():
         for start in range(0, len(minutes), _AT_ONCE):
-            swept += look(minutes[start : start + _AT_ONCE], now, share)
-    reached = min({minute_of(now - LATEST_HINT), *swept.left})
+            swept += process_minutes(minutes[start : start + _AT_ONCE], now, shard)
+    reached = min({minute_of(now - MAX_WRITE_DELAY), *swept.unfinished_minutes})
     if reached.isoformat() != was:
-        moved(share.job, reached.isoformat())
+        moved(shard.job, reached.isoformat())
     return str(swept)
 
 
-def _all(
-    look_after: Callable[[datetime, T, datetime], bool],
-    put_off: Callable[[datetime, T, datetime], None],
+def _process_all(
+    process: Callable[[datetime, T, datetime], bool],
+    postpone: Callable[[datetime, T, datetime], None],
     minute: datetime,
     things: list[T],
     now: datetime,
@@ -141,62 +145,66 @@ def _all(
     done = True
     for each in things:
         try:
-            done = _one(look_after, put_off, minute, each, now) and done
+            done = _process_one(process, postpone, minute, each, now) and done
         except CassandraUnavailable as away:
             log.warning("left for the next run: %s: %s", each, away)
             done = False
     return done
 
 
-def _one(
-    look_after: Callable[[datetime, T, datetime], bool],
-    put_off: Callable[[datetime, T, datetime], None],
+def _process_one(
+    process: Callable[[datetime, T, datetime], bool],
+    postpone: Callable[[datetime, T, datetime], None],
     minute: datetime,
     each: T,
     now: datetime,
 ) -> bool:
     try:
-        return look_after(minute, each, now)
+        return process(minute, each, now)
     except CassandraUnavailable:
         raise
     except Exception as error:
         log.error(
-            "put off by %s: %s: %s", AGAIN, each, error, exc_info=not isinstance(error, GatewayAway)
+            "put off by %s: %s: %s",
+            RETRY_AFTER,
+            each,
+            error,
+            exc_info=not isinstance(error, GatewayAway),
         )
-    put_off(minute, each, now)
+    postpone(minute, each, now)
     return True
 
 
-def _looked_after(minute: datetime, order_id: UUID, now: datetime) -> bool:
-    hint = Hint(minute, order_id, microseconds())
-    order_looked_after(order_id, now)
-    operations.hint_dropped(hint)
+def _recover_and_clear(minute: datetime, order_id: UUID, now: datetime) -> bool:
+    pending_effect = PendingEffect(minute, order_id, microseconds_now())
+    recover_order(order_id, now)
+    operations.clear_pending_effects(pending_effect)
     return True
 
 
-def _looked_at_later(minute: datetime, order_id: UUID, now: datetime) -> None:
-    hint = Hint(minute, order_id, microseconds())
-    operations.hint_written(order_id, now + AGAIN)
-    operations.hint_dropped(hint)
+def _postpone_recovery(minute: datetime, order_id: UUID, now: datetime) -> None:
+    pending_effect = PendingEffect(minute, order_id, microseconds_now())
+    operations.record_pending_effects(order_id, now + RETRY_AFTER)
+    operations.clear_pending_effects(pending_effect)
 
 
-def order_looked_after(order_id: UUID, now: datetime) -> None:
+def recover_order(order_id: UUID, now: datetime) -> None:
     """Ask the bank about payments under way, then do all that is owed for the order.
 
     Raises CassandraUnavailable; GatewayAway, with all done that needs no bank.
     """
-    order = queries.order(order_id)
+    order = queries.get_order(order_id)
     if order is None:
         # A checkout that never became an order: what it holds is found by its holds' hints.
         return
-    attempts = queries.attempts(order_id)
+    attempts = queries.list_payment_attempts(order_id)
     away: GatewayAway | None = None
     for attempt in attempts:
         if attempt.state != "started":
             continue
         age = now - attempt.started_at
         try:
-            order = operations.payment_settled(order_id, attempt.payment_id, now) or order
+            order = operations.settle_payment(order_id, attempt.payment_id, now) or order
         except (LookupError, ValueError, NoGateway) as gone:
             # Nobody can be asked. It is said for as long as one asks, and then let be: a notice may still tell.
             log.error(
@@ -206,137 +214,148 @@ def order_looked_after(order_id: UUID, now: datetime) -> None:
             away = error
             continue
         if order.state in (PENDING, EXPIRED, CANCELLED) and age < ASK_FOR:
-            operations.hint_written(order_id, now + max(operations.ASK_AFTER, age))
+            operations.record_pending_effects(order_id, now + max(operations.ASK_AFTER, age))
     if order.payment == "unpaid" and attempts and attempts[-1].state == "declined":
-        operations.failure_noted(order, now)
-    operations.settled(order_id, now)
+        operations.record_payment_failure(order, now)
+    operations.apply_effects(order_id, now)
     if away:
         raise away
 
 
-def _holds_ended(minute: datetime, holds: list[Row], now: datetime) -> bool:
+def _end_reservations(minute: datetime, expiries: list[Row], now: datetime) -> bool:
     """End an order's holds whose time has come, or note when to look again. False: look again at the next run."""
-    order_id = holds[0].order_id
-    order = queries.order(order_id)
+    order_id = expiries[0].order_id
+    order = queries.get_order(order_id)
     if order and order.state == PENDING and now >= order.pay_until:
-        order = operations.order_expired(order, now)
+        order = operations.expire_order(order, now)
         if order.state == PENDING:
             return False
     if order is None:
-        if not operations.checkout_abandoned(order_id):
+        if not operations.mark_checkout_abandoned(order_id):
             return False  # somebody is placing it just now
         vouchers_released(order_id)
-        holds_given_back(holds)
+        release_orphaned_reservations(expiries)
     elif order.state == PENDING:
-        inventory.hinted(order_id, [allocation_of(hold) for hold in holds], order.pay_until)
+        inventory.hinted(
+            order_id, [allocation_from_expiry(hold) for hold in expiries], order.pay_until
+        )
     else:
         # Paid, or ended: what belongs to the order follows it; what a try of its own has left over is given back.
-        own = _own(order)
-        if any(hold.hold_id in own for hold in holds):
-            operations.settled(order_id, now)
+        own_reservation_ids = _own_reservation_ids(order)
+        if any(hold.hold_id in own_reservation_ids for hold in expiries):
+            operations.apply_effects(order_id, now)
         claim = None
-        if order.state == EXPIRED and not (claim := operations.holding_claimed(order)):
+        if order.state == EXPIRED and not (claim := operations.claim_expired_order(order)):
             return False  # a payment has come, and somebody takes the units again just now
         # As it is now: goods may have arrived for it, and a hold be its own since.
-        order = queries.order(order_id) or order
+        order = queries.get_order(order_id) or order
         if order.state == EXPIRED and claim is None:
             return False  # it has just ended
-        own = _own(order)
-        holds_given_back([hold for hold in holds if hold.hold_id not in own])
+        own_reservation_ids = _own_reservation_ids(order)
+        release_orphaned_reservations(
+            [hold for hold in expiries if hold.hold_id not in own_reservation_ids]
+        )
         vouchers_released(
             order_id, but="" if order.state in (CANCELLED, EXPIRED) else order.voucher
         )
         if claim:
-            operations.holding_unclaimed(order, claim)
-    _hints_removed(minute, holds)
+            operations.unclaim_expired_order(order, claim)
+    _delete_expiries(minute, expiries)
     return True
 
 
-def _ended_later(minute: datetime, holds: list[Row], now: datetime) -> None:
-    inventory.hinted(holds[0].order_id, [allocation_of(hold) for hold in holds], now + AGAIN)
-    _hints_removed(minute, holds)
+def _postpone_expiry(minute: datetime, expiries: list[Row], now: datetime) -> None:
+    inventory.hinted(
+        expiries[0].order_id, [allocation_from_expiry(hold) for hold in expiries], now + RETRY_AFTER
+    )
+    _delete_expiries(minute, expiries)
 
 
-def _hints_removed(minute: datetime, holds: list[Row]) -> None:
-    for hold in holds:
-        inventory.hint_removed(minute, hold.variant_id, hold.warehouse_id, hold.hold_id)
+def _delete_expiries(minute: datetime, expiries: list[Row]) -> None:
+    for expiry in expiries:
+        inventory.hint_removed(minute, expiry.variant_id, expiry.warehouse_id, expiry.hold_id)
 
 
-def _own(order: Order) -> set[UUID]:
+def _own_reservation_ids(order: Order) -> set[UUID]:
     """Return the holds that an order says are its own."""
-    return {each.hold_id for each in order.allocations(queries.items(order))}
+    return {each.hold_id for each in order.list_allocations(queries.list_items(order))}
 
 
-def arrive(now: datetime) -> str:
+def sweep_backorders(now: datetime) -> str:
     """Keep what has arrived for the orders that wait for it, the oldest first."""
-    served = operations.goods_allocated(now)
+    served = operations.allocate_backorders(now)
     return f"{served} orders got what they waited for" if served else ""
 
 
-def late(now: datetime) -> str:
+def mark_late_orders(now: datetime) -> str:
     """Put the orders that have been to pack for too long into a column of their own."""
     found = 0
     after = ""
     while True:
-        tickets, after = queries.board("to_pack", after, limit=_AT_ONCE)
+        tickets, after = queries.list_board_entries("to_pack", after, limit=_AT_ONCE)
         old = [ticket for ticket in tickets if now - ticket.placed_at > LATE_AFTER]
-        found += sum(_late(ticket.order_id, now) for ticket in old)
+        found += sum(_mark_late(ticket.order_id, now) for ticket in old)
         if not after or len(old) < len(tickets):
             return f"{found} orders are late" if found else ""
 
 
-def _late(order_id: UUID, now: datetime) -> bool:
-    order = queries.order(order_id)
+def _mark_late(order_id: UUID, now: datetime) -> bool:
+    order = queries.get_order(order_id)
     # One that was paid, or resumed, less than two days ago is older than it has been to pack.
-    if order is None or order.column != "to_pack" or now - order.to_pack_since <= LATE_AFTER:
+    if order is None or order.board_column != "to_pack" or now - order.to_pack_since <= LATE_AFTER:
         return False
     try:
-        operations.order_moved(order, Transition("late", actor="system", at=now))
+        operations.transition_order(order, Transition("late", actor="system", at=now))
     # somebody packs it at this moment, or a copy is older than its order
     except (
         StaleOrder,
-        MoveRefused,
+        TransitionRefused,
     ):
         return False
     return True
 
 
-def tidy(now: datetime) -> str:
+def sweep_empty_board_days(now: datetime) -> str:
     """Forget the days on which a column of the board is empty."""
-    removed = operations.empty_days_removed(now)
+    removed = operations.delete_empty_days(now)
     return f"{removed} empty days removed" if removed else ""
 
 
-def join(now: datetime) -> str:
+def sweep_guest_orders(now: datetime) -> str:
     """Give members who have just proved an e-mail address, or come back, what they ordered with it as guests."""
     was = position("guest orders")
     minutes = minutes_between(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK, now)
-    joined = sum(
-        joined_in(minutes[start : start + _AT_ONCE]) for start in range(0, len(minutes), _AT_ONCE)
+    claimed = sum(
+        claim_guest_orders_in_minutes(minutes[start : start + _AT_ONCE])
+        for start in range(0, len(minutes), _AT_ONCE)
     )
     # One may be written a little after its minute.
-    reached = minute_of(now - LATEST_HINT).isoformat()
+    reached = minute_of(now - MAX_WRITE_DELAY).isoformat()
     if reached != was:
         moved("guest orders", reached)
-    return f"{joined} guest orders joined" if joined else ""
+    return f"{claimed} guest orders joined" if claimed else ""
 
 
-def joined_in(minutes: list[datetime]) -> int:
+def claim_guest_orders_in_minutes(minutes: list[datetime]) -> int:
     """Join what those who proved an address in these minutes ordered as guests; return how many orders that were."""
-    joined = 0
+    claimed = 0
     for minute, user_id, written in accounts.proved_in(minutes):
         member = accounts.user(user_id)
         if member and member.verified_at and member.is_active:
-            joined += operations.guest_orders_joined(member.user_id, member.email)
+            claimed += operations.claim_guest_orders(member.user_id, member.email)
         proof_dropped(minute, user_id, written)
-    return joined
+    return claimed
 
 
 JOBS = [
-    Job("guest orders", timedelta(seconds=5), join, trails=LATEST_HINT + MINUTE),
-    *shared("orders", timedelta(seconds=10), settle, trails=LATEST_HINT + MINUTE),
-    *shared("holds", timedelta(seconds=15), expire, trails=LATEST_HINT + MINUTE),
-    Job("goods that arrive", timedelta(seconds=15), arrive),
-    Job("late orders", timedelta(minutes=5), late),
-    Job("order days", timedelta(hours=1), tidy),
+    Job("guest orders", timedelta(seconds=5), sweep_guest_orders, trails=MAX_WRITE_DELAY + MINUTE),
+    *shared(
+        "orders", timedelta(seconds=10), sweep_pending_effects, trails=MAX_WRITE_DELAY + MINUTE
+    ),
+    *shared(
+        "holds", timedelta(seconds=15), sweep_expired_reservations, trails=MAX_WRITE_DELAY + MINUTE
+    ),
+    Job("goods that arrive", timedelta(seconds=15), sweep_backorders),
+    Job("late orders", timedelta(minutes=5), mark_late_orders),
+    Job("order days", timedelta(hours=1), sweep_empty_board_days),
 ]

@@ -12,7 +12,7 @@ def track_token(order_id: UUID) -> str:
     return signing.dumps(order_id.hex, salt=_SALT)
 
 
-def order_id_of(token: str) -> UUID | None:
+def order_id_from_token(token: str) -> UUID | None:
     """Return the order that a token opens, or None if we have not made it."""
     try:
         return UUID(hex=signing.loads(token, salt=_SALT))

@@ -11,7 +11,7 @@ class Order(Model):
     Before an order is placed its partition may hold a claim (`placing`, a minute) or, when its checkout was
     given up, the state "abandoned": then it has no number and is no order.
     Bound: the events of one order, tens.
-    Writer: orders.operations.order_placed and order_moved, by conditional batches alone.
+    Writer: orders.operations.order_placed and transition_order, by conditional batches alone.
     """
 
     __table_name__ = "orders"
@@ -165,7 +165,7 @@ class OrderByStatus(Model):
         "on_erase": "pseudonymised",
         "why": "a copy of the order",
     }
-    # to_pay, payment_problem, to_pack, partly_shipped, shipped, on_hold, done, cancelled
+    # to_pay, payment_problem, has_units_to_pack, partly_shipped, shipped, on_hold, done, cancelled
     status = columns.Text(partition_key=True)
     order_date = columns.Date(partition_key=True)
     placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
@@ -212,7 +212,7 @@ class Payment(Model):
     """The attempts to pay an order.
 
     Bound: the attempts of one order, 20 (orders.operations.MAX_ATTEMPTS).
-    Writer: orders.operations.payment_started and payment_settled, by conditional writes alone.
+    Writer: orders.operations.payment_started and settle_payment, by conditional writes alone.
     """
 
     __table_name__ = "payments"

@@ -9,7 +9,7 @@ _MISREAD = str.maketrans({"I": "1", "L": "1", "O": "0"})
 LENGTH = 8
 
 
-def number_for(order_id: UUID, attempt: int = 0) -> str:
+def derive_order_number(order_id: UUID, attempt: int = 0) -> str:
     """Return the number that an order gets, like "7KQF-3M9X", or another one if that is taken.
 
     An order's id is made with the shop's key (checkout.checkouts), so nobody else can tell this from a cart: it says
@@ -21,7 +21,7 @@ def number_for(order_id: UUID, attempt: int = 0) -> str:
     return f"{letters[:4]}-{letters[4:]}"
 
 
-def tidied(typed: str) -> str:
+def normalize_order_number(typed: str) -> str:
     """Return a number as it is kept, whatever case, dashes, spaces and look-alikes it was typed with."""
     letters = "".join(each for each in typed.upper() if each.isalnum()).translate(_MISREAD)
     return f"{letters[:4]}-{letters[4:]}" if len(letters) == LENGTH else letters

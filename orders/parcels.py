@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from inventory.entities import AHEAD
-from orders.events import Event, units
+from orders.events import Event, parse_line_units
 from orders.items import Item
 
 PACKED, SHIPPED, DELIVERED, LOST, CANCELLED = "packed", "shipped", "delivered", "lost", "cancelled"
@@ -26,11 +26,11 @@ STEPS = {
     "unpacked": (PACKED, CANCELLED),
 }
 # Which warehouse keeps, or has sent, how many units of a line.
-Kept = Mapping[str, Mapping[int, int]]
+UnitsByWarehouse = Mapping[str, Mapping[int, int]]
 
 
 @dataclass(frozen=True)
-class Content:
+class ItemUnits:
     """So many units of a line in a parcel."""
 
     item: Item
@@ -50,15 +50,15 @@ class Parcel:
     tracking: str = ""
     shipped_at: datetime | None = None
     delivered_at: datetime | None = None
-    contents: tuple[Content, ...] = ()  # the lines as goods; only where the items are at hand
+    contents: tuple[ItemUnits, ...] = ()  # the lines as goods; only where the items are at hand
 
     @property
-    def sent(self) -> bool:
+    def is_sent(self) -> bool:
         """Whether it has left the house."""
         return self.state in (SHIPPED, DELIVERED, LOST)
 
     @property
-    def under_way(self) -> bool:
+    def is_under_way(self) -> bool:
         return self.state == SHIPPED
 
     @property
@@ -66,29 +66,41 @@ class Parcel:
         return sum(self.lines.values())
 
 
-def folded(events: Sequence[Event], kept: Kept) -> tuple[Parcel, ...]:
+def fold_parcels(events: Sequence[Event], reserved_units: UnitsByWarehouse) -> tuple[Parcel, ...]:
     """Return the parcels that these events (the newest first) have made, in the order of their packing."""
     found: dict[str, Parcel] = {}
     for event in reversed(events):
         if event.kind == "packed":
-            found |= {each.parcel_id: each for each in _packed(event, found.values(), kept)}
+            found |= {
+                each.parcel_id: each
+                for each in _packed_parcels(event, found.values(), reserved_units)
+            }
         elif event.kind in STEPS:
-            found |= {each.parcel_id: each for each in _stepped(event, found.values(), kept)}
+            found |= {
+                each.parcel_id: each
+                for each in _advanced_parcels(event, found.values(), reserved_units)
+            }
     return tuple(found.values())
 
 
-def _packed(event: Event, before: Iterable[Parcel], kept: Kept) -> Iterator[Parcel]:
-    for each in described(event.details, before, kept):
-        yield Parcel(str(each["parcel"]), each["warehouse"], units(each["lines"]), event.at)
+def _packed_parcels(
+    event: Event, before: Iterable[Parcel], reserved_units: UnitsByWarehouse
+) -> Iterator[Parcel]:
+    for each in plan_packing(event.details, before, reserved_units):
+        yield Parcel(
+            str(each["parcel"]), each["warehouse"], parse_line_units(each["lines"]), event.at
+        )
 
 
-def _stepped(event: Event, before: Iterable[Parcel], kept: Kept) -> Iterator[Parcel]:
+def _advanced_parcels(
+    event: Event, before: Iterable[Parcel], reserved_units: UnitsByWarehouse
+) -> Iterator[Parcel]:
     was, becomes = STEPS[event.kind]
     there = list(before)
     about = event.details.get("parcel")
     chosen = [each for each in there if each.state == was and about in (None, each.parcel_id)]
     if not chosen and about is None and event.kind == "shipped":
-        chosen = list(_packed(event, there, kept))
+        chosen = list(_packed_parcels(event, there, reserved_units))
     for each in chosen:
         yield replace(
             each,
@@ -100,8 +112,8 @@ def _stepped(event: Event, before: Iterable[Parcel], kept: Kept) -> Iterator[Par
         )
 
 
-def described(
-    details: Mapping[str, Any], before: Iterable[Parcel], kept: Kept
+def plan_packing(
+    details: Mapping[str, Any], before: Iterable[Parcel], reserved_units: UnitsByWarehouse
 ) -> list[dict[str, Any]]:
     """Return what a packing makes, each as {parcel, warehouse, lines}: what it says, or all that is left to pack."""
     if "parcels" in details:
@@ -110,45 +122,49 @@ def described(
         return [dict(details)]
     there = list(before)
     first = len(there) + 1
-    rest = left(kept, there).items()
+    rest = units_to_pack(reserved_units, there).items()
     return [
-        {"parcel": str(n), "warehouse": house, "lines": lines}
-        for n, (house, lines) in enumerate(rest, first)
+        {"parcel": str(n), "warehouse": warehouse, "lines": lines}
+        for n, (warehouse, lines) in enumerate(rest, first)
     ]
 
 
-def left(kept: Kept, parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
+def units_to_pack(
+    reserved_units: UnitsByWarehouse, parcels: Iterable[Parcel]
+) -> dict[str, dict[int, int]]:
     """Return what is still to be packed, by warehouse and line; warehouses and lines without any are left out."""
-    packed = boxed(parcels)
+    packed = packed_units(parcels)
     # Units that wait for goods to arrive (AHEAD) stand in no house, so nobody packs them.
     rest = {
-        house: {line: count - packed.get(house, {}).get(line, 0) for line, count in lines.items()}
-        for house, lines in kept.items()
-        if house != AHEAD
+        warehouse: {
+            line: count - packed.get(warehouse, {}).get(line, 0) for line, count in lines.items()
+        }
+        for warehouse, lines in reserved_units.items()
+        if warehouse != AHEAD
     }
     some = {
-        house: {line: count for line, count in lines.items() if count > 0}
-        for house, lines in rest.items()
+        warehouse: {line: count for line, count in lines.items() if count > 0}
+        for warehouse, lines in rest.items()
     }
-    return {house: lines for house, lines in some.items() if lines}
+    return {warehouse: lines for warehouse, lines in some.items() if lines}
 
 
-def sent(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
+def sent_units(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
     """Return what has left the house, by warehouse and line."""
-    return _by_house(each for each in parcels if each.sent)
+    return _units_by_warehouse(each for each in parcels if each.is_sent)
 
 
-def came(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
+def delivered_units(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
     """Return what has arrived, by the warehouse that sent it and by line."""
-    return _by_house(each for each in parcels if each.state == DELIVERED)
+    return _units_by_warehouse(each for each in parcels if each.state == DELIVERED)
 
 
-def boxed(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
+def packed_units(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
     """Return what is in parcels, packed or sent, by warehouse and line."""
-    return _by_house(each for each in parcels if each.state != CANCELLED)
+    return _units_by_warehouse(each for each in parcels if each.state != CANCELLED)
 
 
-def by_line(units: Mapping[str, Mapping[int, int]]) -> dict[int, int]:
+def units_by_line(units: Mapping[str, Mapping[int, int]]) -> dict[int, int]:
     """Return units by line, over all warehouses."""
     found: dict[int, int] = {}
     for lines in units.values():
@@ -157,7 +173,7 @@ def by_line(units: Mapping[str, Mapping[int, int]]) -> dict[int, int]:
     return found
 
 
-def _by_house(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
+def _units_by_warehouse(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
     found: dict[str, dict[int, int]] = {}
     for parcel in parcels:
         there = found.setdefault(parcel.warehouse, {})
@@ -166,32 +182,37 @@ def _by_house(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
     return found
 
 
-def fulfilment(kept: Kept, parcels: Sequence[Parcel]) -> str:
+def fulfilment_status(reserved_units: UnitsByWarehouse, parcels: Sequence[Parcel]) -> str:
     """Return how far an order's goods have come: unfulfilled, partially_shipped, shipped, delivered."""
-    wanted = sum(sum(lines.values()) for lines in kept.values())
-    gone = sum(each.count for each in parcels if each.sent)
+    wanted = sum(sum(lines.values()) for lines in reserved_units.values())
+    gone = sum(each.count for each in parcels if each.is_sent)
     if not gone:
         return "unfulfilled"
     if gone < wanted:
         return "partially_shipped"
-    over = not any(each.under_way for each in parcels) and any(
+    over = not any(each.is_under_way for each in parcels) and any(
         each.state == DELIVERED for each in parcels
     )
     return "delivered" if over else "shipped"
 
 
-def problem(event: Event, parcels: Sequence[Parcel], kept: Kept) -> str:
+def parcel_problem(
+    event: Event, parcels: Sequence[Parcel], reserved_units: UnitsByWarehouse
+) -> str:
     """Return in words why this cannot happen to these parcels, or ''."""
     if event.kind == "packed":
-        made, rest = described(event.details, parcels, kept), left(kept, parcels)
-        if not made or not all(units(each["lines"]) for each in made):
+        made, rest = (
+            plan_packing(event.details, parcels, reserved_units),
+            units_to_pack(reserved_units, parcels),
+        )
+        if not made or not all(parse_line_units(each["lines"]) for each in made):
             return "there is nothing to pack"
         known = {each.parcel_id for each in parcels}
         for each in made:
             there = rest.get(each["warehouse"], {})
             if each["parcel"] in known or any(
                 count < 0 or count > there.get(line, 0)
-                for line, count in units(each["lines"]).items()
+                for line, count in parse_line_units(each["lines"]).items()
             ):
                 return "so much is not left to pack"
             known.add(each["parcel"])

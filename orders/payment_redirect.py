@@ -7,16 +7,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from orders import operations
-from orders.access import remember_guests
+from orders.access import remember_guest_order
 from orders.entities import Order
 from orders.errors import NotPayable, OrderError
 from payments.errors import GatewayAway
 
 
-def to_payment(request: HttpRequest, order: Order) -> HttpResponse:
+def redirect_to_payment(request: HttpRequest, order: Order) -> HttpResponse:
     """Send the shopper to the gateway, or to the order's page when there is nothing to pay (any more)."""
     try:
-        url = operations.payment_started(order, _origin(request), datetime.now(UTC)).url
+        url = operations.start_payment(order, _origin(request), datetime.now(UTC)).url
     except NotPayable:
         response = redirect("orders:detail", order.number)
     except (OrderError, GatewayAway) as refused:
@@ -24,7 +24,7 @@ def to_payment(request: HttpRequest, order: Order) -> HttpResponse:
         response = redirect("orders:detail", order.number)
     else:
         response = redirect(url)
-    remember_guests(request, response, order)
+    remember_guest_order(request, response, order)
     return response
 
 

@@ -11,20 +11,21 @@ from payments.errors import GatewayAway
 log = logging.getLogger(__name__)
 
 
-def ask_bank(order: Order) -> Order:
+def poll_open_payment(order: Order) -> Order:
     """Ask the bank about the payment that is under way, if one is, and return the order as it is then."""
     under_way = next(
-        (each for each in queries.attempts(order.order_id) if each.state == "started"), None
+        (each for each in queries.list_payment_attempts(order.order_id) if each.state == "started"),
+        None,
     )
-    if under_way is None or not order.waits_for_payment:
+    if under_way is None or not order.is_awaiting_payment:
         return order
-    return settle_payment(order, under_way.payment_id)
+    return poll_payment(order, under_way.payment_id)
 
 
-def settle_payment(order: Order, payment_id: UUID) -> Order:
+def poll_payment(order: Order, payment_id: UUID) -> Order:
     """Ask the bank about one payment, and return the order as it is then; as it was, if the bank does not answer."""
     try:
-        return operations.payment_settled(order.order_id, payment_id, datetime.now(UTC)) or order
+        return operations.settle_payment(order.order_id, payment_id, datetime.now(UTC)) or order
     except (GatewayAway, LookupError, ValueError) as away:
         # The worker asks again; until then the order's page tells what is known.
         log.warning("order %s: the gateway does not answer: %s", order.number, away)

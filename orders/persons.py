@@ -6,7 +6,7 @@ from accounts import queries as accounts
 from promotions.operations import person_key
 
 
-def user_of_code(user_id: UUID | None, email: str) -> str:
+def find_voucher_customer(user_id: UUID | None, email: str) -> str:
     """Return who uses a code, as promotions.operations.person_key has it: somebody with an account is one person.
 
     A guest who orders with the proved address of an account uses what that account may use. '' for a guest whose

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from accounts import queries as accounts
 from orders import operations, queries
-from orders.entities import Attempt, Order
+from orders.entities import Order, PaymentAttempt
 from orders.states import CANCELLED, CLOSED, EXPIRED
 from web.personal import NotYet, Person
 
@@ -17,26 +17,26 @@ YEARS = 20
 BANK_DECIDES = timedelta(hours=24)
 
 
-def held(person: Person) -> dict[str, Any]:
+def export_personal_data(person: Person) -> dict[str, Any]:
     """Return a person's orders in full: what was bought, where it went, how it was paid, what happened."""
-    _guest_orders_joined(person)
-    return {"orders": [_told(order) for order in _orders_of(person)]}
+    _claim_guest_orders(person)
+    return {"orders": [_order_data(order) for order in _iterate_orders(person)]}
 
 
-def _guest_orders_joined(person: Person) -> None:
+def _claim_guest_orders(person: Person) -> None:
     # What was ordered without signing in since the last login is as much theirs; the worker has not looked yet.
     member = accounts.user(person.user_id)
     if member and member.verified_at:
-        operations.guest_orders_joined(person.user_id, person.email)
+        operations.claim_guest_orders(person.user_id, person.email)
 
 
-def _told(order: Order) -> dict[str, Any]:
-    lines = queries.items_started(order.order_id)
-    attempts = queries.attempts(order.order_id)
+def _order_data(order: Order) -> dict[str, Any]:
+    lines = queries.prefetch_items(order.order_id)
+    attempts = queries.list_payment_attempts(order.order_id)
     return {
         "number": order.number,
         "placed_at": order.placed_at,
-        "status": order.word,
+        "status": order.customer_label,
         "email": order.email,
         "name": order.name,
         "delivery_address": order.delivery_address.fields(),
@@ -51,7 +51,7 @@ def _told(order: Order) -> dict[str, Any]:
                 "quantity": item.quantity,
                 "total": item.line_total,
             }
-            for item in queries.items_in(order, lines.rows())
+            for item in queries.items_from_rows(order, lines.rows())
         ],
         "parcels": [
             {
@@ -88,7 +88,8 @@ def _told(order: Order) -> dict[str, Any]:
             for each in attempts
         ],
         "history": [
-            {"at": event.at, "what": event.told, "note": event.note} for event in order.history
+            {"at": event.at, "what": event.customer_label, "note": event.note}
+            for event in order.history
         ],
     }
 
@@ -97,51 +98,53 @@ def against(person: Person) -> list[str]:
     """Return a sentence for each order that is still under way."""
     now = datetime.now(UTC)
     return [
-        f"Order {order.number} is still under way ({order.word.lower()}): we need your address for it until it is done."
-        for order in _orders_of(person)
-        if _under_way(order, now)
+        f"Order {order.number} is still under way ({order.customer_label.lower()}): we need your address for it until it is done."
+        for order in _iterate_orders(person)
+        if _is_under_way(order, now)
     ]
 
 
-def _under_way(order: Order, now: datetime) -> bool:
-    if order.owed or order.returning:
+def _is_under_way(order: Order, now: datetime) -> bool:
+    if order.due_refunds or order.has_open_return:
         return True  # money, or goods, of theirs are still to come
     if order.state in (CANCELLED, EXPIRED):
         # Its money is on its way back, or the bank may still say that it was paid.
         return order.payment in ("authorized", "paid", "partially_refunded") or any(
-            _undecided(each, now) for each in queries.attempts(order.order_id)
+            _is_undecided(each, now) for each in queries.list_payment_attempts(order.order_id)
         )
     return order.state != CLOSED and order.fulfilment != "delivered"
 
 
-def _undecided(attempt: Attempt, now: datetime) -> bool:
+def _is_undecided(attempt: PaymentAttempt, now: datetime) -> bool:
     return attempt.state == "started" and now - attempt.started_at < BANK_DECIDES
 
 
-def erased(person: Person, now: datetime) -> None:
+def erase_personal_data(person: Person, now: datetime) -> None:
     """Take the person out of all orders; the lists that lead to them go last. Raises NotYet while one is under way."""
-    _guest_orders_joined(person)
-    found = list(_orders_of(person))
-    if open_ones := [order.number for order in found if _under_way(order, now)]:
+    _claim_guest_orders(person)
+    found = list(_iterate_orders(person))
+    if open_ones := [order.number for order in found if _is_under_way(order, now)]:
         raise NotYet(f"orders under way: {', '.join(open_ones)}")
     for order in found:
-        operations.order_erased(order, now)
-    operations.lists_removed(person.user_id, _years(now))
+        operations.anonymize_order(order, now)
+    operations.delete_order_lists(person.user_id, _years(now))
 
 
-def _orders_of(person: Person) -> Iterator[Order]:
+def _iterate_orders(person: Person) -> Iterator[Order]:
     there: set[UUID] = set()
-    for listed in queries.orders_of(person.user_id, _years(datetime.now(UTC))).values():
+    for listed in queries.list_orders_by_year(person.user_id, _years(datetime.now(UTC))).values():
         there |= {each.order_id for each in listed}
-        reading = [queries.order_started(each.order_id) for each in listed]
-        yield from (order for pending in reading if (order := queries.order_in(pending.rows())))
+        reading = [queries.prefetch_order(each.order_id) for each in listed]
+        yield from (
+            order for pending in reading if (order := queries.order_from_rows(pending.rows()))
+        )
     # Theirs since a moment: the person's own list may not have it yet.
     reading = [
-        queries.order_started(each)
-        for each in queries.order_ids_by_email(person.email)
+        queries.prefetch_order(each)
+        for each in queries.list_order_ids_by_email(person.email)
         if each not in there
     ]
-    found = (queries.order_in(pending.rows()) for pending in reading)
+    found = (queries.order_from_rows(pending.rows()) for pending in reading)
     yield from (order for order in found if order and order.user_id == person.user_id)
 
 

@@ -12,7 +12,7 @@ from accounts.addresses import address
 from cassandra_db import QUORUM, Pending, Row, page_key, page_token, read, scan
 from mail.addresses import email_key
 from orders import states
-from orders.entities import Attempt, Count, Listed, Order, Ticket
+from orders.entities import BoardEntry, CappedCount, Order, OrderSummary, PaymentAttempt
 from orders.events import Event
 from orders.items import Item
 from pricing.money import money
@@ -32,17 +32,17 @@ ORDER = read(
 )
 
 
-def order_started(order_id: UUID) -> Pending:
-    """Start reading an order, for `order_in`."""
+def prefetch_order(order_id: UUID) -> Pending:
+    """Start reading an order, for `order_from_rows`."""
     return ORDER.start(order_id=order_id)
 
 
-def order(order_id: UUID) -> Order | None:
+def get_order(order_id: UUID) -> Order | None:
     """Return the order with its history, or None. Raises CassandraUnavailable."""
-    return order_in(order_started(order_id).rows())
+    return order_from_rows(prefetch_order(order_id).rows())
 
 
-def order_in(rows: Sequence[Row]) -> Order | None:
+def order_from_rows(rows: Sequence[Row]) -> Order | None:
     """Return the rows of Q12 as an order; None for a checkout that is not one (yet)."""
     if not rows or rows[0].number is None:
         return None
@@ -80,7 +80,7 @@ def order_in(rows: Sequence[Row]) -> Order | None:
         first_item_name=head.first_item_name,
         first_item_picture=head.first_item_picture,
         cart_id=head.cart_id,
-        allocated=head.allocations,
+        allocations_json=head.allocations,
         fingerprint=head.fingerprint,
         payment_id=head.payment_id,
         payment_method=head.payment_method or "card",
@@ -112,10 +112,10 @@ def _event(row: Row) -> Event:
 ORDER_ID = read("Q12", "SELECT order_id FROM order_ids_by_number WHERE number = :number")
 
 
-def order_by_number(number: str) -> Order | None:
+def get_order_by_number(number: str) -> Order | None:
     """Return the order with this number, as `orders.numbers.tidied` writes it, or None. Raises CassandraUnavailable."""
     row = ORDER_ID.one(number=number) if number else None  # an empty key is an error to Cassandra
-    return order(row.order_id) if row else None
+    return get_order(row.order_id) if row else None
 
 
 # Q13: an order's items.
@@ -127,17 +127,17 @@ ITEMS = read(
 )
 
 
-def items_started(order_id: UUID) -> Pending:
-    """Start reading an order's items, for `items_in`."""
+def prefetch_items(order_id: UUID) -> Pending:
+    """Start reading an order's items, for `items_from_rows`."""
     return ITEMS.start(order_id=order_id)
 
 
-def items(order: Order) -> tuple[Item, ...]:
+def list_items(order: Order) -> tuple[Item, ...]:
     """Return the order's lines. Raises CassandraUnavailable."""
-    return items_in(order, items_started(order.order_id).rows())
+    return items_from_rows(order, prefetch_items(order.order_id).rows())
 
 
-def items_in(order: Order, rows: Iterable[Row]) -> tuple[Item, ...]:
+def items_from_rows(order: Order, rows: Iterable[Row]) -> tuple[Item, ...]:
     """Return the rows of Q13 as lines of the order."""
     currency = order.total.currency.code
     return tuple(
@@ -162,15 +162,15 @@ PAYMENTS = read(
 )
 
 
-def attempts(order_id: UUID) -> tuple[Attempt, ...]:
+def list_payment_attempts(order_id: UUID) -> tuple[PaymentAttempt, ...]:
     """Return the tries to pay the order, the first one first. Raises CassandraUnavailable."""
-    return attempts_in(PAYMENTS.all(order_id=order_id))
+    return payment_attempts_from_rows(PAYMENTS.all(order_id=order_id))
 
 
-def attempts_in(rows: Iterable[Row]) -> tuple[Attempt, ...]:
+def payment_attempts_from_rows(rows: Iterable[Row]) -> tuple[PaymentAttempt, ...]:
     """Return rows of `payments` as tries, the first one first."""
     found = (
-        Attempt(
+        PaymentAttempt(
             row.payment_id,
             row.gateway,
             row.reference or "",
@@ -186,13 +186,13 @@ def attempts_in(rows: Iterable[Row]) -> tuple[Attempt, ...]:
 _FIRST_ID = UUID(int=0)
 
 
-_LISTED = """SELECT order_id, number, placed_at, word, total, currency, item_count, first_item_name, first_item_picture
+_ORDER_SUMMARY = """SELECT order_id, number, placed_at, word, total, currency, item_count, first_item_name, first_item_picture
                     FROM orders_by_user WHERE user_id = :user_id AND year = :year"""
 # Q11: a person's orders of a year, the newest first; from a place on, and not before a day.
-BY_USER = read("Q11", _LISTED)
+BY_USER = read("Q11", _ORDER_SUMMARY)
 BY_USER_SINCE = read(
     "Q11",
-    f"{_LISTED} AND (placed_at, order_id) >= (:since, :first) AND (placed_at, order_id) < (:before, :order_id) LIMIT :most",
+    f"{_ORDER_SUMMARY} AND (placed_at, order_id) >= (:since, :first) AND (placed_at, order_id) < (:before, :order_id) LIMIT :most",
 )
 # Q11: the years in which a person has ordered.
 YEARS = read("Q11", "SELECT year FROM order_years_by_user WHERE user_id = :user_id")
@@ -200,7 +200,7 @@ YEARS = read("Q11", "SELECT year FROM order_years_by_user WHERE user_id = :user_
 BY_EMAIL = read("Q15", "SELECT order_id FROM orders_by_email WHERE email = :email")
 
 
-def orders_of(user_id: UUID, years: Iterable[int]) -> dict[int, list[Listed]]:
+def list_orders_by_year(user_id: UUID, years: Iterable[int]) -> dict[int, list[OrderSummary]]:
     """Return a person's orders by year, the newest first, read side by side; years without any are left out.
 
     Raises CassandraUnavailable.
@@ -208,30 +208,32 @@ def orders_of(user_id: UUID, years: Iterable[int]) -> dict[int, list[Listed]]:
     reading = {
         year: BY_USER.start(user_id=user_id, year=year) for year in sorted(set(years), reverse=True)
     }
-    found = {year: [_listed(row) for row in pending.rows()] for year, pending in reading.items()}
+    found = {
+        year: [_order_summary(row) for row in pending.rows()] for year, pending in reading.items()
+    }
     return {year: listed for year, listed in found.items() if listed}
 
 
-def years_of(user_id: UUID) -> list[int]:
+def list_order_years(user_id: UUID) -> list[int]:
     """Return the years in which a person has ordered, the last one first. Raises CassandraUnavailable."""
     return [row.year for row in YEARS.all(user_id=user_id)]
 
 
-def orders_between(
+def list_orders_between(
     user_id: UUID,
     years: Iterable[int],
     since: datetime,
     before: datetime,
     after: str = "",
     limit: int = 20,
-) -> tuple[list[Listed], str]:
+) -> tuple[list[OrderSummary], str]:
     """Return a person's orders of these years placed from `since` on and before `before`, the newest first.
 
     With them a token for the next page, or ''. Raises BadPageToken, CassandraUnavailable.
     """
     of = f"Q11:{user_id}:{since.isoformat()}:{before.isoformat()}"
     place, order_id = page_key(after, of) if after else (before, _FIRST_ID)
-    found: list[Listed] = []
+    found: list[OrderSummary] = []
     # The first day's year and the last one's lie within; an order stands in the year of its day in UTC.
     for year in sorted({year for year in years if since.year <= year <= place.year}, reverse=True):
         rows = BY_USER_SINCE.all(
@@ -243,7 +245,7 @@ def orders_between(
             order_id=order_id,
             most=limit + 1 - len(found),
         )
-        found += [_listed(row) for row in rows]
+        found += [_order_summary(row) for row in rows]
         if len(found) > limit:
             break
     more = len(found) > limit
@@ -251,13 +253,13 @@ def orders_between(
     return found, page_token([found[-1].placed_at, found[-1].order_id], of) if more else ""
 
 
-def order_ids_by_email(email: str) -> list[UUID]:
+def list_order_ids_by_email(email: str) -> list[UUID]:
     """Return the orders that were placed with an e-mail address, the newest first. Raises CassandraUnavailable."""
     return [row.order_id for row in BY_EMAIL.all(email=email_key(email))]
 
 
-def _listed(row: Row) -> Listed:
-    return Listed(
+def _order_summary(row: Row) -> OrderSummary:
+    return OrderSummary(
         row.order_id,
         row.number,
         row.placed_at,
@@ -269,7 +271,7 @@ def _listed(row: Row) -> Listed:
     )
 
 
-COUNTED = 500
+MAX_COUNTED = 500
 # How many days are read side by side.
 _AT_ONCE = 16
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
@@ -278,15 +280,15 @@ _NEWEST_FIRST = ("done", "cancelled")
 
 # Q15: the days on which a column has orders.
 DAYS = read("Q15", "SELECT order_date FROM order_days_by_status WHERE status = :status")
-_TICKET = """SELECT order_id, number, placed_at, name, email, country, total, currency, item_count, payment, fulfilment,
+_BOARD_ENTRY = """SELECT order_id, number, placed_at, name, email, country, total, currency, item_count, payment, fulfilment,
                     version FROM orders_by_status WHERE status = :status AND order_date = :day"""
 # Q15: a day's orders in a column, from a place on.
 OLDEST_FIRST = read(
     "Q15",
-    f"{_TICKET} AND (placed_at, order_id) > (:placed_at, :order_id) ORDER BY placed_at ASC, order_id ASC LIMIT :most",
+    f"{_BOARD_ENTRY} AND (placed_at, order_id) > (:placed_at, :order_id) ORDER BY placed_at ASC, order_id ASC LIMIT :most",
 )
 NEWEST_FIRST = read(
-    "Q15", f"{_TICKET} AND (placed_at, order_id) < (:placed_at, :order_id) LIMIT :most"
+    "Q15", f"{_BOARD_ENTRY} AND (placed_at, order_id) < (:placed_at, :order_id) LIMIT :most"
 )
 IDS = read(
     "Q15",
@@ -294,12 +296,14 @@ IDS = read(
 )
 
 
-def days(status: str) -> list[date]:
+def list_board_days(status: str) -> list[date]:
     """Return the days on which a column has, or had until a while ago, orders; the oldest first."""
     return [row.order_date.date() for row in DAYS.all(status=status)]
 
 
-def board(status: str, after: str = "", limit: int = 20) -> tuple[list[Ticket], str]:
+def list_board_entries(
+    status: str, after: str = "", limit: int = 20
+) -> tuple[list[BoardEntry], str]:
     """Return a column's orders over all days, the oldest first, and the token of the next page ('' at the end).
 
     In the columns that only grow (done, cancelled) the newest come first. `after` is such a token.
@@ -308,25 +312,25 @@ def board(status: str, after: str = "", limit: int = 20) -> tuple[list[Ticket], 
     newest = status in _NEWEST_FIRST
     of = f"Q15:{status}"
     place = page_key(after, of) if after else None
-    standing = sorted(days(status), reverse=newest)
+    standing = sorted(list_board_days(status), reverse=newest)
     if place:
         first = place[0].date()
         standing = [day for day in standing if (day <= first if newest else day >= first)]
     found: list[Row] = []
     for start in range(0, len(standing), _AT_ONCE):
         reading = [
-            _day_started(status, day, place, newest, limit + 1)
+            _prefetch_day(status, day, place, newest, limit + 1)
             for day in standing[start : start + _AT_ONCE]
         ]
         found += [row for pending in reading for row in pending.rows()]
         if len(found) > limit:
             break
-    tickets = [_ticket(row, status) for row in found[:limit]]
+    tickets = [_board_entry(row, status) for row in found[:limit]]
     more = len(found) > limit
     return tickets, page_token([tickets[-1].placed_at, tickets[-1].order_id], of) if more else ""
 
 
-def _day_started(
+def _prefetch_day(
     status: str, day: date, place: list[datetime | UUID] | None, newest: bool, most: int
 ) -> Pending:
     last = datetime(9999, 1, 1, tzinfo=UTC), UUID(int=2**128 - 1)
@@ -337,8 +341,8 @@ def _day_started(
     )
 
 
-def _ticket(row: Row, status: str) -> Ticket:
-    return Ticket(
+def _board_entry(row: Row, status: str) -> BoardEntry:
+    return BoardEntry(
         row.order_id,
         row.number,
         row.placed_at,
@@ -354,9 +358,9 @@ def _ticket(row: Row, status: str) -> Ticket:
     )
 
 
-def board_counts() -> dict[str, Count]:
+def count_board_entries() -> dict[str, CappedCount]:
     """Return how many orders stand in each open column, exact up to 500. Raises CassandraUnavailable."""
-    reading = {status: DAYS.start(status=status) for status in states.OPEN_COLUMNS}
+    reading = {status: DAYS.start(status=status) for status in states.OPEN_BOARD_COLUMNS}
     standing = {
         status: [row.order_date.date() for row in pending.rows()]
         for status, pending in reading.items()
@@ -364,14 +368,15 @@ def board_counts() -> dict[str, Count]:
     numbers = dict.fromkeys(standing, 0)
     for wave in _waves(standing):
         asked = [
-            (status, IDS.start(status=status, day=day, most=COUNTED + 1))
+            (status, IDS.start(status=status, day=day, most=MAX_COUNTED + 1))
             for status, day in wave
-            if numbers[status] <= COUNTED
+            if numbers[status] <= MAX_COUNTED
         ]
         for status, pending in asked:
             numbers[status] += len(pending.rows())
     return {
-        status: Count(min(number, COUNTED), number > COUNTED) for status, number in numbers.items()
+        status: CappedCount(min(number, MAX_COUNTED), number > MAX_COUNTED)
+        for status, number in numbers.items()
     }
 
 
@@ -385,12 +390,12 @@ def _waves(standing: dict[str, list[date]]) -> Iterator[list[tuple[str, date]]]:
 
 
 # What the worker has to look after.
-TO_SETTLE = read("Q12", "SELECT order_id FROM orders_to_settle WHERE minute = :minute")
+PENDING_EFFECTS = read("Q12", "SELECT order_id FROM orders_to_settle WHERE minute = :minute")
 
 
-def to_settle(minutes: Sequence[datetime]) -> dict[datetime, list[UUID]]:
+def list_pending_effects(minutes: Sequence[datetime]) -> dict[datetime, list[UUID]]:
     """Return the orders that may owe something, by minute. Raises CassandraUnavailable."""
-    reading = {minute: TO_SETTLE.start(minute=minute) for minute in minutes}
+    reading = {minute: PENDING_EFFECTS.start(minute=minute) for minute in minutes}
     return {
         minute: [row.order_id for row in rows]
         for minute, pending in reading.items()

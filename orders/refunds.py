@@ -21,7 +21,7 @@ class Refund:
     reason: str
 
 
-def folded(events: Sequence[Event], currency: str) -> tuple[Refund, ...]:
+def fold_refunds(events: Sequence[Event], currency: str) -> tuple[Refund, ...]:
     """Return what these events (the newest first) decided to go back, the oldest first, whether it has gone or not."""
     return tuple(
         Refund(
@@ -35,6 +35,6 @@ def folded(events: Sequence[Event], currency: str) -> tuple[Refund, ...]:
     )
 
 
-def gone(events: Sequence[Event]) -> frozenset[str]:
+def sent_refund_ids(events: Sequence[Event]) -> frozenset[str]:
     """Return the ids of what has gone back."""
     return frozenset(str(event.details["refund"]) for event in events if event.kind == "refunded")

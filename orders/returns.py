@@ -1,7 +1,7 @@
 """What comes back of an order, folded from its events: requested > approved | rejected; approved > received > refunded.
 
-Details of the events: return_requested {return, lines: {line: units}, reason}; return_approved {return};
-return_rejected {return}, its note says why; return_received {return, restock: {line: units}}. It is refunded once the
+Details of the events: request_return {return, lines: {line: units}, reason}; approve_return {return};
+reject_return {return}, its note says why; receive_return {return, restock: {line: units}}. It is refunded once the
 money of a `refund_owed` that names it ({return}) has gone back.
 """
 
@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
-from orders.events import Event, units
-from orders.parcels import Parcel, by_line, came
+from orders.events import Event, parse_line_units
+from orders.parcels import Parcel, delivered_units, units_by_line
 
 REQUESTED, APPROVED, REJECTED, RECEIVED, REFUNDED = (
     "requested",
@@ -46,7 +46,7 @@ class Return:
     changed_at: datetime | None = None
 
     @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         """Whether something is still to be done about it."""
         return self.state in (REQUESTED, APPROVED, RECEIVED)
 
@@ -55,7 +55,7 @@ class Return:
         return sum(self.lines.values())
 
 
-def folded(events: Sequence[Event]) -> tuple[Return, ...]:
+def fold_returns(events: Sequence[Event]) -> tuple[Return, ...]:
     """Return the returns that these events (the newest first) tell of, the oldest first."""
     found: dict[str, Return] = {}
     refunds: dict[str, str] = {}
@@ -63,10 +63,13 @@ def folded(events: Sequence[Event]) -> tuple[Return, ...]:
         about = str(event.details.get("return", ""))
         if event.kind == "return_requested":
             found[about] = Return(
-                about, units(event.details["lines"]), event.details.get("reason") or "", event.at
+                about,
+                parse_line_units(event.details["lines"]),
+                event.details.get("reason") or "",
+                event.at,
             )
         elif event.kind in STEPS and about in found:
-            found[about] = _stepped(found[about], event)
+            found[about] = _advanced_return(found[about], event)
         elif event.kind == "refund_owed" and about in found:
             refunds[str(event.details["refund"])] = about
         elif event.kind == "refunded" and (
@@ -76,19 +79,19 @@ def folded(events: Sequence[Event]) -> tuple[Return, ...]:
     return tuple(found.values())
 
 
-def _stepped(was: Return, event: Event) -> Return:
+def _advanced_return(was: Return, event: Event) -> Return:
     return replace(
         was,
         state=STEPS[event.kind][1],
         changed_at=event.at,
         answer=event.note if event.kind == "return_rejected" else was.answer,
-        restock=units(event.details.get("restock"))
+        restock=parse_line_units(event.details.get("restock"))
         if event.kind == "return_received"
         else was.restock,
     )
 
 
-def returnable(
+def returnable_units(
     parcels: Iterable[Parcel], returns: Iterable[Return], now: datetime | None = None
 ) -> dict[int, int]:
     """Return the units that may be sent back, by line: what has arrived, and by `now` not too long ago.
@@ -96,8 +99,8 @@ def returnable(
     What somebody sends back already is not among them. Without `now` it does not matter how long ago it was.
     """
     within = timedelta(days=settings.RETURN_DAYS)
-    found = by_line(
-        came(
+    found = units_by_line(
+        delivered_units(
             each
             for each in parcels
             if each.delivered_at and (now is None or now - each.delivered_at <= within)
@@ -110,47 +113,47 @@ def returnable(
     return {line: count for line, count in found.items() if count > 0}
 
 
-def problem(event: Event, parcels: Sequence[Parcel], returns: Sequence[Return]) -> str:
+def return_problem(event: Event, parcels: Sequence[Parcel], returns: Sequence[Return]) -> str:
     """Return in words why this cannot happen to these returns, or ''."""
     about = str(event.details.get("return", ""))
     found = next((each for each in returns if each.return_id == about), None)
     if event.kind == "return_requested":
-        wanted = units(event.details.get("lines"))
+        wanted = parse_line_units(event.details.get("lines"))
         if not wanted:
             return "nothing was chosen to send back"
         return (
             ""
-            if not found and all_there(wanted, returnable(parcels, returns))
+            if not found and has_all_units(wanted, returnable_units(parcels, returns))
             else "so much cannot be sent back"
         )
     if found is None:
         return f"it has no return {about}"
     if found.state != STEPS[event.kind][0]:
         return f"return {about} is {found.state}"
-    if event.kind == "return_received" and not all_there(
-        units(event.details.get("restock")), found.lines
+    if event.kind == "return_received" and not has_all_units(
+        parse_line_units(event.details.get("restock")), found.lines
     ):
         return "so much did not come back"
     return ""
 
 
-def all_there(wanted: Mapping[int, int], there: Mapping[int, int]) -> bool:
+def has_all_units(wanted: Mapping[int, int], there: Mapping[int, int]) -> bool:
     """Tell whether all that is wanted is there, line by line."""
     return all(0 <= count <= there.get(line, 0) for line, count in wanted.items())
 
 
-def restocked(
+def restocked_units(
     parcels: Iterable[Parcel], returns: Iterable[Return]
 ) -> dict[str, dict[str, dict[int, int]]]:
     """Return what goes back to the shelf by each return, warehouse and line: whence it was sent, the first one first."""
-    there = came(parcels)
+    there = delivered_units(parcels)
     found: dict[str, dict[str, dict[int, int]]] = {}
     for back in returns:
         for line, count in (back.restock or {}).items():
-            for house, lines in there.items():
+            for warehouse, lines in there.items():
                 part = min(count, lines.get(line, 0))
                 if part:
                     lines[line] -= part
                     count -= part
-                    found.setdefault(back.return_id, {}).setdefault(house, {})[line] = part
+                    found.setdefault(back.return_id, {}).setdefault(warehouse, {})[line] = part
     return found

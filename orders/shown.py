@@ -16,21 +16,21 @@ from orders.carriers import tracking_url
 from orders.entities import Order
 from orders.events import Event
 from orders.items import Item
-from orders.parcels import Content, Parcel
+from orders.parcels import ItemUnits, Parcel
 from orders.returns import Return
-from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, MOVES, ON_HOLD, PENDING
+from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD, PENDING, TRANSITION_RULES
 from payments.gateways import AT_THE_DOOR, CARD, METHODS, TRANSFER
 from pricing.money import money
 from pricing.templatetags.money import format_money
 
 # The word for a parcel and the badge that it stands on.
-_PARCEL_WORDS = {
+_PARCEL_LABELS = {
     parcels.PACKED: ("Packed", "calm"),
     parcels.SHIPPED: ("On its way", "good"),
     parcels.DELIVERED: ("Delivered", "good"),
     parcels.LOST: ("Lost by the carrier", "bad"),
 }
-_RETURN_WORDS = {
+_RETURN_LABELS = {
     returns.REQUESTED: ("We look at it", "warn", "Please send nothing before we have answered."),
     returns.APPROVED: ("Please send it", "warn", ""),
     returns.REJECTED: ("Not possible", "bad", ""),
@@ -40,141 +40,145 @@ _RETURN_WORDS = {
 
 
 @dataclass(frozen=True)
-class ShownParcel:
+class ParcelSummary:
     """A parcel as its buyer sees it; `track` is the carrier's page, or ''."""
 
     parcel: Parcel
-    place: int
-    word: str
+    number: int
+    customer_label: str
     tone: str
-    track: str
+    tracking_url: str
 
 
 @dataclass(frozen=True)
-class ShownReturn:
+class ReturnSummary:
     """A return as its buyer sees it. `said` is what comes next, or why not."""
 
-    back: Return
-    contents: tuple[Content, ...]
-    word: str
+    customer_return: Return
+    contents: tuple[ItemUnits, ...]
+    customer_label: str
     tone: str
-    said: str
+    explanation: str
 
 
 @dataclass(frozen=True)
-class ShownRefund:
+class RefundSummary:
     """Money that goes back; `gone` when it was sent."""
 
     amount: Money
     reason: str
-    gone: bool
+    is_sent: bool
 
 
 @dataclass(frozen=True)
-class Happened:
+class HistoryEntry:
     """A line of the history."""
 
     event: Event
-    told: str
-    more: str
+    customer_label: str
+    detail: str
 
 
-def shown_parcels(order: Order, items: Sequence[Item]) -> list[ShownParcel]:
+def summarize_parcels(order: Order, items: Sequence[Item]) -> list[ParcelSummary]:
     """Return an order's parcels but those that were taken apart again."""
     there = [each for each in order.parcels(items) if each.state != parcels.CANCELLED]
     return [
-        ShownParcel(
-            each, place, *_PARCEL_WORDS[each.state], tracking_url(each.carrier, each.tracking)
+        ParcelSummary(
+            each, place, *_PARCEL_LABELS[each.state], tracking_url(each.carrier, each.tracking)
         )
         for place, each in enumerate(there, 1)
     ]
 
 
-def to_come(order: Order, items: Sequence[Item]) -> tuple[Content, ...]:
+def items_to_pack(order: Order, items: Sequence[Item]) -> tuple[ItemUnits, ...]:
     """Return what is still to be packed, as goods."""
     if order.state in (CANCELLED, EXPIRED, PENDING):
         return ()
-    packed = parcels.by_line(parcels.boxed(order.parcels()))
+    packed = parcels.units_by_line(parcels.packed_units(order.parcels()))
     left = {line: units - packed.get(line, 0) for line, units in order.quantities.items()}
-    return contents(items, left)
+    return item_units(items, left)
 
 
-def waits_for_goods(order: Order) -> bool:
+def has_backordered_units(order: Order) -> bool:
     """Tell whether something of it has still to arrive with us."""
-    return any(order.kept.get(AHEAD, {}).values())
+    return any(order.reserved_units.get(AHEAD, {}).values())
 
 
-def contents(items: Sequence[Item], lines: Mapping[int, int]) -> tuple[Content, ...]:
+def item_units(items: Sequence[Item], lines: Mapping[int, int]) -> tuple[ItemUnits, ...]:
     """Return units by line number as goods."""
     return tuple(
-        Content(item, units) for item in items if (units := lines.get(item.line_number, 0)) > 0
+        ItemUnits(item, units) for item in items if (units := lines.get(item.line_number, 0)) > 0
     )
 
 
-def shown_returns(order: Order, items: Sequence[Item]) -> list[ShownReturn]:
+def summarize_returns(order: Order, items: Sequence[Item]) -> list[ReturnSummary]:
     """Return what was, or is being, sent back, the newest first."""
     found = []
     for back in reversed(order.returns):
-        word, tone, said = _RETURN_WORDS[back.state]
+        label, tone, explanation = _RETURN_LABELS[back.state]
         if back.state == returns.APPROVED:
             seller = ", ".join([settings.SELLER["name"], *settings.SELLER["address"]])
-            said = f"Put a slip with {order.number} / {back.return_id} into the parcel and send it to {seller}."
+            explanation = f"Put a slip with {order.number} / {back.return_id} into the parcel and send it to {seller}."
         elif back.state == returns.REJECTED:
-            said = back.answer
-        found.append(ShownReturn(back, contents(items, back.lines), word, tone, said))
+            explanation = back.answer
+        found.append(ReturnSummary(back, item_units(items, back.lines), label, tone, explanation))
     return found
 
 
-def shown_refunds(order: Order) -> list[ShownRefund]:
+def summarize_refunds(order: Order) -> list[RefundSummary]:
     """Return what goes back, the oldest first."""
-    open_ones = {each.refund_id for each in order.owed}
+    open_ones = {each.refund_id for each in order.due_refunds}
     return [
-        ShownRefund(each.amount, each.reason, each.refund_id not in open_ones)
+        RefundSummary(each.amount, each.reason, each.refund_id not in open_ones)
         for each in order.refunds
     ]
 
 
-def way_to_pay(order: Order) -> str:
+def payment_method_name(order: Order) -> str:
     """Return the name of the way to pay."""
     method = METHODS.get(order.payment_method)
     return method.name if method else order.payment_method
 
 
-def to_transfer(order: Order) -> Money | None:
+def transfer_amount(order: Order) -> Money | None:
     """Return what is to be transferred to us, None if nothing is."""
     if order.payment_method != TRANSFER or order.state != PENDING:
         return None
-    return balance.to_capture(order)
+    return balance.amount_to_capture(order)
 
 
-def to_pay_at_the_door(order: Order) -> Money | None:
+def cash_on_delivery_amount(order: Order) -> Money | None:
     """Return what the carrier gets at the door, None if nothing."""
     if order.payment_method != AT_THE_DOOR or order.state not in (CONFIRMED, ON_HOLD, CLOSED):
         return None
-    left = balance.to_capture(order)
+    left = balance.amount_to_capture(order)
     return left if left.amount else None
 
 
-def pays_by_card(order: Order) -> bool:
+def is_paid_by_card(order: Order) -> bool:
     """Tell whether it is paid on a bank's page."""
     return order.payment_method == CARD
 
 
-def may_change(order: Order) -> bool:
+def can_change_lines(order: Order) -> bool:
     """Tell whether its shopper may take something out of it: until all of it is packed."""
-    if order.payment == "authorized" or not MOVES["changed"].allowed(order):
+    if order.payment == "authorized" or not TRANSITION_RULES["changed"].is_allowed(order):
         return False
-    boxed = parcels.by_line(parcels.boxed(order.parcels()))
-    free = sum(max(0, units - boxed.get(line, 0)) for line, units in order.quantities.items())
+    packed_units = parcels.units_by_line(parcels.packed_units(order.parcels()))
+    free = sum(
+        max(0, units - packed_units.get(line, 0)) for line, units in order.quantities.items()
+    )
     return free > 0 and sum(order.quantities.values()) > 1
 
 
-def may_change_address(order: Order) -> bool:
+def can_change_address(order: Order) -> bool:
     """Tell whether its shopper may have it sent elsewhere: until something of it is packed."""
-    return MOVES["changed"].allowed(order) and not parcels.boxed(order.parcels())
+    return TRANSITION_RULES["changed"].is_allowed(order) and not parcels.packed_units(
+        order.parcels()
+    )
 
 
-def return_until(order: Order) -> date | None:
+def return_deadline(order: Order) -> date | None:
     """Return the last day on which something of it may be asked to be sent back, None before anything has arrived."""
     arrived = [
         each.delivered_at
@@ -186,11 +190,11 @@ def return_until(order: Order) -> date | None:
     )
 
 
-def happened(order: Order) -> list[Happened]:
+def list_history(order: Order) -> list[HistoryEntry]:
     """Return the history, the newest first, with what each event was about."""
     several = len(order.parcels()) > 1
     return [
-        Happened(event, event.told or "A word from us", _about(order, event, several))
+        HistoryEntry(event, event.customer_label or "A word from us", _about(order, event, several))
         for event in order.history
     ]
 
@@ -208,11 +212,15 @@ def _about(order: Order, event: Event, several: bool) -> str:
 
 
 # What makes a page about changing an order an old one; and one about sending things back.
-CHANGES = frozenset({"packed", "unpacked", "shipped", "changed", "cancelled", "held", "resumed"})
-RETURNS = frozenset({"return_requested", "return_approved", "return_rejected", "return_received"})
+CHANGE_KINDS = frozenset(
+    {"packed", "unpacked", "shipped", "changed", "cancelled", "held", "resumed"}
+)
+RETURN_KINDS = frozenset(
+    {"return_requested", "return_approved", "return_rejected", "return_received"}
+)
 
 
-def since(order: Order, seen: str, kinds: frozenset[str]) -> list[Event]:
+def events_since(order: Order, seen: str, kinds: frozenset[str]) -> list[Event]:
     """Return what of these kinds has happened to an order since the event that a page had seen last, the newest first.
 
     A page that names no event of this order has seen nothing but its placing.
@@ -226,12 +234,12 @@ def since(order: Order, seen: str, kinds: frozenset[str]) -> list[Event]:
     return news
 
 
-def last_seen(order: Order) -> str:
+def last_event_id(order: Order) -> str:
     """Return what a page remembers of an order, for `since`."""
     return order.events[0].event_id.hex if order.events else ""
 
 
-def arrives_in(order: Order) -> tuple[date, date]:
+def delivery_estimate(order: Order) -> tuple[date, date]:
     """Return the first and the last day on which it can be expected."""
     return order.method.arrives(_confirmed_at(order))
 

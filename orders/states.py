@@ -22,7 +22,7 @@ CANCELLED, EXPIRED = "cancelled", "expired"
 ABANDONED = "abandoned"
 
 # The board's columns, from left to right.
-COLUMNS = {
+BOARD_COLUMNS = {
     "to_pay": "To pay",
     "payment_problem": "Payment problem",
     "to_pack": "To pack",
@@ -37,10 +37,12 @@ COLUMNS = {
 # So long may an order be to pack.
 LATE_AFTER = timedelta(hours=48)
 # Those whose orders are counted: the others only grow.
-OPEN_COLUMNS = tuple(column for column in COLUMNS if column not in ("done", "cancelled"))
+OPEN_BOARD_COLUMNS = tuple(
+    column for column in BOARD_COLUMNS if column not in ("done", "cancelled")
+)
 
 
-class Axes(Protocol):
+class OrderState(Protocol):
     """What the questions below need to know of an order."""
 
     @property
@@ -50,39 +52,39 @@ class Axes(Protocol):
     @property
     def fulfilment(self) -> str: ...
     @property
-    def packed(self) -> bool:
+    def has_packed_parcel(self) -> bool:
         """Whether a parcel stands packed."""
 
     @property
-    def to_pack(self) -> bool:
+    def has_units_to_pack(self) -> bool:
         """Whether something is still to be packed."""
 
     @property
-    def under_way(self) -> bool:
+    def has_parcel_under_way(self) -> bool:
         """Whether a parcel is on its way."""
 
     @property
-    def late(self) -> bool:
+    def is_late(self) -> bool:
         """Whether it has been to pack for too long."""
 
     @property
-    def returning(self) -> bool:
+    def has_open_return(self) -> bool:
         """Whether something of it is being sent back."""
 
     @property
-    def owed_by_hand(self) -> bool:
+    def has_manual_refund_due(self) -> bool:
         """Whether money is to go back that staff have to send themselves."""
 
 
 @dataclass(frozen=True)
-class Move:
+class TransitionRule:
     """One thing that may happen to an order. Empty text: that axis stays as it is."""
 
     kind: str
     label: str  # on the staff's button; empty: it happens by itself
-    told: str  # what the order's history says to the shopper; empty: staff only
-    states: tuple[str, ...]
-    to: str = ""
+    customer_label: str  # what the order's history says to the shopper; empty: staff only
+    from_states: tuple[str, ...]
+    next_state: str = ""
     payment: str = ""
     fulfilment: str = ""
     when_payment: tuple[str, ...] = ()
@@ -91,44 +93,51 @@ class Move:
     when_to_pack: bool | None = None
     when_under_way: bool | None = None
 
-    def allowed(self, order: Axes) -> bool:
+    def is_allowed(self, order: OrderState) -> bool:
         """Tell whether this may happen to the order as it is."""
         return (
-            order.state in self.states
+            order.state in self.from_states
             and (not self.when_payment or order.payment in self.when_payment)
             and (not self.when_fulfilment or order.fulfilment in self.when_fulfilment)
-            and (self.when_packed is None or order.packed == self.when_packed)
-            and (self.when_to_pack is None or order.to_pack == self.when_to_pack)
-            and (self.when_under_way is None or order.under_way == self.when_under_way)
+            and (self.when_packed is None or order.has_packed_parcel == self.when_packed)
+            and (self.when_to_pack is None or order.has_units_to_pack == self.when_to_pack)
+            and (self.when_under_way is None or order.has_parcel_under_way == self.when_under_way)
         )
 
-    def after(self, order: Axes) -> After:
+    def next_status(self, order: OrderState) -> NextStatus:
         """Return what the order is after this has happened to all of it (what happens to a parcel: orders.following)."""
         payment = self.payment or order.payment
-        if self.to in (CANCELLED, EXPIRED) and payment in ("unpaid", "failed"):
+        if self.next_state in (CANCELLED, EXPIRED) and payment in ("unpaid", "failed"):
             payment = "voided"
-        packed = self.kind == "packed" or (order.packed and not self.fulfilment)
-        return After(self.to or order.state, payment, self.fulfilment or order.fulfilment, packed)
+        has_packed_parcel = self.kind == "packed" or (
+            order.has_packed_parcel and not self.fulfilment
+        )
+        return NextStatus(
+            self.next_state or order.state,
+            payment,
+            self.fulfilment or order.fulfilment,
+            has_packed_parcel,
+        )
 
 
 @dataclass(frozen=True)
-class After:
+class NextStatus:
     """An order's axes."""
 
     state: str
     payment: str
     fulfilment: str
-    packed: bool
-    late: bool = False
-    returning: bool = False
-    owed_by_hand: bool = False
+    has_packed_parcel: bool
+    is_late: bool = False
+    has_open_return: bool = False
+    has_manual_refund_due: bool = False
 
     @property
-    def to_pack(self) -> bool:
-        return self.fulfilment == "unfulfilled" and not self.packed
+    def has_units_to_pack(self) -> bool:
+        return self.fulfilment == "unfulfilled" and not self.has_packed_parcel
 
     @property
-    def under_way(self) -> bool:
+    def has_parcel_under_way(self) -> bool:
         return self.fulfilment == "shipped"
 
 
@@ -136,31 +145,31 @@ _UNSENT = ("unfulfilled",)
 _ENDED = (CONFIRMED, ON_HOLD, CLOSED, CANCELLED, EXPIRED)
 _ANY = (PENDING, *_ENDED)
 _SENDING_BACK = (CONFIRMED, CLOSED)
-MOVES = {
+TRANSITION_RULES = {
     move.kind: move
     for move in (
         # Details: payment_id, amount. The money is set aside for us; `captured` is when we have it.
-        Move(
+        TransitionRule(
             "authorized",
             "",
             "Your payment is confirmed",
             (PENDING,),
-            to=CONFIRMED,
+            next_state=CONFIRMED,
             payment="authorized",
         ),
         # By one who pays at the door, or whose transfer is complete.
-        Move("confirmed", "", "Confirmed", (PENDING,), to=CONFIRMED),
-        Move(
+        TransitionRule("confirmed", "", "Confirmed", (PENDING,), next_state=CONFIRMED),
+        TransitionRule(
             "paid_late",
             "",
             "Your payment is confirmed",
             (EXPIRED,),
-            to=CONFIRMED,
+            next_state=CONFIRMED,
             payment="authorized",
             when_payment=("voided", "paid"),
         ),
         # The goods are sold meanwhile: the money goes back.
-        Move(
+        TransitionRule(
             "paid_too_late",
             "",
             "Your payment came too late",
@@ -169,7 +178,7 @@ MOVES = {
             when_payment=("voided", "paid"),
         ),
         # Details: payment_id, amount, key. An order may be paid in parts: it is paid when all is there.
-        Move(
+        TransitionRule(
             "captured",
             "",
             "We have your payment",
@@ -187,16 +196,16 @@ MOVES = {
             ),
         ),
         # What was set aside can be had no more: staff look at it.
-        Move(
+        TransitionRule(
             "capture_refused",
             "",
             "The payment did not go through",
             (CONFIRMED, ON_HOLD, CLOSED),
-            to=ON_HOLD,
+            next_state=ON_HOLD,
             payment="failed",
             when_payment=("authorized",),
         ),
-        Move(
+        TransitionRule(
             "voided",
             "",
             "Your payment was let go, nothing was charged",
@@ -204,11 +213,13 @@ MOVES = {
             payment="voided",
             when_payment=("authorized",),
         ),
-        Move("payment_failed", "", "The payment did not go through", (PENDING,), payment="failed"),
-        Move("expired", "", "Not paid in time", (PENDING,), to=EXPIRED),
+        TransitionRule(
+            "payment_failed", "", "The payment did not go through", (PENDING,), payment="failed"
+        ),
+        TransitionRule("expired", "", "Not paid in time", (PENDING,), next_state=EXPIRED),
         # Of a parcel each, or of all that is left (orders.parcels).
-        Move("packed", "Pack", "Packed", (CONFIRMED,), when_to_pack=True),
-        Move(
+        TransitionRule("packed", "Pack", "Packed", (CONFIRMED,), when_to_pack=True),
+        TransitionRule(
             "shipped",
             "Ship",
             "On its way",
@@ -216,8 +227,8 @@ MOVES = {
             fulfilment="shipped",
             when_fulfilment=("unfulfilled", "partially_shipped"),
         ),
-        Move("unpacked", "", "", (CONFIRMED, ON_HOLD), when_packed=True),
-        Move(
+        TransitionRule("unpacked", "", "", (CONFIRMED, ON_HOLD), when_packed=True),
+        TransitionRule(
             "delivered",
             "Deliver",
             "Delivered",
@@ -225,34 +236,34 @@ MOVES = {
             fulfilment="delivered",
             when_under_way=True,
         ),
-        Move("lost", "", "A parcel was lost", (CONFIRMED,), when_under_way=True),
+        TransitionRule("lost", "", "A parcel was lost", (CONFIRMED,), when_under_way=True),
         # Goods have come for what was sold ahead of them: other units are kept for it now.
-        Move("allocated", "", "", (CONFIRMED, ON_HOLD)),
+        TransitionRule("allocated", "", "", (CONFIRMED, ON_HOLD)),
         # It has been to pack for too long.
-        Move("late", "", "", (CONFIRMED,), when_fulfilment=_UNSENT),
+        TransitionRule("late", "", "", (CONFIRMED,), when_fulfilment=_UNSENT),
         # Fewer of a line, or another door: for what is not packed yet.
-        Move(
+        TransitionRule(
             "changed",
             "",
             "Changed",
             (CONFIRMED, ON_HOLD),
             when_fulfilment=("unfulfilled", "partially_shipped"),
         ),
-        Move(
+        TransitionRule(
             "held",
             "Put on hold",
             "On hold: we are checking something",
             (CONFIRMED,),
-            to=ON_HOLD,
+            next_state=ON_HOLD,
             when_fulfilment=_UNSENT,
         ),
         # Not what nobody has paid for.
-        Move(
+        TransitionRule(
             "resumed",
             "Resume",
             "Going on",
             (ON_HOLD,),
-            to=CONFIRMED,
+            next_state=CONFIRMED,
             when_payment=(
                 "unpaid",
                 "authorized",
@@ -263,42 +274,42 @@ MOVES = {
             ),
         ),
         # Also what was lost on the way, all of it.
-        Move(
+        TransitionRule(
             "closed",
             "Close",
             "",
             (CONFIRMED,),
-            to=CLOSED,
+            next_state=CLOSED,
             when_fulfilment=("delivered", "shipped"),
             when_under_way=False,
         ),
-        Move(
+        TransitionRule(
             "cancelled",
             "Cancel",
             "Cancelled",
             (PENDING, CONFIRMED, ON_HOLD),
-            to=CANCELLED,
+            next_state=CANCELLED,
             when_fulfilment=_UNSENT,
             when_packed=False,
         ),
         # Of a return each (orders.returns).
-        Move(
+        TransitionRule(
             "return_requested",
             "",
             "You want to send something back",
             _SENDING_BACK,
         ),
-        Move("return_approved", "", "You can send it back", _SENDING_BACK),
-        Move("return_rejected", "", "It cannot be sent back", _SENDING_BACK),
-        Move(
+        TransitionRule("return_approved", "", "You can send it back", _SENDING_BACK),
+        TransitionRule("return_rejected", "", "It cannot be sent back", _SENDING_BACK),
+        TransitionRule(
             "return_received",
             "",
             "What you sent back has arrived",
             _SENDING_BACK,
         ),
         # Details: refund, amount, lines, reason; `refunded` (refund, amount) is when it is done.
-        Move("refund_owed", "", "", _ENDED),
-        Move(
+        TransitionRule("refund_owed", "", "", _ENDED),
+        TransitionRule(
             "refunded",
             "",
             "Your money is on its way back",
@@ -308,31 +319,31 @@ MOVES = {
     )
 }
 # What orders of former days say of themselves.
-FORMER = {"paid": "We have your payment"}
+FORMER_LABELS = {"paid": "We have your payment"}
 # By which of them an order becomes one that is sent.
-CONFIRMING = ("authorized", "confirmed", "paid_late")
-STAFF_MOVES = tuple(move for move in MOVES.values() if move.label)
+CONFIRMING_EVENTS = ("authorized", "confirmed", "paid_late")
+STAFF_TRANSITIONS = tuple(move for move in TRANSITION_RULES.values() if move.label)
 # The event after which an order tells nothing about a person any more. It changes none of the axes.
 ERASED = "erased"
 # What an event's row may say.
-KINDS = ("placed", *MOVES, *FORMER, ERASED, "note")
+EVENT_KINDS = ("placed", *TRANSITION_RULES, *FORMER_LABELS, ERASED, "note")
 
 
-def allowed_moves(order: Axes) -> Sequence[Move]:
+def allowed_transitions(order: OrderState) -> Sequence[TransitionRule]:
     """Return what staff may do with the order now, in the order of their buttons."""
-    return [move for move in STAFF_MOVES if move.allowed(order)]
+    return [move for move in STAFF_TRANSITIONS if move.is_allowed(order)]
 
 
-def told(kind: str) -> str:
+def event_customer_label(kind: str) -> str:
     """Return what an event means, in words for the shopper; '' for what is none of theirs."""
-    if kind in MOVES:
-        return MOVES[kind].told
-    return "Ordered" if kind == "placed" else FORMER.get(kind, "")
+    if kind in TRANSITION_RULES:
+        return TRANSITION_RULES[kind].customer_label
+    return "Ordered" if kind == "placed" else FORMER_LABELS.get(kind, "")
 
 
-def board_column(order: Axes) -> str:
+def board_column(order: OrderState) -> str:
     """Return the key of the board's column in which the order stands (see COLUMNS)."""
-    if order.owed_by_hand:
+    if order.has_manual_refund_due:
         return "payment_problem"  # nobody else sends it, however the order stands
     match order.state:
         case "pending_payment":
@@ -347,15 +358,15 @@ def board_column(order: Axes) -> str:
             "partly_shipped"
             if order.fulfilment == "partially_shipped"
             else "late"
-            if order.late
+            if order.is_late
             else "to_pack"
         )
-    if order.returning:
+    if order.has_open_return:
         return "returns_waiting"
     return "shipped" if order.fulfilment == "shipped" and order.state != CLOSED else "done"
 
 
-def word(order: Axes) -> str:
+def order_customer_label(order: OrderState) -> str:
     """Return the order's status in one word or two, for the shopper."""
     match order.state:
         case "pending_payment":
@@ -374,5 +385,5 @@ def word(order: Axes) -> str:
             }.get(order.payment, "Not paid in time")
     sent = {"partially_shipped": "Partly sent", "shipped": "On its way", "delivered": "Delivered"}
     return sent.get(order.fulfilment) or (
-        "Packed" if order.packed and not order.to_pack else "Confirmed"
+        "Packed" if order.has_packed_parcel and not order.has_units_to_pack else "Confirmed"
     )

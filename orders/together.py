@@ -10,7 +10,7 @@ from orders.queries import ORDERED_PRODUCTS
 MOST_PRODUCTS_OF_AN_ORDER = 30
 
 
-def bought_together(most: int = 12) -> dict[UUID, list[UUID]]:
+def list_bought_together(most: int = 12) -> dict[UUID, list[UUID]]:
     """Return for each product that was ordered with others those others, the most often first.
 
     Raises CassandraUnavailable.

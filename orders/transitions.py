@@ -24,12 +24,12 @@ class Transition:
     at: datetime
     note: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
-    also: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    companion_events: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     payment_id: UUID | None = None
-    allocated: str = ""
+    allocations_json: str = ""
     claim: UUID | None = None
 
     @property
     def events(self) -> dict[str, Mapping[str, Any]]:
         """The details of all its events by their kind, in the order in which they happen: its own first."""
-        return {self.kind: self.details, **self.also}
+        return {self.kind: self.details, **self.companion_events}

@@ -10,7 +10,7 @@ from django import forms
 from accounts.addresses import COUNTRIES, Address, address
 from accounts.forms import AddressFields
 from orders.items import Item
-from orders.parcels import Content
+from orders.parcels import ItemUnits
 from web.forms import Form
 
 REASONS = {
@@ -45,7 +45,7 @@ class _LinesForm(Form):
         super().__init__(*args, **kwargs)
         self.rows: list[tuple[Item, forms.BoundField]] = []
 
-    def _asked(self, item: Item, least: int, most: int, label: str) -> None:
+    def _add_units_field(self, item: Item, least: int, most: int, label: str) -> None:
         name = f"line_{item.line_number}"
         self.fields[name] = UnitsChoiceField(least, most, label)
         self.rows.append((item, self[name]))
@@ -65,7 +65,7 @@ class ChangeForm(_LinesForm):
         super().__init__(*args, **kwargs)
         for item in items:
             least = min(packed.get(item.line_number, 0), item.quantity)
-            self._asked(item, least, item.quantity, f"{item.label}: how many stay")
+            self._add_units_field(item, least, item.quantity, f"{item.label}: how many stay")
             self.initial[f"line_{item.line_number}"] = item.quantity
 
     def clean(self) -> dict[str, Any]:
@@ -102,10 +102,12 @@ class SendBackForm(_LinesForm):
         error_messages={"max_length": "Write at most 1,000 letters"},
     )
 
-    def __init__(self, *args: Any, contents: Sequence[Content], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, contents: Sequence[ItemUnits], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for content in contents:
-            self._asked(content.item, 0, content.units, f"{content.item.label}: how many go back")
+            self._add_units_field(
+                content.item, 0, content.units, f"{content.item.label}: how many go back"
+            )
         names = [field.name for _, field in self.rows]
         self.order_fields([*names, "reason", "words"])
 
@@ -124,20 +126,25 @@ class SendBackForm(_LinesForm):
         return cleaned
 
     @property
-    def why(self) -> str:
+    def reason_text(self) -> str:
         """The reason as it is kept."""
         words = self.cleaned_data["words"].strip()
         return ": ".join(filter(None, (REASONS[self.cleaned_data["reason"]], words)))
 
 
-class DoorForm(AddressFields):
+class DeliveryAddressForm(AddressFields):
     """Another door in the same country."""
 
-    def __init__(self, *args: Any, there: Address, **kwargs: Any) -> None:
-        super().__init__(*args, initial=there.fields(), section="shipping", **kwargs)
-        self.there = there
+    def __init__(self, *args: Any, current_address: Address, **kwargs: Any) -> None:
+        super().__init__(*args, initial=current_address.fields(), section="shipping", **kwargs)
+        self.current_address = current_address
         country = self.fields["country"]
-        country.choices = [(there.country, COUNTRIES.get(there.country, there.country))]  # type: ignore[attr-defined]
+        country.choices = [
+            (
+                current_address.country,
+                COUNTRIES.get(current_address.country, current_address.country),
+            )
+        ]  # type: ignore[attr-defined]
         country.widget = forms.HiddenInput()
         country.error_messages["invalid_choice"] = (
             "The country stays: tax and delivery are those of its country"
@@ -146,7 +153,7 @@ class DoorForm(AddressFields):
     def clean(self) -> dict[str, Any]:
         """Return the values. Raises ValidationError for the address that it has already."""
         cleaned = super().clean()
-        if not self.errors and address(cleaned).fields() == self.there.fields():
+        if not self.errors and address(cleaned).fields() == self.current_address.fields():
             raise forms.ValidationError("This is the address that it goes to already.")
         return cleaned
 

@@ -5,13 +5,15 @@ from datetime import datetime, timedelta
 from catalogue import operations, queries
 from catalogue.jobs import of_this_host
 from jobs.registry import Job
-from orders.together import bought_together
+from orders.together import list_bought_together
 from storefront.sitemap import sitemap_written
 
 
 def related_rebuilt(now: datetime) -> str:
     """Choose anew, from all orders, what goes with each product."""
-    return f"{operations.related_rebuilt(queries.scanned_products(), bought_together())} products"
+    return (
+        f"{operations.related_rebuilt(queries.scanned_products(), list_bought_together())} products"
+    )
 
 
 def sitemap_rebuilt(now: datetime) -> str:

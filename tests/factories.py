@@ -27,7 +27,7 @@ from inventory.operations.copying import COPY
 from inventory.operations.receiving import seeded
 from inventory.queries import numbers
 from orders.entities import Order
-from orders.operations import Draft, order_placed, payment_settled, payment_started
+from orders.operations import OrderDraft, place_order, settle_payment, start_payment
 from pricing import delivery
 
 
@@ -196,11 +196,11 @@ def make_draft(
     cart_id: UUID | None = None,
     email: str = "ada@example.com",
     fingerprint: str = "as typed",
-) -> Draft:
+) -> OrderDraft:
     """What a checkout would make an order of: the first variant of each product, so many of it."""
     address = Address("Ada Lovelace", "Torstraße 1", "10115", "Berlin", country)
     quoted = [product.quote(product.variants[0], quantity) for product, quantity in lines]
-    return Draft(
+    return OrderDraft(
         order_id=uuid4(),
         owner_id=owner_id or user_id or uuid4(),
         user_id=user_id,
@@ -228,15 +228,15 @@ def make_order(
     product = make_product(price=price)
     make_stock(stock, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     now = now or datetime.now(UTC)
-    order = order_placed(make_draft((product, quantity), user_id=user_id, email=email), now)
+    order = place_order(make_draft((product, quantity), user_id=user_id, email=email), now)
     return make_payment(order, now=now) if paid else order
 
 
 def make_payment(order: Order, card: str = APPROVED, *, now: datetime | None = None) -> Order:
     """Pay an order at the test bank."""
     now = now or datetime.now(UTC)
-    started = payment_started(order, "http://testserver", now)
+    started = start_payment(order, "http://testserver", now)
     card_given(started.payment_id, card, now)
-    settled = payment_settled(order.order_id, started.payment_id, now)
+    settled = settle_payment(order.order_id, started.payment_id, now)
     assert settled
     return settled

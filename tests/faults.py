@@ -286,8 +286,8 @@ FAULTS = (
     _fault(
         "More is packed than is left",
         "orders/parcels.py",
-        '                count < 0 or count > there.get(line, 0)\n                for line, count in units(each["lines"]).items()\n',
-        '                count < 0 for line, count in units(each["lines"]).items()\n',
+        "                count < 0 or count > there.get(line, 0)\n                for line, count in parse_line_units(each[\"lines\"]).items()\n",
+        "                count < 0 for line, count in parse_line_units(each[\"lines\"]).items()\n",
         "tests/orders/test_parcels.py",
     ),
     _fault(
@@ -315,8 +315,8 @@ FAULTS = (
     _fault(
         "A second payment is noted as returned and kept",
         "orders/operations/paying.py",
-        "                given_back(attempt, verdict)\n                return _return_noted(",
-        "                return _return_noted(",
+        "                reverse_payment(attempt, payment_outcome)\n                return _record_unwanted_payment(",
+        "                return _record_unwanted_payment(",
         "tests/orders/test_paying.py",
     ),
     _fault(
@@ -350,7 +350,7 @@ FAULTS = (
     _fault(
         "A notice is taken for the order that it names, whatever its payment",
         "orders/operations/noticing.py",
-        "    if (attempt.gateway, attempt.reference) != (gateway, notice.reference):",
+        "    if (attempt.gateway, attempt.reference) != (gateway, webhook.reference):",
         "    if attempt.gateway != gateway:",
         "tests/payments/test_stripe.py",
     ),

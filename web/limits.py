@@ -7,7 +7,7 @@ lets too few through, the window slides, hammering writes nothing, and a partiti
 Nobody is locked out by strangers: a browser that has logged in before (accounts.known_devices) comes with a bucket of its own, and
 is counted there alone.
 
-    attempted(request, "lookup", email)        # raises TooManyAttempts, which is answered with 429
+    attempted(request, "lookup", email)        # raises TooManyPaymentAttempts, which is answered with 429
 """
 
 import ipaddress
@@ -94,7 +94,7 @@ def attempted(request: HttpRequest, kind: str, *accounts: str, own: str = "") ->
     """Count a try at something limited, before it is made.
 
     `accounts` is whose door is tried: an e-mail address, an order's number, a member's id. With `own`, the bucket of a
-    device that has logged in there before, only that one counts. Raises TooManyAttempts, CassandraUnavailable.
+    device that has logged in there before, only that one counts. Raises TooManyPaymentAttempts, CassandraUnavailable.
     """
     rule, attempt_id = limit(kind), uuid4()
     whose = (
@@ -135,13 +135,13 @@ class _Bucket:
         self._rows: list[Row] | None = None
 
     def refuse_if_full(self) -> None:
-        """Raise TooManyAttempts if there is no place at first sight: then nothing is written in the other measures, either."""
+        """Raise TooManyPaymentAttempts if there is no place at first sight: then nothing is written in the other measures, either."""
         self._rows = self._reading.rows()
         if self.parts == 1 and not self._free(self.first, self._rows):
             raise TooManyAttempts(_soonest(self._rows, self.window))
 
     def place_for(self, attempt_id: UUID) -> _Place:
-        """Write the try into a free place. Raises TooManyAttempts, CassandraUnavailable."""
+        """Write the try into a free place. Raises TooManyPaymentAttempts, CassandraUnavailable."""
         wait = self.window
         for step in range(self.parts):
             part = (self.first + step) % self.parts
@@ -181,7 +181,7 @@ def _soonest(rows: list[Row], window: int) -> int:
 
 
 def attempted_here(request: HttpRequest, kind: str) -> None:
-    """Count a try by its network address, in this process alone. Raises TooManyAttempts.
+    """Count a try by its network address, in this process alone. Raises TooManyPaymentAttempts.
 
     For what costs less than a write would: a suggestion is one read. With several processes a visitor gets as many times
     the limit, which is generous anyway and keeps nothing secret. The window is fixed and starts for all at once.

@@ -32,9 +32,9 @@ from adminpanel.order_forms import (
 from adminpanel.order_pages import conflict, order_done, order_found, order_page
 from orders import operations
 from orders.entities import Order
-from orders.errors import MoveRefused, NotPayable, StaleOrder
+from orders.errors import NotPayable, StaleOrder, TransitionRefused
 from orders.items import Item
-from orders.queries import items
+from orders.queries import list_items
 from pricing.templatetags.money import format_money as in_words
 from web.methods import post_only
 
@@ -51,10 +51,10 @@ def pack(request: HttpRequest, number: str, house: str) -> HttpResponse:
     """Pack a parcel in a warehouse: all that is left there, or some of it."""
 
     def asked(order: Order, goods: tuple[Item, ...]) -> PackForm | None:
-        return PackForm(order, house, goods, request.POST) if house in order.left_to_pack else None
+        return PackForm(order, house, goods, request.POST) if house in order.units_to_pack else None
 
     def do(order: Order, form: PackForm, actor: str, now: datetime) -> tuple[Order, str]:
-        packed = operations.parcel_packed(order, house, form.units, actor=actor, now=now)
+        packed = operations.pack_parcel(order, house, form.units, actor=actor, now=now)
         return packed, f"parcel {packed.parcels()[-1].parcel_id} is packed"
 
     return _pressed(request, number, asked, do)
@@ -77,14 +77,14 @@ def parcel(request: HttpRequest, number: str, parcel_id: str) -> HttpResponse:
         event = form.cleaned_data["event"]
         if event == "shipped":
             carrier, tracking = form.cleaned_data["carrier"], form.cleaned_data["tracking"]
-            moved = operations.parcel_shipped(
+            moved = operations.ship_parcel(
                 order, parcel_id, carrier, tracking, actor=actor, now=now
             )
         else:
             step = {
-                "unpacked": operations.parcel_unpacked,
-                "delivered": operations.parcel_delivered,
-                "lost": operations.parcel_lost,
+                "unpacked": operations.unpack_parcel,
+                "delivered": operations.mark_parcel_delivered,
+                "lost": operations.mark_parcel_lost,
             }[event]
             moved = step(order, parcel_id, actor=actor, now=now)
         return moved, f"parcel {parcel_id}: {queries.EVENTS[event].lower()}"
@@ -109,13 +109,13 @@ def sent_back(request: HttpRequest, number: str, return_id: str) -> HttpResponse
 
     def do(order: Order, form: OrderForm, actor: str, now: datetime) -> tuple[Order, str]:
         if isinstance(form, ReceiveForm):
-            moved = operations.return_received(order, return_id, form.units, actor=actor, now=now)
+            moved = operations.receive_return(order, return_id, form.units, actor=actor, now=now)
             return moved, f"return {return_id} has arrived"
         note = form.cleaned_data["note"]
         if form.cleaned_data["event"] == "return_approved":
-            moved = operations.return_approved(order, return_id, actor=actor, now=now, note=note)
+            moved = operations.approve_return(order, return_id, actor=actor, now=now, note=note)
             return moved, f"return {return_id} is agreed to"
-        moved = operations.return_rejected(order, return_id, actor=actor, now=now, note=note)
+        moved = operations.reject_return(order, return_id, actor=actor, now=now, note=note)
         return moved, f"return {return_id} is refused"
 
     return _pressed(request, number, asked, do)
@@ -134,7 +134,7 @@ def refund(request: HttpRequest, number: str, return_id: str = "") -> HttpRespon
 
     def do(order: Order, form: RefundForm, actor: str, now: datetime) -> tuple[Order, str]:
         sent = form.cleaned_data
-        moved = operations.refund_decided(
+        moved = operations.decide_refund(
             order,
             sent["amount"],
             form.units,
@@ -155,7 +155,7 @@ def lines(request: HttpRequest, number: str) -> HttpResponse:
     """Take units out of an order that are not packed yet."""
 
     def do(order: Order, form: LinesForm, actor: str, now: datetime) -> tuple[Order, str]:
-        changed = operations.order_changed(order, form.units, actor=actor, now=now)
+        changed = operations.change_order(order, form.units, actor=actor, now=now)
         return changed, f"it comes to {in_words(changed.total)} now"
 
     return _pressed(request, number, lambda order, goods: LinesForm(order, goods, request.POST), do)
@@ -167,7 +167,7 @@ def door(request: HttpRequest, number: str) -> HttpResponse:
     """Send an order to another door in the same country."""
 
     def do(order: Order, form: StaffDoorForm, actor: str, now: datetime) -> tuple[Order, str]:
-        return operations.order_changed(
+        return operations.change_order(
             order, {}, form.address(), actor=actor, now=now
         ), "it goes to another address now"
 
@@ -182,7 +182,7 @@ def received(request: HttpRequest, number: str) -> HttpResponse:
     def do(order: Order, form: ReceivedForm, actor: str, now: datetime) -> tuple[Order, str]:
         amount: Money = form.cleaned_data["amount"]
         press: UUID = form.cleaned_data["press"]
-        paid, too_much = operations.money_received(
+        paid, too_much = operations.record_manual_payment(
             order, amount, key=str(press), actor=actor, now=now
         )
         more = f"; {in_words(too_much)} is too much: send it back" if too_much.amount else ""
@@ -198,10 +198,10 @@ def money_sent(request: HttpRequest, number: str) -> HttpResponse:
     order = order_found(number)
     actor = queries.actor(member(request))
     try:
-        moved = operations.money_sent_back(
+        moved = operations.record_manual_refund(
             order, request.POST.get("refund", ""), actor=actor, now=datetime.now(UTC)
         )
-    except (NotPayable, StaleOrder, MoveRefused) as refused:
+    except (NotPayable, StaleOrder, TransitionRefused) as refused:
         return conflict(request, _stale(refused, order))
     messages.success(request, f"Order {order.number}: the money has gone back.")
     return order_done(request, moved)
@@ -209,7 +209,7 @@ def money_sent(request: HttpRequest, number: str) -> HttpResponse:
 
 def _pressed(request: HttpRequest, number: str, asked: Asked[F], do: Done[F]) -> HttpResponse:
     order = order_found(number)
-    goods = items(order)
+    goods = list_items(order)
     form = asked(order, goods)
     if form is None or request.POST.get("version") != str(order.version):
         return conflict(request, StaleOrder(order), typed=form.typed if form else [])
@@ -217,17 +217,17 @@ def _pressed(request: HttpRequest, number: str, asked: Asked[F], do: Done[F]) ->
         return order_page(request, queries.whole(order), form=form, status=422)
     try:
         moved, said = do(order, form, queries.actor(member(request)), datetime.now(UTC))
-    except (StaleOrder, MoveRefused, NotPayable) as refused:
+    except (StaleOrder, TransitionRefused, NotPayable) as refused:
         return conflict(request, _stale(refused, order), typed=form.typed)
     messages.success(request, f"Order {moved.number}: {said}.")
     return order_done(request, moved)
 
 
 def _stale(
-    refused: StaleOrder | MoveRefused | NotPayable, order: Order
-) -> StaleOrder | MoveRefused:
+    refused: StaleOrder | TransitionRefused | NotPayable, order: Order
+) -> StaleOrder | TransitionRefused:
     return (
-        MoveRefused(order, "paid", "there is nothing to pay")
+        TransitionRefused(order, "paid", "there is nothing to pay")
         if isinstance(refused, NotPayable)
         else refused
     )

@@ -14,8 +14,8 @@ from adminpanel import operations, queries
 from adminpanel.forms import BoardForm, FindForm, MoveForm, NoteForm
 from adminpanel.order_pages import conflict, order_done, order_found, order_page
 from cassandra_db import BadPageToken
-from orders.errors import MoveRefused, StaleOrder
-from orders.queries import order_by_number
+from orders.errors import StaleOrder, TransitionRefused
+from orders.queries import get_order_by_number
 from web.methods import post_only
 from web.rendering import page
 
@@ -42,7 +42,7 @@ def find(request: HttpRequest) -> HttpResponse:
     """Lead to the order with a number, or say on the board that there is none."""
     form = FindForm(request.GET)
     if form.is_valid():
-        if found := order_by_number(form.cleaned_data["number"]):
+        if found := get_order_by_number(form.cleaned_data["number"]):
             return redirect("adminpanel:order", found.number)
         form.add_error("number", "No order has this number. It looks like 7KQF-3M9X.")
     shown = queries.board(BoardForm(request.GET).chosen()[0], "", datetime.now(UTC))
@@ -81,7 +81,7 @@ def move(request: HttpRequest, number: str) -> HttpResponse:
             note=sent["note"],
             now=datetime.now(UTC),
         )
-    except (StaleOrder, MoveRefused) as error:
+    except (StaleOrder, TransitionRefused) as error:
         return conflict(request, error, note=form["note"].value() or "")
     messages.success(request, f"Order {moved.number}: {queries.EVENTS[sent['event']].lower()}.")
     return order_done(request, moved)

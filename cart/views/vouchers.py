@@ -47,7 +47,7 @@ def voucher(request: HttpRequest) -> HttpResponse:
 
 
 def _looked_up(request: HttpRequest, typed: str) -> Voucher | None:
-    """Return what there is to say of a code, whatever is in the cart. Raises TooManyAttempts, CassandraUnavailable."""
+    """Return what there is to say of a code, whatever is in the cart. Raises TooManyPaymentAttempts, CassandraUnavailable."""
     person_id = owner.owner_of(request)
     member = request.user.is_authenticated
     # Who is signed in is counted alone: strangers who guess codes keep nobody else from theirs.

@@ -4,47 +4,47 @@ A crash anywhere leaves a hint behind: `orders_to_settle` for what an event owes
 `holds_by_minute` for units that are kept. The jobs read both and finish the work.
 """
 
-from orders.operations.arriving import goods_allocated
-from orders.operations.changing import order_changed
-from orders.operations.copies import copies_written, empty_days_removed
-from orders.operations.ending import order_expired
-from orders.operations.erasing import lists_removed, order_erased
-from orders.operations.hints import Hint, hint_dropped, hint_written
-from orders.operations.joining import guest_orders_joined
-from orders.operations.keeping import could_be_kept_until, kept_longer
-from orders.operations.leaving import checkout_abandoned, checkout_left
-from orders.operations.moving import note_added
-from orders.operations.noticing import notice_followed
+from orders.operations.arriving import allocate_backorders
+from orders.operations.changing import change_order
+from orders.operations.copies import delete_empty_days, write_copies
+from orders.operations.ending import expire_order
+from orders.operations.erasing import anonymize_order, delete_order_lists
+from orders.operations.hints import PendingEffect, clear_pending_effects, record_pending_effects
+from orders.operations.joining import claim_guest_orders
+from orders.operations.keeping import extend_payment_deadline, next_payment_deadline
+from orders.operations.leaving import abandon_checkout, mark_checkout_abandoned
+from orders.operations.moving import add_note
+from orders.operations.noticing import process_webhook
 from orders.operations.parcels import (
-    parcel_delivered,
-    parcel_lost,
-    parcel_packed,
-    parcel_shipped,
-    parcel_unpacked,
+    mark_parcel_delivered,
+    mark_parcel_lost,
+    pack_parcel,
+    ship_parcel,
+    unpack_parcel,
 )
 from orders.operations.paying import (
     ASK_AFTER,
     MAX_ATTEMPTS,
-    Started,
-    failure_noted,
-    money_received,
-    money_sent_back,
-    payment_settled,
-    payment_started,
+    PaymentRedirect,
+    record_manual_payment,
+    record_manual_refund,
+    record_payment_failure,
+    settle_payment,
+    start_payment,
 )
 from orders.operations.placing import (
-    Draft,
-    holding_claimed,
-    holding_unclaimed,
-    number_claimed,
-    order_placed,
+    OrderDraft,
+    claim_expired_order,
+    claim_order_number,
+    place_order,
+    unclaim_expired_order,
 )
-from orders.operations.refunding import money_settled
+from orders.operations.refunding import settle_money
 from orders.operations.returning import (
-    refund_decided,
-    return_approved,
-    return_received,
-    return_rejected,
-    return_requested,
+    approve_return,
+    decide_refund,
+    receive_return,
+    reject_return,
+    request_return,
 )
-from orders.operations.settling import order_moved, settled
+from orders.operations.settling import apply_effects, transition_order

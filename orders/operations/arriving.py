@@ -17,15 +17,15 @@ from inventory.entities import AHEAD, Allocation, Want
 from inventory.errors import OutOfStock
 from orders import queries
 from orders.entities import Order
-from orders.errors import MoveRefused, StaleOrder
-from orders.operations.settling import order_moved
+from orders.errors import StaleOrder, TransitionRefused
+from orders.operations.settling import transition_order
 from orders.states import CONFIRMED, ON_HOLD
 from orders.transitions import Transition
 
 log = logging.getLogger(__name__)
 
 
-def goods_allocated(now: datetime) -> int:
+def allocate_backorders(now: datetime) -> int:
     """Keep what has arrived for the orders that wait for it; return how many got something. Raises CassandraUnavailable.
 
     One worker at a time does it. An order that needs more than has arrived keeps its turn: younger ones do not overtake
@@ -35,7 +35,7 @@ def goods_allocated(now: datetime) -> int:
     for variant_id, product_id in stock.variants_sold_ahead():
         waiting = stock.waiting_for(variant_id)
         for order_id in waiting:
-            got = _served(order_id, variant_id, now)
+            got = _allocate_order(order_id, variant_id, now)
             served += bool(got)
             if got is False:
                 break
@@ -44,15 +44,15 @@ def goods_allocated(now: datetime) -> int:
     return served
 
 
-def _served(order_id: UUID, variant_id: UUID, now: datetime) -> bool | None:
+def _allocate_order(order_id: UUID, variant_id: UUID, now: datetime) -> bool | None:
     """Tell whether an order got its units of a variant; None when it cannot take any now."""
-    order = queries.order(order_id)
+    order = queries.get_order(order_id)
     if order is None or order.state not in (CONFIRMED, ON_HOLD):
         return None
-    take = json.loads(order.allocated)["take"]
-    waiting = order.kept.get(AHEAD, {})
+    take = json.loads(order.allocations_json)["take"]
+    waiting = order.reserved_units.get(AHEAD, {})
     arrived: list[Allocation] = []
-    for item in queries.items(order):
+    for item in queries.list_items(order):
         units = waiting.get(item.line_number, 0)
         if item.variant_id == variant_id and units:
             want = Want(item.line_number, item.product_id, variant_id, units)
@@ -63,13 +63,16 @@ def _served(order_id: UUID, variant_id: UUID, now: datetime) -> bool | None:
     if not arrived:
         return False
     try:
-        order_moved(
+        transition_order(
             order,
             Transition(
-                "allocated", actor="system", at=now, allocated=_allocated(order, take, arrived)
+                "allocated",
+                actor="system",
+                at=now,
+                allocations_json=_allocations_with_arrivals(order, take, arrived),
             ),
         )
-    except (StaleOrder, MoveRefused) as refused:
+    except (StaleOrder, TransitionRefused) as refused:
         log.warning(
             "order %s: its goods have arrived, it is looked at again: %s", order.number, refused
         )
@@ -77,15 +80,16 @@ def _served(order_id: UUID, variant_id: UUID, now: datetime) -> bool | None:
     return True
 
 
-def _allocated(order: Order, take: int, arrived: list[Allocation]) -> str:
+def _allocations_with_arrivals(order: Order, take: int, arrived: list[Allocation]) -> str:
     """Return what is kept for the order, as its header has it, when these units stand in a house."""
-    kept = {house: dict(lines) for house, lines in order.kept.items()}
+    reserved_units = {warehouse: dict(lines) for warehouse, lines in order.reserved_units.items()}
     for each in arrived:
-        there = kept.setdefault(each.warehouse_id, {})
+        there = reserved_units.setdefault(each.warehouse_id, {})
         there[each.line_number] = there.get(each.line_number, 0) + each.quantity
         # A line of which nothing waits any more stays, with no units: its promise is looked at, and given back.
-        kept[AHEAD][each.line_number] -= each.quantity
-    houses: Mapping[str, object] = {
-        house: [[line, units] for line, units in lines.items()] for house, lines in kept.items()
+        reserved_units[AHEAD][each.line_number] -= each.quantity
+    warehouses: Mapping[str, object] = {
+        warehouse: [[line, units] for line, units in lines.items()]
+        for warehouse, lines in reserved_units.items()
     }
-    return json.dumps({"take": take, **houses})
+    return json.dumps({"take": take, **warehouses})

@@ -18,10 +18,10 @@ from accounts.addresses import Address
 from inventory.entities import AHEAD
 from orders import balance, queries
 from orders.entities import Order
-from orders.errors import MoveRefused
-from orders.items import Item, discounted
-from orders.operations.settling import order_moved
-from orders.parcels import left
+from orders.errors import TransitionRefused
+from orders.items import Item, spread_discount
+from orders.operations.settling import transition_order
+from orders.parcels import units_to_pack
 from orders.transitions import Transition
 from pricing import tax
 from pricing.money import minor, money
@@ -29,7 +29,7 @@ from pricing.quotes import Discount
 from pricing.shares import spread
 
 
-def order_changed(
+def change_order(
     order: Order,
     quantities: Mapping[int, int],
     address: Address | None = None,
@@ -41,69 +41,73 @@ def order_changed(
     """Lower the quantities of lines, by line number, or change the address of an order that is not packed yet; return it.
 
     `quantities` are the new ones; a line that is not named stays. Units that are packed cannot be given back, the others
-    can. `now` is in UTC. Raises MoveRefused when that cannot happen to the order as it was read, or nothing would change;
+    can. `now` is in UTC. Raises TransitionRefused when that cannot happen to the order as it was read, or nothing would change;
     StaleOrder when somebody was faster, CassandraUnavailable.
     """
-    change = change_of(order, queries.items(order), quantities, address)
-    return order_moved(
+    change = plan_change(order, queries.list_items(order), quantities, address)
+    return transition_order(
         order,
         Transition(
             "changed",
             actor=actor,
             at=now,
             note=note,
-            allocated=change.allocated,
+            allocations_json=change.allocations_json,
             details=change.details,
-            also=change.also,
+            companion_events=change.companion_events,
         ),
     )
 
 
 @dataclass(frozen=True)
-class Change:
+class OrderChange:
     """What a change's event says, which units are kept from then on ('' for the same), and what happens with it."""
 
     details: dict[str, Any]
-    allocated: str
-    also: dict[str, dict[str, Any]]
+    allocations_json: str
+    companion_events: dict[str, dict[str, Any]]
 
 
-def change_of(
+def plan_change(
     order: Order, items: Sequence[Item], quantities: Mapping[int, int], address: Address | None
-) -> Change:
-    """Return what a change means for the order with these items. Raises MoveRefused when there is none, or it cannot be."""
+) -> OrderChange:
+    """Return what a change means for the order with these items. Raises TransitionRefused when there is none, or it cannot be."""
     fewer = {
         line: count for line, count in quantities.items() if count != order.quantities.get(line, 0)
     }
     if address is not None and address.fields() == order.delivery_address.fields():
         address = None
     if not fewer and address is None:
-        raise MoveRefused(order, "changed", "nothing is different")
+        raise TransitionRefused(order, "changed", "nothing is different")
     if address is not None and address.country != order.country:
-        raise MoveRefused(order, "changed", "tax and delivery are those of its country")
+        raise TransitionRefused(order, "changed", "tax and delivery are those of its country")
     if any(not 0 <= count <= order.quantities.get(line, 0) for line, count in fewer.items()):
-        raise MoveRefused(order, "changed", "so much was not ordered")
+        raise TransitionRefused(order, "changed", "so much was not ordered")
     if not any((order.quantities | fewer).values()):
-        raise MoveRefused(order, "changed", "nothing would be left of it")
-    sums = summed_up(order, items, order.quantities | fewer)
+        raise TransitionRefused(order, "changed", "nothing would be left of it")
+    sums = recalculate_sums(order, items, order.quantities | fewer)
     details: dict[str, Any] = {"lines": fewer, "sums": sums}
     if address is not None:
         details["address"] = address.fields()
     total = money(sums["total"], order.total.currency.code)
-    owed = _owed(order, items, total, fewer)
-    return Change(
-        details, _given_back(order, fewer) if fewer else "", {"refund_owed": owed} if owed else {}
+    due_refund = _due_refund(order, items, total, fewer)
+    return OrderChange(
+        details,
+        _reduced_allocations(order, fewer) if fewer else "",
+        {"refund_owed": due_refund} if due_refund else {},
     )
 
 
-def summed_up(order: Order, items: Sequence[Item], quantities: Mapping[int, int]) -> dict[str, Any]:
+def recalculate_sums(
+    order: Order, items: Sequence[Item], quantities: Mapping[int, int]
+) -> dict[str, Any]:
     """Return what the order would come to with these quantities, in minor units as the event keeps it."""
     if quantities == order.quantities:
-        lines, discounts = order.lines(items), order.discounts
+        lines, discounts = order.current_lines(items), order.discounts
         subtotal, discount, taxes, total = order.subtotal, order.discount, order.taxes, order.total
     else:
         whole = tuple(
-            item.less(quantities[item.line_number])
+            item.with_quantity(quantities[item.line_number])
             for item in items
             if quantities.get(item.line_number)
         )
@@ -114,7 +118,7 @@ def summed_up(order: Order, items: Sequence[Item], quantities: Mapping[int, int]
         )
         discount = min(most, _share_of_discount(order, subtotal))
         while True:
-            lines = discounted(whole, discount)
+            lines = spread_discount(whole, discount)
             taxes = _taxes(order, lines)
             total = subtotal + order.delivery - discount
             if order.tax_added.amount:
@@ -160,38 +164,44 @@ def _taxes(order: Order, lines: Iterable[Item]) -> tuple[tax.TaxPart, ...]:
     return (tax.on_top if order.tax_added.amount else tax.included)(taxed, order.country)
 
 
-def _given_back(order: Order, fewer: Mapping[int, int]) -> str:
+def _reduced_allocations(order: Order, fewer: Mapping[int, int]) -> str:
     """Return which units are kept from now on: those that wait for goods go first, then those in the smallest part."""
-    kept = {house: dict(lines) for house, lines in order.kept.items()}
-    free = left(kept, order.parcels())
-    if AHEAD in kept:
-        free[AHEAD] = dict(kept[AHEAD])
+    reserved_units = {warehouse: dict(lines) for warehouse, lines in order.reserved_units.items()}
+    free = units_to_pack(reserved_units, order.parcels())
+    if AHEAD in reserved_units:
+        free[AHEAD] = dict(reserved_units[AHEAD])
     for line, count in fewer.items():
         too_many = order.quantities.get(line, 0) - count
-        for house in sorted(free, key=lambda house: (house != AHEAD, free[house].get(line, 0))):
-            units = min(too_many, free[house].get(line, 0))
-            kept[house][line] = kept[house].get(line, 0) - units
+        for warehouse in sorted(free, key=lambda house: (house != AHEAD, free[house].get(line, 0))):
+            units = min(too_many, free[warehouse].get(line, 0))
+            reserved_units[warehouse][line] = reserved_units[warehouse].get(line, 0) - units
             too_many -= units
-    taken: dict[str, object] = {"take": json.loads(order.allocated)["take"]}
+    taken: dict[str, object] = {"take": json.loads(order.allocations_json)["take"]}
     # A line of which nothing is left stays, with no units: its hold is looked at, and given back.
     return json.dumps(
         taken
-        | {house: [[line, units] for line, units in lines.items()] for house, lines in kept.items()}
+        | {
+            warehouse: [[line, units] for line, units in lines.items()]
+            for warehouse, lines in reserved_units.items()
+        }
     )
 
 
-def _owed(
+def _due_refund(
     order: Order, items: Iterable[Item], total: Money, fewer: Mapping[int, int]
 ) -> dict[str, Any]:
     """Return the refund of what was paid for the units that are given back, if they were and are still paid for."""
     items, zero = tuple(items), order.total * 0
     gone = {line: order.quantities[line] - count for line, count in fewer.items()}
-    back, _ = balance.paid_back_by_line(order, {item.line_number: item.quantity for item in items})
+    back, _ = balance.refunded_units_by_line(
+        order, {item.line_number: item.quantity for item in items}
+    )
     back = {line: min(count, back.get(line, 0)) for line, count in gone.items()}
     paid_back = sum(
-        (line.paid_for(back.get(line.line_number, 0)) for line in order.lines(items)), zero
+        (line.units_total(back.get(line.line_number, 0)) for line in order.current_lines(items)),
+        zero,
     )
-    left = balance.refundable(order)
+    left = balance.refundable_amount(order)
     amount = min(left, order.captured - total, order.total - total - paid_back)
     # Never less than what the shop would keep above what the order costs.
     amount = max(amount, left - total)
@@ -201,5 +211,5 @@ def _owed(
         "refund": str(uuid5(order.order_id, f"refund {order.version}")),
         "amount": minor(amount),
         "lines": {line: count - back[line] for line, count in gone.items() if count > back[line]},
-        "reason": balance.CHANGED,
+        "reason": balance.CHANGE_REFUND_REASON,
     }

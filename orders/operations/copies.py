@@ -8,8 +8,8 @@ from cassandra_db import read, write, write_together
 from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
-from orders.operations.hints import microseconds
-from orders.states import COLUMNS
+from orders.operations.hints import microseconds_now
+from orders.states import BOARD_COLUMNS
 from pricing.money import minor
 
 # All of them carry "placed + version" as their time: of two that are applied out of order, the later event's stays.
@@ -46,33 +46,33 @@ BY_EMAIL = write(
 DAY = write("Q15", "INSERT INTO order_days_by_status (status, order_date) VALUES (:status, :day)")
 
 
-def copies_written(order: Order) -> None:
+def write_copies(order: Order) -> None:
     """Write the order's row on the board, in its owner's list and in its e-mail address's; take it from the columns where it stood before.
 
     Where it stood is read from its events. Writing it again changes nothing. Raises CassandraUnavailable; then, and when
     this process dies in between, some may be written: the order's hint (docs/decisions/004) has all of them written again.
     """
-    write_together(copies_of(order))
+    write_together(copy_statements(order))
 
 
-def copied_at(order: Order) -> int:
+def copy_timestamp(order: Order) -> int:
     """Return the time that an order's copies carry, in microseconds since 1970: placed + version."""
     return round(order.placed_at.timestamp() * 1000) * 1000 + order.version
 
 
-def copies_of(order: Order) -> list[BoundStatement]:
-    """Return the writes of `copies_written`."""
+def copy_statements(order: Order) -> list[BoundStatement]:
+    """Return the writes of `write_copies`."""
     day, placed_at = order.placed_at.astimezone(UTC).date(), order.placed_at
-    at = copied_at(order)
+    at = copy_timestamp(order)
     place = {"day": day, "placed_at": placed_at, "order_id": order.order_id, "at": at}
-    shown = {"number": order.number, "item_count": order.item_count, "total": minor(order.total)}
-    shown["currency"] = order.total.currency.code
-    before = {event.board_after for event in order.events} - {order.column, ""}
+    summary = {"number": order.number, "item_count": order.item_count, "total": minor(order.total)}
+    summary["currency"] = order.total.currency.code
+    before = {event.board_after for event in order.events} - {order.board_column, ""}
     batch = [OFF_BOARD.bind(status=status, **place) for status in sorted(before)]
-    batch.append(DAY.bind(status=order.column, day=day))
+    batch.append(DAY.bind(status=order.board_column, day=day))
     batch.append(
         ON_BOARD.bind(
-            status=order.column,
+            status=order.board_column,
             name=order.name,
             email=order.email,
             country=order.country,
@@ -80,7 +80,7 @@ def copies_of(order: Order) -> list[BoundStatement]:
             fulfilment=order.fulfilment,
             version=order.version,
             **place,
-            **shown,
+            **summary,
         )
     )
     if order.email:  # an order whose person was erased has none
@@ -101,11 +101,11 @@ def copies_of(order: Order) -> list[BoundStatement]:
                 year=day.year,
                 placed_at=placed_at,
                 order_id=order.order_id,
-                word=order.word,
+                word=order.customer_label,
                 first_item_name=order.first_item_name,
                 first_item_picture=order.first_item_picture,
                 at=at,
-                **shown,
+                **summary,
             )
         )
     return batch
@@ -115,20 +115,20 @@ ANY = read(
     "Q15",
     "SELECT order_id FROM orders_by_status WHERE status = :status AND order_date = :day LIMIT 1",
 )
-DAY_REMOVED = write(
+DELETE_DAY = write(
     "Q15",
     "DELETE FROM order_days_by_status USING TIMESTAMP :before WHERE status = :status AND order_date = :day",
 )
 
 
-def empty_days_removed(now: datetime) -> int:
+def delete_empty_days(now: datetime) -> int:
     """Forget the days on which a column of the board has no orders any more; return how many.
 
     The deletion is dated an hour back: a day that an order has just been put to stays. Raises CassandraUnavailable.
     """
-    before = microseconds() - timedelta(hours=1) // timedelta(microseconds=1)
+    before = microseconds_now() - timedelta(hours=1) // timedelta(microseconds=1)
     standing: list[tuple[str, date]] = [
-        (status, day) for status in COLUMNS for day in queries.days(status)
+        (status, day) for status in BOARD_COLUMNS for day in queries.list_board_days(status)
     ]
     reading = [
         (status, day, ANY.start(status=status, day=day))
@@ -137,5 +137,5 @@ def empty_days_removed(now: datetime) -> int:
     ]
     empty = [(status, day) for status, day, pending in reading if pending.one() is None]
     for status, day in empty:
-        DAY_REMOVED.run(status=status, day=day, before=before)
+        DELETE_DAY.run(status=status, day=day, before=before)
     return len(empty)

@@ -6,8 +6,8 @@ from datetime import datetime
 from orders import queries
 from orders.entities import Order
 from orders.errors import StaleOrder
-from orders.operations.paying import payment_settled
-from orders.operations.settling import order_moved
+from orders.operations.paying import settle_payment
+from orders.operations.settling import transition_order
 from orders.states import PENDING
 from orders.transitions import Transition
 from payments.errors import NoGateway
@@ -15,16 +15,16 @@ from payments.errors import NoGateway
 log = logging.getLogger(__name__)
 
 
-def order_expired(order: Order, now: datetime) -> Order:
+def expire_order(order: Order, now: datetime) -> Order:
     """End an order that was not paid in time, unless the bank says it was; return what it is then.
 
     A bank that is no longer ours, or knows no such payment, cannot keep its units for ever: what it may tell later is
     a payment that came too late. Raises GatewayAway for one that does not answer, CassandraUnavailable.
     """
-    for attempt in queries.attempts(order.order_id):
+    for attempt in queries.list_payment_attempts(order.order_id):
         if attempt.state == "started":
             try:
-                order = payment_settled(order.order_id, attempt.payment_id, now) or order
+                order = settle_payment(order.order_id, attempt.payment_id, now) or order
             except (LookupError, NoGateway) as gone:
                 log.error(
                     "order %s ends: %s knows nothing of its payment: %s",
@@ -35,6 +35,6 @@ def order_expired(order: Order, now: datetime) -> Order:
     if order.state != PENDING:
         return order
     try:
-        return order_moved(order, Transition("expired", actor="system", at=now))
+        return transition_order(order, Transition("expired", actor="system", at=now))
     except StaleOrder as stale:
         return stale.order

@@ -16,26 +16,26 @@ from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
 from orders.errors import StaleOrder
-from orders.operations.copies import copied_at, copies_written
-from orders.operations.moving import event_id_at, event_row
+from orders.operations.copies import copy_timestamp, write_copies
+from orders.operations.moving import event_statement, new_event_id
 from orders.states import ERASED
 
-BLANKED = conditional(
+BLANK_ORDER = conditional(
     "Q12",
     """UPDATE orders SET email = '', name = '', user_id = :nobody, owner_id = :order_id, delivery_address = :nowhere,
               billing_address = :nowhere, cart_id = :nobody, fingerprint = '', version = :version
        WHERE order_id = :order_id IF version = :seen AND placing = null""",
 )
 # What staff noted may be about the person, and so may what an event is about.
-EVENT_BLANKED = conditional(
+BLANK_EVENT = conditional(
     "Q14",
     """UPDATE orders SET note = :note, details = :details WHERE order_id = :order_id AND event_id = :event_id
        IF kind = :kind""",
 )
 # Where it went, its number at the carrier, and what somebody wrote.
 _PERSONAL = ("address", "tracking", "reason")
-LIST_REMOVED = write("Q11", "DELETE FROM orders_by_user WHERE user_id = :user_id AND year = :year")
-YEARS_REMOVED = write("Q11", "DELETE FROM order_years_by_user WHERE user_id = :user_id")
+DELETE_LIST = write("Q11", "DELETE FROM orders_by_user WHERE user_id = :user_id AND year = :year")
+DELETE_YEARS = write("Q11", "DELETE FROM order_years_by_user WHERE user_id = :user_id")
 # Dated like a copy of the blanked order: one that is written from the order as it was before comes too late.
 OFF_EMAIL = write(
     "Q15",
@@ -44,53 +44,53 @@ OFF_EMAIL = write(
 )
 
 
-def order_erased(order: Order, now: datetime) -> None:
+def anonymize_order(order: Order, now: datetime) -> None:
     """Take the person out of an order and of its copies; a second call does what a first one left.
 
     `now` is in UTC. Raises StaleOrder when something else happened to the order meanwhile, CassandraUnavailable.
     """
-    if not order.erased:
+    if not order.is_erased:
         OFF_EMAIL.run(
             email=email_key(order.email),
             placed_at=order.placed_at,
             order_id=order.order_id,
-            at=copied_at(order) + 1,
+            at=copy_timestamp(order) + 1,
         )
         outcome = conditional_batch(
-            *_blanked(order, event_id := event_id_at(order, now)),
+            *_blanking_statements(order, event_id := new_event_id(order, now)),
             if_lost=applied_if(lambda row: row.event_id == event_id),
         )
-        fresh = queries.order(order.order_id)
+        fresh = queries.get_order(order.order_id)
         if fresh is None:
             raise LookupError(f"order {order.order_id} has vanished")
-        if not outcome and not fresh.erased:
+        if not outcome and not fresh.is_erased:
             raise StaleOrder(fresh)
         order = fresh
-    copies_written(order)
+    write_copies(order)
 
 
-def _blanked(order: Order, event_id: UUID) -> Iterable[BoundStatement]:
-    yield BLANKED.bind(
+def _blanking_statements(order: Order, event_id: UUID) -> Iterable[BoundStatement]:
+    yield BLANK_ORDER.bind(
         order_id=order.order_id,
         nobody=None,
         nowhere=None,
         version=order.version + 1,
         seen=order.version,
     )
-    yield event_row(
+    yield event_statement(
         order.order_id,
         event_id,
         ERASED,
         actor="shopper",
         public=False,
         state=order.state,
-        board=order.column,
+        board=order.board_column,
     )
     for event in order.events:
         note = event.note if event.actor == "system" else ""
         details = {name: value for name, value in event.details.items() if name not in _PERSONAL}
         if (note, details) != (event.note, event.details):
-            yield EVENT_BLANKED.bind(
+            yield BLANK_EVENT.bind(
                 order_id=order.order_id,
                 event_id=event.event_id,
                 note=note,
@@ -99,8 +99,8 @@ def _blanked(order: Order, event_id: UUID) -> Iterable[BoundStatement]:
             )
 
 
-def lists_removed(user_id: UUID, years: Iterable[int]) -> None:
+def delete_order_lists(user_id: UUID, years: Iterable[int]) -> None:
     """Remove a person's list of orders; the orders stay. Raises CassandraUnavailable."""
     for year in years:
-        LIST_REMOVED.run(user_id=user_id, year=year)
-    YEARS_REMOVED.run(user_id=user_id)
+        DELETE_LIST.run(user_id=user_id, year=year)
+    DELETE_YEARS.run(user_id=user_id)

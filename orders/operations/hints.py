@@ -12,47 +12,55 @@ from uuid import UUID
 from cassandra_db import write
 from jobs.minutes import minute_of
 
-HINT = write(
+INSERT_PENDING_EFFECT = write(
     "Q12",
     "INSERT INTO orders_to_settle (minute, order_id) VALUES (:minute, :order_id) USING TIMESTAMP :written",
 )
-DROP = write(
+DELETE_PENDING_EFFECT = write(
     "Q12",
     "DELETE FROM orders_to_settle USING TIMESTAMP :written WHERE minute = :minute AND order_id = :order_id",
 )
 # No event writes a hint of a minute so long after a moment of that minute, and no worker looks at it before.
-LOOKED_AT_AFTER = timedelta(minutes=1)
+SWEPT_AFTER = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
-class Hint:
+class PendingEffect:
     """That an order is to be looked at from a minute on. `written` is in microseconds since 1970."""
 
     minute: datetime
     order_id: UUID
-    written: int
+    write_timestamp: int
 
 
-def hint_written(order_id: UUID, look_at: datetime | None = None) -> Hint:
+def record_pending_effects(order_id: UUID, look_at: datetime | None = None) -> PendingEffect:
     """Note that an order is to be looked at, by default from this minute on. Raises CassandraUnavailable.
 
     Hints live in real time, as the worker does, whatever `now` an importer of old orders passes.
     """
-    written = microseconds()
+    write_timestamp = microseconds_now()
     if look_at:
         # Newer than the hints of events in that minute, which are dropped with them; older than the worker's look at it,
         # two minutes later (orders.jobs).
-        written = max(written, int((look_at + LOOKED_AT_AFTER).timestamp() * 1_000_000))
-    hint = Hint(minute_of(look_at or datetime.now(UTC)), order_id, written)
-    HINT.run(minute=hint.minute, order_id=order_id, written=hint.written)
-    return hint
+        write_timestamp = max(write_timestamp, int((look_at + SWEPT_AFTER).timestamp() * 1_000_000))
+    pending_effect = PendingEffect(
+        minute_of(look_at or datetime.now(UTC)), order_id, write_timestamp
+    )
+    INSERT_PENDING_EFFECT.run(
+        minute=pending_effect.minute, order_id=order_id, written=pending_effect.write_timestamp
+    )
+    return pending_effect
 
 
-def hint_dropped(hint: Hint) -> None:
+def clear_pending_effects(pending_effect: PendingEffect) -> None:
     """Forget a hint whose work is done. Raises CassandraUnavailable."""
-    DROP.run(minute=hint.minute, order_id=hint.order_id, written=hint.written)
+    DELETE_PENDING_EFFECT.run(
+        minute=pending_effect.minute,
+        order_id=pending_effect.order_id,
+        written=pending_effect.write_timestamp,
+    )
 
 
-def microseconds() -> int:
+def microseconds_now() -> int:
     """Return the present moment in microseconds since 1970, which is what Cassandra's timestamps count."""
     return time_ns() // 1000

@@ -5,36 +5,36 @@ from uuid import UUID
 from cassandra_db import applied_if, conditional
 from mail.addresses import email_key
 from orders import queries
-from orders.operations.copies import copies_written
-from orders.operations.hints import hint_dropped, hint_written
+from orders.operations.copies import write_copies
+from orders.operations.hints import clear_pending_effects, record_pending_effects
 
 # Neither the version nor the history change: nothing has happened to the order.
-JOINED = conditional(
+SET_OWNER = conditional(
     "Q12",
     "UPDATE orders SET user_id = :user_id WHERE order_id = :order_id IF user_id = null AND email = :email",
 )
 
 
-def guest_orders_joined(user_id: UUID, email: str) -> int:
+def claim_guest_orders(user_id: UUID, email: str) -> int:
     """Give the orders that were placed with a proved e-mail address as a guest to its member; return how many.
 
     An order that has somebody already stays theirs. A second call finds nothing to do. Raises CassandraUnavailable.
     """
-    joined = 0
-    for order_id in queries.order_ids_by_email(email):
-        order = queries.order(order_id)
+    claimed = 0
+    for order_id in queries.list_order_ids_by_email(email):
+        order = queries.get_order(order_id)
         if order is None or order.user_id is not None or email_key(order.email) != email_key(email):
             continue
-        hint = hint_written(order_id)
-        if JOINED.apply(
+        pending_effect = record_pending_effects(order_id)
+        if SET_OWNER.apply(
             if_lost=applied_if(lambda row: bool(row.user_id == user_id)),
             order_id=order_id,
             user_id=user_id,
             email=order.email,
         ):
-            joined += 1
+            claimed += 1
         # As it is now: an event may have happened meanwhile.
-        if fresh := queries.order(order_id):
-            copies_written(fresh)
-        hint_dropped(hint)
-    return joined
+        if fresh := queries.get_order(order_id):
+            write_copies(fresh)
+        clear_pending_effects(pending_effect)
+    return claimed

@@ -8,23 +8,23 @@ from inventory.operations import HOLD_FOR
 from orders import queries
 from orders.entities import Order
 from orders.errors import NotPayable
-from orders.operations.paying import HOLD_AT_MOST, KEEP
+from orders.operations.paying import EXTEND_DEADLINE, RESERVED_AT_MOST
 from orders.states import PENDING
 from payments import gateways
 
 # Less than this is not worth a press.
-LEAST = timedelta(minutes=1)
+MIN_EXTENSION = timedelta(minutes=1)
 
 
-def could_be_kept_until(order: Order, now: datetime) -> datetime | None:
+def next_payment_deadline(order: Order, now: datetime) -> datetime | None:
     """Return until when a press now would keep the order's units, None if it would not: an hour is the most."""
     if order.state != PENDING or order.payment_method in gateways.BY_HAND or order.pay_until <= now:
         return None
-    until = min(now + HOLD_FOR, order.placed_at + HOLD_AT_MOST)
-    return until if until - order.pay_until >= LEAST else None
+    until = min(now + HOLD_FOR, order.placed_at + RESERVED_AT_MOST)
+    return until if until - order.pay_until >= MIN_EXTENSION else None
 
 
-def kept_longer(order: Order, now: datetime) -> datetime:
+def extend_payment_deadline(order: Order, now: datetime) -> datetime:
     """Keep the units of an order for ten minutes from now, an hour in all; return until when they are kept.
 
     Pressing again at once changes nothing. `now` is in UTC. Raises NotPayable when the order waits for no payment or
@@ -32,13 +32,15 @@ def kept_longer(order: Order, now: datetime) -> datetime:
     """
     if order.state != PENDING or order.pay_until <= now:
         raise NotPayable
-    until = could_be_kept_until(order, now)
+    until = next_payment_deadline(order, now)
     if until is None:
         return order.pay_until
-    inventory.holds_renewed(order.order_id, until, order.allocations(queries.items(order)))
-    kept = KEEP.apply(
+    inventory.holds_renewed(
+        order.order_id, until, order.list_allocations(queries.list_items(order))
+    )
+    extended = EXTEND_DEADLINE.apply(
         if_lost=SEND_AGAIN, order_id=order.order_id, pay_until=until, seen=order.version
     )
-    if not kept:
+    if not extended:
         raise NotPayable
     return until

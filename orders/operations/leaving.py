@@ -17,9 +17,9 @@ from promotions.operations import vouchers_released
 # How long the mark of a checkout that was given up stays: longer than the checkout page's own id is valid.
 ABANDONED_SECONDS = 30 * 24 * 3600
 # The sweeper may be that late.
-LATE = timedelta(minutes=5)
+MAX_SWEEP_DELAY = timedelta(minutes=5)
 
-ITEMS_REMOVED = write("Q13", "DELETE FROM order_items WHERE order_id = :order_id")
+DELETE_ITEMS = write("Q13", "DELETE FROM order_items WHERE order_id = :order_id")
 ABANDON = conditional(
     "Q12",
     """UPDATE orders USING TTL :seconds SET state = 'abandoned' WHERE order_id = :order_id
@@ -27,7 +27,7 @@ ABANDON = conditional(
 )
 
 
-def checkout_abandoned(order_id: UUID) -> bool:
+def mark_checkout_abandoned(order_id: UUID) -> bool:
     """Mark a checkout that nobody places any more as given up, so that it can become no order any more.
 
     Tells whether that holds now; False while somebody places it, or when it has become an order.
@@ -38,47 +38,47 @@ def checkout_abandoned(order_id: UUID) -> bool:
         order_id=order_id,
         seconds=ABANDONED_SECONDS,
     )
-    given_up = outcome.applied or (
+    is_abandoned = outcome.applied or (
         outcome.current is not None and outcome.current.state == ABANDONED
     )
-    if given_up:
-        ITEMS_REMOVED.run(order_id=order_id)
-    return given_up
+    if is_abandoned:
+        DELETE_ITEMS.run(order_id=order_id)
+    return is_abandoned
 
 
-def checkout_left(order_id: UUID) -> bool:
+def abandon_checkout(order_id: UUID) -> bool:
     """Give a checkout up and give back at once what it holds: its shopper is not to be told that it is sold out.
 
     Tells whether it is given up; False while somebody places it, or when it has become an order. What is overlooked
     here is found by the sweeper when its time comes. Raises CassandraUnavailable.
     """
-    if not checkout_abandoned(order_id):
+    if not mark_checkout_abandoned(order_id):
         return False
     vouchers_released(order_id)
     now = datetime.now(UTC)
-    due = stock.holds_due(minutes_between(now - LATE, now + HOLD_FOR + MINUTE))
-    holds = [
+    due = stock.holds_due(minutes_between(now - MAX_SWEEP_DELAY, now + HOLD_FOR + MINUTE))
+    expiries = [
         (minute, hold) for minute, rows in due.items() for hold in rows if hold.order_id == order_id
     ]
-    holds_given_back([hold for _, hold in holds])
-    for minute, hold in holds:
+    release_orphaned_reservations([hold for _, hold in expiries])
+    for minute, hold in expiries:
         inventory.hint_removed(minute, hold.variant_id, hold.warehouse_id, hold.hold_id)
     return True
 
 
-def holds_given_back(holds: Sequence[Row]) -> None:
+def release_orphaned_reservations(expiries: Sequence[Row]) -> None:
     """Release holds that belong to no order, given by their hints, and let the products' pages know. What is paid for stays.
 
     Raises CassandraUnavailable.
     """
     reading = [
         (hold, stock.numbers_started(hold.variant_id, hold.warehouse_id, hold.hold_id))
-        for hold in holds
+        for hold in expiries
     ]
     there = [(hold, row) for hold, pending in reading for row in pending.rows()]
     inventory.released(
         [
-            replace(allocation_of(hold), line_number=row.line_number or 0)
+            replace(allocation_from_expiry(hold), line_number=row.line_number or 0)
             for hold, row in there
             if row.hold_id == hold.hold_id and row.state == "held"
         ],
@@ -88,14 +88,14 @@ def holds_given_back(holds: Sequence[Row]) -> None:
         inventory.stock_copied(product_id)
 
 
-def allocation_of(hold: Row) -> Allocation:
+def allocation_from_expiry(expiry: Row) -> Allocation:
     """Return what a hold's hint says of it. Its line and its product are not known, and do not matter to a hold that ends."""
     return Allocation(
         0,
-        hold.variant_id,
-        hold.variant_id,
-        hold.warehouse_id,
-        hold.quantity,
-        hold.hold_id,
-        hold.order_id,
+        expiry.variant_id,
+        expiry.variant_id,
+        expiry.warehouse_id,
+        expiry.quantity,
+        expiry.hold_id,
+        expiry.order_id,
     )

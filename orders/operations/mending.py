@@ -17,17 +17,27 @@ OFF_USER = write(
 )
 
 
-def off_board(status: str, placed_at: datetime, order_id: UUID, written: int) -> None:
+def delete_from_board(
+    status: str, placed_at: datetime, order_id: UUID, write_timestamp: int
+) -> None:
     """Take an order from a column of the board, as that was written. Raises CassandraUnavailable."""
     day = placed_at.astimezone(UTC).date()
-    OFF_BOARD.run(status=status, day=day, placed_at=placed_at, order_id=order_id, at=written)
+    OFF_BOARD.run(
+        status=status, day=day, placed_at=placed_at, order_id=order_id, at=write_timestamp
+    )
 
 
-def off_user(user_id: UUID, year: int, placed_at: datetime, order_id: UUID, written: int) -> None:
+def delete_from_user_list(
+    user_id: UUID, year: int, placed_at: datetime, order_id: UUID, write_timestamp: int
+) -> None:
     """Take an order from a person's list, as that was written. Raises CassandraUnavailable."""
-    OFF_USER.run(user_id=user_id, year=year, placed_at=placed_at, order_id=order_id, at=written)
+    OFF_USER.run(
+        user_id=user_id, year=year, placed_at=placed_at, order_id=order_id, at=write_timestamp
+    )
 
 
-def off_email(email: str, placed_at: datetime, order_id: UUID, written: int) -> None:
+def delete_from_email_list(
+    email: str, placed_at: datetime, order_id: UUID, write_timestamp: int
+) -> None:
     """Take an order from an e-mail address's list, as that was written. Raises CassandraUnavailable."""
-    OFF_EMAIL.run(email=email, placed_at=placed_at, order_id=order_id, at=written)
+    OFF_EMAIL.run(email=email, placed_at=placed_at, order_id=order_id, at=write_timestamp)

@@ -14,16 +14,16 @@ from orders import following, queries
 from orders.entities import Order
 from orders.errors import StaleOrder
 from orders.events import Event
-from orders.operations.hints import Hint, hint_written
-from orders.parcels import described
-from orders.states import MOVES
+from orders.operations.hints import PendingEffect, record_pending_effects
+from orders.parcels import plan_packing
+from orders.states import TRANSITION_RULES
 from orders.transitions import Transition
 from pricing.money import minor
 from pricing.quotes import Discount
 from pricing.tax import TaxPart
 from web.logs import request_id
 
-MOVE = conditional(
+UPDATE_HEADER = conditional(
     "Q12",
     """UPDATE orders SET state = :state, payment = :payment, fulfilment = :fulfilment, version = :version,
                          payment_id = :payment_id, captured = :captured, refunded = :refunded,
@@ -31,21 +31,21 @@ MOVE = conditional(
        WHERE order_id = :order_id IF state = :was AND version = :seen AND placing = :claim""",
 )
 # In a batch with MOVE, whose condition is for both.
-CHANGE = conditional(
+UPDATE_SUMS = conditional(
     "Q12",
     """UPDATE orders SET subtotal = :subtotal, discount = :discount, total = :total, tax = :tax, taxes = :taxes,
                          discounts = :discounts, item_count = :item_count, name = :name,
                          delivery_address = :delivery_address
        WHERE order_id = :order_id""",
 )
-EVENT = conditional(
+INSERT_EVENT = conditional(
     "Q14",
     """INSERT INTO orders (order_id, event_id, kind, actor, note, public, state_after, board_after, details, request_id)
        VALUES (:order_id, :event_id, :kind, :actor, :note, :public, :state, :board, :details, :request_id) IF NOT EXISTS""",
 )
 
 
-def event_row(
+def event_statement(
     order_id: UUID,
     event_id: UUID,
     kind: str,
@@ -58,7 +58,7 @@ def event_row(
     details: Mapping[str, Any] | None = None,
 ) -> BoundStatement:
     """Return the write of an event's row, with the id of the request that brings it about."""
-    return EVENT.bind(
+    return INSERT_EVENT.bind(
         order_id=order_id,
         event_id=event_id,
         kind=kind,
@@ -72,53 +72,57 @@ def event_row(
     )
 
 
-def event_written(order: Order, transition: Transition) -> tuple[Order, Hint]:
+def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEffect]:
     """Let something happen to the order as it was read; return what it is then, and the hint at what that owes.
 
-    Raises MoveRefused when the order's state does not allow it, StaleOrder when somebody was faster, CassandraUnavailable.
+    Raises TransitionRefused when the order's state does not allow it, StaleOrder when somebody was faster, CassandraUnavailable.
     """
     then, rows = order, []
     for kind, details in transition.events.items():
-        then = following.after(then, _event(then, kind, details, transition), transition.allocated)
-        rows.append(_row(then))
-    hint = hint_written(order.order_id)
-    written = {event.event_id for event in then.events} - {event.event_id for event in order.events}
+        then = following.apply_event(
+            then, _event(then, kind, details, transition), transition.allocations_json
+        )
+        rows.append(_event_statement(then))
+    pending_effect = record_pending_effects(order.order_id)
+    new_event_ids = {event.event_id for event in then.events} - {
+        event.event_id for event in order.events
+    }
     outcome = conditional_batch(
-        _header(order, then, transition),
-        *([_change(then)] if transition.kind == "changed" else []),
+        _header_statement(order, then, transition),
+        *([_sums_statement(then)] if transition.kind == "changed" else []),
         *rows,
-        if_lost=applied_if(lambda row: row.event_id in written),
+        if_lost=applied_if(lambda row: row.event_id in new_event_ids),
     )
-    fresh = queries.order(order.order_id)
+    fresh = queries.get_order(order.order_id)
     if fresh is None:
         raise LookupError(f"order {order.order_id} has vanished")
     if not outcome:
         # The hint stays: in the same minute it is the winner's, too.
         raise StaleOrder(fresh)
-    return fresh, hint
+    return fresh, pending_effect
 
 
 def _event(order: Order, kind: str, details: Mapping[str, Any], of: Transition) -> Event:
     if kind == "packed":
-        made = described(details, order.parcels(), order.kept)
+        made = plan_packing(details, order.parcels(), order.reserved_units)
         details = made[0] if len(made) == 1 else {"parcels": made}
     # As it is read again: JSON knows no numbers as keys.
     kept = json.loads(json.dumps(details))
     return Event(
-        event_id_at(order, of.at),
+        new_event_id(order, of.at),
         kind,
         of.actor,
         of.note,
-        bool(MOVES[kind].told),
+        bool(TRANSITION_RULES[kind].customer_label),
         "",
         kept,
         request_id(),
     )
 
 
-def _row(order: Order) -> BoundStatement:
+def _event_statement(order: Order) -> BoundStatement:
     event = order.events[0]
-    return event_row(
+    return event_statement(
         order.order_id,
         event.event_id,
         event.kind,
@@ -131,8 +135,8 @@ def _row(order: Order) -> BoundStatement:
     )
 
 
-def _header(order: Order, then: Order, transition: Transition) -> BoundStatement:
-    return MOVE.bind(
+def _header_statement(order: Order, then: Order, transition: Transition) -> BoundStatement:
+    return UPDATE_HEADER.bind(
         order_id=order.order_id,
         state=then.state,
         payment=then.payment,
@@ -141,50 +145,48 @@ def _header(order: Order, then: Order, transition: Transition) -> BoundStatement
         payment_id=transition.payment_id or order.payment_id,
         captured=minor(then.captured),
         refunded=minor(then.refunded),
-        allocations=then.allocated,
+        allocations=then.allocations_json,
         was=order.state,
         seen=order.version,
         claim=transition.claim,
     )
 
 
-def _change(then: Order) -> BoundStatement:
-    return CHANGE.bind(
+def _sums_statement(then: Order) -> BoundStatement:
+    return UPDATE_SUMS.bind(
         order_id=then.order_id,
         subtotal=minor(then.subtotal),
         discount=minor(then.discount),
         total=minor(then.total),
         tax=minor(then.tax),
-        taxes=taxes_kept(then.taxes),
-        discounts=discounts_kept(then.discounts),
+        taxes=serialize_taxes(then.taxes),
+        discounts=serialize_discounts(then.discounts),
         item_count=then.item_count,
         name=then.name,
         delivery_address=then.delivery_address.fields(),
     )
 
 
-def taxes_kept(taxes: Iterable[TaxPart]) -> str:
+def serialize_taxes(taxes: Iterable[TaxPart]) -> str:
     """Return the tax by rate as an order's header keeps it."""
     return json.dumps(
         [{"rate": str(part.rate), "net": minor(part.net), "tax": minor(part.tax)} for part in taxes]
     )
 
 
-def discounts_kept(discounts: Iterable[Discount]) -> str:
+def serialize_discounts(discounts: Iterable[Discount]) -> str:
     """Return what was taken off as an order's header keeps it."""
     return json.dumps([{"name": each.name, "amount": minor(each.amount)} for each in discounts])
 
 
-def note_added(
-    order: Order, text: str, *, actor: str, now: datetime, public: bool = False
-) -> Order:
+def add_note(order: Order, text: str, *, actor: str, now: datetime, public: bool = False) -> Order:
     """Write a note into the order's history, for staff unless `public`; return the order with it.
 
     A note changes nothing else, so it makes nobody's page stale. Raises CassandraUnavailable.
     """
-    event_id = event_id_at(order, now)
+    event_id = new_event_id(order, now)
     conditional_batch(
-        event_row(
+        event_statement(
             order.order_id,
             event_id,
             "note",
@@ -196,10 +198,10 @@ def note_added(
         ),
         if_lost=applied_if(lambda row: row.event_id == event_id),
     )
-    return queries.order(order.order_id) or order
+    return queries.get_order(order.order_id) or order
 
 
-def event_id_at(order: Order, now: datetime) -> UUID:
+def new_event_id(order: Order, now: datetime) -> UUID:
     """Return an id for what happens now, later than all that has happened, whatever a host's clock says."""
     last = order.events[0].at if order.events else now
     made: UUID = uuid_from_time(max(now, last + timedelta(milliseconds=1)))

@@ -1,6 +1,6 @@
 """What happens to an order's parcels: one event each, guarded like all that happens to an order.
 
-`order` is the order as it was read. All of them raise MoveRefused when that cannot happen to it, StaleOrder when somebody
+`order` is the order as it was read. All of them raise TransitionRefused when that cannot happen to it, StaleOrder when somebody
 was faster, CassandraUnavailable; times are in UTC.
 """
 
@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from orders.entities import Order
-from orders.operations.settling import order_moved
+from orders.operations.settling import transition_order
 from orders.transitions import Transition
 
 
-def parcel_packed(
+def pack_parcel(
     order: Order,
     warehouse: str,
     lines: Mapping[int, int],
@@ -27,10 +27,12 @@ def parcel_packed(
         "warehouse": warehouse,
         "lines": {line: units for line, units in lines.items() if units},
     }
-    return order_moved(order, Transition("packed", actor=actor, at=now, note=note, details=details))
+    return transition_order(
+        order, Transition("packed", actor=actor, at=now, note=note, details=details)
+    )
 
 
-def parcel_shipped(
+def ship_parcel(
     order: Order,
     parcel_id: str,
     carrier: str = "",
@@ -46,34 +48,34 @@ def parcel_shipped(
         "carrier": carrier or order.method.carrier,
         "tracking": tracking,
     }
-    return order_moved(
+    return transition_order(
         order, Transition("shipped", actor=actor, at=now, note=note, details=details)
     )
 
 
-def parcel_delivered(
+def mark_parcel_delivered(
     order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = ""
 ) -> Order:
     """Note that a parcel has arrived; return the order."""
-    return order_moved(
+    return transition_order(
         order,
         Transition("delivered", actor=actor, at=now, note=note, details={"parcel": parcel_id}),
     )
 
 
-def parcel_lost(
+def mark_parcel_lost(
     order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = ""
 ) -> Order:
     """Note that a parcel was lost on its way; return the order. Its units stay sent; what is owed for them is refunded."""
-    return order_moved(
+    return transition_order(
         order, Transition("lost", actor=actor, at=now, note=note, details={"parcel": parcel_id})
     )
 
 
-def parcel_unpacked(
+def unpack_parcel(
     order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = ""
 ) -> Order:
     """Take a parcel apart that has not left yet; return the order, whose units are to be packed again."""
-    return order_moved(
+    return transition_order(
         order, Transition("unpacked", actor=actor, at=now, note=note, details={"parcel": parcel_id})
     )

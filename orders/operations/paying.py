@@ -17,17 +17,21 @@ from inventory.entities import Want
 from inventory.errors import OutOfStock
 from inventory.operations import HOLD_FOR
 from orders import balance, queries
-from orders.entities import Attempt, Order
-from orders.errors import CheckoutBusy, NotPayable, StaleOrder, TooManyAttempts
+from orders.entities import Order, PaymentAttempt
+from orders.errors import CheckoutBusy, NotPayable, StaleOrder, TooManyPaymentAttempts
 from orders.items import Item
-from orders.operations.hints import hint_written
-from orders.operations.leaving import checkout_left
-from orders.operations.moving import note_added
-from orders.operations.placing import allocated, holding_claimed, holding_unclaimed
-from orders.operations.refunding import attempt_ended, given_back, refund_noted
-from orders.operations.settling import order_moved, settled
-from orders.persons import user_of_code
-from orders.states import CANCELLED, CONFIRMING, EXPIRED, PENDING
+from orders.operations.hints import record_pending_effects
+from orders.operations.leaving import abandon_checkout
+from orders.operations.moving import add_note
+from orders.operations.placing import (
+    claim_expired_order,
+    serialize_allocations,
+    unclaim_expired_order,
+)
+from orders.operations.refunding import record_attempt_state, record_refund, reverse_payment
+from orders.operations.settling import apply_effects, transition_order
+from orders.persons import find_voucher_customer
+from orders.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
 from orders.transitions import Transition
 from payments import gateways
 from payments.gateways import Verdict
@@ -39,82 +43,84 @@ log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 20
 # However often a payment is tried, an order's units are not kept for longer than this.
-HOLD_AT_MOST = timedelta(hours=1)
+RESERVED_AT_MOST = timedelta(hours=1)
 # After how long the worker asks the bank about a try of which it has heard nothing.
 ASK_AFTER = timedelta(minutes=2)
 
-ATTEMPT = conditional(
+INSERT_ATTEMPT = conditional(
     "Q12",
     """INSERT INTO payments (order_id, payment_id, gateway, reference, amount, currency, state, started_at)
        VALUES (:order_id, :payment_id, :gateway, :reference, :amount, :currency, 'started', :now) IF NOT EXISTS""",
 )
-REFERENCE = conditional(
+SET_REFERENCE = conditional(
     "Q12",
     """UPDATE payments SET reference = :reference
        WHERE order_id = :order_id AND payment_id = :payment_id IF state = 'started'""",
 )
-KEEP = conditional(
+EXTEND_DEADLINE = conditional(
     "Q12",
     "UPDATE orders SET pay_until = :pay_until WHERE order_id = :order_id IF state = 'pending_payment' AND version = :seen",
 )
 
 
 @dataclass(frozen=True)
-class Started:
+class PaymentRedirect:
     """A try to pay, and the gateway's page where it goes on."""
 
     payment_id: UUID
     url: str
 
 
-def payment_started(order: Order, origin: str, now: datetime) -> Started:
+def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
     """Open a try to pay the order; one that is open already is gone on with. `origin` is "https://host".
 
     A further try keeps the order's units for another ten minutes. An order to be paid at the door is confirmed by
-    this. Raises NotPayable, TooManyAttempts, NoGateway, GatewayAway, CassandraUnavailable.
+    this. Raises NotPayable, TooManyPaymentAttempts, NoGateway, GatewayAway, CassandraUnavailable.
     """
     if order.state != PENDING:
         raise NotPayable
     own_page = origin + reverse("orders:detail", args=[order.number])
     if not minor(order.total):
         # A voucher has paid it all: there is nothing to ask a bank for.
-        confirmed(order, None, "shopper", now)
-        return Started(uuid5(order.order_id, "payment 0"), own_page)
-    tried = queries.attempts(order.order_id)
+        confirm_order(order, None, "shopper", now)
+        return PaymentRedirect(uuid5(order.order_id, "payment 0"), own_page)
+    tried = queries.list_payment_attempts(order.order_id)
     under_way = next((each for each in tried if each.state == "started"), None)
     if under_way is None and len(tried) >= MAX_ATTEMPTS:
-        raise TooManyAttempts(MAX_ATTEMPTS)
+        raise TooManyPaymentAttempts(MAX_ATTEMPTS)
     # Made of the count: two presses at once open one try.
     payment_id = (
         under_way.payment_id if under_way else uuid5(order.order_id, f"payment {len(tried)}")
     )
-    taker = under_way.gateway if under_way else gateways.taker(order.payment_method)
-    hint_written(order.order_id, max(now, order.placed_at) + ASK_AFTER)
-    _opened(order, payment_id, taker, now)
-    if taker in gateways.BY_HAND:
-        if taker == gateways.AT_THE_DOOR:
-            confirmed(order, payment_id, "shopper", now)
-        return Started(payment_id, own_page)
+    gateway_name = under_way.gateway if under_way else gateways.taker(order.payment_method)
+    record_pending_effects(order.order_id, max(now, order.placed_at) + ASK_AFTER)
+    _record_attempt(order, payment_id, gateway_name, now)
+    if gateway_name in gateways.BY_HAND:
+        if gateway_name == gateways.AT_THE_DOOR:
+            confirm_order(order, payment_id, "shopper", now)
+        return PaymentRedirect(payment_id, own_page)
     if tried:
-        keep_until = min(now + HOLD_FOR, order.placed_at + HOLD_AT_MOST)
-        if keep_until > order.pay_until:
-            KEEP.apply(
+        new_deadline = min(now + HOLD_FOR, order.placed_at + RESERVED_AT_MOST)
+        if new_deadline > order.pay_until:
+            EXTEND_DEADLINE.apply(
                 if_lost=SEND_AGAIN,
                 order_id=order.order_id,
-                pay_until=keep_until,
+                pay_until=new_deadline,
                 seen=order.version,
             )
-    started = gateways.gateway(taker).start(_request(order, payment_id, taker, origin))
-    REFERENCE.apply(
+    started = gateways.gateway(gateway_name).start(
+        _request(order, payment_id, gateway_name, origin)
+    )
+    SET_REFERENCE.apply(
         if_lost=SEND_AGAIN,
         order_id=order.order_id,
         payment_id=payment_id,
         reference=started.reference,
     )
-    return Started(payment_id, started.url)
+    return PaymentRedirect(payment_id, started.url)
 
 
-def _request(order: Order, payment_id: UUID, taker: str, origin: str) -> gateways.Request:
+def _request(order: Order, payment_id: UUID, gateway_name: str, origin: str) -> gateways.Request:
     return gateways.Request(
         payment_id,
         order.order_id,
@@ -123,25 +129,25 @@ def _request(order: Order, payment_id: UUID, taker: str, origin: str) -> gateway
         f"Stoa, order {order.number}",
         return_url=origin + reverse("orders:payment_return", args=[order.number, payment_id]),
         leave_url=origin + reverse("orders:detail", args=[order.number]),
-        notice_url=origin + reverse("orders:payment_notice", args=[taker]),
+        notice_url=origin + reverse("orders:payment_notice", args=[gateway_name]),
     )
 
 
-def _opened(order: Order, payment_id: UUID, taker: str, now: datetime) -> None:
+def _record_attempt(order: Order, payment_id: UUID, gateway_name: str, now: datetime) -> None:
     """Note a try to pay. One that staff note by hand goes by the order's number; a gateway gives it its own name."""
-    ATTEMPT.apply(
+    INSERT_ATTEMPT.apply(
         if_lost=REFUSED_MEANS_DONE,
         order_id=order.order_id,
         payment_id=payment_id,
-        gateway=taker,
-        reference=order.number if taker in gateways.BY_HAND else "",
+        gateway=gateway_name,
+        reference=order.number if gateway_name in gateways.BY_HAND else "",
         amount=minor(order.total),
         currency=order.total.currency.code,
         now=now,
     )
 
 
-def confirmed(order: Order, payment_id: UUID | None, actor: str, now: datetime) -> Order:
+def confirm_order(order: Order, payment_id: UUID | None, actor: str, now: datetime) -> Order:
     """Confirm an order that no bank has to approve; one that is not waiting any more stays as it is.
 
     Raises CassandraUnavailable.
@@ -150,7 +156,7 @@ def confirmed(order: Order, payment_id: UUID | None, actor: str, now: datetime) 
         if order.state != PENDING:
             return order
         try:
-            return order_moved(
+            return transition_order(
                 order, Transition("confirmed", actor=actor, at=now, payment_id=payment_id)
             )
         except StaleOrder as stale:
@@ -158,8 +164,8 @@ def confirmed(order: Order, payment_id: UUID | None, actor: str, now: datetime) 
     return order
 
 
-def payment_settled(
-    order_id: UUID, payment_id: UUID, now: datetime, *, settle: bool = True
+def settle_payment(
+    order_id: UUID, payment_id: UUID, now: datetime, *, with_effects: bool = True
 ) -> Order | None:
     """Ask the gateway how a try has ended, and let the order follow; return the order, or None if there is none.
 
@@ -167,98 +173,118 @@ def payment_settled(
     after the order has expired takes the units again, or is given back if they are gone; a second one is given back.
     `settle=False` leaves stock, money, lists and mail to the worker. Raises GatewayAway, CassandraUnavailable.
     """
-    order = queries.order(order_id)
+    order = queries.get_order(order_id)
     attempt = next(
-        (each for each in queries.attempts(order_id) if each.payment_id == payment_id), None
+        (each for each in queries.list_payment_attempts(order_id) if each.payment_id == payment_id),
+        None,
     )
     if order is None or attempt is None or attempt.state != "started" or not attempt.reference:
         return order
     if attempt.gateway in gateways.BY_HAND:
-        return _settled_by_hand(order, attempt, now)
-    verdict = gateways.gateway(attempt.gateway).outcome(attempt.reference)
-    if verdict.state == "pending":
+        return _settle_manual_payment(order, attempt, now)
+    payment_outcome = gateways.gateway(attempt.gateway).outcome(attempt.reference)
+    if payment_outcome.state == "pending":
         return order
-    if verdict.state == "declined":
-        if attempt_ended(order_id, attempt, "declined", now):
-            return failure_noted(order, now, settle=settle)
-        return queries.order(order_id)
+    if payment_outcome.state == "declined":
+        if record_attempt_state(order_id, attempt, "declined", now):
+            return record_payment_failure(order, now, with_effects=with_effects)
+        return queries.get_order(order_id)
     if order.payment_id == attempt.payment_id:
-        return _followed(order, attempt, now)
-    if (verdict.number, verdict.amount) != (
+        return _sync_attempt(order, attempt, now)
+    if (payment_outcome.number, payment_outcome.amount) != (
         order.number,
         attempt.amount,
     ) or attempt.amount != order.total:
-        return _wrong_payment_returned(order, attempt, verdict, now, settle=settle)
-    if verdict.state in ("voided", "refunded"):
-        return _return_noted(order, attempt, verdict, now)
-    return _paid(order, attempt, verdict, now, settle=settle)
+        return _return_wrong_payment(
+            order, attempt, payment_outcome, now, with_effects=with_effects
+        )
+    if payment_outcome.state in ("voided", "refunded"):
+        return _record_unwanted_payment(order, attempt, payment_outcome, now)
+    return _accept_payment(order, attempt, payment_outcome, now, with_effects=with_effects)
 
 
-def _settled_by_hand(order: Order, attempt: Attempt, now: datetime) -> Order:
+def _settle_manual_payment(order: Order, attempt: PaymentAttempt, now: datetime) -> Order:
     """All of the money may be there, and whoever noted it have died before they could say what follows from it."""
     if order.captured < order.total:
         return order
     if order.state == PENDING:
-        order = confirmed(order, attempt.payment_id, "system", now)
-    elif order.state == EXPIRED and not order.erased and not order.refunds:
+        order = confirm_order(order, attempt.payment_id, "system", now)
+    elif order.state == EXPIRED and not order.is_erased and not order.refunds:
         try:
-            order = _paid_late(order, attempt, now, settle=True)
+            order = _accept_late_payment(order, attempt, now, with_effects=True)
         except StaleOrder as stale:
             order = stale.order
         except CheckoutBusy:
             return order
     if order.state not in (PENDING, EXPIRED):
-        attempt_ended(order.order_id, attempt, "captured", now)
+        record_attempt_state(order.order_id, attempt, "captured", now)
     return order
 
 
-def _wrong_payment_returned(
-    order: Order, attempt: Attempt, verdict: Verdict, now: datetime, *, settle: bool
+def _return_wrong_payment(
+    order: Order,
+    attempt: PaymentAttempt,
+    payment_outcome: Verdict,
+    now: datetime,
+    *,
+    with_effects: bool,
 ) -> Order:
     """The gateway has taken another sum, or another currency, or means another order: that is no payment of ours."""
-    log.error("order %s: the gateway has %s for %s", order.number, verdict.amount, verdict.number)
-    given_back(attempt, verdict)
-    if not attempt_ended(order.order_id, attempt, "failed", now):
-        return queries.order(order.order_id) or order
-    text = f"A payment of {verdict.amount} is not what this order costs. You get it back."
-    order = note_added(order, text, actor="system", now=now, public=True)
-    return failure_noted(order, now, settle=settle)
+    log.error(
+        "order %s: the gateway has %s for %s",
+        order.number,
+        payment_outcome.amount,
+        payment_outcome.number,
+    )
+    reverse_payment(attempt, payment_outcome)
+    if not record_attempt_state(order.order_id, attempt, "failed", now):
+        return queries.get_order(order.order_id) or order
+    text = f"A payment of {payment_outcome.amount} is not what this order costs. You get it back."
+    order = add_note(order, text, actor="system", now=now, public=True)
+    return record_payment_failure(order, now, with_effects=with_effects)
 
 
-def failure_noted(order: Order, now: datetime, *, settle: bool = True) -> Order:
+def record_payment_failure(order: Order, now: datetime, *, with_effects: bool = True) -> Order:
     """Say in the order's history that a payment has failed; the order stays payable. Raises CassandraUnavailable."""
     for _ in attempts(5):
         if order.state != PENDING:
             return order
         try:
-            return order_moved(
-                order, Transition("payment_failed", actor="system", at=now), settle=settle
+            return transition_order(
+                order,
+                Transition("payment_failed", actor="system", at=now),
+                with_effects=with_effects,
             )
         except StaleOrder as stale:
             order = stale.order
     return order
 
 
-def _followed(order: Order, attempt: Attempt, now: datetime) -> Order:
+def _sync_attempt(order: Order, attempt: PaymentAttempt, now: datetime) -> Order:
     """The order knows of this payment already: its row follows."""
     state = {"paid": "captured", "partially_refunded": "captured", "failed": "failed"}.get(
         order.payment, order.payment
     )
     if state in ("authorized", "captured", "voided", "refunded", "failed"):
-        attempt_ended(order.order_id, attempt, state, now)
+        record_attempt_state(order.order_id, attempt, state, now)
     return order
 
 
-def _paid(
-    order: Order, attempt: Attempt, verdict: Verdict, now: datetime, *, settle: bool
+def _accept_payment(
+    order: Order,
+    attempt: PaymentAttempt,
+    payment_outcome: Verdict,
+    now: datetime,
+    *,
+    with_effects: bool,
 ) -> Order:
     details = {"payment_id": str(attempt.payment_id), "amount": minor(attempt.amount)}
     for _ in attempts(5):
         if order.payment_id == attempt.payment_id:
-            return _followed(order, attempt, now)
+            return _sync_attempt(order, attempt, now)
         try:
             if order.state == PENDING:
-                order = order_moved(
+                order = transition_order(
                     order,
                     Transition(
                         "authorized",
@@ -267,13 +293,13 @@ def _paid(
                         payment_id=attempt.payment_id,
                         details=details,
                     ),
-                    settle=settle,
+                    with_effects=with_effects,
                 )
-            elif order.state == EXPIRED and order.payment == "voided" and not order.erased:
-                order = _paid_late(order, attempt, now, settle=settle)
+            elif order.state == EXPIRED and order.payment == "voided" and not order.is_erased:
+                order = _accept_late_payment(order, attempt, now, with_effects=with_effects)
             else:
-                given_back(attempt, verdict)
-                return _return_noted(order, attempt, verdict, now)
+                reverse_payment(attempt, payment_outcome)
+                return _record_unwanted_payment(order, attempt, payment_outcome, now)
         except StaleOrder as stale:
             order = stale.order
         except CheckoutBusy:
@@ -282,42 +308,46 @@ def _paid(
     return order
 
 
-def _paid_late(order: Order, attempt: Attempt, now: datetime, *, settle: bool) -> Order:
+def _accept_late_payment(
+    order: Order, attempt: PaymentAttempt, now: datetime, *, with_effects: bool
+) -> Order:
     """Take an expired order's units again; if they are gone, or nobody wants them now, what is owed is the money."""
-    claim = holding_claimed(order)
+    claim = claim_expired_order(order)
     if claim is None:
         sleep(0.2)  # whoever has it is about to decide
-        return queries.order(order.order_id) or order
-    items = queries.items(order)
+        return queries.get_order(order.order_id) or order
+    items = queries.list_items(order)
     wants = [
         Want(item.line_number, item.product_id, item.variant_id, item.quantity) for item in items
     ]
     take = order.version
-    kept = ""
+    allocations_json = ""
     try:
-        note = _over(order, items)
+        note = _late_payment_obstacle(order, items)
     except CheckoutBusy:
-        holding_unclaimed(order, claim)
+        unclaim_expired_order(order, claim)
         raise
     kind = "paid_too_late" if note else "paid_late"
     try:
         if order.voucher and not note:
             voucher_claimed(
                 order.voucher,
-                user_of_code(order.user_id, order.email),
+                find_voucher_customer(order.user_id, order.email),
                 order.order_id,
                 now,
                 late=True,
             )
         if not note:
-            kept = allocated(inventory.held(order.order_id, wants, now, take, claim.check), take)
+            allocations_json = serialize_allocations(
+                inventory.held(order.order_id, wants, now, take, claim.check), take
+            )
     except OutOfStock:
         kind = "paid_too_late"
         note = "The payment came after the order had expired, and meanwhile the goods were sold."
     except VoucherRefused:
         kind = "paid_too_late"
         note = "The payment came after the order had expired, and meanwhile its code was used by somebody else."
-    return order_moved(
+    return transition_order(
         order,
         Transition(
             kind,
@@ -325,15 +355,15 @@ def _paid_late(order: Order, attempt: Attempt, now: datetime, *, settle: bool) -
             at=now,
             note=note,
             payment_id=attempt.payment_id,
-            allocated=kept,
-            claim=claim.me,
+            allocations_json=allocations_json,
+            claim=claim.claim_id,
             details={"payment_id": str(attempt.payment_id), "amount": minor(attempt.amount)},
         ),
-        settle=settle,
+        with_effects=with_effects,
     )
 
 
-def _over(order: Order, items: Sequence[Item]) -> str:
+def _late_payment_obstacle(order: Order, items: Sequence[Item]) -> str:
     """Say why an expired order is not to come back: another has come of its cart, or its things are not in there now.
 
     Empty if nothing speaks against it; a transfer's things have left the cart long ago. Raises CheckoutBusy while another
@@ -343,12 +373,12 @@ def _over(order: Order, items: Sequence[Item]) -> str:
         return ""
     cart = carts.cart(order.cart_id)
     if cart.checkout_id not in (None, order.order_id):
-        other = queries.order(cart.checkout_id)
-        if other is None and not checkout_left(cart.checkout_id):
+        other = queries.get_order(cart.checkout_id)
+        if other is None and not abandon_checkout(cart.checkout_id):
             raise CheckoutBusy
         ended = other is None or (
             other.state in (CANCELLED, EXPIRED)
-            and not any(event.kind in CONFIRMING for event in other.events)
+            and not any(event.kind in CONFIRMING_EVENTS for event in other.events)
         )
         if not ended:
             return "The payment came after the order had expired, and meanwhile its cart was ordered anew."
@@ -358,17 +388,19 @@ def _over(order: Order, items: Sequence[Item]) -> str:
     return ""
 
 
-def _return_noted(order: Order, attempt: Attempt, verdict: Verdict, now: datetime) -> Order:
-    taken = bool(minor(verdict.captured))
-    if attempt_ended(order.order_id, attempt, "refunded" if taken else "voided", now):
+def _record_unwanted_payment(
+    order: Order, attempt: PaymentAttempt, payment_outcome: Verdict, now: datetime
+) -> Order:
+    taken = bool(minor(payment_outcome.captured))
+    if record_attempt_state(order.order_id, attempt, "refunded" if taken else "voided", now):
         text = f"A payment of {attempt.amount} that was not needed any more is on its way back."
         if not taken:
             text = f"A payment of {attempt.amount} was not needed any more. It was let go, and nothing was charged."
-        return note_added(order, text, actor="system", now=now, public=True)
+        return add_note(order, text, actor="system", now=now, public=True)
     return order
 
 
-def money_received(
+def record_manual_payment(
     order: Order, amount: Money, *, key: str, actor: str, now: datetime, note: str = ""
 ) -> tuple[Order, Money]:
     """Note money that came by transfer or was paid at the door; return the order, and what was too much.
@@ -379,12 +411,12 @@ def money_received(
     CassandraUnavailable.
     """
     nothing = order.total * 0
-    if key in balance.keys(order):
+    if key in balance.capture_keys(order):
         return order, nothing
-    taken = min(amount, balance.to_capture(order))
-    if order.payment_method not in gateways.BY_HAND or order.erased or taken <= nothing:
+    taken = min(amount, balance.amount_to_capture(order))
+    if order.payment_method not in gateways.BY_HAND or order.is_erased or taken <= nothing:
         raise NotPayable
-    attempt = _attempt_by_hand(order, now)
+    attempt = _manual_attempt(order, now)
     details = {
         "payment_id": str(attempt.payment_id),
         "amount": minor(taken),
@@ -392,44 +424,48 @@ def money_received(
         "came": minor(amount),
     }
     # One that expired while the money was under way may still have its units: that is looked at first.
-    settle = order.state != EXPIRED
-    order = order_moved(
+    with_effects = order.state != EXPIRED
+    order = transition_order(
         order,
         Transition("captured", actor=actor, at=now, note=note, details=details),
-        settle=settle,
+        with_effects=with_effects,
     )
-    order = _settled_by_hand(order, attempt, now)
-    if not settle:
-        order = settled(order.order_id, now) or order
-    return _said_what_came(order, amount - taken, now), amount - taken
+    order = _settle_manual_payment(order, attempt, now)
+    if not with_effects:
+        order = apply_effects(order.order_id, now) or order
+    return _note_received_amount(order, amount - taken, now), amount - taken
 
 
-def _attempt_by_hand(order: Order, now: datetime) -> Attempt:
+def _manual_attempt(order: Order, now: datetime) -> PaymentAttempt:
     payment_id = uuid5(order.order_id, "payment 0")
-    _opened(order, payment_id, order.payment_method, now)
-    return next(each for each in queries.attempts(order.order_id) if each.payment_id == payment_id)
+    _record_attempt(order, payment_id, order.payment_method, now)
+    return next(
+        each
+        for each in queries.list_payment_attempts(order.order_id)
+        if each.payment_id == payment_id
+    )
 
 
-def _said_what_came(order: Order, too_much: Money, now: datetime) -> Order:
-    missing = balance.to_capture(order)
+def _note_received_amount(order: Order, too_much: Money, now: datetime) -> Order:
+    missing = balance.amount_to_capture(order)
     if minor(too_much):
         text = f"{too_much} more has arrived than the order costs. We send it back."
     elif minor(missing) and order.state == PENDING:
         text = f"{order.captured} of {order.total} has arrived. {missing} is still missing."
     else:
         return order
-    return note_added(order, text, actor="system", now=now, public=True)
+    return add_note(order, text, actor="system", now=now, public=True)
 
 
-def money_sent_back(
+def record_manual_refund(
     order: Order, refund_id: str, *, actor: str, now: datetime, note: str = ""
 ) -> Order:
     """Note that staff have sent money back that was owed; return the order.
 
     Raises NotPayable if it is not theirs to send, StaleOrder, CassandraUnavailable.
     """
-    refund = next((each for each in order.owed if each.refund_id == refund_id), None)
+    refund = next((each for each in order.due_refunds if each.refund_id == refund_id), None)
     if refund is None or order.payment_method not in gateways.BY_HAND:
         raise NotPayable
-    refund_noted(order, refund, actor=actor, now=now, note=note)
-    return settled(order.order_id, now) or order
+    record_refund(order, refund, actor=actor, now=now, note=note)
+    return apply_effects(order.order_id, now) or order

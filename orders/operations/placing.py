@@ -36,12 +36,12 @@ from inventory.entities import Allocation, Want
 from inventory.errors import OutOfStock
 from orders import numbers, queries
 from orders.entities import Order
-from orders.errors import CartOrdered, CheckoutBusy, CheckoutGivenUp, CheckoutUsed
-from orders.operations.hints import hint_dropped, hint_written
-from orders.operations.leaving import ABANDONED_SECONDS, ITEMS_REMOVED, checkout_left
-from orders.operations.moving import event_row
-from orders.operations.settling import settled
-from orders.persons import user_of_code
+from orders.errors import CartOrdered, CheckoutAbandoned, CheckoutBusy, CheckoutUsed
+from orders.operations.hints import clear_pending_effects, record_pending_effects
+from orders.operations.leaving import ABANDONED_SECONDS, DELETE_ITEMS, abandon_checkout
+from orders.operations.moving import event_statement
+from orders.operations.settling import apply_effects
+from orders.persons import find_voucher_customer
 from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
 from payments import gateways
 from payments.errors import GatewayAway
@@ -63,7 +63,7 @@ WAIT_SECONDS = 8.0
 
 
 @dataclass(frozen=True)
-class Draft:
+class OrderDraft:
     """All that an order is made of. `order_id` is the checkout's id; `fingerprint` tells its content from another's."""
 
     order_id: UUID
@@ -99,9 +99,9 @@ class Claim:
     `again`: somebody has claimed it before, so there may be holds already.
     """
 
-    me: UUID
+    claim_id: UUID
     since: float
-    again: bool = False
+    is_retry: bool = False
 
     def check(self) -> None:
         """Raise CheckoutBusy when the claim may soon be somebody else's."""
@@ -115,10 +115,10 @@ CLAIM_FIRST = conditional(
     """UPDATE orders USING TTL :seconds SET placing = :me
        WHERE order_id = :order_id IF placing = null AND state = null AND tried = null""",
 )
-TRIED = conditional(
+MARK_TRIED = conditional(
     "Q12", "UPDATE orders USING TTL :seconds SET tried = true WHERE order_id = :order_id"
 )
-CLAIM = conditional(
+CLAIM_AGAIN = conditional(
     "Q12",
     """UPDATE orders USING TTL :seconds SET placing = :me
        WHERE order_id = :order_id IF placing = null AND state = null AND tried = true""",
@@ -126,14 +126,14 @@ CLAIM = conditional(
 UNCLAIM = conditional(
     "Q12", "UPDATE orders SET placing = null WHERE order_id = :order_id IF placing = :me"
 )
-ITEM = write(
+INSERT_ITEM = write(
     "Q13",
     """INSERT INTO order_items (order_id, line_number, product_id, variant_id, sku, name, slug, options, picture,
                                  unit_price, quantity, line_total, discount, tax_added, tax_class)
        VALUES (:order_id, :line_number, :product_id, :variant_id, :sku, :name, :slug, :options, :picture,
                :unit_price, :quantity, :line_total, :discount, :tax_added, :tax_class)""",
 )
-NUMBER = conditional(
+INSERT_NUMBER = conditional(
     "Q12",
     "INSERT INTO order_ids_by_number (number, order_id) VALUES (:number, :order_id) IF NOT EXISTS",
 )
@@ -153,18 +153,18 @@ PLACE = conditional(
 )
 
 
-def order_placed(draft: Draft, now: datetime, pay_within: timedelta | None = None) -> Order:
+def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None = None) -> Order:
     """Make a checkout an order that waits for its payment; placing it again returns the order that it has become.
 
     Its units are held until then (see inventory.operations.held), by default for as long as its way to pay allows.
     Raises OutOfStock, VoucherRefused, CartChanged, or CartOrdered when another checkout has the cart, with nothing placed;
-    CheckoutUsed if the checkout became an order of another content, CheckoutGivenUp if its goods were given back
+    CheckoutUsed if the checkout became an order of another content, CheckoutAbandoned if its goods were given back
     meanwhile, CheckoutBusy, CassandraUnavailable.
     """
-    claim = _claimed(draft)
+    claim = _claim_checkout(draft)
     if isinstance(claim, Order):
         return claim
-    hint = hint_written(draft.order_id)
+    pending_effect = record_pending_effects(draft.order_id)
     try:
         if draft.cart:
             _take_cart(draft, draft.cart, now)
@@ -173,23 +173,25 @@ def order_placed(draft: Draft, now: datetime, pay_within: timedelta | None = Non
             _wants(draft),
             now,
             check=claim.check,
-            retry=claim.again,
+            retry=claim.is_retry,
             seen=draft.stock,
         )
         claim.check()
         _take_voucher(draft, allocations, now)
     except (OutOfStock, CartError, CartOrdered, VoucherRefused):
-        UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=draft.order_id, me=claim.me)
+        UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=draft.order_id, me=claim.claim_id)
         raise
     pay_within = pay_within or gateways.METHODS[draft.payment_method].pay_within
     claim.check()
-    write_together([ITEMS_REMOVED.bind(order_id=draft.order_id)])
-    write_together(list(item_rows(draft)))
-    number = number_claimed(draft.order_id)
+    write_together([DELETE_ITEMS.bind(order_id=draft.order_id)])
+    write_together(list(item_statements(draft)))
+    number = claim_order_number(draft.order_id)
     event_id = uuid_from_time(now)
     outcome = conditional_batch(
-        PLACE.bind(me=claim.me, **header_values(draft, number, now, now + pay_within, allocations)),
-        event_row(
+        PLACE.bind(
+            me=claim.claim_id, **header_values(draft, number, now, now + pay_within, allocations)
+        ),
+        event_statement(
             draft.order_id, event_id, "placed", actor="shopper", state=PENDING, board="to_pay"
         ),
         if_lost=applied_if(lambda row: row.event_id == event_id),
@@ -197,61 +199,61 @@ def order_placed(draft: Draft, now: datetime, pay_within: timedelta | None = Non
     if not outcome:
         # The claim ran out under us; what we hold is found by its hints.
         raise CheckoutBusy
-    order = settled(draft.order_id, now)
+    order = apply_effects(draft.order_id, now)
     if order is None:
         raise LookupError(f"order {draft.order_id} has vanished")
-    hint_dropped(hint)
+    clear_pending_effects(pending_effect)
     return order
 
 
-def _claimed(draft: Draft) -> Claim | Order:
+def _claim_checkout(draft: OrderDraft) -> Claim | Order:
     """Claim the checkout for this call, or return the order that it has become already."""
-    me, until, again = uuid4(), monotonic() + WAIT_SECONDS, False
+    claim_id, until, is_retry = uuid4(), monotonic() + WAIT_SECONDS, False
     while True:
         since = monotonic()
-        claim = _claim_again(draft, me) if again else _claim_first(draft, me)
+        claim = _claim_again(draft, claim_id) if is_retry else _claim_first(draft, claim_id)
         if claim:
-            return Claim(me, since, again)
+            return Claim(claim_id, since, is_retry)
         there = claim.current
         if there and there.state == ABANDONED:
-            raise CheckoutGivenUp
-        if order := queries.order(draft.order_id):
+            raise CheckoutAbandoned
+        if order := queries.get_order(draft.order_id):
             if order.fingerprint != draft.fingerprint:
                 raise CheckoutUsed(order)
             return order
         if monotonic() > until:
             raise CheckoutBusy
-        if there and there.tried and not again:
-            again = True
+        if there and there.tried and not is_retry:
+            is_retry = True
             continue
         sleep(0.1)
 
 
-def _claim_first(draft: Draft, me: UUID) -> Outcome:
+def _claim_first(draft: OrderDraft, claim_id: UUID) -> Outcome:
     return conditional_batch(
-        CLAIM_FIRST.bind(order_id=draft.order_id, me=me, seconds=CLAIM_SECONDS),
-        TRIED.bind(order_id=draft.order_id, seconds=ABANDONED_SECONDS),
-        if_lost=applied_if(lambda row: row.placing == me),
+        CLAIM_FIRST.bind(order_id=draft.order_id, me=claim_id, seconds=CLAIM_SECONDS),
+        MARK_TRIED.bind(order_id=draft.order_id, seconds=ABANDONED_SECONDS),
+        if_lost=applied_if(lambda row: row.placing == claim_id),
     )
 
 
-def _claim_again(draft: Draft, me: UUID) -> Outcome:
-    return CLAIM.apply(
-        if_lost=applied_if(lambda row: row.placing == me),
+def _claim_again(draft: OrderDraft, claim_id: UUID) -> Outcome:
+    return CLAIM_AGAIN.apply(
+        if_lost=applied_if(lambda row: row.placing == claim_id),
         order_id=draft.order_id,
-        me=me,
+        me=claim_id,
         seconds=CLAIM_SECONDS,
     )
 
 
-def _take_cart(draft: Draft, cart: Cart, now: datetime) -> None:
+def _take_cart(draft: OrderDraft, cart: Cart, now: datetime) -> None:
     """Let the checkout have its cart, if that is as it was looked over and no other checkout has it.
 
     Raises CartChanged, CartOrdered, CheckoutBusy, CassandraUnavailable.
     """
     until = monotonic() + WAIT_SECONDS
     while True:
-        with _left(cart, draft.order_id, now) as free:
+        with _free_cart(cart, draft.order_id, now) as free:
             if free:
                 cart = replace(
                     cart, checkout_id=carts.cart_taken(cart, draft.order_id, draft.checkout_number)
@@ -265,40 +267,40 @@ def _take_cart(draft: Draft, cart: Cart, now: datetime) -> None:
 
 
 @contextmanager
-def _left(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
+def _free_cart(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
     """Tell whether the checkout that has the cart needs it no more; False while somebody places it just now.
 
     What it has bought is taken out of the cart, if nobody has come to that yet. What it holds without having become an
     order is given back. No payment for an order that has expired brings that back meanwhile. Raises CartOrdered.
     """
-    order = queries.order(cart.checkout_id) if cart.checkout_id else None
+    order = queries.get_order(cart.checkout_id) if cart.checkout_id else None
     if cart.checkout_id in (None, by):
         yield True
     elif order is None:
-        yield checkout_left(cart.checkout_id)
-    elif order.keeps_cart:
+        yield abandon_checkout(cart.checkout_id)
+    elif order.has_items_in_cart:
         raise CartOrdered(order)
     elif order.state == EXPIRED:
-        claim = holding_claimed(order)
+        claim = claim_expired_order(order)
         try:
             yield claim is not None
             if claim:
-                _tries_closed(order)
+                _close_payment_pages(order)
         finally:
             if claim:
-                holding_unclaimed(order, claim)
+                unclaim_expired_order(order, claim)
     else:
         with suppress(GatewayAway):
-            settled(order.order_id, now)
+            apply_effects(order.order_id, now)
         yield True
-        _tries_closed(order)
+        _close_payment_pages(order)
 
 
-def _tries_closed(order: Order) -> None:
+def _close_payment_pages(order: Order) -> None:
     """Close the bank's pages that an order has left open, where the bank can: the cart is another checkout's now."""
     if order.state not in (CANCELLED, EXPIRED):
         return
-    for attempt in queries.attempts(order.order_id):
+    for attempt in queries.list_payment_attempts(order.order_id):
         if (
             attempt.state == "started"
             and attempt.reference
@@ -317,41 +319,41 @@ def _tries_closed(order: Order) -> None:
                 return
 
 
-HOLDING = conditional(
+CLAIM_EXPIRED_ORDER = conditional(
     "Q12",
     """UPDATE orders USING TTL :seconds SET placing = :me WHERE order_id = :order_id
        IF placing = null AND state = 'expired' AND version = :seen""",
 )
 
 
-def holding_claimed(order: Order) -> Claim | None:
+def claim_expired_order(order: Order) -> Claim | None:
     """Claim the holding of an expired order's units, so that nobody else holds or releases any meanwhile.
 
     Returns None when somebody else has the claim, or the order has changed. Raises CassandraUnavailable.
     """
     claim = Claim(uuid4(), monotonic())
-    outcome = HOLDING.apply(
-        if_lost=applied_if(lambda row: row.placing == claim.me),
+    outcome = CLAIM_EXPIRED_ORDER.apply(
+        if_lost=applied_if(lambda row: row.placing == claim.claim_id),
         order_id=order.order_id,
-        me=claim.me,
+        me=claim.claim_id,
         seen=order.version,
         seconds=CLAIM_SECONDS,
     )
     return claim if outcome else None
 
 
-def holding_unclaimed(order: Order, claim: Claim) -> None:
-    """Give up a claim of `holding_claimed`. Raises CassandraUnavailable."""
-    UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=order.order_id, me=claim.me)
+def unclaim_expired_order(order: Order, claim: Claim) -> None:
+    """Give up a claim of `claim_expired_order`. Raises CassandraUnavailable."""
+    UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=order.order_id, me=claim.claim_id)
 
 
-def _take_voucher(draft: Draft, allocations: tuple[Allocation, ...], now: datetime) -> None:
+def _take_voucher(draft: OrderDraft, allocations: tuple[Allocation, ...], now: datetime) -> None:
     """Take a use of the draft's code, or give its units back. Raises VoucherRefused, CassandraUnavailable."""
     if not draft.voucher:
         return
     try:
         voucher_claimed(
-            draft.voucher, user_of_code(draft.user_id, draft.email), draft.order_id, now
+            draft.voucher, find_voucher_customer(draft.user_id, draft.email), draft.order_id, now
         )
     except VoucherRefused:
         inventory.released(allocations)
@@ -360,18 +362,18 @@ def _take_voucher(draft: Draft, allocations: tuple[Allocation, ...], now: dateti
         raise
 
 
-def _wants(draft: Draft) -> list[Want]:
+def _wants(draft: OrderDraft) -> list[Want]:
     return [
         Want(number, line.product_id, line.variant_id, line.quantity)
         for number, line in enumerate(draft.lines, 1)
     ]
 
 
-def item_rows(draft: Draft) -> Iterable[BoundStatement]:
+def item_statements(draft: OrderDraft) -> Iterable[BoundStatement]:
     """Return the writes of an order's lines."""
     parts = zip(draft.lines, draft.sums.line_discounts, draft.sums.line_taxes, strict=True)
     for number, (line, discount, tax_added) in enumerate(parts, 1):
-        yield ITEM.bind(
+        yield INSERT_ITEM.bind(
             order_id=draft.order_id,
             line_number=number,
             **snapshot_columns(line),
@@ -384,11 +386,11 @@ def item_rows(draft: Draft) -> Iterable[BoundStatement]:
         )
 
 
-def number_claimed(order_id: UUID) -> str:
+def claim_order_number(order_id: UUID) -> str:
     """Claim the order's number, which nobody else has; claiming again finds the same. Raises CassandraUnavailable."""
     for attempt in range(100):
-        number = numbers.number_for(order_id, attempt)
-        claim = NUMBER.apply(
+        number = numbers.derive_order_number(order_id, attempt)
+        claim = INSERT_NUMBER.apply(
             if_lost=applied_if(lambda row: row.order_id == order_id),
             number=number,
             order_id=order_id,
@@ -398,18 +400,22 @@ def number_claimed(order_id: UUID) -> str:
     raise LookupError(f"no free number for order {order_id}")
 
 
-def allocated(allocations: Iterable[Allocation], take: int = 0) -> str:
+def serialize_allocations(allocations: Iterable[Allocation], take: int = 0) -> str:
     """Return the allocations as the order's header keeps them."""
-    kept: dict[str, object] = {"take": take}
+    by_warehouse: dict[str, object] = {"take": take}
     for each in allocations:
-        lines = kept.setdefault(each.warehouse_id, [])
+        lines = by_warehouse.setdefault(each.warehouse_id, [])
         assert isinstance(lines, list)
         lines.append([each.line_number, each.quantity])
-    return json.dumps(kept)
+    return json.dumps(by_warehouse)
 
 
 def header_values(
-    draft: Draft, number: str, now: datetime, pay_until: datetime, allocations: Iterable[Allocation]
+    draft: OrderDraft,
+    number: str,
+    now: datetime,
+    pay_until: datetime,
+    allocations: Iterable[Allocation],
 ) -> dict[str, Any]:
     """Return what an order's header says when it is placed."""
     sums = draft.sums
@@ -442,7 +448,7 @@ def header_values(
         "first_item_name": draft.lines[0].name,
         "first_item_picture": draft.lines[0].picture,
         "cart_id": draft.cart_id,
-        "allocations": allocated(allocations),
+        "allocations": serialize_allocations(allocations),
         "fingerprint": draft.fingerprint,
         "payment_method": draft.payment_method,
         "voucher": draft.voucher,

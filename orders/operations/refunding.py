@@ -13,9 +13,9 @@ from moneyed import Money
 
 from cassandra_db import applied_if, conditional
 from orders import balance, queries
-from orders.entities import Attempt, Order
-from orders.errors import MoneyRestless, MoveRefused, StaleOrder
-from orders.operations.moving import event_written
+from orders.entities import Order, PaymentAttempt
+from orders.errors import SettlementUnstable, StaleOrder, TransitionRefused
+from orders.operations.moving import append_event
 from orders.refunds import Refund
 from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD
 from orders.transitions import Transition
@@ -25,18 +25,20 @@ from pricing.money import minor, money
 
 log = logging.getLogger(__name__)
 
-ATTEMPT_ENDED = conditional(
+UPDATE_ATTEMPT_STATE = conditional(
     "Q12",
     """UPDATE payments SET state = :state, settled_at = :now
        WHERE order_id = :order_id AND payment_id = :payment_id IF state = :was""",
 )
 
 
-def attempt_ended(order_id: UUID, attempt: Attempt, state: str, now: datetime) -> bool:
+def record_attempt_state(
+    order_id: UUID, attempt: PaymentAttempt, state: str, now: datetime
+) -> bool:
     """Note how a try to pay stands; tell whether this call noted it. Raises CassandraUnavailable."""
     if attempt.state == state:
         return False
-    outcome = ATTEMPT_ENDED.apply(
+    outcome = UPDATE_ATTEMPT_STATE.apply(
         if_lost=applied_if(lambda row: row.state == state),
         order_id=order_id,
         payment_id=attempt.payment_id,
@@ -47,13 +49,13 @@ def attempt_ended(order_id: UUID, attempt: Attempt, state: str, now: datetime) -
     return outcome.applied
 
 
-def money_settled(order: Order, now: datetime) -> Order:
+def settle_money(order: Order, now: datetime) -> Order:
     """Do what is owed for the order's money; return the order as it is then. `now` is in UTC.
 
     What was set aside is taken once the order is confirmed, and let go if it ended without being sent. What was taken
     for an order that has ended goes back whole; what staff decided to give back goes back. Where nobody but staff can
     move the money (gateways.BY_HAND), it stays owed until they say that it is done.
-    Raises GatewayAway, with all done that could be; MoneyRestless after many steps, CassandraUnavailable.
+    Raises GatewayAway, with all done that could be; SettlementUnstable after many steps, CassandraUnavailable.
     """
     for _ in range(12):
         step = _next_step(order)
@@ -63,38 +65,38 @@ def money_settled(order: Order, now: datetime) -> Order:
             order = step(order, now)
         except StaleOrder as stale:
             order = stale.order  # by the worker, or another request, at the same time
-        except MoveRefused as refused:
-            order = queries.order(order.order_id) or refused.order
-    raise MoneyRestless(order)
+        except TransitionRefused as refused:
+            order = queries.get_order(order.order_id) or refused.order
+    raise SettlementUnstable(order)
 
 
 def _next_step(order: Order) -> Callable[[Order, datetime], Order] | None:
     if order.payment == "authorized":
         if order.state in (CONFIRMED, ON_HOLD, CLOSED):
-            return _captured
+            return _capture
         if order.state in (CANCELLED, EXPIRED):
-            return _let_go
-    if order.state in (CANCELLED, EXPIRED) and minor(balance.refundable(order)) > 0:
-        return _return_decided
-    if order.owed and order.payment_method not in gateways.BY_HAND:
-        return _returned
+            return _void_payment
+    if order.state in (CANCELLED, EXPIRED) and minor(balance.refundable_amount(order)) > 0:
+        return _decide_full_refund
+    if order.due_refunds and order.payment_method not in gateways.BY_HAND:
+        return _refund_next
     return None
 
 
-def _captured(order: Order, now: datetime) -> Order:
-    attempt = _paying(order)
-    amount = balance.to_capture(order)
+def _capture(order: Order, now: datetime) -> Order:
+    attempt = _paying_attempt(order)
+    amount = balance.amount_to_capture(order)
     if minor(amount):
         try:
-            _bank(attempt).capture(
+            _gateway_for(attempt).capture(
                 attempt.reference, amount, f"capture {attempt.payment_id} {minor(amount)}"
             )
         except CaptureRefused as refused:
-            return _capture_refused(order, attempt, refused, now)
-    return _capture_noted(order, attempt, amount, now)
+            return _handle_capture_refusal(order, attempt, refused, now)
+    return _record_capture(order, attempt, amount, now)
 
 
-def _capture_noted(order: Order, attempt: Attempt, amount: Money, now: datetime) -> Order:
+def _record_capture(order: Order, attempt: PaymentAttempt, amount: Money, now: datetime) -> Order:
     details = {
         "payment_id": str(attempt.payment_id),
         "amount": minor(amount),
@@ -102,125 +104,129 @@ def _capture_noted(order: Order, attempt: Attempt, amount: Money, now: datetime)
         "key": f"capture {attempt.payment_id}"
         + (f" {minor(order.captured)}" if minor(order.captured) else ""),
     }
-    order = event_written(order, Transition("captured", actor="system", at=now, details=details))[0]
-    attempt_ended(order.order_id, attempt, "captured", now)
+    order = append_event(order, Transition("captured", actor="system", at=now, details=details))[0]
+    record_attempt_state(order.order_id, attempt, "captured", now)
     return order
 
 
-def _capture_refused(order: Order, attempt: Attempt, refused: Exception, now: datetime) -> Order:
+def _handle_capture_refusal(
+    order: Order, attempt: PaymentAttempt, refused: Exception, now: datetime
+) -> Order:
     """Something was taken already, or let go by who has seen the order end, or the bank takes back what it said."""
-    fresh = queries.order(order.order_id)
+    fresh = queries.get_order(order.order_id)
     if fresh and fresh.version != order.version:
         return fresh
-    verdict = _bank(attempt).outcome(attempt.reference)
-    if minor(_not_noted(order, attempt, verdict)) > 0:
-        return _taken_already(order, attempt, verdict, now)
+    payment_outcome = _gateway_for(attempt).outcome(attempt.reference)
+    if minor(_unrecorded_amount(order, attempt, payment_outcome)) > 0:
+        return _record_earlier_capture(order, attempt, payment_outcome, now)
     log.error("order %s: the gateway does not pay out: %s", order.number, refused)
     note = "The bank had approved the payment, and would not carry it out."
-    order = event_written(order, Transition("capture_refused", actor="system", at=now, note=note))[
-        0
-    ]
+    order = append_event(order, Transition("capture_refused", actor="system", at=now, note=note))[0]
     if attempt.state != "captured":  # in part
-        attempt_ended(order.order_id, attempt, "failed", now)
+        record_attempt_state(order.order_id, attempt, "failed", now)
     return order
 
 
-def _let_go(order: Order, now: datetime) -> Order:
+def _void_payment(order: Order, now: datetime) -> Order:
     """Let go of what was set aside for an order that has ended, unless it was taken meanwhile."""
-    attempt = _paying(order)
-    _bank(attempt).void(attempt.reference)
-    verdict = _bank(attempt).outcome(attempt.reference)
-    if minor(_not_noted(order, attempt, verdict)) > 0:
-        return _taken_already(order, attempt, verdict, now)
-    order = event_written(order, Transition("voided", actor="system", at=now))[0]
-    attempt_ended(order.order_id, attempt, "voided", now)
+    attempt = _paying_attempt(order)
+    _gateway_for(attempt).void(attempt.reference)
+    payment_outcome = _gateway_for(attempt).outcome(attempt.reference)
+    if minor(_unrecorded_amount(order, attempt, payment_outcome)) > 0:
+        return _record_earlier_capture(order, attempt, payment_outcome, now)
+    order = append_event(order, Transition("voided", actor="system", at=now))[0]
+    record_attempt_state(order.order_id, attempt, "voided", now)
     return order
 
 
-def _not_noted(order: Order, attempt: Attempt, verdict: Verdict) -> Money:
+def _unrecorded_amount(order: Order, attempt: PaymentAttempt, payment_outcome: Verdict) -> Money:
     """Return how much more the gateway has for us than the order knows of."""
     return (
-        verdict.captured
-        - verdict.refunded
-        - balance.kept(order).get(attempt.payment_id, order.total * 0)
+        payment_outcome.captured
+        - payment_outcome.refunded
+        - balance.balance_by_payment(order).get(attempt.payment_id, order.total * 0)
     )
 
 
-def _taken_already(order: Order, attempt: Attempt, verdict: Verdict, now: datetime) -> Order:
+def _record_earlier_capture(
+    order: Order, attempt: PaymentAttempt, payment_outcome: Verdict, now: datetime
+) -> Order:
     """Note what was taken by who saw the order as it was before; what is too much of it goes back."""
-    there = _not_noted(order, attempt, verdict)
-    amount = min(there, balance.to_capture(order))
+    there = _unrecorded_amount(order, attempt, payment_outcome)
+    amount = min(there, balance.amount_to_capture(order))
     if excess := minor(there - amount):
-        _bank(attempt).refund(
+        _gateway_for(attempt).refund(
             attempt.reference, money(excess, amount.currency.code), f"excess {attempt.payment_id}"
         )
-    return _capture_noted(order, attempt, amount, now)
+    return _record_capture(order, attempt, amount, now)
 
 
-def _return_decided(order: Order, now: datetime) -> Order:
+def _decide_full_refund(order: Order, now: datetime) -> Order:
     """All that is left of an ended order's money is to go back."""
     details = {
         "refund": str(uuid5(order.order_id, f"the rest {len(order.refunds)}")),
-        "amount": minor(balance.refundable(order)),
+        "amount": minor(balance.refundable_amount(order)),
         "lines": {},
         "reason": order.state,
     }
-    return event_written(order, Transition("refund_owed", actor="system", at=now, details=details))[
+    return append_event(order, Transition("refund_owed", actor="system", at=now, details=details))[
         0
     ]
 
 
-def _returned(order: Order, now: datetime) -> Order:
+def _refund_next(order: Order, now: datetime) -> Order:
     """Give back the oldest of what is owed."""
-    refund = order.owed[0]
-    of = balance.sources(order, refund.amount)
-    attempts = {each.payment_id: each for each in queries.attempts(order.order_id)}
+    refund = order.due_refunds[0]
+    of = balance.refund_sources(order, refund.amount)
+    attempts = {each.payment_id: each for each in queries.list_payment_attempts(order.order_id)}
     for payment_id, part in of.items():
         attempt = attempts[payment_id]
-        _bank(attempt).refund(attempt.reference, part, f"{refund.refund_id} {payment_id}")
-    return refund_noted(order, refund, actor="system", now=now)
+        _gateway_for(attempt).refund(attempt.reference, part, f"{refund.refund_id} {payment_id}")
+    return record_refund(order, refund, actor="system", now=now)
 
 
-def refund_noted(
+def record_refund(
     order: Order, refund: Refund, *, actor: str, now: datetime, note: str = ""
 ) -> Order:
     """Note that what was owed has gone back, and of which payments; return the order.
 
-    Raises MoveRefused, StaleOrder, CassandraUnavailable.
+    Raises TransitionRefused, StaleOrder, CassandraUnavailable.
     """
-    of = balance.sources(order, refund.amount)
+    of = balance.refund_sources(order, refund.amount)
     details = {
         "refund": refund.refund_id,
         "amount": minor(refund.amount),
         "of": {str(payment_id): minor(part) for payment_id, part in of.items()},
     }
-    order = event_written(
+    order = append_event(
         order, Transition("refunded", actor=actor, at=now, note=note, details=details)
     )[0]
-    left = balance.kept(order)
-    for attempt in queries.attempts(order.order_id):
+    left = balance.balance_by_payment(order)
+    for attempt in queries.list_payment_attempts(order.order_id):
         if attempt.payment_id in of and not minor(left[attempt.payment_id]):
-            attempt_ended(order.order_id, attempt, "refunded", now)
+            record_attempt_state(order.order_id, attempt, "refunded", now)
     return order
 
 
-def given_back(attempt: Attempt, verdict: Verdict) -> None:
+def reverse_payment(attempt: PaymentAttempt, payment_outcome: Verdict) -> None:
     """Give a payment back that the shop does not want: let go of it, or return what was taken.
 
     Raises GatewayAway, CassandraUnavailable.
     """
-    _bank(attempt).void(attempt.reference)
-    if left := minor(verdict.captured - verdict.refunded):
-        part = money(left, verdict.captured.currency.code)
-        _bank(attempt).refund(attempt.reference, part, f"not wanted {attempt.payment_id}")
+    _gateway_for(attempt).void(attempt.reference)
+    if left := minor(payment_outcome.captured - payment_outcome.refunded):
+        part = money(left, payment_outcome.captured.currency.code)
+        _gateway_for(attempt).refund(attempt.reference, part, f"not wanted {attempt.payment_id}")
 
 
-def _bank(attempt: Attempt) -> Gateway:
+def _gateway_for(attempt: PaymentAttempt) -> Gateway:
     return gateways.gateway(attempt.gateway)
 
 
-def _paying(order: Order) -> Attempt:
+def _paying_attempt(order: Order) -> PaymentAttempt:
     """The try that pays the order."""
     return next(
-        each for each in queries.attempts(order.order_id) if each.payment_id == order.payment_id
+        each
+        for each in queries.list_payment_attempts(order.order_id)
+        if each.payment_id == order.payment_id
     )

@@ -1,6 +1,6 @@
 """What comes back of an order, goods and money: one event each, guarded like all that happens to an order.
 
-`order` is the order as it was read. All of them raise MoveRefused when that cannot happen to it, StaleOrder when somebody
+`order` is the order as it was read. All of them raise TransitionRefused when that cannot happen to it, StaleOrder when somebody
 was faster, CassandraUnavailable; times are in UTC.
 """
 
@@ -11,14 +11,14 @@ from uuid import uuid5
 from moneyed import Money
 
 from orders.entities import Order
-from orders.errors import MoveRefused
-from orders.operations.settling import order_moved
-from orders.returns import all_there
+from orders.errors import TransitionRefused
+from orders.operations.settling import transition_order
+from orders.returns import has_all_units
 from orders.transitions import Transition
 from pricing.money import minor
 
 
-def return_requested(
+def request_return(
     order: Order,
     lines: Mapping[int, int],
     reason: str,
@@ -32,19 +32,19 @@ def return_requested(
     What has arrived may be sent back for so many days as the shop gives (RETURN_DAYS), and once.
     """
     wanted = {line: units for line, units in lines.items() if units}
-    if not all_there(wanted, order.returnable(now)):
-        raise MoveRefused(order, "return_requested", "so much cannot be sent back")
+    if not has_all_units(wanted, order.returnable_units(now)):
+        raise TransitionRefused(order, "return_requested", "so much cannot be sent back")
     details = {"return": str(len(order.returns) + 1), "lines": wanted, "reason": reason}
-    return order_moved(
+    return transition_order(
         order, Transition("return_requested", actor=actor, at=now, note=note, details=details)
     )
 
 
-def return_approved(
+def approve_return(
     order: Order, return_id: str, *, actor: str, now: datetime, note: str = ""
 ) -> Order:
     """Agree to a return; return the order."""
-    return order_moved(
+    return transition_order(
         order,
         Transition(
             "return_approved", actor=actor, at=now, note=note, details={"return": return_id}
@@ -52,9 +52,9 @@ def return_approved(
     )
 
 
-def return_rejected(order: Order, return_id: str, *, actor: str, now: datetime, note: str) -> Order:
+def reject_return(order: Order, return_id: str, *, actor: str, now: datetime, note: str) -> Order:
     """Refuse a return; `note` says why, in words for the shopper. Return the order."""
-    return order_moved(
+    return transition_order(
         order,
         Transition(
             "return_rejected", actor=actor, at=now, note=note, details={"return": return_id}
@@ -62,7 +62,7 @@ def return_rejected(order: Order, return_id: str, *, actor: str, now: datetime, 
     )
 
 
-def return_received(
+def receive_return(
     order: Order,
     return_id: str,
     restock: Mapping[int, int],
@@ -76,12 +76,12 @@ def return_received(
         "return": return_id,
         "restock": {line: units for line, units in restock.items() if units},
     }
-    return order_moved(
+    return transition_order(
         order, Transition("return_received", actor=actor, at=now, note=note, details=details)
     )
 
 
-def refund_decided(
+def decide_refund(
     order: Order,
     amount: Money,
     lines: Mapping[int, int],
@@ -109,6 +109,6 @@ def refund_decided(
         details["return"] = return_id
     if delivery:
         details["delivery"] = True
-    return order_moved(
+    return transition_order(
         order, Transition("refund_owed", actor=actor, at=now, note=note, details=details)
     )

@@ -21,7 +21,7 @@ from pricing.shares import spread
 
 
 @dataclass
-class _Line:
+class _LineSale:
     """What a line sold and gave back, in units and minor units."""
 
     item: Item
@@ -34,14 +34,14 @@ class _Line:
     def left(self) -> int:
         return self.gross - self.back
 
-    def share_of(self, units: int) -> int:
+    def units_share(self, units: int) -> int:
         """Return what so many more units were paid for, and never more than is left."""
         more = min(units, self.item.quantity - self.units_back)
         if not more:
             return 0
-        return min(minor(self.item.paid_for(more, self.units_back)), self.left)
+        return min(minor(self.item.units_total(more, self.units_back)), self.left)
 
-    def sold(self) -> SoldLine:
+    def to_sold_line(self) -> SoldLine:
         item = self.item
         # Whoever has all the money back has bought nothing.
         units_back = item.quantity if self.gross and not self.left else self.units_back
@@ -59,32 +59,37 @@ class _Line:
         )
 
 
-def sale_noted(order: Order, items: Sequence[Item]) -> None:
+def record_sale(order: Order, items: Sequence[Item]) -> None:
     """Tell the figures what a paid order sold, or what is left of that; an unpaid one sold nothing. Raises CassandraUnavailable."""
-    if sale := sale_of(order, items):
+    if sale := build_sale(order, items):
         analytics.sold(sale)
 
 
-def sale_of(order: Order, items: Sequence[Item]) -> Sale | None:
+def build_sale(order: Order, items: Sequence[Item]) -> Sale | None:
     """Return what a paid order sold, as it is now; None for one that was not paid."""
-    if not order.was_paid or not items:
+    if not order.has_been_paid or not items:
         return None
     # A line of which nothing is left is told, too: it may have been told as sold before.
-    left = {item.line_number: item for item in order.lines(items)}
-    lines = [_paid(left.get(item.line_number) or item.less(0), order.country) for item in items]
-    passed_over = {each.refund_id for each in order.owed} | balance.of_changes(order)
-    for refund in _for_what_stayed(order, items):
+    left = {item.line_number: item for item in order.current_lines(items)}
+    lines = [
+        _line_sale(left.get(item.line_number) or item.with_quantity(0), order.country)
+        for item in items
+    ]
+    passed_over = {each.refund_id for each in order.due_refunds} | balance.change_refund_ids(order)
+    for refund in _refunds_of_sold_units(order, items):
         if refund.refund_id not in passed_over:
-            _given_back(refund, lines)
-    sold = tuple(line.sold() for line in lines)
+            _add_refund(refund, lines)
+    sold = tuple(line.to_sold_line() for line in lines)
     return Sale(order.order_id, order.placed_at, order.version, order.total.currency.code, sold)
 
 
-def _for_what_stayed(order: Order, items: Sequence[Item]) -> Iterator[Refund]:
+def _refunds_of_sold_units(order: Order, items: Sequence[Item]) -> Iterator[Refund]:
     """Yield the refunds without what was for units that have been taken out of the order since: those were not sold."""
     of = {item.line_number: item for item in items}
-    _, out = balance.paid_back_by_line(order, {line: item.quantity for line, item in of.items()})
-    passed_over = balance.of_changes(order)
+    _, out = balance.refunded_units_by_line(
+        order, {line: item.quantity for line, item in of.items()}
+    )
+    passed_over = balance.change_refund_ids(order)
     for refund in order.refunds:
         if refund.refund_id in passed_over or not any(out.get(line) for line in refund.lines):
             yield refund
@@ -101,24 +106,24 @@ def _for_what_stayed(order: Order, items: Sequence[Item]) -> Iterator[Refund]:
 
 def _worth(lines: Mapping[int, int], of: Mapping[int, Item]) -> int:
     return sum(
-        minor(of[line].paid_for(min(units, of[line].quantity)))
+        minor(of[line].units_total(min(units, of[line].quantity)))
         for line, units in lines.items()
         if line in of
     )
 
 
-def _paid(item: Item, country: str) -> _Line:
+def _line_sale(item: Item, country: str) -> _LineSale:
     """Return what was paid for a line."""
     if item.tax_added:
-        return _Line(item, minor(item.paid), minor(item.paid - item.tax_added))
-    parts = tax.included([(item.tax_class, item.paid)], country)
-    return _Line(item, minor(item.paid), sum(minor(part.net) for part in parts))
+        return _LineSale(item, minor(item.final_total), minor(item.final_total - item.tax_added))
+    parts = tax.included([(item.tax_class, item.final_total)], country)
+    return _LineSale(item, minor(item.final_total), sum(minor(part.net) for part in parts))
 
 
-def _given_back(refund: Refund, lines: Sequence[_Line]) -> None:
+def _add_refund(refund: Refund, lines: Sequence[_LineSale]) -> None:
     named = {line.item.line_number: refund.lines.get(line.item.line_number, 0) for line in lines}
     if any(named.values()):
-        shares = [line.share_of(named[line.item.line_number]) for line in lines]
+        shares = [line.units_share(named[line.item.line_number]) for line in lines]
     else:
         shares = [line.left for line in lines]
     amount = min(minor(refund.amount), sum(shares))

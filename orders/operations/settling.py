@@ -11,16 +11,16 @@ from inventory import operations as inventory
 from inventory.allocating import in_order
 from orders import parcels, queries, returns
 from orders.entities import Order
-from orders.errors import MoneyRestless
+from orders.errors import SettlementUnstable
 from orders.items import Item
-from orders.operations.copies import copies_written
-from orders.operations.hints import hint_dropped
-from orders.operations.moving import event_written
-from orders.operations.refunding import money_settled
-from orders.operations.selling import sale_noted
-from orders.operations.telling import mails_written
-from orders.persons import user_of_code
-from orders.states import CANCELLED, CONFIRMING, EXPIRED, PENDING
+from orders.operations.copies import write_copies
+from orders.operations.hints import clear_pending_effects
+from orders.operations.moving import append_event
+from orders.operations.refunding import settle_money
+from orders.operations.selling import record_sale
+from orders.operations.telling import queue_order_mails
+from orders.persons import find_voucher_customer
+from orders.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
 from orders.transitions import Transition
 from payments.errors import GatewayAway
 from payments.gateways import TRANSFER
@@ -30,21 +30,21 @@ from promotions.operations import voucher_claimed, voucher_had, voucher_released
 log = logging.getLogger(__name__)
 
 
-def order_moved(order: Order, transition: Transition, *, settle: bool = True) -> Order:
+def transition_order(order: Order, transition: Transition, *, with_effects: bool = True) -> Order:
     """Let something happen to the order as it was read; return what it is then.
 
     Whoever was faster wins: the other is told by StaleOrder, and nothing of theirs is written. What follows (stock,
     lists, mail) is done at once, and by the worker if this process dies; `settle=False` leaves it to the worker.
-    Raises MoveRefused when the order's state does not allow it, StaleOrder, CassandraUnavailable.
+    Raises TransitionRefused when the order's state does not allow it, StaleOrder, CassandraUnavailable.
     """
-    fresh, hint = event_written(order, transition)
-    if not settle:
+    fresh, pending_effect = append_event(order, transition)
+    if not with_effects:
         return fresh
     # The event stands, whatever comes now; the hint leads the worker to what is left to do.
     try:
-        fresh = settled(order.order_id, transition.at) or fresh
-        hint_dropped(hint)
-    except (CassandraUnavailable, GatewayAway, MoneyRestless) as away:
+        fresh = apply_effects(order.order_id, transition.at) or fresh
+        clear_pending_effects(pending_effect)
+    except (CassandraUnavailable, GatewayAway, SettlementUnstable) as away:
         log.warning(
             "order %s: %s, the rest is left to the worker: %s", order.number, transition.kind, away
         )
@@ -53,71 +53,71 @@ def order_moved(order: Order, transition: Transition, *, settle: bool = True) ->
     return fresh
 
 
-def settled(order_id: UUID, now: datetime) -> Order | None:
+def apply_effects(order_id: UUID, now: datetime) -> Order | None:
     """Do all that is owed for an order as it is now; return it, or None if there is none.
 
-    Raises CassandraUnavailable; MoneyRestless, or GatewayAway, also if the gateway does not know the payment (any more):
+    Raises CassandraUnavailable; SettlementUnstable, or GatewayAway, also if the gateway does not know the payment (any more):
     with all done but what is owed there.
     """
-    reading, lines = queries.order_started(order_id), queries.items_started(order_id)
-    order = queries.order_in(reading.rows())
+    reading, lines = queries.prefetch_order(order_id), queries.prefetch_items(order_id)
+    order = queries.order_from_rows(reading.rows())
     if order is None:
         return None
-    items = queries.items_in(order, lines.rows())
-    stuck: LookupError | None = None
+    items = queries.items_from_rows(order, lines.rows())
+    stock_error: LookupError | None = None
     try:
-        stock_moved(order, items, now)
+        sync_stock(order, items, now)
     except LookupError as error:
         # Units that cannot move wait for somebody who looks; whoever has paid is told, and charged, all the same.
         log.exception("order %s: its units do not move", order.number)
-        stuck = error
-    _voucher_moved(order, now)
-    away: GatewayAway | MoneyRestless | None = None
+        stock_error = error
+    _sync_voucher(order, now)
+    payment_error: GatewayAway | SettlementUnstable | None = None
     try:
-        order = money_settled(order, now)
-    except (GatewayAway, MoneyRestless) as error:
-        away = error
-        order = queries.order(order_id) or order
+        order = settle_money(order, now)
+    except (GatewayAway, SettlementUnstable) as error:
+        payment_error = error
+        order = queries.get_order(order_id) or order
     except (LookupError, ValueError) as error:
         # Such as after another account's key was put in: the money waits for somebody who looks, all else does not.
         log.exception("order %s: its gateway does not do what is owed", order.number)
-        away = GatewayAway()
-        away.__cause__ = error
-        order = queries.order(order_id) or order
-    copies_written(order)
-    sale_noted(order, items)
+        payment_error = GatewayAway()
+        payment_error.__cause__ = error
+        order = queries.get_order(order_id) or order
+    write_copies(order)
+    record_sale(order, items)
     for product_id in {item.product_id for item in items}:
         inventory.stock_copied(product_id)
-    _cart_emptied(order, items, now)
-    mails_written(order, items, now)
-    if stuck:
-        raise stuck
-    if away:
-        raise away
+    _empty_cart(order, items, now)
+    queue_order_mails(order, items, now)
+    if stock_error:
+        raise stock_error
+    if payment_error:
+        raise payment_error
     return order
 
 
-def stock_moved(order: Order, items: tuple[Item, ...], now: datetime) -> None:
+def sync_stock(order: Order, items: tuple[Item, ...], now: datetime) -> None:
     """Let the stock follow the order: committed, sent parcel by parcel, given back, restocked. Raises CassandraUnavailable.
 
     Where each line's units shall stand follows from the order's events, so doing it again changes nothing.
     """
     if order.state == PENDING:
         return
-    allocations = order.allocations(items)
+    allocations = order.list_allocations(items)
     if order.state in (CANCELLED, EXPIRED):
         inventory.released(allocations)
         return
-    sent = parcels.sent(order.parcels())
+    sent = parcels.sent_units(order.parcels())
     missing = 0
     for each in in_order(allocations):
         gone = sent.get(each.warehouse_id, {}).get(each.line_number, 0)
         missing += not inventory.moved_to(each, left=each.quantity - gone, shipped=gone)
     if missing:
-        fresh = queries.order(order.order_id)
+        fresh = queries.get_order(order.order_id)
         if fresh and fresh.version == order.version:
             log.error("order %s is confirmed, and %d of its holds are gone", order.number, missing)
-    for return_id, back in returns.restocked(order.parcels(), order.returns).items():
+    for return_id, back in returns.restocked_units(order.parcels(), order.returns).items():
         parts = [
             replace(each, quantity=units)
             for each in allocations
@@ -127,32 +127,35 @@ def stock_moved(order: Order, items: tuple[Item, ...], now: datetime) -> None:
 
 
 # As it is at this moment: `placing` is set while a late payment takes the units again.
-STANDS = read("Q13", "SELECT state, placing FROM orders WHERE order_id = :order_id LIMIT 1")
+CURRENT_STATE = read("Q13", "SELECT state, placing FROM orders WHERE order_id = :order_id LIMIT 1")
 # How often the order may move on under our hands.
 _LOOKS = 5
 
 
-def _voucher_moved(order: Order, now: datetime) -> None:
+def _sync_voucher(order: Order, now: datetime) -> None:
     """Let the use of a code follow the order: given back by one that has ended, had by any other.
 
     The order may have ended since it was read, or come back to life by a payment that came late; so it is looked at
     before each step, and after it. Whoever took the use: a guest's order that has become a member's keeps it.
     """
     for _ in attempts(_LOOKS if order.voucher else 0):
-        row, had = STANDS.one(order_id=order.order_id), voucher_had(order.voucher, order.order_id)
+        row, had = (
+            CURRENT_STATE.one(order_id=order.order_id),
+            voucher_had(order.voucher, order.order_id),
+        )
         if row is None:
             return
         if row.state in (CANCELLED, EXPIRED):
             if not had or row.placing:
                 return
             voucher_released(order.voucher, order.order_id)
-        elif had or order.erased:
+        elif had or order.is_erased:
             return
         else:
             try:
                 voucher_claimed(
                     order.voucher,
-                    user_of_code(order.user_id, order.email),
+                    find_voucher_customer(order.user_id, order.email),
                     order.order_id,
                     now,
                     late=True,
@@ -170,9 +173,9 @@ def _voucher_moved(order: Order, now: datetime) -> None:
 _EMPTIED_ONCE = timedelta(days=carts.BOUGHT_DAYS - 1)
 
 
-def _cart_emptied(order: Order, items: tuple[Item, ...], now: datetime) -> None:
+def _empty_cart(order: Order, items: tuple[Item, ...], now: datetime) -> None:
     # A transfer takes days: its things leave the cart at once.
-    kinds = ("placed",) if order.payment_method == TRANSFER else CONFIRMING
+    kinds = ("placed",) if order.payment_method == TRANSFER else CONFIRMING_EVENTS
     paid = next((event for event in order.events if event.kind in kinds), None)
     if paid and order.cart_id and paid.at > datetime.now(UTC) - _EMPTIED_ONCE:
         bought = {str(item.variant_id): item.quantity for item in items}

@@ -17,10 +17,10 @@ from mail.queries import not_written
 from orders import links
 from orders.carriers import tracking_url
 from orders.entities import Order
-from orders.events import Event, units
+from orders.events import Event, parse_line_units
 from orders.items import Item
-from orders.parcels import Content
-from orders.states import CONFIRMING, PENDING
+from orders.parcels import ItemUnits
+from orders.states import CONFIRMING_EVENTS, PENDING
 from payments.gateways import AT_THE_DOOR, BY_HAND, CARD, TRANSFER
 from pricing.money import money
 from pricing.templatetags.money import format_money
@@ -33,36 +33,38 @@ CONFIRMED_FOR = timedelta(days=29)
 
 
 @dataclass(frozen=True)
-class Letter:
+class MailContent:
     """What a mail about an event says: paragraphs, perhaps some goods, and where to go on."""
 
     headline: str
-    says: tuple[str, ...]
-    goods: tuple[Content, ...] = ()
-    goods_title: str = ""
-    whole: bool = False  # the order with its sums stands below
-    link: str = "Follow my order"
-    track: str = ""  # the carrier's page
-    account: tuple[str, ...] = ()  # to whom a transfer goes
+    paragraphs: tuple[str, ...]
+    contents: tuple[ItemUnits, ...] = ()
+    contents_title: str = ""
+    has_order_summary: bool = False  # the order with its sums stands below
+    link_label: str = "Follow my order"
+    tracking_url: str = ""  # the carrier's page
+    bank_account: tuple[str, ...] = ()  # to whom a transfer goes
 
 
-def mails_written(order: Order, items: tuple[Item, ...], now: datetime) -> None:
+def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> None:
     """Write the mails that an order's events ask for into the outbox; those that are there already stay as they are.
 
     Nobody is told of what happened more than two days ago, but for that the order is confirmed, or of an order without
     its person. Raises CassandraUnavailable.
     """
-    if order.erased:
+    if order.is_erased:
         return
     fresh = [
-        event for event in order.events if event.at >= datetime.now(UTC) - _news_for(order, event)
+        event
+        for event in order.events
+        if event.at >= datetime.now(UTC) - _news_period(order, event)
     ]
-    told: dict[str, tuple[Event, Letter]] = {}
+    mails: dict[str, tuple[Event, MailContent]] = {}
     for event in fresh:
-        about = "confirmed" if event.kind in CONFIRMING else f"{event.kind} {event.event_id}"
-        if letter := letter_about(order, event, items):
-            told.setdefault(about, (event, letter))
-    missing = not_written(order.order_id, told)
+        about = "confirmed" if event.kind in CONFIRMING_EVENTS else f"{event.kind} {event.event_id}"
+        if content := compose_mail(order, event, items):
+            mails.setdefault(about, (event, content))
+    missing = not_written(order.order_id, mails)
     if not missing:
         return
     member = accounts.user(order.user_id) if order.user_id else None
@@ -70,48 +72,48 @@ def mails_written(order: Order, items: tuple[Item, ...], now: datetime) -> None:
     url = (
         f"{settings.PUBLIC_URL}{reverse('orders:track', args=[links.track_token(order.order_id)])}"
     )
-    context = {"order": order, "items": order.lines(items) or items, "url": url}
+    context = {"order": order, "items": order.current_lines(items) or items, "url": url}
     for about in missing:
-        event, letter = told[about]
-        template = "order_placed" if event.kind in CONFIRMING else "order_moved"
+        event, content = mails[about]
+        template = "order_placed" if event.kind in CONFIRMING_EVENTS else "order_moved"
         mail_queued(
             order.order_id,
             about,
             order.email,
             template,
-            context | {"letter": letter},
+            context | {"letter": content},
             now,
             plain=plain,
         )
 
 
-def _news_for(order: Order, event: Event) -> timedelta:
-    return CONFIRMED_FOR if event.kind in CONFIRMING and order.cart_id else NEWS_FOR
+def _news_period(order: Order, event: Event) -> timedelta:
+    return CONFIRMED_FOR if event.kind in CONFIRMING_EVENTS and order.cart_id else NEWS_FOR
 
 
-def letter_about(order: Order, event: Event, items: Iterable[Item]) -> Letter | None:
+def compose_mail(order: Order, event: Event, items: Iterable[Item]) -> MailContent | None:
     """Return what to write about an event, None for what needs no mail."""
-    kind = "confirmed" if event.kind in CONFIRMING else event.kind
-    write = _LETTERS.get(kind)
-    return write(order, event, tuple(items)) if write else None
+    kind = "confirmed" if event.kind in CONFIRMING_EVENTS else event.kind
+    compose = _COMPOSERS.get(kind)
+    return compose(order, event, tuple(items)) if compose else None
 
 
-def _placed(order: Order, event: Event, items: tuple[Item, ...]) -> Letter | None:
+def _placed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent | None:
     if order.payment_method != TRANSFER or order.state != PENDING:
         return None
-    return Letter(
+    return MailContent(
         "Please pay your order",
         (
             f"Thank you, we have your order. Please transfer {format_money(order.total)} "
             f"by {_day(order.pay_until)}, and write {order.number} as the reference.",
             "We keep your things for you until then, and send them as soon as the money is there.",
         ),
-        whole=True,
-        account=tuple(settings.BANK_ACCOUNT.split("|")),
+        has_order_summary=True,
+        bank_account=tuple(settings.BANK_ACCOUNT.split("|")),
     )
 
 
-def _confirmed(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+def _confirmed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     first, last = order.method.arrives(event.at)
     days = _plain_day(first) if first == last else f"{_plain_day(first)} to {_plain_day(last)}"
     says = [
@@ -119,24 +121,24 @@ def _confirmed(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
     ]
     if order.payment_method == AT_THE_DOOR:
         says.append(f"You pay the carrier {format_money(order.total)} at your door.")
-    return Letter("Your order", tuple(says), whole=True)
+    return MailContent("Your order", tuple(says), has_order_summary=True)
 
 
-def _payment_failed(order: Order, event: Event, items: tuple[Item, ...]) -> Letter | None:
+def _payment_failed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent | None:
     if order.state != PENDING:
         return None  # it was paid after all, or has ended: there is another mail about that
-    return Letter(
+    return MailContent(
         "The payment did not go through",
         (
             "Your bank has declined the payment. Nothing was charged.",
             f"You can try again, with another card too, until {_time(order.pay_until)}. So long we keep your things for you.",
         ),
-        link="Pay my order",
+        link_label="Pay my order",
     )
 
 
-def _expired(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
-    return Letter(
+def _expired(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
+    return MailContent(
         "Your order was not paid in time",
         (
             "No payment has reached us in time, so we have given its things back. Nothing was charged.",
@@ -150,8 +152,8 @@ def _expired(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
     )
 
 
-def _too_late(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
-    return Letter(
+def _too_late(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
+    return MailContent(
         "Your payment came too late",
         (
             event.note
@@ -161,8 +163,8 @@ def _too_late(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
     )
 
 
-def _capture_refused(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
-    return Letter(
+def _capture_refused(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
+    return MailContent(
         "There is a problem with your payment",
         (
             "Your bank had approved the payment, and does not carry it out now. Nothing was charged.",
@@ -171,17 +173,17 @@ def _capture_refused(order: Order, event: Event, items: tuple[Item, ...]) -> Let
     )
 
 
-def _shipped(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+def _shipped(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     about = event.details.get("parcel")
     sent = [
         each
         for each in order.parcels(items)
         if (each.shipped_at == event.at if about is None else each.parcel_id == about)
     ]
-    goods = tuple(content for parcel in sent for content in parcel.contents)
+    contents = tuple(content for parcel in sent for content in parcel.contents)
     carrier = sent[0].carrier if sent and sent[0].carrier else order.method.carrier
     tracking = sent[0].tracking if sent else ""
-    whole = sum(each.count for each in order.parcels() if each.sent) >= sum(
+    whole = sum(each.count for each in order.parcels() if each.is_sent) >= sum(
         order.quantities.values()
     )
     says = [
@@ -191,42 +193,42 @@ def _shipped(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
         says.append(f"Its number there is {tracking}.")
     if not whole:
         says.append("The rest comes in another parcel; we write to you about it, too.")
-    return Letter(
+    return MailContent(
         "Your order is on its way" if whole else "A parcel is on its way",
         tuple(says),
-        goods,
+        contents,
         "In the parcel",
-        track=tracking_url(carrier, tracking),
+        tracking_url=tracking_url(carrier, tracking),
     )
 
 
-def _delivered(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+def _delivered(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     until = timezone.localdate(event.at) + timedelta(days=settings.RETURN_DAYS)
-    return Letter(
+    return MailContent(
         "Your parcel has arrived",
         (
             "We hope that all is well with it.",
             f"If not, you can send things back until {_plain_day(until)}: ask for it on your order’s page.",
         ),
-        _in_parcel(order, event, items),
+        _parcel_contents(order, event, items),
         "In the parcel",
-        link="See my order",
+        link_label="See my order",
     )
 
 
-def _lost(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
-    return Letter(
+def _lost(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
+    return MailContent(
         "A parcel was lost",
         (
             "The carrier has lost a parcel of your order. We are sorry.",
             "You need do nothing: we send its things again, or give you the money back, and write to you about it.",
         ),
-        _in_parcel(order, event, items),
+        _parcel_contents(order, event, items),
         "In the parcel",
     )
 
 
-def _in_parcel(order: Order, event: Event, items: tuple[Item, ...]) -> tuple[Content, ...]:
+def _parcel_contents(order: Order, event: Event, items: tuple[Item, ...]) -> tuple[ItemUnits, ...]:
     about = event.details.get("parcel")
     return tuple(
         content
@@ -236,26 +238,28 @@ def _in_parcel(order: Order, event: Event, items: tuple[Item, ...]) -> tuple[Con
     )
 
 
-def _changed(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+def _changed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     says = ["It is this now:"]
     was, total = event.details["sums"].get("was"), event.details["sums"]["total"]
     if was is not None and was > total and order.captured.amount:
         less = format_money(money(was - total, order.total.currency.code))
         says = [f"You get {less} back, because it costs less now. It is this now:"]
-    return Letter("Your order was changed", tuple(says), whole=True)
+    return MailContent("Your order was changed", tuple(says), has_order_summary=True)
 
 
-def _cancelled(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+def _cancelled(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     back = order.captured - order.refunded
     said = (
         f"We send {format_money(back)} back. We write to you when it has gone."
         if back.amount
-        else _back_said(order)
+        else _refund_sentence(order)
     )
-    return Letter("Your order was cancelled", (said,), whole=True, link="See my order")
+    return MailContent(
+        "Your order was cancelled", (said,), has_order_summary=True, link_label="See my order"
+    )
 
 
-def _back_said(order: Order) -> str:
+def _refund_sentence(order: Order) -> str:
     return (
         f"Given back: {format_money(order.refunded)}."
         if order.refunded.amount
@@ -263,82 +267,86 @@ def _back_said(order: Order) -> str:
     )
 
 
-def _return_requested(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
-    return Letter(
+def _return_requested(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
+    return MailContent(
         "You want to send something back",
         (
             "We have your request and look at it within two working days. Please send nothing before we have answered.",
         ),
-        _of_return(event, order, items),
+        _return_contents(event, order, items),
         "To be sent back",
-        link="See my order",
+        link_label="See my order",
     )
 
 
-def _return_approved(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+def _return_approved(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     number, about = order.number, event.details.get("return", "")
-    return Letter(
+    return MailContent(
         "Please send it back",
         (
             f"Put a slip with {number} / {about} into the parcel and send it to: {seller_line()}.",
             "Keep the receipt. When the parcel is here, we look at it, and you get your money back.",
         ),
-        _of_return(event, order, items),
+        _return_contents(event, order, items),
         "To be sent back",
-        link="See my order",
+        link_label="See my order",
     )
 
 
-def _return_rejected(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+def _return_rejected(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     why = (event.note,) if event.note else ()
-    return Letter(
+    return MailContent(
         "We cannot take it back",
         (*why, "If you see that differently, simply answer to this mail."),
-        _of_return(event, order, items),
+        _return_contents(event, order, items),
         "You wanted to send back",
-        link="See my order",
+        link_label="See my order",
     )
 
 
-def _return_received(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
-    return Letter(
+def _return_received(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
+    return MailContent(
         "What you sent back is here",
         (
             "We look at it now. You get your money back within a few days, and a mail when it has gone.",
         ),
-        _of_return(event, order, items),
+        _return_contents(event, order, items),
         "Sent back",
-        link="See my order",
+        link_label="See my order",
     )
 
 
-def _of_return(event: Event, order: Order, items: tuple[Item, ...]) -> tuple[Content, ...]:
+def _return_contents(event: Event, order: Order, items: tuple[Item, ...]) -> tuple[ItemUnits, ...]:
     about = event.details.get("return")
     lines = next((each.lines for each in order.returns if each.return_id == about), {})
     of = {item.line_number: item for item in items}
-    return tuple(Content(of[line], count) for line, count in lines.items() if line in of)
+    return tuple(ItemUnits(of[line], count) for line, count in lines.items() if line in of)
 
 
-def _refunded(order: Order, event: Event, items: tuple[Item, ...]) -> Letter:
+def _refunded(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     about = next(
         (each for each in order.refunds if each.refund_id == event.details.get("refund")), None
     )
     amount = about.amount if about else order.refunded
     of = {item.line_number: item for item in items}
     lines = about.lines if about else {}
-    says = [f"We have sent {format_money(amount)} back to you. {way_back(order)}"]
+    says = [f"We have sent {format_money(amount)} back to you. {describe_refund_route(order)}"]
     if about and about.reason:
         says.insert(0, f"For: {about.reason}")
-    return Letter(
+    return MailContent(
         f"{format_money(amount)} is on its way back to you",
         tuple(says),
-        tuple(Content(of[line], count) for line, count in units(lines).items() if line in of),
+        tuple(
+            ItemUnits(of[line], count)
+            for line, count in parse_line_units(lines).items()
+            if line in of
+        ),
         "For these things",
-        link="See my order",
+        link_label="See my order",
     )
 
 
-def way_back(order: Order) -> str:
+def describe_refund_route(order: Order) -> str:
     """Return how money that is given back for an order reaches its buyer, in a sentence."""
     if order.payment_method == CARD:
         return "It is on your card again within three to five working days."
@@ -364,7 +372,7 @@ def _time(moment: datetime) -> str:
     return str(date_format(timezone.localtime(moment), "H:i"))
 
 
-_LETTERS: dict[str, Callable[[Order, Event, tuple[Item, ...]], Letter | None]] = {
+_COMPOSERS: dict[str, Callable[[Order, Event, tuple[Item, ...]], MailContent | None]] = {
     "placed": _placed,
     "confirmed": _confirmed,
     "payment_failed": _payment_failed,

@@ -21,17 +21,17 @@ from cart.errors import CartError
 from cart.operations.filling import Units, units_put
 from cassandra_db import BadPageToken
 from orders import access, operations, queries, shown
-from orders.again import items_today
+from orders.again import list_reorder_items
 from orders.entities import Order
-from orders.errors import MoveRefused, StaleOrder
+from orders.errors import StaleOrder, TransitionRefused
 from orders.events import Event
-from orders.forms import AgainForm, HistoryForm
+from orders.forms import HistoryForm, ReorderForm
 from orders.transitions import Transition
 from web.methods import get_or_post, own
 from web.rendering import page
 
 # So much does a page of the list show.
-SHOWN = 20
+PAGE_SIZE = 20
 _FIRST_DAY = date(1970, 1, 2)
 
 
@@ -40,10 +40,10 @@ _FIRST_DAY = date(1970, 1, 2)
 
 @require_safe
 @personal
-def history(request: HttpRequest) -> HttpResponse:
+def order_history(request: HttpRequest) -> HttpResponse:
     """A member's orders, the newest first: all of them, a year's, or those of some days."""
     visitor = member(request)
-    years = queries.years_of(visitor.user_id)
+    years = queries.list_order_years(visitor.user_id)
     form = HistoryForm(request.GET or None, years=years)
     context = {
         "form": form,
@@ -54,8 +54,8 @@ def history(request: HttpRequest) -> HttpResponse:
         return page(request, "orders/history.html", context, status=422)
     since, before = _span(form)
     try:
-        listed, more = queries.orders_between(
-            visitor.user_id, years, since, before, request.GET.get("after", ""), limit=SHOWN
+        listed, more = queries.list_orders_between(
+            visitor.user_id, years, since, before, request.GET.get("after", ""), limit=PAGE_SIZE
         )
     except BadPageToken:
         return redirect("orders:history")
@@ -73,10 +73,10 @@ def _span(form: HistoryForm) -> tuple[datetime, datetime]:
     first, last = chosen.get("since") or _FIRST_DAY, chosen.get("until") or timezone.localdate()
     if year := chosen.get("year"):
         first, last = max(first, date(int(year), 1, 1)), min(last, date(int(year), 12, 31))
-    return _begins(first), _begins(last + timedelta(days=1))
+    return _start_of_day(first), _start_of_day(last + timedelta(days=1))
 
 
-def _begins(day: date) -> datetime:
+def _start_of_day(day: date) -> datetime:
     return timezone.make_aware(datetime.combine(day, time())).astimezone(UTC)
 
 
@@ -86,13 +86,13 @@ def _begins(day: date) -> datetime:
 @get_or_post
 @never_cache
 @own
-@access.by_its_buyer
-def again(request: HttpRequest, order: Order) -> HttpResponse:
+@access.order_owner_required
+def reorder(request: HttpRequest, order: Order) -> HttpResponse:
     """Show what of an order can be bought today, and put it into a cart of choice."""
-    items = items_today(queries.items(order))
-    form = AgainForm(request.POST or None, carts=_carts(request), initial={"operation": uuid4()})
+    items = list_reorder_items(queries.list_items(order))
+    form = ReorderForm(request.POST or None, carts=_carts(request), initial={"operation": uuid4()})
     if form.is_valid() and any(each.quantity for each in items):
-        things = [
+        units_to_add = [
             Units(each.product, each.variant, each.quantity)
             for each in items
             if each.product and each.variant and each.quantity
@@ -102,7 +102,7 @@ def again(request: HttpRequest, order: Order) -> HttpResponse:
                 owner.owner_for_writing(request),
                 form.cleaned_data["cart"],
                 f"Order {order.number}",
-                things,
+                units_to_add,
                 form.cleaned_data["operation"],
                 datetime.now(UTC),
                 guest=not request.user.is_authenticated,
@@ -110,7 +110,7 @@ def again(request: HttpRequest, order: Order) -> HttpResponse:
         except CartError as refused:
             form.add_error("cart", str(refused))
         else:
-            _tell(request, name, len(things), len(items))
+            _add_reorder_messages(request, name, len(units_to_add), len(items))
             return redirect("cart:one", cart_id)
     context = {
         "order": order,
@@ -133,7 +133,7 @@ def _carts(request: HttpRequest) -> list[tuple[UUID, str]]:
     return [(each.cart_id, each.name) for each in sorted(may, key=lambda each: not each.active)]
 
 
-def _tell(request: HttpRequest, name: str, put: int, of: int) -> None:
+def _add_reorder_messages(request: HttpRequest, name: str, put: int, of: int) -> None:
     left = of - put
     messages.success(
         request,
@@ -151,39 +151,45 @@ def _tell(request: HttpRequest, name: str, put: int, of: int) -> None:
 @get_or_post
 @never_cache
 @own
-@access.by_its_buyer
-def cancel(request: HttpRequest, order: Order) -> HttpResponse:
+@access.order_owner_required
+def cancel_order(request: HttpRequest, order: Order) -> HttpResponse:
     """Ask whether an order shall be cancelled, and cancel it; once it is packed, say what can be done instead."""
     if request.method != "POST":
-        return _asked(request, order)
-    news = shown.since(order, seen, shown.CHANGES) if (seen := request.POST.get("seen", "")) else []
+        return _cancellation_page(request, order)
+    news = (
+        shown.events_since(order, seen, shown.CHANGE_KINDS)
+        if (seen := request.POST.get("seen", ""))
+        else []
+    )
     if news or not order.can_be_cancelled:
-        return _asked(request, order, news, status=409)
+        return _cancellation_page(request, order, news, status=409)
     for _ in range(3):
         try:
-            operations.order_moved(
+            operations.transition_order(
                 order, Transition("cancelled", actor="shopper", at=datetime.now(UTC))
             )
         except StaleOrder as stale:
             # Such as its payment, at the same moment; what matters to the shopper is told before anything is done.
-            if news := shown.since(stale.order, shown.last_seen(order), shown.CHANGES):
-                return _asked(request, stale.order, news, status=409)
+            if news := shown.events_since(
+                stale.order, shown.last_event_id(order), shown.CHANGE_KINDS
+            ):
+                return _cancellation_page(request, stale.order, news, status=409)
             order = stale.order
-        except MoveRefused as refused:
-            return _asked(request, refused.order, status=409)
+        except TransitionRefused as refused:
+            return _cancellation_page(request, refused.order, status=409)
         else:
             messages.success(request, f"Order {order.number} is cancelled.")
             return redirect(reverse("orders:detail", args=[order.number]))
-    return _asked(request, order, status=409)
+    return _cancellation_page(request, order, status=409)
 
 
-def _asked(
+def _cancellation_page(
     request: HttpRequest, order: Order, news: Sequence[Event] = (), status: int = 200
 ) -> HttpResponse:
     context = {
         "order": order,
         "news": news,
-        "seen": shown.last_seen(order),
+        "seen": shown.last_event_id(order),
         "back": order.captured - order.refunded,
     }
     return page(request, "orders/cancel.html", context, status=status)

@@ -15,8 +15,8 @@ from django.views.decorators.cache import never_cache
 
 from orders import access, operations, parcels, queries, shown
 from orders.entities import Order
-from orders.errors import MoveRefused, StaleOrder
-from orders.wishes import ChangeForm, DoorForm, SendBackForm
+from orders.errors import StaleOrder, TransitionRefused
+from orders.wishes import ChangeForm, DeliveryAddressForm, SendBackForm
 from web.methods import get_or_post, own
 from web.rendering import page
 
@@ -27,19 +27,19 @@ _TRIES = 3
 @get_or_post
 @never_cache
 @own
-@access.by_its_buyer
-def change(request: HttpRequest, order: Order) -> HttpResponse:
+@access.order_owner_required
+def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
     """Take things out of an order, as long as they are not packed."""
-    lines = order.lines(queries.items(order))
-    packed = parcels.by_line(parcels.boxed(order.parcels()))
+    lines = order.current_lines(queries.list_items(order))
+    packed = parcels.units_by_line(parcels.packed_units(order.parcels()))
     form = ChangeForm(request.POST or None, items=lines, packed=packed)
-    return _answered(
+    return _handle_change_form(
         request,
         order,
         "orders/change.html",
-        {"form": form, "may": shown.may_change(order)},
-        shown.CHANGES,
-        lambda order, now: operations.order_changed(order, form.units, actor="shopper", now=now),
+        {"form": form, "may": shown.can_change_lines(order)},
+        shown.CHANGE_KINDS,
+        lambda order, now: operations.change_order(order, form.units, actor="shopper", now=now),
         "Your order is changed.",
     )
 
@@ -47,17 +47,17 @@ def change(request: HttpRequest, order: Order) -> HttpResponse:
 @get_or_post
 @never_cache
 @own
-@access.by_its_buyer
-def door(request: HttpRequest, order: Order) -> HttpResponse:
+@access.order_owner_required
+def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
     """Have an order sent to another door in the same country, as long as nothing of it is packed."""
-    form = DoorForm(request.POST or None, there=order.delivery_address)
-    return _answered(
+    form = DeliveryAddressForm(request.POST or None, current_address=order.delivery_address)
+    return _handle_change_form(
         request,
         order,
         "orders/door.html",
-        {"form": form, "may": shown.may_change_address(order)},
-        shown.CHANGES,
-        lambda order, now: operations.order_changed(
+        {"form": form, "may": shown.can_change_address(order)},
+        shown.CHANGE_KINDS,
+        lambda order, now: operations.change_order(
             order, {}, form.address(), actor="shopper", now=now
         ),
         "Your order goes to the new address.",
@@ -67,45 +67,45 @@ def door(request: HttpRequest, order: Order) -> HttpResponse:
 @get_or_post
 @never_cache
 @own
-@access.by_its_buyer
-def send_back(request: HttpRequest, order: Order) -> HttpResponse:
+@access.order_owner_required
+def request_return(request: HttpRequest, order: Order) -> HttpResponse:
     """Ask to send things of an order back, as long after they have arrived as the shop gives."""
-    items = queries.items(order)
-    contents = shown.contents(items, order.returnable(datetime.now(UTC)))
+    items = queries.list_items(order)
+    contents = shown.item_units(items, order.returnable_units(datetime.now(UTC)))
     form = SendBackForm(request.POST or None, contents=contents)
     context = {
         "form": form,
         "may": bool(contents),
-        "until": shown.return_until(order),
-        "returns": shown.shown_returns(order, items),
+        "until": shown.return_deadline(order),
+        "returns": shown.summarize_returns(order, items),
     }
-    return _answered(
+    return _handle_change_form(
         request,
         order,
         "orders/send_back.html",
         context,
-        shown.RETURNS,
-        lambda order, now: operations.return_requested(
-            order, form.units, form.why, actor="shopper", now=now
+        shown.RETURN_KINDS,
+        lambda order, now: operations.request_return(
+            order, form.units, form.reason_text, actor="shopper", now=now
         ),
         "We have your request. We answer by mail within two working days.",
     )
 
 
-def _answered(
+def _handle_change_form(
     request: HttpRequest,
     order: Order,
     template: str,
     context: dict[str, Any],
     kinds: frozenset[str],
     do: Callable[[Order, datetime], Order],
-    said: str,
+    success_message: str,
 ) -> HttpResponse:
     """Show the page; or do what was wished and go to the order's page, or say why not."""
-    context |= {"order": order, "seen": shown.last_seen(order)}
+    context |= {"order": order, "seen": shown.last_event_id(order)}
     if request.method != "POST":
         return page(request, template, context)
-    news = shown.since(order, request.POST.get("seen", ""), kinds)
+    news = shown.events_since(order, request.POST.get("seen", ""), kinds)
     if news or not context["may"]:
         return page(request, template, context | {"news": news, "typed": True}, status=409)
     if not context["form"].is_valid():
@@ -114,19 +114,19 @@ def _answered(
         try:
             order = do(order, datetime.now(UTC))
         except StaleOrder as stale:
-            if news := shown.since(stale.order, shown.last_seen(order), kinds):
-                context |= {"order": stale.order, "seen": shown.last_seen(stale.order)}
+            if news := shown.events_since(stale.order, shown.last_event_id(order), kinds):
+                context |= {"order": stale.order, "seen": shown.last_event_id(stale.order)}
                 return page(request, template, context | {"news": news, "typed": True}, status=409)
             order = stale.order
-        except MoveRefused as refused:
+        except TransitionRefused as refused:
             return page(
                 request,
                 template,
-                context | {"why": refused.why or order.word.lower(), "typed": True},
+                context | {"why": refused.why or order.customer_label.lower(), "typed": True},
                 status=409,
             )
         else:
-            messages.success(request, said)
+            messages.success(request, success_message)
             return redirect("orders:detail", order.number)
     return page(
         request,

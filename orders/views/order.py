@@ -18,10 +18,10 @@ from orders import access, links, operations, queries, shown
 from orders.entities import Order
 from orders.forms import LookupForm
 from orders.invoice import has_invoice
-from orders.invoice import invoice as as_pdf
+from orders.invoice import render_invoice as as_pdf
 from orders.items import Item
-from orders.payment_status import ask_bank
-from orders.states import CONFIRMING
+from orders.payment_status import poll_open_payment
+from orders.states import CONFIRMING_EVENTS
 from web.errors import TooManyAttempts
 from web.limits import attempted
 from web.methods import get_or_post, own, public
@@ -31,61 +31,61 @@ from web.rendering import page, too_many
 @require_safe
 @never_cache
 @own
-def detail(request: HttpRequest, number: str) -> HttpResponse:
+def order_detail(request: HttpRequest, number: str) -> HttpResponse:
     """An order: what it is at, what is in it, where it goes."""
     # While the bank thinks, looking at the page asks it; the worker would find the same out a little later.
-    order = ask_bank(access.own_order(request, number))
-    attempts = queries.attempts(order.order_id)
-    items = queries.items(order)
+    order = poll_open_payment(access.get_own_order(request, number))
+    attempts = queries.list_payment_attempts(order.order_id)
+    items = queries.list_items(order)
     context = {
         "order": order,
-        "items": order.lines(items) or items,
+        "items": order.current_lines(items) or items,
         "attempt": attempts[-1] if attempts else None,
         "now": datetime.now(UTC),
-        "arrives": _in_words(*shown.arrives_in(order)),
+        "arrives": _delivery_days_text(*shown.delivery_estimate(order)),
         "is_new": _is_new(order),
         "is_guest": order.user_id is None,
         "has_invoice": has_invoice(order),
-        "left": _left(order),
-        "can_keep": operations.could_be_kept_until(order, datetime.now(UTC)) is not None,
-        "may": access.may_change(request, order),
+        "left": _time_left(order),
+        "can_keep": operations.next_payment_deadline(order, datetime.now(UTC)) is not None,
+        "may": access.has_change_permission(request, order),
         "polls": order.state in ("pending_payment", "confirmed", "on_hold"),
-        **_afterwards(order, items),
+        **_progress_context(order, items),
     }
     return page(request, "orders/detail.html", context, part="polled")
 
 
-def _afterwards(order: Order, items: Sequence[Item]) -> dict[str, Any]:
+def _progress_context(order: Order, items: Sequence[Item]) -> dict[str, Any]:
     """What has become of the order: parcels, returns, money; and what its shopper may still do."""
     return {
-        "history": shown.happened(order),
-        "parcels": shown.shown_parcels(order, items),
-        "to_come": shown.to_come(order, items),
-        "waits_for_goods": shown.waits_for_goods(order),
-        "returns": shown.shown_returns(order, items),
-        "refunds": shown.shown_refunds(order),
-        "way_to_pay": shown.way_to_pay(order),
-        "by_card": shown.pays_by_card(order),
-        "to_transfer": shown.to_transfer(order),
-        "at_the_door": shown.to_pay_at_the_door(order),
+        "history": shown.list_history(order),
+        "parcels": shown.summarize_parcels(order, items),
+        "to_come": shown.items_to_pack(order, items),
+        "waits_for_goods": shown.has_backordered_units(order),
+        "returns": shown.summarize_returns(order, items),
+        "refunds": shown.summarize_refunds(order),
+        "way_to_pay": shown.payment_method_name(order),
+        "by_card": shown.is_paid_by_card(order),
+        "to_transfer": shown.transfer_amount(order),
+        "at_the_door": shown.cash_on_delivery_amount(order),
         "account": settings.BANK_ACCOUNT.split("|"),
-        "may_change": shown.may_change(order),
-        "may_change_address": shown.may_change_address(order),
-        "may_send_back": bool(order.returnable(datetime.now(UTC))),
-        "return_until": shown.return_until(order),
+        "may_change": shown.can_change_lines(order),
+        "may_change_address": shown.can_change_address(order),
+        "may_send_back": bool(order.returnable_units(datetime.now(UTC))),
+        "return_until": shown.return_deadline(order),
     }
 
 
-def _left(order: Order) -> str:
+def _time_left(order: Order) -> str:
     """How long an order's things are still kept, to be read while it runs down; nothing where that is not said."""
     seconds = round((order.pay_until - datetime.now(UTC)).total_seconds())
-    if not order.waits_for_payment or not shown.pays_by_card(order) or seconds <= 0:
+    if not order.is_awaiting_payment or not shown.is_paid_by_card(order) or seconds <= 0:
         return ""
     minutes, seconds = divmod(seconds, 60)
     return f"{minutes} min {seconds:02} s"
 
 
-def _in_words(first: date, last: date) -> str:
+def _delivery_days_text(first: date, last: date) -> str:
     """When a parcel can be expected, as it stands in a sentence."""
     days = [date_format(day, "l j F") for day in (first, last)]
     return f"on {days[0]}" if first == last else f"between {days[0]} and {days[1]}"
@@ -93,10 +93,10 @@ def _in_words(first: date, last: date) -> str:
 
 def _is_new(order: Order) -> bool:
     """Whether its buyer has just come back from the bank: then the page says thanks and what happens next."""
-    paid = next((event for event in order.events if event.kind in CONFIRMING), None)
+    paid = next((event for event in order.events if event.kind in CONFIRMING_EVENTS), None)
     return (
         paid is not None
-        and order.column == "to_pack"
+        and order.board_column == "to_pack"
         and (datetime.now(UTC) - paid.at).total_seconds() < 3600
     )
 
@@ -104,15 +104,15 @@ def _is_new(order: Order) -> bool:
 @require_safe
 @never_cache
 @own
-def invoice(request: HttpRequest, number: str) -> HttpResponse:
+def order_invoice(request: HttpRequest, number: str) -> HttpResponse:
     """An order's invoice, to be kept: a PDF."""
-    order = access.own_order(request, number)
+    order = access.get_own_order(request, number)
     if not has_invoice(order):
         messages.info(request, "The invoice is here as soon as the order is confirmed.")
         return redirect("orders:detail", order.number)
-    items = queries.items(order)
+    items = queries.list_items(order)
     response = HttpResponse(
-        as_pdf(order, order.lines(items) or items), content_type="application/pdf"
+        as_pdf(order, order.current_lines(items) or items), content_type="application/pdf"
     )
     response["Content-Disposition"] = f'attachment; filename="invoice-{order.number}.pdf"'
     return response
@@ -121,21 +121,21 @@ def invoice(request: HttpRequest, number: str) -> HttpResponse:
 @require_safe
 @never_cache
 @own
-def track(request: HttpRequest, token: str) -> HttpResponse:
+def open_tracking_link(request: HttpRequest, token: str) -> HttpResponse:
     """The mailed link: remember the order in this browser and go to its page."""
-    order_id = links.order_id_of(token)
-    order = queries.order(order_id) if order_id else None
+    order_id = links.order_id_from_token(token)
+    order = queries.get_order(order_id) if order_id else None
     if order is None:
         raise Http404("no such order")
     response = redirect("orders:detail", order.number)
-    access.remember(request, response, order.order_id)
+    access.remember_order(request, response, order.order_id)
     return response
 
 
 @get_or_post
 @never_cache
 @public
-def lookup(request: HttpRequest) -> HttpResponse:
+def order_lookup(request: HttpRequest) -> HttpResponse:
     """Find an order by its number and the e-mail address it was placed with."""
     form = LookupForm(request.POST or None)
     if request.method != "POST":
@@ -149,11 +149,11 @@ def lookup(request: HttpRequest) -> HttpResponse:
             )
         except TooManyAttempts as error:
             return too_many(request, error, "orders/lookup.html", {"form": form})
-        order = queries.order_by_number(number)
+        order = queries.get_order_by_number(number)
         if order and accounts.email_key(order.email) == key:
             attempt.forgotten()
             response = redirect("orders:detail", order.number)
-            access.remember(request, response, order.order_id)
+            access.remember_order(request, response, order.order_id)
             return response
         # One sentence for both errors: it tells nobody which numbers exist.
         form.add_error(

@@ -16,9 +16,9 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.access import to_login
 from orders import access, numbers, operations, queries
 from orders.entities import Order
-from orders.errors import NoticeBusy, NotPayable, OrderError
-from orders.payment_redirect import to_payment
-from orders.payment_status import ask_bank, settle_payment
+from orders.errors import NotPayable, OrderError, WebhookBusy
+from orders.payment_redirect import redirect_to_payment
+from orders.payment_status import poll_open_payment, poll_payment
 from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayAway, NoGateway
@@ -30,25 +30,25 @@ log = logging.getLogger(__name__)
 
 @post_only("orders:detail", "number")
 @own
-def pay(request: HttpRequest, number: str) -> HttpResponse:
+def pay_order(request: HttpRequest, number: str) -> HttpResponse:
     """Try once more to pay an order."""
-    order = access.own_order(request, number)
-    if order.waits_for_payment and order.pay_until < datetime.now(UTC):
+    order = access.get_own_order(request, number)
+    if order.is_awaiting_payment and order.pay_until < datetime.now(UTC):
         messages.warning(request, "The time to pay this order is over. Nothing was charged.")
         return redirect("orders:detail", order.number)
-    return to_payment(request, order)
+    return redirect_to_payment(request, order)
 
 
 @post_only("orders:detail", "number")
 @own
-@access.by_its_buyer
-def give_up(request: HttpRequest, order: Order) -> HttpResponse:
+@access.order_owner_required
+def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
     """The shopper does not want to pay: the order's things are free again, and still in the cart."""
-    order = ask_bank(order)
+    order = poll_open_payment(order)
     try:
-        if not order.waits_for_payment:
+        if not order.is_awaiting_payment:
             raise NotPayable
-        operations.order_moved(
+        operations.transition_order(
             order, Transition("cancelled", actor="shopper", at=datetime.now(UTC))
         )
     except (OrderError, GatewayAway) as refused:
@@ -60,11 +60,11 @@ def give_up(request: HttpRequest, order: Order) -> HttpResponse:
 
 @post_only("orders:detail", "number")
 @own
-def keep(request: HttpRequest, number: str) -> HttpResponse:
+def extend_payment_deadline(request: HttpRequest, number: str) -> HttpResponse:
     """The shopper is still about to pay: the order's things are kept a little longer."""
-    order = access.own_order(request, number)
+    order = access.get_own_order(request, number)
     try:
-        until = operations.kept_longer(order, datetime.now(UTC))
+        until = operations.extend_payment_deadline(order, datetime.now(UTC))
         messages.success(
             request, f"We keep your things until {time_format(timezone.localtime(until), 'H:i')}."
         )
@@ -78,37 +78,39 @@ def keep(request: HttpRequest, number: str) -> HttpResponse:
 @own
 def payment_return(request: HttpRequest, number: str, payment_id: UUID) -> HttpResponse:
     """The shopper comes back from the gateway: ask it how the payment has ended, whatever the address says."""
-    if not request.user.is_authenticated and _signed_out_at_the_bank(number, payment_id):
+    if not request.user.is_authenticated and _has_lost_session(number, payment_id):
         return to_login(request)
-    order = access.own_order(request, number)
-    settle_payment(order, payment_id)
+    order = access.get_own_order(request, number)
+    poll_payment(order, payment_id)
     return redirect("orders:detail", order.number)
 
 
-def _signed_out_at_the_bank(number: str, payment_id: UUID) -> bool:
+def _has_lost_session(number: str, payment_id: UUID) -> bool:
     """Whether this is a member's try to pay: whoever knows its id has paid it, and their session has ended meanwhile."""
-    order = queries.order_by_number(numbers.tidied(number))
+    order = queries.get_order_by_number(numbers.normalize_order_number(number))
     if order is None or order.user_id is None:
         return False
-    return any(each.payment_id == payment_id for each in queries.attempts(order.order_id))
+    return any(
+        each.payment_id == payment_id for each in queries.list_payment_attempts(order.order_id)
+    )
 
 
 @csrf_exempt
 @require_POST
 @without_header
 @public
-def payment_notice(request: HttpRequest, gateway: str) -> HttpResponse:
+def payment_webhook(request: HttpRequest, gateway: str) -> HttpResponse:
     """A gateway tells that a payment has moved on: believe its signature, and ask it for the rest."""
     try:
-        notice = gateways.gateway(gateway).notified(request.body, request.headers)
-        if notice:
-            operations.notice_followed(gateway, notice, datetime.now(UTC))
+        webhook = gateways.gateway(gateway).notified(request.body, request.headers)
+        if webhook:
+            operations.process_webhook(gateway, webhook, datetime.now(UTC))
     except NoGateway as nobody:
         raise Http404("no such gateway here") from nobody
     except (PermissionError, LookupError, ValueError) as refused:
         log.warning("a payment notice was refused: %s", refused)
         return HttpResponse(status=403)
-    except NoticeBusy:
+    except WebhookBusy:
         return HttpResponse(status=409)
     except GatewayAway:
         return HttpResponse(status=503)  # so that the notice is sent again

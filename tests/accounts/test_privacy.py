@@ -33,9 +33,15 @@ from notifications.queries import Wish, waits_of
 from orders import queries as orders
 from orders.entities import Order
 from orders.links import track_token
-from orders.operations import joining, order_moved, return_rejected, return_requested, settled
-from orders.privacy import _under_way
-from orders.states import COLUMNS
+from orders.operations import (
+    apply_effects,
+    joining,
+    reject_return,
+    request_return,
+    transition_order,
+)
+from orders.privacy import _is_under_way
+from orders.states import BOARD_COLUMNS
 from orders.transitions import Transition
 from tests.cart.sharing import listed_names, make_person, make_shared_cart, someone
 from tests.factories import PASSWORD, make_order, make_user, staff_signed_in
@@ -74,7 +80,7 @@ def make_done(user: User, **more: Any) -> Order:
     """An order that was paid, sent and delivered."""
     order = make_order(paid=True, user_id=user.pk, email=user.email, **more)
     for kind in ("packed", "shipped", "delivered"):
-        order = order_moved(
+        order = transition_order(
             order, Transition(kind, actor="staff:0:Toni", at=datetime.now(UTC), note="rang twice")
         )
     return order
@@ -89,14 +95,14 @@ def exported(client: Client) -> dict[str, Any]:
 
 def everything_of(order_id: UUID) -> str:
     """All that any table says of an order, to look for a name in it."""
-    order = orders.order(order_id)
+    order = orders.get_order(order_id)
     assert order is not None
     place = {
         "day": order.placed_at.astimezone(UTC).date(),
         "placed_at": order.placed_at,
         "order_id": order_id,
     }
-    tickets = {column: ON_BOARD.one(status=column, **place) for column in COLUMNS}
+    tickets = {column: ON_BOARD.one(status=column, **place) for column in BOARD_COLUMNS}
     assert any(tickets.values())
     return f"{order} {tickets}"
 
@@ -198,7 +204,7 @@ def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alic
     assert "What goes" in page
     assert "What stays, and why" in page
     unsent = mail_queued(alice.pk, "news", alice.email, "erased", {}, datetime.now(UTC))
-    (item,) = orders.items(order)
+    (item,) = orders.list_items(order)
     waiter_added(Wish(item.product_id, item.variant_id, alice.email), datetime.now(UTC))
     other = Client()
     other.force_login(alice)
@@ -212,20 +218,20 @@ def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alic
     assert queries.user(alice.pk) is None
     assert queries.user_by_email(alice.email) is None
     assert queries.USER_ID_BY_EMAIL.one(email=email_key(alice.email)) is None
-    after = orders.order(order.order_id)
+    after = orders.get_order(order.order_id)
     assert after is not None
     assert (after.number, after.total, after.placed_at) == (
         order.number,
         order.total,
         order.placed_at,
     )
-    assert orders.items(after) == orders.items(order)
+    assert orders.list_items(after) == orders.list_items(order)
     assert after.events[0].kind == "erased"
     text = everything_of(order.order_id)
     for word in (alice.email, "Ada Lovelace", "Torstraße", str(alice.pk), "rang twice"):
         assert word not in text
-    assert orders.orders_of(alice.pk, range(2020, 2040)) == {}
-    assert orders.order_ids_by_email(alice.email) == []
+    assert orders.list_orders_by_year(alice.pk, range(2020, 2040)) == {}
+    assert orders.list_order_ids_by_email(alice.email) == []
     assert waits_of(alice.email) == []
     assert mail(unsent) is None
     # One last mail, which is the only one left.
@@ -241,13 +247,13 @@ def test_s52_s53_what_was_ordered_as_a_guest_since_the_last_login_is_told_and_er
     alice = user_registered(email, "Alice", PASSWORD, datetime.now(UTC), verified=True)
     order = make_order(paid=True, email=email)
     for kind in ("packed", "shipped", "delivered"):
-        order = order_moved(order, Transition(kind, actor="system", at=datetime.now(UTC)))
+        order = transition_order(order, Transition(kind, actor="system", at=datetime.now(UTC)))
     client.force_login(alice)
     assert [each["number"] for each in exported(client)["orders"]["orders"]] == [order.number]
     # Another one, which nobody has asked about before.
     later = make_order(paid=True, email=email)
     for kind in ("packed", "shipped", "delivered"):
-        later = order_moved(later, Transition(kind, actor="system", at=datetime.now(UTC)))
+        later = transition_order(later, Transition(kind, actor="system", at=datetime.now(UTC)))
     erasure_asked(alice.pk, datetime.now(UTC))
     assert account_erased(alice.pk, datetime.now(UTC))
     for order_id in (order.order_id, later.order_id):
@@ -259,16 +265,18 @@ def test_s53_an_order_that_joined_a_moment_ago_is_erased_though_no_list_has_it_y
     alice = user_registered(email, "Alice", PASSWORD, datetime.now(UTC), verified=True)
     order = make_order(paid=True, email=email)
     for kind in ("packed", "shipped", "delivered"):
-        order = order_moved(order, Transition(kind, actor="system", at=datetime.now(UTC)))
+        order = transition_order(order, Transition(kind, actor="system", at=datetime.now(UTC)))
     erasure_asked(alice.pk, datetime.now(UTC))
-    with patch.object(joining, "copies_written", side_effect=CassandraUnavailable("died here")):  # noqa: SIM117
+    with patch.object(joining, "write_copies", side_effect=CassandraUnavailable("died here")):  # noqa: SIM117
         with pytest.raises(CassandraUnavailable):
             account_erased(alice.pk, datetime.now(UTC))
-    assert orders.orders_of(alice.pk, range(2020, 2040)) == {}
+    assert orders.list_orders_by_year(alice.pk, range(2020, 2040)) == {}
     assert account_erased(alice.pk, datetime.now(UTC))
-    settled(order.order_id, datetime.now(UTC))  # what the worker does with the hint that is left
+    apply_effects(
+        order.order_id, datetime.now(UTC)
+    )  # what the worker does with the hint that is left
     assert email not in everything_of(order.order_id)
-    assert orders.orders_of(alice.pk, range(2020, 2040)) == {}
+    assert orders.list_orders_by_year(alice.pk, range(2020, 2040)) == {}
 
 
 def test_s53_links_and_cookies_open_an_erased_order_no_more(client: Client, alice: User) -> None:
@@ -291,10 +299,10 @@ def test_s53_staff_still_see_the_sale(alice: User) -> None:
     order = make_done(alice)
     erasure_asked(alice.pk, datetime.now(UTC))
     account_erased(alice.pk, datetime.now(UTC))
-    erased = orders.order(order.order_id)
+    erased = orders.get_order(order.order_id)
     assert erased
     found = whole(erased)
-    assert (found.order.total, found.items) == (order.total, orders.items(order))
+    assert (found.order.total, found.items) == (order.total, orders.list_items(order))
     assert history(found.order)[0].words == "The customer was erased"
 
 
@@ -315,19 +323,19 @@ def test_s53_not_while_an_order_is_under_way(browser: Client, alice: User) -> No
         account_erased(alice.pk, datetime.now(UTC))
     assert queries.user(alice.pk) is not None
     for kind in ("packed", "shipped", "delivered"):
-        order = order_moved(order, Transition(kind, actor="system", at=datetime.now(UTC)))
+        order = transition_order(order, Transition(kind, actor="system", at=datetime.now(UTC)))
     assert account_erased(alice.pk, datetime.now(UTC))
 
 
 def test_s53_not_while_something_of_an_order_is_on_its_way_back(alice: User) -> None:
     order = make_order(paid=True, user_id=alice.pk, email=alice.email)
     for kind in ("packed", "shipped", "delivered"):
-        order = order_moved(order, Transition(kind, actor="system", at=datetime.now(UTC)))
-    order = return_requested(order, {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC))
+        order = transition_order(order, Transition(kind, actor="system", at=datetime.now(UTC)))
+    order = request_return(order, {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC))
     erasure_asked(alice.pk, datetime.now(UTC))
     with pytest.raises(NotYet, match=order.number):
         account_erased(alice.pk, datetime.now(UTC))
-    order = return_rejected(order, "1", actor="Ann", now=datetime.now(UTC), note="It was worn.")
+    order = reject_return(order, "1", actor="Ann", now=datetime.now(UTC), note="It was worn.")
     assert order.state == "confirmed"
     assert account_erased(alice.pk, datetime.now(UTC))
 
@@ -337,11 +345,11 @@ def test_s53_not_while_money_of_theirs_is_owed(kind: str) -> None:
     order = paper.happens(paper.paid(paper.items(1)), "shipped")
     for each in ("delivered", "closed")[: 1 + (kind == "closed")]:
         order = paper.happens(order, each)
-    assert not _under_way(order, datetime.now(UTC))
+    assert not _is_under_way(order, datetime.now(UTC))
     order = paper.happens(
         order, "refund_owed", refund="1", amount=500, lines={}, reason="scratched"
     )
-    assert _under_way(order, datetime.now(UTC))
+    assert _is_under_way(order, datetime.now(UTC))
 
 
 @pytest.mark.parametrize(
@@ -379,7 +387,7 @@ def test_s53_the_worker_finishes_what_a_crash_left_at_any_step(
     assert steps > 10
     assert queries.user(alice.pk) is None
     assert queries.USER_ID_BY_EMAIL.one(email=email_key(alice.email)) is None
-    after = orders.order(order.order_id)
+    after = orders.get_order(order.order_id)
     assert after is not None
     assert [event.kind for event in after.events].count("erased") == 1
     assert [row.subject for row in mails_to(alice.email)] == ["Your account at Stoa is erased"]
@@ -426,7 +434,7 @@ def test_s53_who_has_to_wait_has_another_turn_and_keeps_nobody_from_theirs(
     jobs.erase(asked + timedelta(minutes=5))
     assert (queries.user(alice.pk) is None, queries.user(ben.pk) is None) == (False, True)
     for kind in ("packed", "shipped", "delivered"):
-        order = order_moved(order, Transition(kind, actor="system", at=datetime.now(UTC)))
+        order = transition_order(order, Transition(kind, actor="system", at=datetime.now(UTC)))
     jobs.erase(asked + timedelta(minutes=5) + AGAIN + timedelta(minutes=5))
     assert queries.user(alice.pk) is None
 

@@ -11,7 +11,7 @@ from accounts.addresses import Address
 from accounts.models import User
 from orders import operations
 from orders.entities import Order
-from orders.operations import Draft
+from orders.operations import OrderDraft
 from orders.transitions import Transition
 from pricing import delivery
 from tests.factories import make_payment, make_product, make_stock, make_user, staff_signed_in
@@ -33,7 +33,7 @@ def make_order(
         name=name, street="Hauptstraße 1", postal_code="10115", city="Berlin", country="DE"
     )
     line = product.quote(variant, quantity)
-    draft = Draft(
+    draft = OrderDraft(
         order_id=uuid4(),
         owner_id=uuid4(),
         user_id=None,
@@ -45,12 +45,12 @@ def make_order(
         cart_id=None,
         fingerprint="one mug",
     )
-    order = operations.order_placed(draft, now)
+    order = operations.place_order(draft, now)
     for move in moves:
         if move == "paid":
             order = make_payment(order)
         else:
-            order = operations.order_moved(
+            order = operations.transition_order(
                 order, Transition(move, actor="system", at=datetime.now(UTC))
             )
     return order

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from adminpanel import queries
 from orders import states
-from orders.entities import Count
+from orders.entities import CappedCount
 from tests.adminpanel.conftest import make_order
 
 BOARD = reverse("adminpanel:board")
@@ -40,11 +40,11 @@ def test_x73_it_shows_the_orders_to_pack_the_oldest_first_and_counts_the_open_on
     text = answer.content.decode()
     shown = numbers(text)
     assert shown.index(first.number) < shown.index(second.number)
-    for column, label in states.COLUMNS.items():
+    for column, label in states.BOARD_COLUMNS.items():
         assert f'href="{BOARD}?column={column}"' in text
         assert label in text
     counts = dict(re.findall(r'id="tally-(\w+)"[^>]*><span class="tally__count">(\d+\+?)<', text))
-    assert set(counts) == set(states.OPEN_COLUMNS)
+    assert set(counts) == set(states.OPEN_BOARD_COLUMNS)
     assert int(counts["to_pack"].rstrip("+")) >= 2
     assert "Sam Shopper" in text
     assert "€" in text
@@ -53,7 +53,9 @@ def test_x73_it_shows_the_orders_to_pack_the_oldest_first_and_counts_the_open_on
 def test_x73_more_than_500_are_not_counted_further(
     staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("orders.queries.board_counts", lambda: {"to_pack": Count(500, more=True)})
+    monkeypatch.setattr(
+        "orders.queries.count_board_entries", lambda: {"to_pack": CappedCount(500, has_more=True)}
+    )
     assert '<span class="tally__count">500+</span>To pack' in staff.get(BOARD).content.decode()
 
 
@@ -111,7 +113,7 @@ def test_what_it_does_not_understand_shows_the_orders_to_pack(staff: Client) -> 
 
 
 def test_x16_an_empty_column_says_what_next(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("orders.queries.board", lambda status, after, limit: ([], ""))
+    monkeypatch.setattr("orders.queries.list_board_entries", lambda status, after, limit: ([], ""))
     text = staff.get(BOARD, {"column": "partly_shipped"}).content.decode()
     assert "No orders here" in text
     assert f'href="{BOARD}?column=to_pack"' in text

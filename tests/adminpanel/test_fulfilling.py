@@ -28,7 +28,7 @@ def url(name: str, order: Order, *more: str) -> str:
 
 
 def now_of(order: Order) -> Order:
-    found = queries.order(order.order_id)
+    found = queries.get_order(order.order_id)
     assert found
     return found
 
@@ -48,7 +48,7 @@ def arrived() -> Order:
 
 @pytest.fixture
 def asked(arrived: Order) -> Order:
-    return operations.return_requested(
+    return operations.request_return(
         arrived, {1: 2}, "Too small", actor="shopper", now=datetime.now(UTC)
     )
 
@@ -58,12 +58,12 @@ def asked(arrived: Order) -> Order:
 
 def test_a_parcel_is_packed_and_sent_with_its_number(staff: Client, ann: User) -> None:
     order = make_order("paid")
-    house = next(iter(order.left_to_pack))
+    house = next(iter(order.units_to_pack))
     assert f"Pack a parcel in {house.capitalize()}" in text_of(staff, order)
     answer = staff.post(url("pack", order, house), seen(order, line_1="1"))
     assert (answer.status_code, answer["Location"]) == (303, url("order", order))
     packed = now_of(order)
-    assert (packed.parcels()[0].lines, packed.left_to_pack) == ({1: 1}, {house: {1: 1}})
+    assert (packed.parcels()[0].lines, packed.units_to_pack) == ({1: 1}, {house: {1: 1}})
     sent = seen(packed, event="shipped", carrier="An Post", tracking=" AB 12-3 ")
     assert staff.post(url("parcel", order, "1"), sent).status_code == 303
     done = now_of(order)
@@ -97,7 +97,7 @@ def test_x60_a_number_that_will_not_do_is_told_beside_its_field_and_kept(staff: 
     violations = []
     order = make_order("paid")
     for typed in ("3", "-1", "1.5", "1e1", "x", "٣"):
-        house = next(iter(order.left_to_pack))
+        house = next(iter(order.units_to_pack))
         answer = staff.post(url("pack", order, house), seen(order, line_1=typed), headers=HTMX)
         told = (
             "There is a problem",
@@ -120,13 +120,15 @@ def test_x60_a_number_that_will_not_do_is_told_beside_its_field_and_kept(staff: 
 
 def test_an_empty_parcel_and_a_wrong_number_of_a_carrier_are_told(staff: Client) -> None:
     order = make_order("paid")
-    house = next(iter(order.left_to_pack))
+    house = next(iter(order.units_to_pack))
     empty = staff.post(url("pack", order, house), seen(order, line_1="0"))
     assert (
         empty.status_code,
         "Enter a number for at least one thing" in empty.content.decode(),
     ) == (422, True)
-    order = operations.order_moved(order, Transition("packed", actor="Ben", at=datetime.now(UTC)))
+    order = operations.transition_order(
+        order, Transition("packed", actor="Ben", at=datetime.now(UTC))
+    )
     wrong = staff.post(url("parcel", order, "1"), seen(order, event="shipped", tracking="<b>"))
     assert wrong.status_code == 422
     assert "as the carrier wrote it" in wrong.content.decode()
@@ -136,7 +138,7 @@ def test_an_empty_parcel_and_a_wrong_number_of_a_carrier_are_told(staff: Client)
 
 def test_x73_a_stale_press_is_told_who_was_faster_and_what_it_had_typed(staff: Client) -> None:
     order = make_order("paid", "packed")
-    operations.parcel_shipped(order, "1", "DHL", "FIRST", actor="Ben", now=datetime.now(UTC))
+    operations.ship_parcel(order, "1", "DHL", "FIRST", actor="Ben", now=datetime.now(UTC))
     answer = staff.post(
         url("parcel", order, "1"), seen(order, event="shipped", tracking="SECOND"), headers=HTMX
     )
@@ -149,8 +151,8 @@ def test_x73_a_stale_press_is_told_who_was_faster_and_what_it_had_typed(staff: C
 
 def test_a_stale_packing_keeps_what_was_typed_in_sight(staff: Client) -> None:
     order = make_order("paid")
-    house = next(iter(order.left_to_pack))
-    operations.order_changed(order, {1: 1}, actor="shopper", now=datetime.now(UTC))
+    house = next(iter(order.units_to_pack))
+    operations.change_order(order, {1: 1}, actor="shopper", now=datetime.now(UTC))
     answer = staff.post(url("pack", order, house), seen(order, line_1="2"))
     text = answer.content.decode()
     assert answer.status_code == 409
@@ -203,7 +205,7 @@ def test_a_return_is_agreed_to_received_and_refunded(desk: Client, asked: Order)
     sent = seen(received, line_1="2", reason="It is back with us")
     assert desk.post(url("return_refund", asked, "1"), sent).status_code == 303
     done = now_of(asked)
-    assert (done.returns[0].state, done.refunded, done.column) == (
+    assert (done.returns[0].state, done.refunded, done.board_column) == (
         "refunded",
         Money(24, "EUR"),
         "done",
@@ -222,7 +224,7 @@ def test_a_refusal_needs_words_and_the_customer_reads_them(staff: Client, asked:
 
 
 def test_no_more_goes_to_the_shelf_than_came_back(staff: Client, asked: Order) -> None:
-    agreed = operations.return_approved(asked, "1", actor="Ben", now=datetime.now(UTC))
+    agreed = operations.approve_return(asked, "1", actor="Ben", now=datetime.now(UTC))
     answer = staff.post(url("sent_back", asked, "1"), seen(agreed, line_1="3"))
     assert answer.status_code == 422
     assert now_of(asked) == agreed
@@ -315,11 +317,11 @@ def test_what_was_taken_out_before_it_was_paid_is_not_given_back(desk: Client) -
     product = make_product()
     make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     draft = make_draft((product, 3))
-    placed = operations.order_placed(replace(draft, payment_method="cod"), datetime.now(UTC))
-    operations.payment_started(placed, "http://testserver", datetime.now(UTC))
-    order = operations.order_changed(now_of(placed), {1: 2}, actor="shopper", now=datetime.now(UTC))
+    placed = operations.place_order(replace(draft, payment_method="cod"), datetime.now(UTC))
+    operations.start_payment(placed, "http://testserver", datetime.now(UTC))
+    order = operations.change_order(now_of(placed), {1: 2}, actor="shopper", now=datetime.now(UTC))
     assert not order.refunds, "nothing was paid yet"
-    order, _ = operations.money_received(
+    order, _ = operations.record_manual_payment(
         order, order.total, key=str(uuid4()), actor="Bea", now=datetime.now(UTC)
     )
     assert desk.post(url("refund", order), seen(order, line_1="3", reason="All")).status_code == 422
@@ -331,7 +333,7 @@ def test_what_was_taken_out_before_it_was_paid_is_not_given_back(desk: Client) -
 
 def test_what_was_taken_out_and_paid_back_is_counted_once(desk: Client) -> None:
     order = make_order("paid", quantity=3)
-    changed = operations.order_changed(order, {1: 2}, actor="shopper", now=datetime.now(UTC))
+    changed = operations.change_order(order, {1: 2}, actor="shopper", now=datetime.now(UTC))
     assert (
         desk.post(url("refund", order), seen(changed, line_1="3", reason="All")).status_code == 422
     )
@@ -347,12 +349,12 @@ def test_only_what_has_arrived_with_us_is_refunded_and_once(
 ) -> None:
     now = datetime.now(UTC)
     if state == "rejected":
-        asked = operations.return_rejected(asked, "1", actor="Ann", now=now, note="Worn")
+        asked = operations.reject_return(asked, "1", actor="Ann", now=now, note="Worn")
     elif state != "requested":
-        asked = operations.return_approved(asked, "1", actor="Ann", now=now)
+        asked = operations.approve_return(asked, "1", actor="Ann", now=now)
     if state == "refunded":
-        asked = operations.return_received(asked, "1", {1: 2}, actor="Ann", now=now)
-        asked = operations.refund_decided(
+        asked = operations.receive_return(asked, "1", {1: 2}, actor="Ann", now=now)
+        asked = operations.decide_refund(
             asked, Money(12, "EUR"), {1: 1}, "Back", actor="Bea", now=now, return_id="1"
         )
     assert asked.returns[0].state == state
@@ -378,10 +380,10 @@ def by_transfer() -> Order:
     product = make_product()
     make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     draft = make_draft((product, 1))
-    placed = operations.order_placed(
+    placed = operations.place_order(
         type(draft)(**{**vars(draft), "payment_method": "transfer"}), datetime.now(UTC)
     )
-    operations.payment_started(placed, "http://testserver", datetime.now(UTC))
+    operations.start_payment(placed, "http://testserver", datetime.now(UTC))
     return now_of(placed)
 
 
@@ -401,13 +403,13 @@ def test_a_transfer_is_noted_once_and_confirms_the_order(desk: Client) -> None:
 def test_money_that_nobody_but_staff_can_send_waits_for_them(desk: Client, staff: Client) -> None:
     order = by_transfer()
     press = str(uuid4())
-    paid, _ = operations.money_received(
+    paid, _ = operations.record_manual_payment(
         order, order.total, key=press, actor="Ann", now=datetime.now(UTC)
     )
-    gone = operations.order_moved(
+    gone = operations.transition_order(
         paid, Transition("cancelled", actor="shopper", at=datetime.now(UTC))
     )
-    (owed,) = gone.owed
+    (owed,) = gone.due_refunds
     assert "I have sent them" in text_of(desk, gone)
     assert "I have sent them" not in text_of(staff, gone)
     assert staff.post(url("money_sent", order), {"refund": owed.refund_id}).status_code == 403
@@ -452,8 +454,8 @@ def test_a_change_that_is_none_is_told(staff: Client) -> None:
 
 def test_what_is_packed_stays(staff: Client) -> None:
     order = make_order("paid")
-    order = operations.parcel_packed(
-        order, next(iter(order.left_to_pack)), {1: 1}, actor="Ben", now=datetime.now(UTC)
+    order = operations.pack_parcel(
+        order, next(iter(order.units_to_pack)), {1: 1}, actor="Ben", now=datetime.now(UTC)
     )
     answer = staff.post(url("lines", order), seen(order, line_1="0"))
     assert (answer.status_code, "1 of it are packed already" in answer.content.decode()) == (
@@ -492,7 +494,7 @@ def test_the_history_tells_what_each_step_was_about_and_which_request_it_was(sta
 def test_s50_a_form_of_many_lines_is_told_by_the_log_as_one_field(staff: Client, ann: User) -> None:
     order = make_order("paid")
     sent = {f"line_{line}": str(line % 2) for line in range(1, 200)}
-    answer = staff.post(url("pack", order, next(iter(order.left_to_pack))), seen(order, **sent))
+    answer = staff.post(url("pack", order, next(iter(order.units_to_pack))), seen(order, **sent))
     assert answer.status_code == 303
     entries, _ = audit.of_actor(ann.pk, datetime.now(UTC).date().replace(day=1), "", 20)
     assert entries[0].fields["lines"].startswith("1: 1, 2: 0, 3: 1")

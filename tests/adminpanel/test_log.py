@@ -89,7 +89,7 @@ def test_s50_what_cannot_be_entered_is_not_done(
 
     monkeypatch.setattr(audit, "write_together", away)
     assert staff.post(note_of(order.number), {"note": "Called"}).status_code == 503
-    found = queries.order(order.order_id)
+    found = queries.get_order(order.order_id)
     assert found
     assert not [event for event in found.events if event.kind == "note"]
 
@@ -102,7 +102,7 @@ def test_s50_what_would_be_left_out_of_the_log_is_not_done(staff: Client, ann: U
         {**{f"a{n}": "x" for n in range(30)}, "note": "Called"},
     ):
         answered.append(staff.post(note_of(order.number), sent).status_code)
-        found = queries.order(order.order_id)
+        found = queries.get_order(order.order_id)
         assert found
         noted.append([event.kind for event in found.events].count("note"))
     assert answered == [400, 400]

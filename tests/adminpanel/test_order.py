@@ -30,7 +30,7 @@ def note(order: Order) -> str:
 
 
 def now_of(order: Order) -> Order:
-    found = queries.order(order.order_id)
+    found = queries.get_order(order.order_id)
     assert found
     return found
 
@@ -41,7 +41,7 @@ def pressed(order: Order, kind: str, **more: str) -> dict[str, str]:
 
 def test_q12_q13_q14_it_tells_all_of_an_order(staff: Client) -> None:
     order = make_order("paid")
-    operations.note_added(
+    operations.add_note(
         order, "Called: leave it with the neighbour", actor="Ben", now=datetime.now(UTC)
     )
     text = staff.get(page(order)).content.decode()
@@ -83,7 +83,7 @@ def test_a_press_moves_the_order_on(staff: Client, ann: User) -> None:
     assert answer.status_code == 303
     assert answer["Location"] == page(order)
     fresh = now_of(order)
-    assert (fresh.fulfilment, fresh.column, fresh.version) == (
+    assert (fresh.fulfilment, fresh.board_column, fresh.version) == (
         "shipped",
         "shipped",
         order.version + 1,
@@ -109,7 +109,7 @@ def test_the_same_press_by_htmx_swaps_the_order_in_place(staff: Client) -> None:
 
 def test_x73_a_stale_page_is_told_who_did_what_and_keeps_the_note(staff: Client) -> None:
     order = make_order("paid")
-    operations.order_moved(order, Transition("held", actor="Ben", at=datetime.now(UTC)))
+    operations.transition_order(order, Transition("held", actor="Ben", at=datetime.now(UTC)))
     answer = staff.post(
         move(order), pressed(order, "packed", note="Wrapped as a present"), headers=HTMX
     )
@@ -128,7 +128,7 @@ def test_x73_a_stale_page_is_told_who_did_what_and_keeps_the_note(staff: Client)
 
 def test_x73_the_same_without_scripts_is_a_whole_page(staff: Client) -> None:
     order = make_order("paid")
-    operations.order_moved(order, Transition("packed", actor="Ben", at=datetime.now(UTC)))
+    operations.transition_order(order, Transition("packed", actor="Ben", at=datetime.now(UTC)))
     answer = staff.post(move(order), pressed(order, "held"))
     assert answer.status_code == 409
     assert "<html" in answer.content.decode()

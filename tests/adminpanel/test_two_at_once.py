@@ -56,7 +56,7 @@ def _moved_by_both(order: Order, lines: dict[str, Line]) -> None:
     assert said[1] == winner
     assert re.fullmatch(r"just now|\d+ (second|minute)s? ago", said[2]), said[2]
     assert f"{loser} was here" in told, "what was typed is kept"
-    found = queries.order(order.order_id)
+    found = queries.get_order(order.order_id)
     assert found
     kinds = [event.kind for event in found.events]
     assert ("shipped" in kinds) != ("cancelled" in kinds)

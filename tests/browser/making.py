@@ -35,7 +35,7 @@ from demo.testbank.cards import CHALLENGED
 from demo.testbank.operations import card_given
 from notifications.queries import Wish, end_token
 from orders.entities import Order
-from orders.operations import order_moved, order_placed, payment_started, return_requested
+from orders.operations import place_order, request_return, start_payment, transition_order
 from orders.transitions import Transition
 from tests.browser import steps
 from tests.cart.sharing import make_person, make_shared_cart, someone
@@ -106,8 +106,8 @@ def _orders(now: datetime) -> dict[str, Order]:
     paid, sent, unpaid, challenged = (_order(number, now) for number in range(4))
     sent = make_payment(sent)
     for event in ("packed", "shipped", "delivered"):
-        sent = order_moved(sent, Transition(event, actor="system", at=datetime.now(UTC)))
-    sent = return_requested(sent, {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC))
+        sent = transition_order(sent, Transition(event, actor="system", at=datetime.now(UTC)))
+    sent = request_return(sent, {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC))
     return {"order": make_payment(paid), "sent": sent, "unpaid": unpaid, "challenged": challenged}
 
 
@@ -120,12 +120,12 @@ def _order(number: int, now: datetime, by: User | None = None) -> Order:
     ]
     lines = [(_in_stock(each)[0], 2) for each in others[2 * number :][:2]]
     email, user_id = (by.email, by.user_id) if by else ("ada@example.org", None)
-    return order_placed(make_draft(*lines, email=email, user_id=user_id), now)
+    return place_order(make_draft(*lines, email=email, user_id=user_id), now)
 
 
 def _payments(orders: dict[str, Order], now: datetime) -> dict[str, str]:
     card, code = (
-        payment_started(orders[each], settings.PUBLIC_URL, now).payment_id
+        start_payment(orders[each], settings.PUBLIC_URL, now).payment_id
         for each in ("unpaid", "challenged")
     )
     card_given(code, CHALLENGED, now)

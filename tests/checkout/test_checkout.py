@@ -68,7 +68,7 @@ def somebody() -> str:
 
 
 def orders_of(email: str) -> list[Order]:
-    found = [queries.order(order_id) for order_id in queries.order_ids_by_email(email)]
+    found = [queries.get_order(order_id) for order_id in queries.list_order_ids_by_email(email)]
     return [order for order in found if order]
 
 
@@ -80,7 +80,7 @@ def owner_of(shopper: Shopper) -> UUID:
 
 
 def at_the_bank(order: Order) -> str:
-    row = bank_queries.payment(queries.attempts(order.order_id)[0].payment_id)
+    row = bank_queries.payment(queries.list_payment_attempts(order.order_id)[0].payment_id)
     assert row
     return str(row.state)
 
@@ -350,7 +350,7 @@ def test_s39_a_paid_checkout_is_not_replayed(shopper: Shopper, mug: Product) -> 
     assert "/orders/" in shopper.send(token, email=email)["Location"]
     (order,) = orders_of(email)
     assert audit(order.order_id).item_count == 1
-    assert len(queries.attempts(order.order_id)) == 1
+    assert len(queries.list_payment_attempts(order.order_id)) == 1
 
 
 # ---- How it is paid
@@ -411,7 +411,7 @@ def test_s20_looking_at_a_checkout_writes_nothing(shopper: Shopper) -> None:
     before = cart_of(shopper)
     shopper.look()
     assert cart_of(shopper) == before
-    assert queries.order_started(checkout_of(before, now()).checkout_id).rows() == []
+    assert queries.prefetch_order(checkout_of(before, now()).checkout_id).rows() == []
 
 
 def again(shopper: Shopper, token: str, email: str) -> Any:
@@ -440,9 +440,9 @@ def test_whatever_is_sent_twice_is_one_order_and_one_charge(
     for each in (token, other):
         assert second(shopper, each, email)["Location"] == first["Location"]
     (order,) = orders_of(email)
-    assert len(queries.attempts(order.order_id)) == 1
+    assert len(queries.list_payment_attempts(order.order_id)) == 1
     shopper.pay(first["Location"])
-    assert audit(order.order_id).word == "Confirmed"
+    assert audit(order.order_id).customer_label == "Confirmed"
     assert held(mug) == 0
 
 
@@ -476,7 +476,9 @@ def test_a_first_try_that_died_is_found_again(
     email = somebody()
     token = shopper.token(email=email)
     with monkeypatch.context() as cut:
-        cut.setattr(placing, "number_claimed", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        cut.setattr(
+            placing, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         with pytest.raises(KeyboardInterrupt):
             shopper.send(token, email=email)
     assert held(mug) == 1
@@ -512,14 +514,14 @@ def ends(shopper: Shopper, order: Order, how: str) -> None:
     if how == "given up":
         shopper.client.post(reverse("orders:give_up", args=[order.number]))
     elif how == "expired":
-        operations.order_expired(order, now())
+        operations.expire_order(order, now())
     else:
         kept(order, now() - timedelta(seconds=1))
 
 
 def kept(order: Order, until: datetime) -> None:
     """Let an order's time to pay be another one."""
-    assert paying.KEEP.apply(
+    assert paying.EXTEND_DEADLINE.apply(
         if_lost=SEND_AGAIN, order_id=order.order_id, pay_until=until, seen=order.version
     )
 
@@ -594,7 +596,7 @@ def test_s38_what_is_added_during_the_checkout_is_neither_free_nor_lost(
     shopper.add(plate)  # while the bank is asked
     shopper.pay(url)
     (order,) = orders_of(email)
-    assert sorted(item.name for item in queries.items(order)) == ["Mug", "Plate"]
+    assert sorted(item.name for item in queries.list_items(order)) == ["Mug", "Plate"]
     assert audit(order.order_id).item_count == 3
     assert [(line.name, line.quantity) for line in cart_of(shopper).lines] == [("Plate", 1)]
 
@@ -606,8 +608,8 @@ def test_s38_a_cart_that_changed_after_it_was_read_is_not_ordered(
     draft = replace(make_draft((mug, 1)), cart=cart, cart_id=cart.cart_id, order_id=uuid4())
     shopper.add(mug)
     with pytest.raises(CartChanged):
-        operations.order_placed(draft, now())
-    assert queries.order(draft.order_id) is None
+        operations.place_order(draft, now())
+    assert queries.get_order(draft.order_id) is None
     assert held(mug) == 0
 
 
@@ -618,9 +620,9 @@ def test_two_checkouts_of_one_cart_become_one_order(shopper: Shopper, mug: Produ
         for _ in range(4)
     ]
 
-    def place(draft: operations.Draft) -> Order | Exception:
+    def place(draft: operations.OrderDraft) -> Order | Exception:
         try:
-            return operations.order_placed(draft, now())
+            return operations.place_order(draft, now())
         except (CartOrdered, CartChanged) as refused:
             return refused
 
@@ -651,7 +653,7 @@ def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(
     assert shopper.send(shopper.token(email=email), email=email).status_code == 303
     (order,) = orders_of(email)
     assert order.order_id != dead
-    assert jobs.holds_looked_after([], now()) == set()
+    assert jobs.expire_reservations([], now()) == set()
     assert held(mug) == 2
 
 
@@ -681,16 +683,16 @@ def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
 ) -> None:
     """The bank is away when the second checkout takes the cart, so the first one's page stays open."""
     email = somebody()
-    monkeypatch.setattr(placing, "_tries_closed", lambda order: None)
+    monkeypatch.setattr(placing, "_close_payment_pages", lambda order: None)
     first_url = shopper.send(shopper.token(email=email), email=email)["Location"]
     (first,) = orders_of(email)
-    operations.order_expired(first, now())
+    operations.expire_order(first, now())
     token = shopper.token(email=email)
     dead: UUID | None = None
     if second in ("being placed", "died"):
         with monkeypatch.context() as cut:
             cut.setattr(
-                placing, "number_claimed", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
+                placing, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
             )
             with pytest.raises(KeyboardInterrupt):
                 shopper.send(token, email=email)
@@ -707,10 +709,10 @@ def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
             (other,) = (each for each in orders_of(email) if each.state == "pending_payment")
             ends(shopper, other, second)
     shopper.pay(first_url)
-    fresh = queries.order(first.order_id)
+    fresh = queries.get_order(first.order_id)
     assert fresh
     if second in ("given up", "died"):
-        assert audit(first.order_id).word == "Confirmed"
+        assert audit(first.order_id).customer_label == "Confirmed"
         assert not cart_of(shopper).lines
         assert held(mug) == 0, "what the checkout that died has held is given back"
     else:
@@ -730,7 +732,7 @@ def test_a_late_payment_looks_at_what_is_in_the_cart(
     email, plate = somebody(), goods(name="Plate")
     url = shopper.send(shopper.token(email=email), email=email)["Location"]
     (order,) = orders_of(email)
-    operations.order_expired(order, now())
+    operations.expire_order(order, now())
     cart = cart_of(shopper)
     if how == "more":
         shopper.add(plate)
@@ -741,7 +743,7 @@ def test_a_late_payment_looks_at_what_is_in_the_cart(
     if how == "taken out":
         assert (fresh.state, fresh.payment, minor(fresh.captured)) == ("expired", "voided", 0)
     else:
-        assert (fresh.word, fresh.payment) == ("Confirmed", "paid")
+        assert (fresh.customer_label, fresh.payment) == ("Confirmed", "paid")
         assert [line.name for line in cart_of(shopper).lines] == (
             ["Plate"] if how == "more" else []
         )
@@ -754,16 +756,16 @@ def test_a_late_payment_and_a_new_checkout_do_not_decide_at_once(
     email = somebody()
     shopper.send(shopper.token(email=email), email=email)
     (order,) = orders_of(email)
-    order = operations.order_expired(order, now())
-    claim = operations.holding_claimed(order)
+    order = operations.expire_order(order, now())
+    claim = operations.claim_expired_order(order)
     assert claim
-    with placing._left(cart_of(shopper), uuid4(), now()) as free:
+    with placing._free_cart(cart_of(shopper), uuid4(), now()) as free:
         assert not free
-    operations.holding_unclaimed(order, claim)
-    with placing._left(cart_of(shopper), uuid4(), now()) as free:
+    operations.unclaim_expired_order(order, claim)
+    with placing._free_cart(cart_of(shopper), uuid4(), now()) as free:
         assert free
-        assert operations.holding_claimed(order) is None
-    assert operations.holding_claimed(order)
+        assert operations.claim_expired_order(order) is None
+    assert operations.claim_expired_order(order)
 
 
 def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -774,7 +776,9 @@ def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.Monke
     promotion_made(Terms("Ten off", PERCENTAGE, code, percent=Decimal(10), uses=1), now())
     cart_operations.voucher_set(owner_of(shopper), cart_of(shopper).cart_id, code, now())
     with monkeypatch.context() as cut:
-        cut.setattr(placing, "number_claimed", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        cut.setattr(
+            placing, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         with pytest.raises(KeyboardInterrupt):
             shopper.send(shopper.token(email=email), email=email)
     dead = cart_of(shopper).checkout_id
@@ -785,7 +789,7 @@ def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.Monke
     answer = shopper.send(shopper.token(email=email), email=email)
     assert answer.status_code == 303, text(answer)
     (order,) = orders_of(email)
-    assert {item.name for item in queries.items(order)} == {"Mug", "Plate"}
+    assert {item.name for item in queries.list_items(order)} == {"Mug", "Plate"}
     assert (order.order_id != dead, order.voucher) == (True, code)
     assert held(last) == 1
     audit(order.order_id)
@@ -822,14 +826,14 @@ def test_a_cart_is_emptied_and_its_shopper_told_however_late(
     """No worker ran for days. Later than the cart knows what it was emptied for, nothing is taken out: it may be new."""
     cart, then = cart_of(shopper), now() - timedelta(days=days)
     draft = make_draft((mug, 1), cart_id=cart.cart_id)
-    order = make_payment(operations.order_placed(draft, then), now=then)
-    operations.settled(order.order_id, now())
+    order = make_payment(operations.place_order(draft, then), now=then)
+    operations.apply_effects(order.order_id, now())
     assert bool(cart_of(shopper).lines) is not emptied
     assert bool(mails.mail(uuid5(order.order_id, "confirmed"))) is emptied
     shopper.add(mug)
-    operations.settled(order.order_id, now())
+    operations.apply_effects(order.order_id, now())
     assert cart_of(shopper).lines
-    imported = make_payment(operations.order_placed(make_draft((mug, 1)), then), now=then)
+    imported = make_payment(operations.place_order(make_draft((mug, 1)), then), now=then)
     assert mails.mail(uuid5(imported.order_id, "confirmed")) is None
 
 
@@ -849,9 +853,11 @@ def test_the_hold_runs_down_and_a_press_renews_it_for_an_hour_at_most(
     old = replace(
         order, placed_at=now() - timedelta(minutes=55), pay_until=now() + timedelta(minutes=1)
     )
-    assert operations.could_be_kept_until(old, now()) == old.placed_at + timedelta(hours=1)
+    assert operations.next_payment_deadline(old, now()) == old.placed_at + timedelta(hours=1)
     assert (
-        operations.could_be_kept_until(replace(old, placed_at=now() - timedelta(minutes=59)), now())
+        operations.next_payment_deadline(
+            replace(old, placed_at=now() - timedelta(minutes=59)), now()
+        )
         is None
     )
     kept(order, now() + timedelta(minutes=2))
@@ -861,11 +867,11 @@ def test_the_hold_runs_down_and_a_press_renews_it_for_an_hour_at_most(
     )
     (press,) = page.xpath("//form[.//button[@id='keep']]/@action")
     assert "We keep your things until" in text(shopper.client.post(press, follow=True))
-    fresh = queries.order(order.order_id)
+    fresh = queries.get_order(order.order_id)
     assert fresh
     assert fresh.pay_until > now() + timedelta(minutes=9)
     share = Only("holds", thing=order.order_id)
-    jobs.holds_looked_after([minute_of(order.pay_until)], now() + timedelta(minutes=9), share)
+    jobs.expire_reservations([minute_of(order.pay_until)], now() + timedelta(minutes=9), share)
     assert held(mug) == 1
     assert shopper.client.get(press)["Location"] == at
 
@@ -941,7 +947,7 @@ def test_eight_presses_at_once_are_one_order_and_one_charge(
     tabs = lines(shop, shopper, 8)
     assert set(at_once(*(lambda line=line: line.post(at(), sent) for line in tabs))) == {303}
     (order,) = orders_of(email)
-    (attempt,) = queries.attempts(order.order_id)
+    (attempt,) = queries.list_payment_attempts(order.order_id)
     # A press that comes when the cart is the order's already is led there; the others to the one payment.
     there = {line.headers["Location"] for line in tabs} - {
         reverse("orders:detail", args=[order.number])
@@ -990,10 +996,10 @@ def test_s38_adds_at_the_moment_of_ordering_are_in_the_order_or_in_the_cart(
             break
         statuses[0] = tabs[0].post(at(), sent)
     (order,) = orders_of(email)
-    in_order = sum(item.quantity for item in queries.items(order) if item.name == "Plate")
+    in_order = sum(item.quantity for item in queries.list_items(order) if item.name == "Plate")
     shopper.client.cookies[settings.ORDER_COOKIE_NAME] = tabs[0].cookies[settings.ORDER_COOKIE_NAME]
     shopper.pay(tabs[0].headers["Location"])
-    assert audit(order.order_id).word == "Confirmed"
+    assert audit(order.order_id).customer_label == "Confirmed"
     left = {line.name: line.quantity for line in cart_of(shopper).lines}
     assert "Mug" not in left
     assert in_order + left.get("Plate", 0) == 6

@@ -24,10 +24,10 @@ from inventory import queries as stock
 from jobs.minutes import minute_of
 from orders import queries
 from orders.entities import Order
-from orders.operations import order_moved, order_placed, settled
-from orders.operations.copies import copied_at
-from orders.operations.hints import hint_dropped
-from orders.operations.moving import event_written
+from orders.operations import apply_effects, place_order, transition_order
+from orders.operations.copies import copy_timestamp
+from orders.operations.hints import clear_pending_effects
+from orders.operations.moving import append_event
 from orders.transitions import Transition
 from promotions.operations import voucher_released
 from promotions.queries import CODE, promotion
@@ -46,7 +46,7 @@ def cql(statement: str, *values: object) -> None:
 
 
 def of(*orders: Order) -> Only:
-    variants = {item.variant_id for order in orders for item in queries.items(order)}
+    variants = {item.variant_id for order in orders for item in queries.list_items(order)}
     return Only(frozenset(order.order_id for order in orders), frozenset(variants))
 
 
@@ -62,23 +62,23 @@ def mended(only: Only, *rules: str) -> Report:
 
 
 def fresh(order: Order) -> Order:
-    again = queries.order(order.order_id)
+    again = queries.get_order(order.order_id)
     assert again
     return again
 
 
 def unsettled(order: Order, kind: str, **more: object) -> Order:
     """What is left when a process dies after an event, and somebody has lost the hint at it, too."""
-    moved, hint = event_written(
+    moved, hint = append_event(
         order,
         Transition(kind, actor="system", at=datetime.now(UTC), **more),  # type: ignore[arg-type]
     )
-    hint_dropped(hint)
+    clear_pending_effects(hint)
     return moved
 
 
 def shelf_of(order: Order) -> tuple[UUID, str, UUID]:
-    (each,) = order.allocations(queries.items(order))
+    (each,) = order.list_allocations(queries.list_items(order))
     return each.variant_id, each.warehouse_id, each.hold_id
 
 
@@ -218,7 +218,7 @@ def test_i3_a_second_copy_on_the_board_is_named_and_removed() -> None:
         order.placed_at,
         order.order_id,
         order.number,
-        copied_at(order) - 1,
+        copy_timestamp(order) - 1,
     )
     (named,) = found(of(order), "I3")
     assert "stands on the board in done" in named
@@ -363,7 +363,7 @@ def test_i6_an_order_that_stands_and_has_no_use_of_its_code_is_named_and_gets_it
     make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     terms = promotion(CODE, code_key(code))
     assert terms
-    order = order_placed(
+    order = place_order(
         replace(make_draft((product, 1)), voucher=code, promotions=(terms,)), datetime.now(UTC)
     )
     voucher_released(code, order.order_id)
@@ -482,14 +482,16 @@ def test_i9_a_line_that_is_not_units_at_their_price_is_named() -> None:
 
 
 def test_an_order_that_the_worker_has_a_hint_of_is_under_way() -> None:
-    order = order_moved(
-        make_order(), Transition("confirmed", actor="system", at=datetime.now(UTC)), settle=False
+    order = transition_order(
+        make_order(),
+        Transition("confirmed", actor="system", at=datetime.now(UTC)),
+        with_effects=False,
     )
     report = audited(of(order), again=QUICK)
     assert report.violations == []
     assert order.order_id in report.under_way
     assert found(of(order)) != []
-    settled(order.order_id, datetime.now(UTC))
+    apply_effects(order.order_id, datetime.now(UTC))
     assert found(of(order)) == []
 
 
@@ -503,8 +505,8 @@ def test_buyers_who_come_and_go_meanwhile_are_no_violation() -> None:
 
     def buy() -> None:
         while not enough.is_set():
-            order = order_placed(make_draft((product, 1)), datetime.now(UTC))
-            order_moved(order, Transition("cancelled", actor="shopper", at=datetime.now(UTC)))
+            order = place_order(make_draft((product, 1)), datetime.now(UTC))
+            transition_order(order, Transition("cancelled", actor="shopper", at=datetime.now(UTC)))
             placed.append(order)
 
     buyers = [threading.Thread(target=buy) for _ in range(3)]

@@ -70,18 +70,19 @@ class Crowd:
         placed = {
             order_id
             for buyer in self.buyers
-            for order_id in queries.order_ids_by_email(buyer.email)
+            for order_id in queries.list_order_ids_by_email(buyer.email)
         }
         return placed | {row.order_id for row in holds if row.order_id}
 
     @staticmethod
     def _has_one_order(buyer: Buyer) -> None:
-        (order_id,) = queries.order_ids_by_email(buyer.email)
+        (order_id,) = queries.list_order_ids_by_email(buyer.email)
         order = audit(order_id)
         assert order.number == buyer.paid, "not that of which they were told"
         assert (order.state, order.payment) == ("confirmed", "paid")
         at_the_bank = [
-            bank_queries.payment(each.payment_id) for each in queries.attempts(order.order_id)
+            bank_queries.payment(each.payment_id)
+            for each in queries.list_payment_attempts(order.order_id)
         ]
         assert sum(row.captured for row in at_the_bank if row and row.captured) == int(
             order.total.amount * 100

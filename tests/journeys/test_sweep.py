@@ -44,7 +44,7 @@ from cassandra_db.session import session
 from notifications.queries import Wish, end_token
 from orders import queries as orders
 from orders.links import track_token
-from orders.operations import payment_started
+from orders.operations import start_payment
 from tests.cart.sharing import make_person, make_shared_cart, someone
 from tests.factories import make_order, make_product, make_stock, make_user, staff_signed_in
 from tests.house.addresses import ROUTES, WHO_MAY, Route
@@ -429,7 +429,7 @@ def make_world() -> World:
     address = address_saved(alice.pk, Address(ALICE, "Lindenallee 5", "10115", "Berlin", "DE"))
     paid = make_order(paid=True, user_id=alice.pk, email=alice.email)
     unpaid = make_order(user_id=alice.pk, email=alice.email)
-    payment_started(unpaid, "http://testserver", now)
+    start_payment(unpaid, "http://testserver", now)
     Client().force_login(alice)
     (session,) = sessions_of(alice.pk, None)
     gone = Removed(

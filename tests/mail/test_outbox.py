@@ -22,7 +22,7 @@ from jobs.leases import lease, position
 from jobs.minutes import minute_of
 from mail import jobs, queries
 from mail.operations import HINT, LATEST_HINT, WAITS, Sending, mail_queued, mails_sent
-from orders.operations.telling import Letter
+from orders.operations.telling import MailContent
 from pricing.quotes import Discount
 from tests.serving import free_port
 from tests.shares import Only
@@ -46,7 +46,7 @@ ORDER = {
     ),
     "items": [SimpleNamespace(label="Mug, olive", quantity=2, line_total=Money("24.00", EUR))],
     "url": "https://shop.example/o/x/",
-    "letter": Letter("Sent", ("It is on its way.",), whole=True),
+    "letter": MailContent("Sent", ("It is on its way.",), has_order_summary=True),
 }
 
 

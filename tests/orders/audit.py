@@ -30,11 +30,11 @@ def numbers_of(variant_id: UUID) -> dict[str, int]:
 
 def audit(order_id: UUID) -> Order:
     """Check the order against its lines, its stock and its copies, with nothing left for the worker to do; return it."""
-    order = queries.order(order_id)
+    order = queries.get_order(order_id)
     assert order
-    variants = {item.variant_id for item in queries.items(order)}
+    variants = {item.variant_id for item in queries.list_items(order)}
     codes = {order.voucher} - {""}
     only = Only(frozenset({order_id}), frozenset(variants), codes=frozenset(codes))
     report = audited(only, again=(0.2, 0.5), patience=timedelta(0))
     assert not report.violations, "\n".join(map(str, report.violations))
-    return queries.order(order_id) or order
+    return queries.get_order(order_id) or order

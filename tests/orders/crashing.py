@@ -123,13 +123,13 @@ def worked(since: datetime, until: datetime, *order_ids: UUID) -> None:
     """Let the worker look at what was due for these orders between two moments, as it would have."""
     share = AnyOf("orders", things=frozenset(order_ids))
     minutes = minutes_between(since - MINUTE, until)
-    jobs.orders_looked_after(minutes, until, share)
-    jobs.holds_looked_after(minutes, until, share)
+    jobs.apply_pending_effects(minutes, until, share)
+    jobs.expire_reservations(minutes, until, share)
 
 
 def claim_over(order_id: UUID) -> None:
     """Let the minute pass in which nobody else places a checkout: the claim's TTL counts in the node's own time."""
-    outcome = placing.CLAIM.apply(
+    outcome = placing.CLAIM_AGAIN.apply(
         if_lost=RAISE_UNKNOWN, order_id=order_id, me=(me := uuid4()), seconds=1
     )
     holder = outcome.current.placing if outcome.current else None

@@ -13,8 +13,8 @@ from orders import following
 from orders.entities import Order
 from orders.events import Event
 from orders.items import Item
-from orders.operations.changing import change_of
-from orders.parcels import described
+from orders.operations.changing import plan_change
+from orders.parcels import plan_packing
 from pricing import tax
 from pricing.money import money
 from pricing.quotes import Discount
@@ -87,7 +87,7 @@ def order(goods: tuple[Item, ...], kept: Mapping[str, Mapping[int, int]] | None 
         first_item_name="Mug",
         first_item_picture="mug/c8724c-efeae0",
         cart_id=None,
-        allocated=json.dumps(
+        allocations_json=json.dumps(
             {"take": 0} | {house: [*map(list, lines.items())] for house, lines in kept.items()}
         ),
         fingerprint="",
@@ -104,14 +104,14 @@ def order(goods: tuple[Item, ...], kept: Mapping[str, Mapping[int, int]] | None 
 def happens(order: Order, kind: str, **details: Any) -> Order:
     """Let something happen to it, an hour after what happened last; `note` and `allocated` are none of its details.
 
-    Raises MoveRefused.
+    Raises TransitionRefused.
     """
     note, allocated = details.pop("note", ""), details.pop("allocated", "")
     if kind == "packed":
-        details = {"parcels": described(details, order.parcels(), order.kept)}
+        details = {"parcels": plan_packing(details, order.parcels(), order.reserved_units)}
     at = uuid_from_time(order.events[0].at + timedelta(hours=1), node=1, clock_seq=1)
     kept = json.loads(json.dumps(details))
-    return following.after(
+    return following.apply_event(
         order, Event(at, kind, "Ann", note, public=True, board_after="", details=kept), allocated
     )
 
@@ -131,9 +131,9 @@ def changed(
     quantities: Mapping[int, int],
     address: Address | None = None,
 ) -> Order:
-    """Lower quantities, or change the address; what was paid too much is owed back with it. Raises MoveRefused."""
-    change = change_of(order, goods, quantities, address)
-    order = happens(order, "changed", allocated=change.allocated, **change.details)
-    for kind, details in change.also.items():
+    """Lower quantities, or change the address; what was paid too much is owed back with it. Raises TransitionRefused."""
+    change = plan_change(order, goods, quantities, address)
+    order = happens(order, "changed", allocated=change.allocations_json, **change.details)
+    for kind, details in change.companion_events.items():
         order = happens(order, kind, **details)
     return order

@@ -27,7 +27,7 @@ from jobs.minutes import minute_of
 from mail.queries import mails_to
 from orders import links, operations, queries
 from orders.entities import Order
-from orders.jobs import joined_in
+from orders.jobs import claim_guest_orders_in_minutes
 from orders.operations import joining
 from orders.transitions import Transition
 from orders.views import afterwards
@@ -79,7 +79,7 @@ def goods(name: str = "Mug", price: str = "12.00", units: int = 20) -> Product:
 def ordered(*lines: tuple[Product, int], user_id: UUID | None = None, email: str = "") -> Order:
     now = datetime.now(UTC)
     draft = make_draft(*lines, user_id=user_id, email=email or f"ada-{uuid4().hex}@example.com")
-    return make_payment(operations.order_placed(draft, now))
+    return make_payment(operations.place_order(draft, now))
 
 
 def placed(alice: User, day: str) -> Order:
@@ -139,7 +139,7 @@ def test_x24_a_long_list_has_pages_that_keep_what_was_asked() -> None:
     orders = [placed(alice, f"2026-0{month}-02").number for month in (1, 2, 3, 4)]
     placed(alice, "2025-03-03")
     client = signed_in(alice)
-    with patch.object(afterwards, "SHOWN", 3):
+    with patch.object(afterwards, "PAGE_SIZE", 3):
         first = client.get(HISTORY, {"year": "2026"})
         assert numbers(first) == orders[:0:-1]
         following = html.fromstring(first.content).xpath("//a[text()='Older orders']/@href")[0]
@@ -193,7 +193,7 @@ def test_x70_an_orders_page_tells_where_it_is_when_it_comes_and_what_has_happene
 def join() -> None:
     """What the worker does every few seconds."""
     now = minute_of(datetime.now(UTC))
-    joined_in([now - timedelta(minutes=1), now])
+    claim_guest_orders_in_minutes([now - timedelta(minutes=1), now])
 
 
 def verified(email: str) -> User:
@@ -256,29 +256,33 @@ def test_an_order_joins_one_account_and_a_second_look_does_nothing() -> None:
     order = ordered((goods(), 1), email=email)
     ids = [uuid4() for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
-        joined = list(pool.map(lambda user_id: operations.guest_orders_joined(user_id, email), ids))
+        joined = list(pool.map(lambda user_id: operations.claim_guest_orders(user_id, email), ids))
     assert sum(joined) == 1
-    fresh = queries.order(order.order_id)
+    fresh = queries.get_order(order.order_id)
     assert fresh
     assert fresh.user_id == ids[joined.index(1)]
-    assert operations.guest_orders_joined(uuid4(), email) == 0
-    assert [queries.years_of(user_id) != [] for user_id in ids] == [bool(each) for each in joined]
+    assert operations.claim_guest_orders(uuid4(), email) == 0
+    assert [queries.list_order_years(user_id) != [] for user_id in ids] == [
+        bool(each) for each in joined
+    ]
 
 
 def test_a_join_that_breaks_off_before_its_copies_is_finished() -> None:
     email, user_id = fresh_email(), uuid4()
     order = ordered((goods(), 1), email=email)
     with (
-        patch.object(joining, "copies_written", side_effect=KeyboardInterrupt),
+        patch.object(joining, "write_copies", side_effect=KeyboardInterrupt),
         pytest.raises(KeyboardInterrupt),
     ):
-        operations.guest_orders_joined(user_id, email)
-    assert queries.years_of(user_id) == []
+        operations.claim_guest_orders(user_id, email)
+    assert queries.list_order_years(user_id) == []
     # what the worker does with the hint that is left
-    operations.settled(order.order_id, datetime.now(UTC))
+    operations.apply_effects(order.order_id, datetime.now(UTC))
     assert [
         each.number
-        for each in queries.orders_of(user_id, [order.placed_at.year])[order.placed_at.year]
+        for each in queries.list_orders_by_year(user_id, [order.placed_at.year])[
+            order.placed_at.year
+        ]
     ] == [order.number]
 
 
@@ -385,20 +389,20 @@ def test_x72_an_order_is_cancelled_by_its_shopper_until_it_is_packed_and_then_to
     )
     assert "Cancel the order" in text(client.get(detail))
     assert "send the €" in text(client.get(cancel))
-    assert queries.order(order.order_id).state == "confirmed"  # type: ignore[union-attr]
+    assert queries.get_order(order.order_id).state == "confirmed"  # type: ignore[union-attr]
     assert client.post(cancel)["Location"] == detail
     assert f"Order {order.number} is cancelled" in text(client.get(detail))
-    done = queries.order(order.order_id)
+    done = queries.get_order(order.order_id)
     assert done
     assert (done.state, done.payment) == ("cancelled", "refunded")
-    operations.order_moved(packed, Transition("packed", actor="system", at=datetime.now(UTC)))
+    operations.transition_order(packed, Transition("packed", actor="system", at=datetime.now(UTC)))
     cancel = reverse("orders:cancel", args=[packed.number])
     assert "It is packed and leaves us any moment" in text(client.get(cancel))
     assert client.post(cancel).status_code == 409
     assert "How to send something back" in text(
         client.get(reverse("orders:detail", args=[packed.number]))
     )
-    assert queries.order(packed.order_id).state == "confirmed"  # type: ignore[union-attr]
+    assert queries.get_order(packed.order_id).state == "confirmed"  # type: ignore[union-attr]
 
 
 def test_x72_each_change_of_an_account_is_told_on_the_screen() -> None:
@@ -454,7 +458,7 @@ def test_s22_a_members_order_is_read_by_cookie_and_changed_by_the_member_alone(w
             # What only a button sends leads whoever opens it to the order's page, which asks who is there.
             assert looked["Location"].startswith((login, detail)), name
             assert sent["Location"].startswith(login if guest else detail), name
-    assert queries.order(order.order_id) == order
+    assert queries.get_order(order.order_id) == order
     # Signed in she is led back, and there the presses are.
     client = signed_in(alice)
     assert pressed["cancel"] in client.get(detail).content.decode()
@@ -471,7 +475,7 @@ def test_s22_an_unpaid_order_of_a_member_is_given_up_by_the_member_alone() -> No
     reader.post(reverse("orders:lookup"), {"number": order.number, "email": alice.email})
     assert up not in reader.get(detail).content.decode()
     assert reader.post(up)["Location"].startswith(reverse("accounts:login"))
-    assert queries.order(order.order_id).state == "pending_payment"  # type: ignore[union-attr]
+    assert queries.get_order(order.order_id).state == "pending_payment"  # type: ignore[union-attr]
     assert up in signed_in(alice).get(detail).content.decode()
 
 
@@ -483,7 +487,7 @@ def test_a_guests_order_is_changed_by_its_cookie() -> None:
     for name in ("again", "change", "cancel", "door"):
         assert reverse(f"orders:{name}", args=[order.number]) in page
     assert guest.post(reverse("orders:cancel", args=[order.number])).status_code == 303
-    assert queries.order(order.order_id).state == "cancelled"  # type: ignore[union-attr]
+    assert queries.get_order(order.order_id).state == "cancelled"  # type: ignore[union-attr]
 
 
 # ---- Preferences, and the way back from the bank
@@ -512,7 +516,7 @@ def test_preferences_have_their_effect() -> None:
 def test_a_member_whose_session_ended_at_the_bank_signs_in_and_comes_back() -> None:
     alice, now = make_user(), datetime.now(UTC)
     order = make_order(user_id=alice.pk)
-    started = operations.payment_started(order, "http://testserver", now)
+    started = operations.start_payment(order, "http://testserver", now)
     bank.card_given(started.payment_id, cards.APPROVED, now)
     back = reverse("orders:payment_return", args=[order.number, started.payment_id])
     client = Client()

@@ -14,7 +14,13 @@ from inventory import queries as stock
 from inventory.entities import AHEAD, PREORDER, Ahead, Numbers
 from orders import queries
 from orders.entities import Order
-from orders.operations import arriving, goods_allocated, order_moved, order_placed, settled
+from orders.operations import (
+    allocate_backorders,
+    apply_effects,
+    arriving,
+    place_order,
+    transition_order,
+)
 from orders.transitions import Transition
 from tests.factories import make_draft, make_payment, make_product, make_stock
 
@@ -32,7 +38,7 @@ def promised(limit: int = 9, *, berlin: int = 0) -> Product:
 
 
 def ordered(*lines: tuple[Product, int]) -> Order:
-    return make_payment(order_placed(make_draft(*lines), datetime.now(UTC)))
+    return make_payment(place_order(make_draft(*lines), datetime.now(UTC)))
 
 
 def arrived(product: Product, units: int, place: str = "berlin") -> None:
@@ -57,19 +63,19 @@ def test_an_order_waits_and_gets_its_goods_when_they_arrive(only_ours: list[UUID
     make_stock(5, product_id=there.product_id, variant_id=there.variants[0].variant_id)
     only_ours.append(product.variants[0].variant_id)
     order = ordered((product, 2), (there, 1))
-    assert order.kept == {AHEAD: {1: 2}, "berlin": {2: 1}}
+    assert order.reserved_units == {AHEAD: {1: 2}, "berlin": {2: 1}}
     assert ahead(product) == Numbers(9, 7, 0, 2, 0)
-    assert goods_allocated(datetime.now(UTC)) == 0
+    assert allocate_backorders(datetime.now(UTC)) == 0
     arrived(product, 3, "cork")
-    assert goods_allocated(datetime.now(UTC)) == 1
-    assert goods_allocated(datetime.now(UTC)) == 0
-    fresh = queries.order(order.order_id)
+    assert allocate_backorders(datetime.now(UTC)) == 1
+    assert allocate_backorders(datetime.now(UTC)) == 0
+    fresh = queries.get_order(order.order_id)
     assert fresh
-    assert fresh.kept == {AHEAD: {1: 0}, "berlin": {2: 1}, "cork": {1: 2}}
+    assert fresh.reserved_units == {AHEAD: {1: 0}, "berlin": {2: 1}, "cork": {1: 2}}
     assert any(event.kind == "allocated" for event in fresh.events)
     assert ahead(product) == Numbers(9, 9, 0, 0, 0), "the promise is free again"
     assert stock.numbers(product.variants[0].variant_id, "cork") == Numbers(3, 1, 0, 2, 0)
-    sent = order_moved(order_moved(fresh, Transition("packed", actor="Bo", at=datetime.now(UTC))), Transition("shipped", actor="Bo",
+    sent = transition_order(transition_order(fresh, Transition("packed", actor="Bo", at=datetime.now(UTC))), Transition("shipped", actor="Bo",
                        at=datetime.now(UTC)))  # fmt: skip
     assert sent.fulfilment == "shipped"
     assert stock.numbers(product.variants[0].variant_id, "cork") == Numbers(3, 1, 0, 0, 2)
@@ -80,13 +86,13 @@ def test_the_oldest_comes_first_and_is_not_overtaken(only_ours: list[UUID]) -> N
     only_ours.append(product.variants[0].variant_id)
     first, second = ordered((product, 3)), ordered((product, 1))
     arrived(product, 2)
-    assert goods_allocated(datetime.now(UTC)) == 0, "the first needs three"
+    assert allocate_backorders(datetime.now(UTC)) == 0, "the first needs three"
     arrived(product, 2)
-    assert goods_allocated(datetime.now(UTC)) == 2
+    assert allocate_backorders(datetime.now(UTC)) == 2
     for order in (first, second):
-        fresh = queries.order(order.order_id)
+        fresh = queries.get_order(order.order_id)
         assert fresh
-        assert set(fresh.kept["berlin"]) == {1}
+        assert set(fresh.reserved_units["berlin"]) == {1}
     assert stock.numbers(product.variants[0].variant_id, "berlin") == Numbers(4, 0, 0, 4, 0)
 
 
@@ -94,10 +100,10 @@ def test_an_order_that_was_cancelled_waits_no_more(only_ours: list[UUID]) -> Non
     product = promised()
     only_ours.append(product.variants[0].variant_id)
     order = ordered((product, 2))
-    order_moved(order, Transition("cancelled", actor="shopper", at=datetime.now(UTC)))
+    transition_order(order, Transition("cancelled", actor="shopper", at=datetime.now(UTC)))
     assert ahead(product).committed == 0
     arrived(product, 2)
-    assert goods_allocated(datetime.now(UTC)) == 0
+    assert allocate_backorders(datetime.now(UTC)) == 0
     assert stock.numbers(product.variants[0].variant_id, "berlin").available == 2
 
 
@@ -119,13 +125,13 @@ def test_a_crash_on_the_way_is_finished(
 
     with monkeypatch.context() as patched:
         if step == "order_moved":
-            patched.setattr(arriving, "order_moved", crash)
+            patched.setattr(arriving, "transition_order", crash)
         else:
-            patched.setattr("orders.operations.settling.settled", crash)
+            patched.setattr("orders.operations.settling.apply_effects", crash)
         with pytest.raises(Killed):
-            goods_allocated(datetime.now(UTC))
-    goods_allocated(datetime.now(UTC))
-    settled(order.order_id, datetime.now(UTC))
+            allocate_backorders(datetime.now(UTC))
+    allocate_backorders(datetime.now(UTC))
+    apply_effects(order.order_id, datetime.now(UTC))
     assert ahead(product) == Numbers(9, 9, 0, 0, 0)
     assert stock.numbers(product.variants[0].variant_id, "berlin") == Numbers(2, 0, 0, 2, 0)
 
@@ -164,7 +170,7 @@ def test_new_buyers_do_not_see_the_goods_before_those_who_wait_have_theirs(
         patch.setattr(
             stock, "variants_sold_ahead", lambda: [(variant.variant_id, product.product_id)]
         )
-        assert goods_allocated(datetime.now(UTC)) == 1
+        assert allocate_backorders(datetime.now(UTC)) == 1
     assert stock.stock_of(product.product_id)[variant.variant_id].in_house == 1
     call_command("stock", "receive", variant.sku, "berlin", "3", stdout=told)
     assert stock.stock_of(product.product_id)[variant.variant_id].in_house == 4
@@ -178,5 +184,5 @@ def test_the_pages_are_told_of_what_those_who_wait_leave(monkeypatch: pytest.Mon
     monkeypatch.setattr(
         stock, "variants_sold_ahead", lambda: [(variant.variant_id, product.product_id)]
     )
-    assert goods_allocated(datetime.now(UTC)) == 0
+    assert allocate_backorders(datetime.now(UTC)) == 0
     assert stock.stock_of(product.product_id)[variant.variant_id].in_house == 3

@@ -53,12 +53,12 @@ def ordered(*quantities: int, user_id: Any = None, cork: bool = False) -> Order:
         lines.append((product, quantity))
     email = f"ada-{uuid4().hex}@example.com"
     return make_payment(
-        operations.order_placed(make_draft(*lines, user_id=user_id, email=email), datetime.now(UTC))
+        operations.place_order(make_draft(*lines, user_id=user_id, email=email), datetime.now(UTC))
     )
 
 
 def fresh(order: Order) -> Order:
-    found = queries.order(order.order_id)
+    found = queries.get_order(order.order_id)
     assert found
     return found
 
@@ -67,8 +67,8 @@ def packed(
     order: Order, house: str = "berlin", *, at: datetime | None = None, **lines: int
 ) -> Order:
     units = {int(name.removeprefix("line")): count for name, count in lines.items()}
-    units = units or fresh(order).left_to_pack[house]
-    return operations.parcel_packed(
+    units = units or fresh(order).units_to_pack[house]
+    return operations.pack_parcel(
         fresh(order), house, units, actor="staff:1:Ann", now=at or datetime.now(UTC)
     )
 
@@ -77,14 +77,14 @@ def sent(
     order: Order, *, tracking: str = "", carrier: str = "", at: datetime | None = None
 ) -> Order:
     parcel = order.parcels()[-1].parcel_id
-    return operations.parcel_shipped(
+    return operations.ship_parcel(
         order, parcel, carrier, tracking, actor="staff:1:Ann", now=at or datetime.now(UTC)
     )
 
 
 def arrived(order: Order, *, at: datetime | None = None) -> Order:
     order = sent(packed(order, at=at), at=at)
-    return operations.parcel_delivered(
+    return operations.mark_parcel_delivered(
         order, order.parcels()[-1].parcel_id, actor="system", now=at or datetime.now(UTC)
     )
 
@@ -129,7 +129,7 @@ def test_x70_each_parcel_stands_with_what_is_in_it_its_carrier_number_and_days()
     assert "1 × Plate" in page.xpath("//section[@aria-labelledby='to-come']")[0].text_content()
     assert "Partly sent" in text(client.get(at("detail", order)))
     order = sent(packed(order), tracking="X9", carrier="Cargo <b>bike</b>")
-    order = operations.parcel_delivered(order, "1", actor="system", now=datetime.now(UTC))
+    order = operations.mark_parcel_delivered(order, "1", actor="system", now=datetime.now(UTC))
     answer = client.get(at("detail", order), headers=HTMX)
     for words in (
         "Parcel 1 of 2",
@@ -141,7 +141,7 @@ def test_x70_each_parcel_stands_with_what_is_in_it_its_carrier_number_and_days()
         assert words in text(answer)
     assert b"<b>bike" not in answer.content  # S27
     assert "Still to be sent" not in text(answer)
-    order = operations.parcel_lost(order, "2", actor="staff:1:Ann", now=datetime.now(UTC))
+    order = operations.mark_parcel_lost(order, "2", actor="staff:1:Ann", now=datetime.now(UTC))
     assert "Lost by the carrier" in text(client.get(at("detail", order)))
 
 
@@ -149,7 +149,7 @@ def test_a_parcel_that_was_taken_apart_is_not_shown() -> None:
     order = packed(ordered(1))
     client = opened(order)
     assert "leaves us next" in text(client.get(at("detail", order)))
-    operations.parcel_unpacked(order, "1", actor="staff:1:Ann", now=datetime.now(UTC))
+    operations.unpack_parcel(order, "1", actor="staff:1:Ann", now=datetime.now(UTC))
     assert "Packed on" not in text(client.get(at("detail", order)))
 
 
@@ -245,7 +245,7 @@ def test_a_page_from_before_another_change_keeps_what_was_chosen() -> None:
     order = ordered(5)
     client, address = opened(order), at("change", order)
     typed = filled(client, address, line_1="2")
-    operations.order_changed(fresh(order), {1: 4}, actor="staff:1:Ann", now=datetime.now(UTC))
+    operations.change_order(fresh(order), {1: 4}, actor="staff:1:Ann", now=datetime.now(UTC))
     answer = client.post(address, typed)
     assert answer.status_code == 409
     assert "Changed," in text(answer)
@@ -340,18 +340,18 @@ def test_x72_what_has_arrived_is_sent_back_by_its_shopper_and_its_way_is_shown()
     assert answer.status_code == 409
     assert "You want to send something back," in text(answer)
     now = datetime.now(UTC)
-    operations.return_approved(fresh(order), "1", actor="staff:1:Ann", now=now)
+    operations.approve_return(fresh(order), "1", actor="staff:1:Ann", now=now)
     slip = (
         f"Put a slip with {order.number} / 1 into the parcel and send it to Stoa, 1 Example Street"
     )
     assert slip in text(client.get(at("detail", order)))
-    operations.return_received(fresh(order), "1", {1: 0}, actor="staff:1:Ann", now=now)
+    operations.receive_return(fresh(order), "1", {1: 0}, actor="staff:1:Ann", now=now)
     assert "You get your money back within a few days" in text(client.get(at("detail", order)))
     then = fresh(order)
-    cup = queries.items(then)[0]
-    operations.refund_decided(
+    cup = queries.list_items(then)[0]
+    operations.decide_refund(
         then,
-        cup.paid_for(1),
+        cup.units_total(1),
         {1: 1},
         "Returned: 1 × Cup",
         actor="staff:1:Ann",
@@ -368,12 +368,12 @@ def test_x72_what_has_arrived_is_sent_back_by_its_shopper_and_its_way_is_shown()
 
 def test_a_return_that_is_refused_says_why() -> None:
     order = arrived(ordered(1))
-    order = operations.return_requested(
+    order = operations.request_return(
         fresh(order), {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC)
     )
     client = opened(order)
     assert "on its way back already" in text(client.get(at("send_back", order)))
-    operations.return_rejected(
+    operations.reject_return(
         order, "1", actor="staff:1:Ann", now=datetime.now(UTC), note="It was worn."
     )
     page = text(client.get(at("detail", order)))

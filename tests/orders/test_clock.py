@@ -36,25 +36,25 @@ def placed(at: datetime) -> Order:
     product = make_product()
     make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     user = make_user()
-    return operations.order_placed(
+    return operations.place_order(
         make_draft((product, 2), user_id=user.user_id, email=user.email), at
     )
 
 
 def numbers(order: Order) -> dict[str, int]:
-    (item,) = queries.items(order)
+    (item,) = queries.list_items(order)
     return stock_adds_up(item.variant_id)
 
 
 def worked(since: datetime, until: datetime) -> None:
     """Let the worker look at everything: at these moments there is nothing but what is tried here."""
     minutes = minutes_between(since, until)
-    jobs.orders_looked_after(minutes, until)
-    jobs.holds_looked_after(minutes, until)
+    jobs.apply_pending_effects(minutes, until)
+    jobs.expire_reservations(minutes, until)
 
 
 def fresh(order: Order) -> Order:
-    found = queries.order(order.order_id)
+    found = queries.get_order(order.order_id)
     assert found
     return found
 
@@ -71,7 +71,9 @@ def test_what_is_placed_before_and_paid_after_it_is_one_order(subtests: pytest.S
             assert numbers(order)["committed"] == 2
             # In its lists it keeps the day and the year in which it was placed.
             assert paid.placed_at == order.placed_at
-            years = queries.orders_of(order.user_id, [moment.year]) if order.user_id else {}
+            years = (
+                queries.list_orders_by_year(order.user_id, [moment.year]) if order.user_id else {}
+            )
             assert [row.order_id for row in years[moment.year]] == [order.order_id]
 
 
@@ -91,7 +93,7 @@ def test_a_hold_lasts_for_ten_minutes(subtests: pytest.Subtests) -> None:
             assert audit(order.order_id).state == "expired"
             assert numbers(order)["available"] == 5
             minutes = minutes_between(moment, moment + timedelta(minutes=14))
-            mine = {each.hold_id for each in order.allocations(queries.items(order))}
+            mine = {each.hold_id for each in order.list_allocations(queries.list_items(order))}
             left = {row.hold_id for rows in stock.holds_due(minutes).values() for row in rows}
             assert not mine & left, "its hints are gone"
 

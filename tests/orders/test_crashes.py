@@ -20,8 +20,8 @@ from demo.testbank import queries as bank_queries
 from mail import queries as mails
 from orders import operations, queries
 from orders.entities import Order
-from orders.operations import Draft, Started
-from orders.states import ABANDONED, COLUMNS
+from orders.operations import OrderDraft, PaymentRedirect
+from orders.states import ABANDONED, BOARD_COLUMNS
 from orders.transitions import Transition
 from promotions.queries import CODE, promotion
 from promotions.rules import code_key
@@ -64,7 +64,7 @@ class Case:
     )
     code: str = field(default_factory=lambda: make_voucher(uses=5))
     email: str = field(default_factory=lambda: f"crash-{uuid4().hex}@example.com")
-    draft: Draft = field(init=False)
+    draft: OrderDraft = field(init=False)
 
     def __post_init__(self) -> None:
         for product in self.goods:
@@ -79,26 +79,26 @@ class Case:
 
     @property
     def order(self) -> Order:
-        found = queries.order(self.draft.order_id)
+        found = queries.get_order(self.draft.order_id)
         assert found
         return found
 
     # ---- what happens to it
 
     def placed(self) -> Order:
-        return operations.order_placed(self.draft, now())
+        return operations.place_order(self.draft, now())
 
-    def started(self) -> Started:
-        return operations.payment_started(self.placed(), ORIGIN, now())
+    def started(self) -> PaymentRedirect:
+        return operations.start_payment(self.placed(), ORIGIN, now())
 
-    def card_given(self) -> Started:
+    def card_given(self) -> PaymentRedirect:
         started = self.started()
         bank.card_given(started.payment_id, cards.APPROVED, now())
         return started
 
     def settled(self) -> Order:
-        (attempt,) = queries.attempts(self.draft.order_id)
-        order = operations.payment_settled(self.draft.order_id, attempt.payment_id, now())
+        (attempt,) = queries.list_payment_attempts(self.draft.order_id)
+        order = operations.settle_payment(self.draft.order_id, attempt.payment_id, now())
         assert order
         return order
 
@@ -116,7 +116,9 @@ class Case:
         bank.card_given(started.payment_id, cards.APPROVED, now())
 
     def cancelled(self) -> Order:
-        return operations.order_moved(self.order, Transition("cancelled", actor="staff", at=now()))
+        return operations.transition_order(
+            self.order, Transition("cancelled", actor="staff", at=now())
+        )
 
     def sent(self) -> Order:
         """In a parcel from each warehouse; both arrive."""
@@ -124,16 +126,18 @@ class Case:
         for place in ("berlin", "cork"):
             lines = {
                 each.line_number: each.quantity
-                for each in order.allocations(queries.items(order))
+                for each in order.list_allocations(queries.list_items(order))
                 if each.warehouse_id == place
             }
-            order = operations.parcel_packed(order, place, lines, actor="staff", now=now())
+            order = operations.pack_parcel(order, place, lines, actor="staff", now=now())
         for parcel in order.parcels():
-            order = operations.parcel_shipped(
+            order = operations.ship_parcel(
                 order, parcel.parcel_id, tracking="T 1", actor="staff", now=now()
             )
         for parcel in order.parcels():
-            order = operations.parcel_delivered(order, parcel.parcel_id, actor="staff", now=now())
+            order = operations.mark_parcel_delivered(
+                order, parcel.parcel_id, actor="staff", now=now()
+            )
         return order
 
     def paid_and_sent(self) -> None:
@@ -142,13 +146,13 @@ class Case:
 
     def sent_back(self) -> Order:
         """Two of the three come back, one of them can be sold again, and both are refunded."""
-        order = operations.return_requested(
+        order = operations.request_return(
             self.order, {2: 2}, "too many", actor="shopper", now=now()
         )
-        order = operations.return_approved(order, "1", actor="staff", now=now())
-        order = operations.return_received(order, "1", {2: 1}, actor="staff", now=now())
-        amount = queries.items(order)[1].paid_for(2)
-        return operations.refund_decided(
+        order = operations.approve_return(order, "1", actor="staff", now=now())
+        order = operations.receive_return(order, "1", {2: 1}, actor="staff", now=now())
+        amount = queries.list_items(order)[1].units_total(2)
+        return operations.decide_refund(
             order, amount, {2: 2}, "return", actor="staff", now=now(), return_id="1"
         )
 
@@ -156,7 +160,7 @@ class Case:
 
     def whole(self) -> Order | None:
         """Check that all of it fits together, and return the order, or None if nothing at all is left of it."""
-        order = queries.order(self.draft.order_id)
+        order = queries.get_order(self.draft.order_id)
         variants = [product.variants[0].variant_id for product in self.goods]
         if order is None or order.state == ABANDONED:
             numbers = [stock_adds_up(variant_id) for variant_id in variants]
@@ -179,14 +183,15 @@ class Case:
     def _nothing_left(self) -> None:
         assert not queries.ITEMS.all(order_id=self.draft.order_id)
         assert not mails.mails_to(self.email)
-        for column in COLUMNS:
+        for column in BOARD_COLUMNS:
             standing = SINCE.all(status=column, day=self.began.date(), since=self.began)
             assert self.draft.order_id not in {row.order_id for row in standing}
 
     def _money_is_the_banks(self, order: Order) -> None:
         """What the order says of its money is what the bank says."""
         at_the_bank = [
-            bank_queries.payment(each.payment_id) for each in queries.attempts(order.order_id)
+            bank_queries.payment(each.payment_id)
+            for each in queries.list_payment_attempts(order.order_id)
         ]
         taken = sum((row.captured or 0) - (row.refunded or 0) for row in at_the_bank if row)
         assert taken == int((order.captured - order.refunded).amount * 100)

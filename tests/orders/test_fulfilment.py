@@ -13,8 +13,8 @@ from moneyed import Money
 from inventory import operations as inventory
 from jobs.minutes import minutes_between
 from orders import balance, jobs, operations, queries
-from orders.entities import Order, Ticket
-from orders.errors import MoveRefused, StaleOrder
+from orders.entities import BoardEntry, Order
+from orders.errors import StaleOrder, TransitionRefused
 from orders.operations import moving, settling
 from orders.transitions import Transition
 from pricing.money import money
@@ -30,7 +30,7 @@ def now() -> datetime:
 
 
 def fresh(order: Order) -> Order:
-    found = queries.order(order.order_id)
+    found = queries.get_order(order.order_id)
     assert found
     return found
 
@@ -38,7 +38,7 @@ def fresh(order: Order) -> Order:
 def swept(order: Order) -> None:
     """Let the worker look at what was due for an order just now."""
     minutes = minutes_between(now() - timedelta(minutes=2), now() + timedelta(minutes=1))
-    jobs.orders_looked_after(
+    jobs.apply_pending_effects(
         minutes, now() + timedelta(minutes=4), Only("orders", thing=order.order_id)
     )
 
@@ -48,13 +48,13 @@ def two_houses() -> tuple[Order, Any]:
     product = make_product(price="10.00")
     make_stock(3, cork=4, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     draft = make_draft((product, 5), user_id=uuid4())
-    return make_payment(operations.order_placed(draft, now())), product.variants[0].variant_id
+    return make_payment(operations.place_order(draft, now())), product.variants[0].variant_id
 
 
 def arrived(quantity: int = 3) -> Order:
     order = make_order(quantity=quantity, price="10.00", stock=10, paid=True)
     for kind in ("packed", "shipped", "delivered"):
-        order = operations.order_moved(order, Transition(kind, actor="Ann", at=now()))
+        order = operations.transition_order(order, Transition(kind, actor="Ann", at=now()))
     return order
 
 
@@ -73,53 +73,53 @@ AFTERWARDS = (
 
 def test_units_leave_the_stock_parcel_by_parcel() -> None:
     order, variant_id = two_houses()
-    houses = order.left_to_pack
+    houses = order.units_to_pack
     assert (
         sorted(units for lines in houses.values() for units in lines.values()) == [1, 4]
         or len(houses) == 2
     )
     first, second = houses
-    order = operations.parcel_packed(order, first, houses[first], actor="Ann", now=now())
-    order = operations.parcel_shipped(order, "1", "DHL", "JD 014", actor="Ann", now=now())
+    order = operations.pack_parcel(order, first, houses[first], actor="Ann", now=now())
+    order = operations.ship_parcel(order, "1", "DHL", "JD 014", actor="Ann", now=now())
     done = audit(order.order_id)
     sent = sum(houses[first].values())
     assert (stock_adds_up(variant_id)["shipped"], stock_adds_up(variant_id)["committed"]) == (
         sent,
         5 - sent,
     )
-    assert (done.column, done.parcels()[0].tracking) == ("partly_shipped", "JD 014")
-    order = operations.parcel_packed(done, second, houses[second], actor="Ben", now=now())
-    order = operations.parcel_shipped(order, "2", actor="Ben", now=now())
+    assert (done.board_column, done.parcels()[0].tracking) == ("partly_shipped", "JD 014")
+    order = operations.pack_parcel(done, second, houses[second], actor="Ben", now=now())
+    order = operations.ship_parcel(order, "2", actor="Ben", now=now())
     assert order.parcels()[1].carrier == order.method.carrier
     assert stock_adds_up(variant_id)["shipped"] == 5
     for _ in range(2):
-        operations.settled(order.order_id, now())
-    assert audit(order.order_id).column == "shipped"
-    order = operations.parcel_delivered(order, "1", actor="Ann", now=now())
-    order = operations.parcel_lost(order, "2", actor="Ann", now=now())
-    assert (audit(order.order_id).fulfilment, order.column) == ("delivered", "done")
+        operations.apply_effects(order.order_id, now())
+    assert audit(order.order_id).board_column == "shipped"
+    order = operations.mark_parcel_delivered(order, "1", actor="Ann", now=now())
+    order = operations.mark_parcel_lost(order, "2", actor="Ann", now=now())
+    assert (audit(order.order_id).fulfilment, order.board_column) == ("delivered", "done")
 
 
 def test_a_parcel_that_is_taken_apart_keeps_its_units_for_the_order() -> None:
     order, variant_id = two_houses()
-    order = operations.order_moved(order, Transition("packed", actor="Ann", at=now()))
-    order = operations.parcel_unpacked(order, "1", actor="Ann", now=now())
+    order = operations.transition_order(order, Transition("packed", actor="Ann", at=now()))
+    order = operations.unpack_parcel(order, "1", actor="Ann", now=now())
     assert stock_adds_up(variant_id)["committed"] == 5
-    assert len(audit(order.order_id).left_to_pack) == 1
+    assert len(audit(order.order_id).units_to_pack) == 1
 
 
 def test_killed_while_a_parcel_is_sent(subtests: pytest.Subtests) -> None:
     for name in AFTERWARDS:
         with subtests.test(name):
             order, variant_id = two_houses()
-            house = next(iter(order.left_to_pack))
-            order = operations.parcel_packed(
-                order, house, order.left_to_pack[house], actor="Ann", now=now()
+            house = next(iter(order.units_to_pack))
+            order = operations.pack_parcel(
+                order, house, order.units_to_pack[house], actor="Ann", now=now()
             )
             killed_in(
                 settling,
                 name,
-                partial(operations.parcel_shipped, order, "1", actor="Ann", now=now()),
+                partial(operations.ship_parcel, order, "1", actor="Ann", now=now()),
             )
             swept(order)
             done = audit(order.order_id)
@@ -132,7 +132,7 @@ def test_killed_before_the_event_nothing_has_happened() -> None:
     killed_in(
         moving,
         "conditional_batch",
-        lambda: operations.order_moved(order, Transition("packed", actor="A", at=now())),
+        lambda: operations.transition_order(order, Transition("packed", actor="A", at=now())),
     )
     swept(order)
     assert audit(order.order_id) == order
@@ -144,7 +144,7 @@ def test_two_who_pack_the_same_things_make_one_parcel_and_the_other_is_told_who(
 
     def pack(who: str) -> bool:
         try:
-            operations.parcel_packed(order, "berlin", {1: 2}, actor=who, now=now())
+            operations.pack_parcel(order, "berlin", {1: 2}, actor=who, now=now())
         except StaleOrder as stale:
             lost.append(stale)
             return False
@@ -163,7 +163,7 @@ def test_two_who_pack_the_same_things_make_one_parcel_and_the_other_is_told_who(
 def test_fewer_of_a_line_gives_units_and_money_back() -> None:
     order, variant_id = two_houses()
     before = order.total
-    order = operations.order_changed(order, {1: 2}, actor="shopper", now=now())
+    order = operations.change_order(order, {1: 2}, actor="shopper", now=now())
     done = audit(order.order_id)
     assert stock_adds_up(variant_id)["committed"] == 2
     assert stock_adds_up(variant_id)["available"] == 5
@@ -175,9 +175,9 @@ def test_fewer_of_a_line_gives_units_and_money_back() -> None:
     )
     assert [event.kind for event in done.events][:3] == ["refunded", "refund_owed", "changed"]
     assert done.user_id
-    (mine,) = queries.orders_of(done.user_id, [done.placed_at.year])[done.placed_at.year]
+    (mine,) = queries.list_orders_by_year(done.user_id, [done.placed_at.year])[done.placed_at.year]
     assert (mine.total, mine.item_count) == (done.total, 2)
-    order = operations.order_moved(done, Transition("shipped", actor="Ann", at=now()))
+    order = operations.transition_order(done, Transition("shipped", actor="Ann", at=now()))
     assert stock_adds_up(variant_id)["shipped"] == 2
     assert audit(order.order_id).fulfilment == "shipped"
 
@@ -189,7 +189,7 @@ def test_killed_while_an_order_is_changed(subtests: pytest.Subtests) -> None:
             killed_in(
                 settling,
                 name,
-                partial(operations.order_changed, order, {1: 4}, actor="shopper", now=now()),
+                partial(operations.change_order, order, {1: 4}, actor="shopper", now=now()),
             )
             swept(order)
             done = audit(order.order_id)
@@ -203,7 +203,7 @@ def test_killed_while_an_order_is_changed(subtests: pytest.Subtests) -> None:
 def test_another_address_is_the_orders_and_its_copies() -> None:
     order = make_order(quantity=2, paid=True)
     there = replace(order.delivery_address, name="Bea Byron", street="Hof 2")
-    order = operations.order_changed(order, {}, there, actor="shopper", now=now())
+    order = operations.change_order(order, {}, there, actor="shopper", now=now())
     done = audit(order.order_id)
     assert (done.delivery_address, done.name, done.billing_address.name) == (
         there,
@@ -217,14 +217,14 @@ def test_of_a_change_and_a_packing_at_once_one_wins() -> None:
 
     def change(_: int) -> str:
         try:
-            operations.order_changed(order, {1: 1}, actor="shopper", now=now())
+            operations.change_order(order, {1: 1}, actor="shopper", now=now())
         except StaleOrder:
             return "lost"
         return "changed"
 
     def pack(_: int) -> str:
         try:
-            operations.order_moved(order, Transition("packed", actor="Ann", at=now()))
+            operations.transition_order(order, Transition("packed", actor="Ann", at=now()))
         except StaleOrder:
             return "lost"
         return "packed"
@@ -243,32 +243,32 @@ def test_of_a_change_and_a_packing_at_once_one_wins() -> None:
 
 def test_a_return_from_the_wish_to_the_money() -> None:
     order = arrived(3)
-    variant_id = queries.items(order)[0].variant_id
-    order = operations.return_requested(order, {1: 2}, "Too small", actor="shopper", now=now())
-    assert audit(order.order_id).column == "returns_waiting"
-    order = operations.return_approved(order, "1", actor="Ann", now=now())
-    order = operations.return_received(order, "1", {1: 1}, actor="Ann", now=now())
+    variant_id = queries.list_items(order)[0].variant_id
+    order = operations.request_return(order, {1: 2}, "Too small", actor="shopper", now=now())
+    assert audit(order.order_id).board_column == "returns_waiting"
+    order = operations.approve_return(order, "1", actor="Ann", now=now())
+    order = operations.receive_return(order, "1", {1: 1}, actor="Ann", now=now())
     for _ in range(2):
-        operations.settled(order.order_id, now())
+        operations.apply_effects(order.order_id, now())
     assert (stock_adds_up(variant_id)["shipped"], stock_adds_up(variant_id)["available"]) == (2, 8)
-    paid = queries.items(order)[0].paid_for(2)
-    order = operations.refund_decided(
+    paid = queries.list_items(order)[0].units_total(2)
+    order = operations.decide_refund(
         order, paid, {1: 2}, "It is back", actor="Ann", now=now(), return_id="1"
     )
     done = audit(order.order_id)
-    assert (done.returns[0].state, done.column, done.refunded) == (
+    assert (done.returns[0].state, done.board_column, done.refunded) == (
         "refunded",
         "done",
         Money(20, "EUR"),
     )
-    with pytest.raises(MoveRefused):
-        operations.return_requested(done, {1: 2}, "", actor="shopper", now=now())
+    with pytest.raises(TransitionRefused):
+        operations.request_return(done, {1: 2}, "", actor="shopper", now=now())
 
 
 def test_what_arrived_too_long_ago_is_not_taken_back() -> None:
     order = arrived(1)
-    with pytest.raises(MoveRefused):
-        operations.return_requested(
+    with pytest.raises(TransitionRefused):
+        operations.request_return(
             order, {1: 1}, "", actor="shopper", now=now() + timedelta(days=31)
         )
 
@@ -277,13 +277,13 @@ def test_killed_while_a_return_is_received(subtests: pytest.Subtests) -> None:
     for module, name in [*((settling, name) for name in AFTERWARDS), (inventory, "restocked")]:
         with subtests.test(name):
             order = arrived(3)
-            variant_id = queries.items(order)[0].variant_id
-            order = operations.return_requested(order, {1: 2}, "", actor="shopper", now=now())
-            order = operations.return_approved(order, "1", actor="Ann", now=now())
+            variant_id = queries.list_items(order)[0].variant_id
+            order = operations.request_return(order, {1: 2}, "", actor="shopper", now=now())
+            order = operations.approve_return(order, "1", actor="Ann", now=now())
             killed_in(
                 module,
                 name,
-                partial(operations.return_received, order, "1", {1: 2}, actor="Ann", now=now()),
+                partial(operations.receive_return, order, "1", {1: 2}, actor="Ann", now=now()),
             )
             swept(order)
             assert audit(order.order_id).returns[0].state == "received"
@@ -300,10 +300,10 @@ def test_never_more_goes_back_than_was_taken_however_many_decide_at_once() -> No
     def refund(who: str) -> bool:
         for _ in range(9):
             try:
-                operations.refund_decided(fresh(order), half, {}, "Sorry", actor=who, now=now())
+                operations.decide_refund(fresh(order), half, {}, "Sorry", actor=who, now=now())
             except StaleOrder:
                 continue
-            except MoveRefused:
+            except TransitionRefused:
                 return False
             return True
         return False
@@ -312,8 +312,8 @@ def test_never_more_goes_back_than_was_taken_however_many_decide_at_once() -> No
         assert sum(pool.map(refund, ["Ann", "Ben", "Cem"])) == 1
     done = audit(order.order_id)
     assert (done.refunded, done.payment) == (half, "partially_refunded")
-    operations.refund_decided(
-        done, balance.refundable(done), {}, "All of it", actor="Ann", now=now()
+    operations.decide_refund(
+        done, balance.refundable_amount(done), {}, "All of it", actor="Ann", now=now()
     )
     assert audit(order.order_id).payment == "refunded"
 
@@ -324,7 +324,7 @@ def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
         with subtests.test(name):
             order = fresh(order)
             refund = partial(
-                operations.refund_decided, order, amount, {}, "Scratched", actor="Ann", now=now()
+                operations.decide_refund, order, amount, {}, "Scratched", actor="Ann", now=now()
             )
             killed_in(settling, name, refund)
             swept(order)
@@ -337,19 +337,23 @@ def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
 def test_an_order_that_was_to_pack_for_two_days_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
     order, other = make_order(paid=True), make_order(paid=True)
     tickets = [_ticket(order), _ticket(other)]
-    monkeypatch.setattr(queries, "board", lambda *_, **__: (tickets, ""))
-    assert jobs.late(now() + timedelta(hours=47)) == ""
-    assert jobs.late(now() + timedelta(hours=49)) == "2 orders are late"
-    assert jobs.late(now() + timedelta(hours=49)) == ""
+    monkeypatch.setattr(queries, "list_board_entries", lambda *_, **__: (tickets, ""))
+    assert jobs.mark_late_orders(now() + timedelta(hours=47)) == ""
+    assert jobs.mark_late_orders(now() + timedelta(hours=49)) == "2 orders are late"
+    assert jobs.mark_late_orders(now() + timedelta(hours=49)) == ""
     done = audit(order.order_id)
-    assert (done.column, done.word, done.version) == ("late", "Confirmed", order.version + 1)
+    assert (done.board_column, done.customer_label, done.version) == (
+        "late",
+        "Confirmed",
+        order.version + 1,
+    )
     assert "late" not in {event.kind for event in done.history}
-    sent = operations.order_moved(done, Transition("shipped", actor="Ann", at=now()))
-    assert audit(sent.order_id).column == "shipped"
+    sent = operations.transition_order(done, Transition("shipped", actor="Ann", at=now()))
+    assert audit(sent.order_id).board_column == "shipped"
 
 
-def _ticket(order: Order) -> Ticket:
-    return Ticket(
+def _ticket(order: Order) -> BoardEntry:
+    return BoardEntry(
         order.order_id,
         order.number,
         order.placed_at,
@@ -367,15 +371,15 @@ def _ticket(order: Order) -> Ticket:
 
 def test_an_erased_order_tells_no_address_no_reason_and_no_number_at_the_carrier() -> None:
     order = make_order(quantity=2, paid=True)
-    order = operations.order_changed(
+    order = operations.change_order(
         order, {}, replace(AT_HOME, street="Secret Lane 9"), actor="shopper", now=now()
     )
-    order = operations.order_moved(order, Transition("packed", actor="Ann", at=now()))
-    order = operations.parcel_shipped(order, "1", "DHL", "TRACKME", actor="Ann", now=now())
-    order = operations.order_moved(order, Transition("delivered", actor="Ann", at=now()))
-    order = operations.return_requested(order, {1: 1}, "My knee hurts", actor="shopper", now=now())
-    order = operations.return_rejected(order, "1", actor="Ann", now=now(), note="Dear Ada")
-    operations.order_erased(order, now())
+    order = operations.transition_order(order, Transition("packed", actor="Ann", at=now()))
+    order = operations.ship_parcel(order, "1", "DHL", "TRACKME", actor="Ann", now=now())
+    order = operations.transition_order(order, Transition("delivered", actor="Ann", at=now()))
+    order = operations.request_return(order, {1: 1}, "My knee hurts", actor="shopper", now=now())
+    order = operations.reject_return(order, "1", actor="Ann", now=now(), note="Dear Ada")
+    operations.anonymize_order(order, now())
     told = str([(event.note, event.details) for event in fresh(order).events])
     for secret in ("Secret Lane", "TRACKME", "knee", "Ada"):
         assert secret not in told

@@ -15,7 +15,7 @@ from accounts.addresses import Address
 from orders import operations, queries
 from orders.entities import Order
 from orders.events import Event
-from orders.invoice import invoice
+from orders.invoice import render_invoice
 from orders.links import track_token
 from pricing.money import money
 from pricing.quotes import Discount
@@ -68,7 +68,7 @@ def test_it_names_seller_buyer_goods_tax_and_payment() -> None:
     for product in (cups, plate):
         make_stock(9, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     order = make_payment(
-        operations.order_placed(make_draft((cups, 3), (plate, 1)), datetime.now(UTC))
+        operations.place_order(make_draft((cups, 3), (plate, 1)), datetime.now(UTC))
     )
     answer = opened(order).get(reverse("orders:invoice", args=[order.number]))
     assert answer["Content-Type"] == "application/pdf"
@@ -102,11 +102,11 @@ def test_it_names_seller_buyer_goods_tax_and_payment() -> None:
 
 def test_the_letters_of_europe_are_in_it(subtests: pytest.Subtests) -> None:
     order = make_order(paid=True)
-    items = queries.items(order)
+    items = queries.list_items(order)
     for name in NAMES:
         with subtests.test(name):
             address = Address(name, "Łąkowa 5", "10115", "Øresund", "DE")
-            told = "".join(pages(invoice(replace(order, billing_address=address), items)))
+            told = "".join(pages(render_invoice(replace(order, billing_address=address), items)))
             for words in (name, "Łąkowa 5", "Øresund"):
                 assert words in told
 
@@ -115,14 +115,14 @@ def test_a_letter_that_cannot_be_written_is_no_error(
     subtests: pytest.Subtests, caplog: pytest.LogCaptureFixture
 ) -> None:
     order = make_order(paid=True)
-    lines = queries.items(order)
+    lines = queries.list_items(order)
     for name in UNWRITABLE:
         with subtests.test(ascii(name)):
             caplog.clear()
             address = Address(name, "Torstraße 1", "10115", "Berlin", "DE")
             items = [replace(item, name=name, options={"Colour": name}) for item in lines]
             assert "Torstraße 1" in "".join(
-                pages(invoice(replace(order, billing_address=address), items))
+                pages(render_invoice(replace(order, billing_address=address), items))
             )
             assert caplog.text == ""  # S48
 
@@ -150,7 +150,7 @@ def test_discounts_and_what_was_given_back_stand_in_it() -> None:
             *order.events,
         ),
     )
-    told = pages(invoice(order, queries.items(order)))[0]
+    told = pages(render_invoice(order, queries.list_items(order)))[0]
     for words in (
         "Spring: 2 euro off -€2.00",
         "Given back: €12.00.",
@@ -162,14 +162,14 @@ def test_discounts_and_what_was_given_back_stand_in_it() -> None:
 
 def test_a_long_one_goes_on_over_pages_with_its_headings_and_is_the_same_each_time() -> None:
     order = make_order(paid=True)
-    (item,) = queries.items(order)
+    (item,) = queries.list_items(order)
     many = [
         replace(
             item, line_number=n, sku=f"SKU-{n:04}", name=f"A thing {'with a long name ' * 9}{n}"
         )
         for n in range(60)
     ]
-    made = invoice(order, many)
+    made = render_invoice(order, many)
     told = pages(made)
     assert len(told) > 3
     assert all("Goods Tax Each Sum" in page for page in told[:-1])
@@ -177,7 +177,7 @@ def test_a_long_one_goes_on_over_pages_with_its_headings_and_is_the_same_each_ti
         f"{order.number} · {place} / {len(told)}" in page for place, page in enumerate(told, 1)
     )
     assert all(f"SKU-{n:04}" in "".join(told) for n in range(60))
-    assert invoice(order, many) == made
+    assert render_invoice(order, many) == made
 
 
 def test_there_is_none_before_the_order_is_confirmed() -> None:

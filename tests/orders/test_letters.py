@@ -14,22 +14,22 @@ from mail.queries import mails_to
 from orders import operations, queries
 from orders.carriers import tracking_url
 from orders.entities import Order
-from orders.links import order_id_of
-from orders.operations.telling import Letter, letter_about, mails_written
+from orders.links import order_id_from_token
+from orders.operations.telling import MailContent, compose_mail, queue_order_mails
 from pricing.delivery import METHODS
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.paper import changed, happens, items, order, paid
 
 
-def letter(order: Order, goods: Any = ()) -> Letter:
+def letter(order: Order, goods: Any = ()) -> MailContent:
     """The letter about what has happened last."""
-    found = letter_about(order, order.events[0], goods)
+    found = compose_mail(order, order.events[0], goods)
     assert found
     return found
 
 
-def said(letter: Letter) -> str:
-    return " ".join((letter.headline, *letter.says))
+def said(letter: MailContent) -> str:
+    return " ".join((letter.headline, *letter.paragraphs))
 
 
 def happened(order: Order, *kinds: str) -> Order:
@@ -47,18 +47,18 @@ def test_each_parcel_has_a_letter_with_its_goods_and_the_carriers_page() -> None
     first = happens(first, "shipped", parcel="1", carrier="DHL", tracking="0034 1")
     told = letter(first, goods)
     assert told.headline == "A parcel is on its way"
-    assert [(each.item.sku, each.units) for each in told.goods] == [("T-1", 2)]
-    assert "Its number there is 0034 1." in told.says
+    assert [(each.item.sku, each.units) for each in told.contents] == [("T-1", 2)]
+    assert "Its number there is 0034 1." in told.paragraphs
     assert "The rest comes in another parcel" in said(told)
     assert (
-        told.track
+        told.tracking_url
         == "https://www.dhl.de/en/privatkunden/pakete-empfangen/verfolgen.html?piececode=0034%201"
     )
     second = happens(first, "packed", parcel="2", warehouse="berlin", lines={"2": 1})
     second = happens(second, "shipped", parcel="2", carrier="Cargo bike", tracking="")
     told = letter(second, goods)
-    assert (told.headline, told.track) == ("Your order is on its way", "")
-    assert [(each.item.sku, each.units) for each in told.goods] == [("T-2", 1)]
+    assert (told.headline, told.tracking_url) == ("Your order is on its way", "")
+    assert [(each.item.sku, each.units) for each in told.contents] == [("T-2", 1)]
     assert "with Cargo bike" in said(told)
 
 
@@ -68,7 +68,7 @@ def test_an_arrived_parcel_says_until_when_things_may_come_back() -> None:
     arrived = happens(sent, "delivered")
     until = arrived.events[0].at + timedelta(days=settings.RETURN_DAYS)
     assert f"until {until:%A} {until.day} {until:%B}" in said(letter(arrived, goods))
-    assert len(letter(arrived, goods).goods) == 1
+    assert len(letter(arrived, goods).contents) == 1
     assert "You need do nothing" in said(letter(happens(sent, "lost"), goods))
 
 
@@ -76,9 +76,9 @@ def test_a_changed_order_says_what_it_is_now_and_what_comes_back() -> None:
     goods = items(3, cents=1000)
     order = changed(paid(goods), goods, {1: 1})
     event = next(event for event in order.events if event.kind == "changed")
-    told = letter_about(order, event, goods)
+    told = compose_mail(order, event, goods)
     assert told
-    assert told.whole
+    assert told.has_order_summary
     assert "You get €20.00 back" in said(told)
     refund = next(event for event in order.events if event.kind == "refund_owed").details
     done = happens(
@@ -92,7 +92,7 @@ def test_a_changed_order_says_what_it_is_now_and_what_comes_back() -> None:
     assert told.headline == "€20.00 is on its way back to you"
     assert "The order was changed." in said(told)
     assert "on your card again" in said(told)
-    assert [(each.item.sku, each.units) for each in told.goods] == [("T-1", 2)]
+    assert [(each.item.sku, each.units) for each in told.contents] == [("T-1", 2)]
 
 
 def order_payment(order: Order) -> str:
@@ -126,7 +126,7 @@ def test_the_way_of_a_return_is_told_step_by_step() -> None:
         ),
     ):
         assert words in said(told)
-        assert [(each.item.sku, each.units) for each in told.goods] == [("T-1", 1)]
+        assert [(each.item.sku, each.units) for each in told.contents] == [("T-1", 1)]
 
 
 def test_what_is_said_of_the_money_fits_how_it_is_paid(subtests: pytest.Subtests) -> None:
@@ -145,7 +145,7 @@ def test_what_is_said_of_the_money_fits_how_it_is_paid(subtests: pytest.Subtests
             details = {"payment_id": str(uuid4()), "amount": 2490} if kind == "authorized" else {}
             told = letter(waiting if kind == "placed" else happens(waiting, kind, **details), goods)
             assert words in said(told)
-            assert bool(told.account) == (method == "transfer" and kind == "placed")
+            assert bool(told.bank_account) == (method == "transfer" and kind == "placed")
 
 
 def test_what_is_none_of_the_shoppers_business_has_no_letter(subtests: pytest.Subtests) -> None:
@@ -159,14 +159,14 @@ def test_what_is_none_of_the_shoppers_business_has_no_letter(subtests: pytest.Su
                 )
             elif kind != "captured":
                 there = happens(there, kind)
-            assert letter_about(there, there.events[0], goods) is None
+            assert compose_mail(there, there.events[0], goods) is None
 
 
 def test_a_failed_payment_that_was_made_good_meanwhile_is_not_told() -> None:
     goods = items(1)
     failed = happens(order(goods), "payment_failed")
     done = happens(failed, "authorized", payment_id=str(uuid4()), amount=1490)
-    assert letter_about(done, failed.events[0], goods) is None
+    assert compose_mail(done, failed.events[0], goods) is None
 
 
 def test_each_carrier_has_its_page(subtests: pytest.Subtests) -> None:
@@ -196,13 +196,13 @@ def test_each_event_is_told_once_however_often_the_order_is_settled() -> None:
     make_stock(9, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     email = f"ada-{uuid4().hex}@example.com"
     there = make_payment(
-        operations.order_placed(make_draft((product, 2), email=email), datetime.now(UTC))
+        operations.place_order(make_draft((product, 2), email=email), datetime.now(UTC))
     )
     for line in ({1: 1}, {1: 1}):
-        there = operations.parcel_packed(
+        there = operations.pack_parcel(
             there, "berlin", line, actor="staff:1:Ann", now=datetime.now(UTC)
         )
-        there = operations.parcel_shipped(
+        there = operations.ship_parcel(
             there,
             there.parcels()[-1].parcel_id,
             "DHL",
@@ -210,9 +210,9 @@ def test_each_event_is_told_once_however_often_the_order_is_settled() -> None:
             actor="staff:1:Ann",
             now=datetime.now(UTC),
         )
-    there = operations.parcel_delivered(there, "1", actor="system", now=datetime.now(UTC))
+    there = operations.mark_parcel_delivered(there, "1", actor="system", now=datetime.now(UTC))
     for _ in range(3):
-        operations.settled(there.order_id, datetime.now(UTC))
+        operations.apply_effects(there.order_id, datetime.now(UTC))
     subjects = [row.subject for row in mailed(there)]
     assert subjects == [
         f"Your order {there.number} at Stoa",
@@ -225,7 +225,7 @@ def test_each_event_is_told_once_however_often_the_order_is_settled() -> None:
             assert there.number in part
             link = re.search(r"/o/([^/\"<\s]+)/", part)
             assert link
-            assert order_id_of(link[1]) == there.order_id
+            assert order_id_from_token(link[1]) == there.order_id
         assert "style=" not in row.html
     parcel = mailed(there)[1]
     for part in (parcel.text, parcel.html):
@@ -243,5 +243,5 @@ def test_what_is_older_than_two_days_or_erased_is_not_told() -> None:
     erased = replace(
         there, email=nobody, events=(replace(there.events[0], kind="erased"), *there.events)
     )
-    mails_written(erased, queries.items(there), datetime.now(UTC))
+    queue_order_mails(erased, queries.list_items(there), datetime.now(UTC))
     assert mails_to(nobody) == []

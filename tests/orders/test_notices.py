@@ -25,7 +25,7 @@ from inventory.entities import Want
 from jobs.minutes import minute_of, minutes_between
 from orders import operations, queries
 from orders.entities import Order
-from orders.errors import NoticeBusy
+from orders.errors import WebhookBusy
 from orders.operations import noticing
 from orders.transitions import Transition
 from payments.gateways import Notice
@@ -59,7 +59,7 @@ def now() -> datetime:
 
 
 def fresh(order: Order) -> Order:
-    found = queries.order(order.order_id)
+    found = queries.get_order(order.order_id)
     assert found
     return found
 
@@ -104,7 +104,7 @@ def sent(payment_id: UUID, at: datetime | None = None) -> int:
 def paid_with(card: str, shop: str, order: Order | None = None) -> tuple[Order, UUID]:
     """Give a card at the bank for an order, and do not come back."""
     order = order or make_order()
-    started = operations.payment_started(order, shop, now())
+    started = operations.start_payment(order, shop, now())
     bank.card_given(started.payment_id, card, now())
     return order, started.payment_id
 
@@ -130,14 +130,14 @@ def test_the_bank_tells_though_nobody_comes_back(shop: str) -> None:
     order, payment_id = paid_with(cards.APPROVED, shop)
     assert len(to_be_told(payment_id)) == 1
     sent(payment_id)
-    assert audit(order.order_id).word == "Confirmed"
+    assert audit(order.order_id).customer_label == "Confirmed"
     assert not to_be_told(payment_id)
 
 
 def test_a_declined_card_is_told_too(shop: str) -> None:
     order, payment_id = paid_with(cards.DECLINED, shop)
     sent(payment_id)
-    assert audit(order.order_id).word == "Payment failed"
+    assert audit(order.order_id).customer_label == "Payment failed"
 
 
 def test_told_twice_it_is_asked_once(shop: str, asked: list[str]) -> None:
@@ -152,12 +152,12 @@ def test_told_twice_it_is_asked_once(shop: str, asked: list[str]) -> None:
 def test_told_in_the_wrong_order_it_stays_paid(shop: str) -> None:
     order, payment_id = paid_with(cards.OUT_OF_ORDER, shop)
     sent(payment_id)
-    assert audit(order.order_id).word == "Confirmed"
+    assert audit(order.order_id).customer_label == "Confirmed"
     (straggler,) = to_be_told(payment_id)
     assert "payment.opened" in straggler.body
     sent(payment_id, now() + bank.STRAGGLES)
     assert not to_be_told(payment_id)
-    assert audit(order.order_id).word == "Confirmed"
+    assert audit(order.order_id).customer_label == "Confirmed"
 
 
 def test_a_late_answer_is_told_when_it_is_there(shop: str) -> None:
@@ -167,7 +167,7 @@ def test_a_late_answer_is_told_when_it_is_there(shop: str) -> None:
     assert row
     assert bank._changed(row, answers_at=now() - timedelta(seconds=1))
     sent(payment_id, now() + bank.LATE_BY)
-    assert audit(order.order_id).word == "Confirmed"
+    assert audit(order.order_id).customer_label == "Confirmed"
 
 
 def test_a_shop_that_is_away_is_told_again_later() -> None:
@@ -191,23 +191,23 @@ def test_the_bank_gives_up_after_a_while() -> None:
 def test_an_hour_late_the_goods_are_taken_again(shop: str) -> None:
     order = make_order(stock=5, quantity=2, now=now() - timedelta(hours=1))
     order, payment_id = paid_with(cards.APPROVED, shop, order)
-    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
+    operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
     assert post(shop, *notice_of(payment_id, order.number)) == 204
     done = audit(order.order_id)
-    assert (done.word, done.payment) == ("Confirmed", "paid")
+    assert (done.customer_label, done.payment) == ("Confirmed", "paid")
     assert "paid_late" in {event.kind for event in done.events}
 
 
 def test_an_hour_late_with_the_goods_gone_nothing_is_charged(shop: str) -> None:
     order = make_order(stock=2, quantity=2, now=now() - timedelta(hours=1))
     order, payment_id = paid_with(cards.APPROVED, shop, order)
-    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
-    item = queries.items(order)[0]
+    operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
+    item = queries.list_items(order)[0]
     inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
     assert post(shop, *notice_of(payment_id, order.number)) == 204
     done = audit(order.order_id)
     assert (done.state, done.payment) == ("expired", "voided")
-    told = [event.told for event in done.history]
+    told = [event.customer_label for event in done.history]
     assert told[:2] == [
         "Your payment was let go, nothing was charged",
         "Your payment came too late",
@@ -236,7 +236,7 @@ def test_s46_a_notice_counts_only_as_the_bank_has_signed_it(shop: str) -> None:
     assert fresh(order).state == "pending_payment"
     # It is signed again, byte for byte as it is: what it says is read after that.
     assert post(shop, *notice_of(payment_id, order.number)) == 204
-    assert audit(order.order_id).word == "Confirmed"
+    assert audit(order.order_id).customer_label == "Confirmed"
 
 
 SWAPS = {
@@ -266,7 +266,9 @@ def test_s46_amount_currency_and_order_are_held_to_the_banks_own_word(
             assert post(shop, *notice_of(payment_id, order.number)) == 204
             done = audit(order.order_id)
             assert (done.state, done.payment) == ("pending_payment", "failed")
-            assert [each.state for each in queries.attempts(order.order_id)] == ["failed"]
+            assert [each.state for each in queries.list_payment_attempts(order.order_id)] == [
+                "failed"
+            ]
             left = books.payment(payment_id)
             assert left
             assert left.state == "voided"
@@ -295,7 +297,7 @@ def test_s47_replayed_old_wrong_and_swapped_notices_are_refused(
     # Sent again within its time, it does nothing more.
     assert [post(shop, body, signature) for _ in range(3)] == [204] * 3
     assert len(asked) == 1
-    assert audit(mine.order_id).word == "Confirmed"
+    assert audit(mine.order_id).customer_label == "Confirmed"
     assert fresh(other).state == "pending_payment"
 
 
@@ -346,7 +348,7 @@ def test_what_could_not_be_followed_may_come_again(
         patch.setattr(TestBank, "outcome", away)
         assert post(shop, body, signature) == 503
     assert post(shop, body, signature) == 204
-    assert audit(order.order_id).word == "Confirmed"
+    assert audit(order.order_id).customer_label == "Confirmed"
 
 
 CLAIM = read(
@@ -370,15 +372,15 @@ def test_whoever_died_over_a_notice_is_forgotten(monkeypatch: pytest.MonkeyPatch
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(noticing, "payment_settled", die)
+        patch.setattr(noticing, "settle_payment", die)
         with pytest.raises(Killed):
-            operations.notice_followed("testbank", notice, now())
-    with pytest.raises(NoticeBusy):
-        operations.notice_followed("testbank", notice, now())
+            operations.process_webhook("testbank", notice, now())
+    with pytest.raises(WebhookBusy):
+        operations.process_webhook("testbank", notice, now())
     told: dict[str, Any] = {"gateway": "testbank", "event_id": notice.event_id}
     (row,) = CLAIM.all(**told)
     assert 0 < row.left <= noticing.BUSY_SECONDS
     assert CLAIM_OVER.apply(if_lost=RAISE_UNKNOWN, **told)
-    assert operations.notice_followed("testbank", notice, now())
-    assert not operations.notice_followed("testbank", notice, now())
-    assert audit(order.order_id).word == "Confirmed"
+    assert operations.process_webhook("testbank", notice, now())
+    assert not operations.process_webhook("testbank", notice, now())
+    assert audit(order.order_id).customer_label == "Confirmed"

@@ -34,13 +34,13 @@ from mail import queries as mails
 from orders import jobs, operations, queries
 from orders.entities import Order
 from orders.errors import (
+    CheckoutAbandoned,
     CheckoutBusy,
-    CheckoutGivenUp,
     CheckoutUsed,
-    MoveRefused,
     NotPayable,
     StaleOrder,
-    TooManyAttempts,
+    TooManyPaymentAttempts,
+    TransitionRefused,
 )
 from orders.operations import copies, hints, moving, paying, placing, refunding, settling
 from orders.transitions import Transition
@@ -72,7 +72,7 @@ def swept(order_id: UUID, minutes: int) -> None:
 def holds_swept(order_id: UUID) -> None:
     """Let the worker look at an order's holds alone, when they have run out."""
     share = Only("holds", thing=order_id)
-    jobs.holds_looked_after(
+    jobs.expire_reservations(
         minutes_between(now(), now() + timedelta(minutes=12)), now() + timedelta(minutes=13), share
     )
 
@@ -84,7 +84,7 @@ def at_the_bank(payment_id: UUID) -> str:
 
 
 def fresh(order: Order) -> Order:
-    found = queries.order(order.order_id)
+    found = queries.get_order(order.order_id)
     assert found
     return found
 
@@ -96,16 +96,20 @@ def test_an_order_is_written_with_all_its_copies() -> None:
     user_id = uuid4()
     order = make_order(quantity=2, user_id=user_id)
     audit(order.order_id)
-    assert queries.order_by_number(order.number) == order
-    assert (order.word, order.column, order.version) == ("Waiting for payment", "to_pay", 1)
+    assert queries.get_order_by_number(order.number) == order
+    assert (order.customer_label, order.board_column, order.version) == (
+        "Waiting for payment",
+        "to_pay",
+        1,
+    )
     assert [event.kind for event in order.events] == ["placed"]
 
 
 def test_placing_again_returns_the_first_order() -> None:
     product = goods(5)
     draft = make_draft((product, 2))
-    first = operations.order_placed(draft, now())
-    assert operations.order_placed(draft, now()) == first
+    first = operations.place_order(draft, now())
+    assert operations.place_order(draft, now()) == first
     assert stock_adds_up(product.variants[0].variant_id)["held"] == 2
 
 
@@ -113,7 +117,7 @@ def test_two_submits_at_once_make_one_order() -> None:
     product = goods(20)
     draft = make_draft((product, 2))
     with ThreadPoolExecutor(6) as pool:
-        placed = list(pool.map(lambda _: operations.order_placed(draft, now()), range(6)))
+        placed = list(pool.map(lambda _: operations.place_order(draft, now()), range(6)))
     assert len({order.number for order in placed}) == 1
     assert stock_adds_up(product.variants[0].variant_id)["held"] == 2
     audit(draft.order_id)
@@ -122,10 +126,12 @@ def test_two_submits_at_once_make_one_order() -> None:
 def test_the_same_checkout_with_another_content_is_refused() -> None:
     product = goods(5)
     draft = make_draft((product, 2))
-    first = operations.order_placed(draft, now())
+    first = operations.place_order(draft, now())
     other = make_draft((product, 3), fingerprint="something else")
     with pytest.raises(CheckoutUsed) as refused:
-        operations.order_placed(placing.Draft(**{**vars(other), "order_id": draft.order_id}), now())
+        operations.place_order(
+            placing.OrderDraft(**{**vars(other), "order_id": draft.order_id}), now()
+        )
     assert refused.value.order.number == first.number
     audit(draft.order_id)
 
@@ -135,7 +141,7 @@ def test_forty_units_and_ninety_checkouts_make_forty_orders() -> None:
 
     def buy(_: int) -> int:
         try:
-            operations.order_placed(make_draft((product, 1)), now())
+            operations.place_order(make_draft((product, 1)), now())
         except OutOfStock:
             return 0
         return 1
@@ -149,26 +155,26 @@ def test_short_stock_places_nothing_and_the_same_checkout_can_try_again() -> Non
     product = goods(2)
     draft = make_draft((product, 3))
     with pytest.raises(OutOfStock):
-        operations.order_placed(draft, now())
-    assert queries.order(draft.order_id) is None
+        operations.place_order(draft, now())
+    assert queries.get_order(draft.order_id) is None
     make_stock(1, product_id=product.product_id, variant_id=product.variants[0].variant_id)
-    audit(operations.order_placed(draft, now()).order_id)
+    audit(operations.place_order(draft, now()).order_id)
 
 
 def test_a_claim_that_ran_out_places_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     product = goods(5)
     draft = make_draft((product, 1))
-    claim = placing.number_claimed
+    claim = placing.claim_order_number
 
     def slept(order_id: UUID) -> str:
         # As after half a minute: the claim's TTL has removed it.
         placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=_claimant(order_id))
         return claim(order_id)
 
-    monkeypatch.setattr(placing, "number_claimed", slept)
+    monkeypatch.setattr(placing, "claim_order_number", slept)
     with pytest.raises(CheckoutBusy):
-        operations.order_placed(draft, now())
-    assert queries.order(draft.order_id) is None
+        operations.place_order(draft, now())
+    assert queries.get_order(draft.order_id) is None
 
 
 def test_who_was_held_up_after_the_claim_holds_nothing_any_more(
@@ -178,7 +184,7 @@ def test_who_was_held_up_after_the_claim_holds_nothing_any_more(
     monkeypatch.setattr(placing, "WORK_SECONDS", -1)
     draft = make_draft((product, 1))
     with pytest.raises(CheckoutBusy):
-        operations.order_placed(draft, now())
+        operations.place_order(draft, now())
     assert stock_adds_up(product.variants[0].variant_id)["held"] == 0
     assert not queries.ITEMS.all(order_id=draft.order_id)
 
@@ -204,9 +210,9 @@ def test_killed_while_placing(subtests: pytest.Subtests) -> None:
         variant_id = product.variants[0].variant_id
         draft = make_draft((product, 2))
         with subtests.test(name):
-            killed_in(module, name, partial(operations.order_placed, draft, now()))
+            killed_in(module, name, partial(operations.place_order, draft, now()))
             stock_adds_up(variant_id)
-            if (order := queries.order(draft.order_id)) is not None:
+            if (order := queries.get_order(draft.order_id)) is not None:
                 # It was placed: the worker completes it, and it can be paid.
                 swept(order.order_id, 2)
                 audit(order.order_id)
@@ -228,7 +234,9 @@ def test_killed_while_placing(subtests: pytest.Subtests) -> None:
 
 
 def _claimant(order_id: UUID) -> UUID:
-    outcome = placing.CLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=uuid4(), seconds=1)
+    outcome = placing.CLAIM_AGAIN.apply(
+        if_lost=RAISE_UNKNOWN, order_id=order_id, me=uuid4(), seconds=1
+    )
     return outcome.current.placing if outcome.current and outcome.current.placing else uuid4()
 
 
@@ -237,12 +245,12 @@ def test_killed_while_placing_and_sent_again(subtests: pytest.Subtests) -> None:
         product = goods(2)
         draft = make_draft((product, 2))
         with subtests.test(name):
-            killed_in(module, name, partial(operations.order_placed, draft, now()))
+            killed_in(module, name, partial(operations.place_order, draft, now()))
             placing.UNCLAIM.apply(
                 if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
             )
             # The last two units are held by the shopper's own first try.
-            order = operations.order_placed(draft, now())
+            order = operations.place_order(draft, now())
             audit(order.order_id)
             assert stock_adds_up(product.variants[0].variant_id)["held"] == 2
 
@@ -250,16 +258,16 @@ def test_killed_while_placing_and_sent_again(subtests: pytest.Subtests) -> None:
 def test_a_checkout_that_was_given_up_becomes_no_order() -> None:
     product = goods(5)
     draft = make_draft((product, 2))
-    killed_in(placing, "number_claimed", lambda: operations.order_placed(draft, now()))
-    assert not operations.checkout_abandoned(draft.order_id), (
+    killed_in(placing, "number_claimed", lambda: operations.place_order(draft, now()))
+    assert not operations.mark_checkout_abandoned(draft.order_id), (
         "while somebody places it, it is not given up"
     )
     placing.UNCLAIM.apply(
         if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
     )
-    assert operations.checkout_abandoned(draft.order_id)
-    with pytest.raises(CheckoutGivenUp):
-        operations.order_placed(draft, now())
+    assert operations.mark_checkout_abandoned(draft.order_id)
+    with pytest.raises(CheckoutAbandoned):
+        operations.place_order(draft, now())
 
 
 PAYING: list[tuple[Any, str]] = [
@@ -277,14 +285,14 @@ PAYING: list[tuple[Any, str]] = [
 
 def settle(order: Order, payment_id: UUID) -> Callable[[], Any]:
     """What the shop does when the bank has decided on a payment."""
-    return lambda: operations.payment_settled(order.order_id, payment_id, now())
+    return lambda: operations.settle_payment(order.order_id, payment_id, now())
 
 
 def test_killed_while_it_is_paid(subtests: pytest.Subtests) -> None:
     for module, name in PAYING:
         with subtests.test(f"{module.__name__}.{name}"):
             order = make_order(quantity=3, user_id=uuid4())
-            started = operations.payment_started(order, ORIGIN, now())
+            started = operations.start_payment(order, ORIGIN, now())
             bank.card_given(started.payment_id, cards.APPROVED, now())
             killed_in(module, name, settle(order, started.payment_id))
             swept(order.order_id, 4)
@@ -302,14 +310,14 @@ def test_a_payment_confirms_the_order_and_empties_the_cart_of_what_was_bought() 
     carts.line_added(owner_id, product, variant, 2, uuid4(), now())
     cart = cart_queries.cart_of(owner_id)
     assert cart
-    order = operations.order_placed(
+    order = operations.place_order(
         make_draft((product, 2), owner_id=owner_id, cart_id=cart.cart_id), now()
     )
     # in another tab, while paying (S38)
     carts.line_added(owner_id, product, variant, 1, uuid4(), now())
     paid = make_payment(order)
     for _ in range(2):
-        operations.settled(order.order_id, now())
+        operations.apply_effects(order.order_id, now())
     assert audit(order.order_id).payment_id == paid.payment_id
     left = cart_queries.cart(cart.cart_id)
     assert [line.quantity for line in left.lines] == [1]
@@ -328,11 +336,11 @@ def test_the_confirmation_mail_is_written_once() -> None:
 def test_declined_then_paid() -> None:
     order = make_order(quantity=2)
     declined = make_payment(order, cards.DECLINED)
-    assert (declined.word, declined.column) == ("Payment failed", "payment_problem")
+    assert (declined.customer_label, declined.board_column) == ("Payment failed", "payment_problem")
     audit(order.order_id)
     paid = make_payment(declined)
-    assert (audit(order.order_id).word, paid.column) == ("Confirmed", "to_pack")
-    assert [attempt.state for attempt in queries.attempts(order.order_id)] == [
+    assert (audit(order.order_id).customer_label, paid.board_column) == ("Confirmed", "to_pack")
+    assert [attempt.state for attempt in queries.list_payment_attempts(order.order_id)] == [
         "declined",
         "captured",
     ]
@@ -341,22 +349,22 @@ def test_declined_then_paid() -> None:
 def test_a_late_answer_leaves_the_order_waiting_until_it_is_there() -> None:
     order = make_order()
     waiting = make_payment(order, cards.LATE)
-    assert waiting.word == "Waiting for payment"
-    (attempt,) = queries.attempts(order.order_id)
-    assert operations.payment_settled(order.order_id, attempt.payment_id, now()) == waiting
+    assert waiting.customer_label == "Waiting for payment"
+    (attempt,) = queries.list_payment_attempts(order.order_id)
+    assert operations.settle_payment(order.order_id, attempt.payment_id, now()) == waiting
     row = bank_queries.payment(attempt.payment_id)
     assert row
     assert bank._changed(row, answers_at=now() - timedelta(seconds=1))
     swept(order.order_id, 4)
-    assert audit(order.order_id).word == "Confirmed"
+    assert audit(order.order_id).customer_label == "Confirmed"
 
 
 def test_a_bank_that_never_answers_costs_the_order_and_nothing_else() -> None:
     order = make_order(quantity=3, stock=5)
-    variant_id = queries.items(order)[0].variant_id
-    assert make_payment(order, cards.SILENT).word == "Waiting for payment"
+    variant_id = queries.list_items(order)[0].variant_id
+    assert make_payment(order, cards.SILENT).customer_label == "Waiting for payment"
     swept(order.order_id, 12)
-    assert audit(order.order_id).word == "Not paid in time"
+    assert audit(order.order_id).customer_label == "Not paid in time"
     assert stock_adds_up(variant_id) == {
         "received": 5,
         "available": 5,
@@ -369,21 +377,19 @@ def test_a_bank_that_never_answers_costs_the_order_and_nothing_else() -> None:
 def test_two_presses_at_once_open_one_payment() -> None:
     order = make_order()
     with ThreadPoolExecutor(4) as pool:
-        started = list(
-            pool.map(lambda _: operations.payment_started(order, ORIGIN, now()), range(4))
-        )
+        started = list(pool.map(lambda _: operations.start_payment(order, ORIGIN, now()), range(4)))
     assert len({each.payment_id for each in started}) == 1
-    assert len(queries.attempts(order.order_id)) == 1
+    assert len(queries.list_payment_attempts(order.order_id)) == 1
 
 
 def test_everybody_asks_at_once_and_it_is_paid_once() -> None:
     order = make_order(quantity=2)
-    started = operations.payment_started(order, ORIGIN, now())
+    started = operations.start_payment(order, ORIGIN, now())
     bank.card_given(started.payment_id, cards.APPROVED, now())
     with ThreadPoolExecutor(5) as pool:
         list(
             pool.map(
-                lambda _: operations.payment_settled(order.order_id, started.payment_id, now()),
+                lambda _: operations.settle_payment(order.order_id, started.payment_id, now()),
                 range(5),
             )
         )
@@ -392,7 +398,7 @@ def test_everybody_asks_at_once_and_it_is_paid_once() -> None:
 
 def test_a_payment_over_another_sum_does_not_count(caplog: pytest.LogCaptureFixture) -> None:
     order = make_order()
-    started = operations.payment_started(order, ORIGIN, now())
+    started = operations.start_payment(order, ORIGIN, now())
     bank.card_given(started.payment_id, cards.APPROVED, now())
     cheap = conditional(
         "test",
@@ -400,15 +406,15 @@ def test_a_payment_over_another_sum_does_not_count(caplog: pytest.LogCaptureFixt
     )
     assert cheap.apply(if_lost=RAISE_UNKNOWN, payment_id=started.payment_id)
     with caplog.at_level(logging.ERROR):
-        operations.payment_settled(order.order_id, started.payment_id, now())
+        operations.settle_payment(order.order_id, started.payment_id, now())
     assert "the gateway has" in caplog.text
-    assert audit(order.order_id).word == "Payment failed"
+    assert audit(order.order_id).customer_label == "Payment failed"
 
 
 def test_another_orders_payment_does_not_count() -> None:
     mine, other = make_order(), make_order(paid=True)
     assert other.payment_id
-    assert operations.payment_settled(mine.order_id, other.payment_id, now()) == mine
+    assert operations.settle_payment(mine.order_id, other.payment_id, now()) == mine
 
 
 def test_a_payment_can_be_tried_only_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -416,25 +422,25 @@ def test_a_payment_can_be_tried_only_so_often(monkeypatch: pytest.MonkeyPatch) -
     order = make_order()
     for _ in range(2):
         order = make_payment(order, cards.DECLINED)
-    with pytest.raises(TooManyAttempts):
-        operations.payment_started(order, ORIGIN, now())
+    with pytest.raises(TooManyPaymentAttempts):
+        operations.start_payment(order, ORIGIN, now())
 
 
 def test_what_is_paid_cannot_be_paid_again() -> None:
     with pytest.raises(NotPayable):
-        operations.payment_started(make_order(paid=True), ORIGIN, now())
+        operations.start_payment(make_order(paid=True), ORIGIN, now())
 
 
 def test_trying_again_keeps_the_units_longer_but_not_for_ever() -> None:
     placed = now() - timedelta(minutes=9)
     order = make_order(now=placed)
     make_payment(order, cards.DECLINED, now=placed)
-    operations.payment_started(fresh(order), ORIGIN, now())
+    operations.start_payment(fresh(order), ORIGIN, now())
     assert fresh(order).pay_until > now() + timedelta(minutes=9)
     old = make_order(now=now() - timedelta(minutes=55))
     make_payment(old, cards.DECLINED)
-    operations.payment_started(fresh(old), ORIGIN, now())
-    assert fresh(old).pay_until <= old.placed_at + paying.HOLD_AT_MOST
+    operations.start_payment(fresh(old), ORIGIN, now())
+    assert fresh(old).pay_until <= old.placed_at + paying.RESERVED_AT_MOST
 
 
 # ---- Not paid in time
@@ -442,12 +448,12 @@ def test_trying_again_keeps_the_units_longer_but_not_for_ever() -> None:
 
 def test_an_unpaid_order_expires_and_gives_its_units_back_once() -> None:
     order = make_order(quantity=3, stock=5)
-    variant_id = queries.items(order)[0].variant_id
+    variant_id = queries.list_items(order)[0].variant_id
     swept(order.order_id, 9)
     assert fresh(order).state == "pending_payment", "too early"
     for _ in range(2):
         swept(order.order_id, 12)
-    assert audit(order.order_id).word == "Not paid in time"
+    assert audit(order.order_id).customer_label == "Not paid in time"
     assert stock_adds_up(variant_id) == {
         "received": 5,
         "available": 5,
@@ -460,57 +466,59 @@ def test_an_unpaid_order_expires_and_gives_its_units_back_once() -> None:
 def test_a_paid_order_survives_the_end_of_its_hold() -> None:
     order = make_order(quantity=3, paid=True)
     swept(order.order_id, 12)
-    assert audit(order.order_id).word == "Confirmed"
+    assert audit(order.order_id).customer_label == "Confirmed"
 
 
 def test_an_order_that_was_paid_unnoticed_does_not_expire() -> None:
     order = make_order()
-    started = operations.payment_started(order, ORIGIN, now())
+    started = operations.start_payment(order, ORIGIN, now())
     bank.card_given(started.payment_id, cards.APPROVED, now())
     holds_swept(order.order_id)
-    assert audit(order.order_id).word == "Confirmed"
+    assert audit(order.order_id).customer_label == "Confirmed"
 
 
 def test_an_order_with_longer_to_pay_keeps_its_units_till_then() -> None:
     product = goods(5)
-    order = operations.order_placed(make_draft((product, 2)), now(), timedelta(hours=1))
+    order = operations.place_order(make_draft((product, 2)), now(), timedelta(hours=1))
     swept(order.order_id, 12)
     audit(order.order_id)
     swept(order.order_id, 62)
-    assert audit(order.order_id).word == "Not paid in time"
+    assert audit(order.order_id).customer_label == "Not paid in time"
 
 
 def test_a_payment_after_the_end_takes_the_units_again() -> None:
     order = make_order(quantity=3, stock=5, user_id=uuid4())
-    started = operations.payment_started(order, ORIGIN, now())
-    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
+    started = operations.start_payment(order, ORIGIN, now())
+    operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
     bank.card_given(started.payment_id, cards.APPROVED, now())
-    operations.payment_settled(order.order_id, started.payment_id, now())
+    operations.settle_payment(order.order_id, started.payment_id, now())
     done = audit(order.order_id)
-    assert (done.word, done.payment) == ("Confirmed", "paid")
-    assert stock_adds_up(queries.items(done)[0].variant_id)["committed"] == 3
+    assert (done.customer_label, done.payment) == ("Confirmed", "paid")
+    assert stock_adds_up(queries.list_items(done)[0].variant_id)["committed"] == 3
     swept(order.order_id, 12)
     audit(order.order_id)
 
 
 def test_a_payment_after_the_end_goes_back_when_the_goods_are_sold() -> None:
     order = make_order(quantity=3, stock=3)
-    started = operations.payment_started(order, ORIGIN, now())
-    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
-    item = queries.items(order)[0]
+    started = operations.start_payment(order, ORIGIN, now())
+    operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
+    item = queries.list_items(order)[0]
     inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
     bank.card_given(started.payment_id, cards.APPROVED, now())
-    operations.payment_settled(order.order_id, started.payment_id, now())
+    operations.settle_payment(order.order_id, started.payment_id, now())
     done = audit(order.order_id)
-    assert (done.word, done.state) == ("Not paid in time", "expired")
-    assert [attempt.state for attempt in queries.attempts(order.order_id)] == ["voided"]
+    assert (done.customer_label, done.state) == ("Not paid in time", "expired")
+    assert [attempt.state for attempt in queries.list_payment_attempts(order.order_id)] == [
+        "voided"
+    ]
     assert at_the_bank(started.payment_id) == "voided"
 
 
 def expired_and_paid(order: Order) -> UUID:
     """Let the bank take an order's money after its time; return the payment's id."""
-    started = operations.payment_started(order, ORIGIN, now())
-    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
+    started = operations.start_payment(order, ORIGIN, now())
+    operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
     bank.card_given(started.payment_id, cards.APPROVED, now())
     return started.payment_id
 
@@ -518,19 +526,19 @@ def expired_and_paid(order: Order) -> UUID:
 def test_only_one_takes_the_units_of_a_late_payment() -> None:
     order = make_order(quantity=3, stock=5)
     payment_id = expired_and_paid(order)
-    claim = operations.holding_claimed(fresh(order))
+    claim = operations.claim_expired_order(fresh(order))
     assert claim
-    assert operations.payment_settled(order.order_id, payment_id, now()) == fresh(order)
+    assert operations.settle_payment(order.order_id, payment_id, now()) == fresh(order)
     assert fresh(order).state == "expired"
-    assert stock_adds_up(queries.items(order)[0].variant_id)["held"] == 0
-    operations.holding_unclaimed(order, claim)
+    assert stock_adds_up(queries.list_items(order)[0].variant_id)["held"] == 0
+    operations.unclaim_expired_order(order, claim)
     with ThreadPoolExecutor(3) as pool:
         list(
             pool.map(
-                lambda _: operations.payment_settled(order.order_id, payment_id, now()), range(3)
+                lambda _: operations.settle_payment(order.order_id, payment_id, now()), range(3)
             )
         )
-    assert audit(order.order_id).word == "Confirmed"
+    assert audit(order.order_id).customer_label == "Confirmed"
 
 
 def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> None:
@@ -542,7 +550,7 @@ def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> Non
         with subtests.test(name):
             order = make_order(quantity=1, stock=1)
             payment_id = expired_and_paid(order)
-            item = queries.items(order)[0]
+            item = queries.list_items(order)[0]
             inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
             killed_in(module, name, settle(order, payment_id))
             # a minute later
@@ -552,18 +560,22 @@ def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> Non
             swept(order.order_id, 4)
             assert audit(order.order_id).payment == "voided"
             assert at_the_bank(payment_id) == "voided"
-            assert [attempt.state for attempt in queries.attempts(order.order_id)] == ["voided"]
+            assert [attempt.state for attempt in queries.list_payment_attempts(order.order_id)] == [
+                "voided"
+            ]
 
 
 def test_killed_after_a_second_payment_went_back() -> None:
     order = make_order()
-    started = operations.payment_started(order, ORIGIN, now())
-    operations.order_moved(fresh(order), Transition("cancelled", actor="Ann", at=now()))
+    started = operations.start_payment(order, ORIGIN, now())
+    operations.transition_order(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     bank.card_given(started.payment_id, cards.APPROVED, now())
     killed_in(paying, "attempt_ended", settle(order, started.payment_id))
     assert at_the_bank(started.payment_id) == "voided"
     swept(order.order_id, 4)
-    assert [attempt.state for attempt in queries.attempts(order.order_id)] == ["voided"]
+    assert [attempt.state for attempt in queries.list_payment_attempts(order.order_id)] == [
+        "voided"
+    ]
     assert "nothing was charged" in audit(order.order_id).history[0].note
 
 
@@ -573,9 +585,9 @@ def test_killed_after_a_second_payment_went_back() -> None:
 def test_the_whole_way_to_the_door() -> None:
     order = make_order(quantity=2, user_id=uuid4(), paid=True)
     for kind in ("packed", "shipped", "delivered", "closed"):
-        order = operations.order_moved(order, Transition(kind, actor="Ann", at=now()))
+        order = operations.transition_order(order, Transition(kind, actor="Ann", at=now()))
         audit(order.order_id)
-    assert stock_adds_up(queries.items(order)[0].variant_id)["shipped"] == 2
+    assert stock_adds_up(queries.list_items(order)[0].variant_id)["shipped"] == 2
     assert [event.kind for event in order.events] == [
         "closed",
         "delivered",
@@ -595,7 +607,7 @@ def test_of_two_at_once_one_wins_and_the_other_is_told_who() -> None:
 
     def move(who: str) -> str:
         try:
-            operations.order_moved(
+            operations.transition_order(
                 order, Transition("held" if who == "Ann" else "packed", actor=who, at=now())
             )
         except StaleOrder as stale:
@@ -615,25 +627,25 @@ def test_of_two_at_once_one_wins_and_the_other_is_told_who() -> None:
 def test_a_cancelled_order_gives_back_the_units_and_the_money() -> None:
     order = make_order(quantity=2, stock=5, paid=True)
     assert order.payment_id
-    operations.order_moved(
+    operations.transition_order(
         order, Transition("cancelled", actor="Ann", at=now(), note="Changed their mind")
     )
     done = audit(order.order_id)
-    assert done.word == "Cancelled and refunded"
+    assert done.customer_label == "Cancelled and refunded"
     assert at_the_bank(order.payment_id) == "refunded"
-    assert stock_adds_up(queries.items(done)[0].variant_id)["available"] == 5
+    assert stock_adds_up(queries.list_items(done)[0].variant_id)["available"] == 5
 
 
 def test_killed_while_cancelling(subtests: pytest.Subtests) -> None:
     for name in ("stock_moved", "money_settled", "copies_written"):
         order = make_order(quantity=2, stock=5, paid=True)
         cancel = partial(
-            operations.order_moved, order, Transition("cancelled", actor="Ann", at=now())
+            operations.transition_order, order, Transition("cancelled", actor="Ann", at=now())
         )
         with subtests.test(name):
             killed_in(settling, name, cancel)
             swept(order.order_id, 3)
-            assert audit(order.order_id).word == "Cancelled and refunded"
+            assert audit(order.order_id).customer_label == "Cancelled and refunded"
 
 
 def test_two_at_once_may_return_the_money(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -645,11 +657,13 @@ def test_two_at_once_may_return_the_money(monkeypatch: pytest.MonkeyPatch) -> No
         refund(self, reference, amount, key)
         if not raced:
             raced.append(reference)
-            operations.settled(order.order_id, now())  # the worker, say
+            operations.apply_effects(order.order_id, now())  # the worker, say
 
     monkeypatch.setattr(TestBank, "refund", refund_twice)
     assert (
-        operations.order_moved(order, Transition("cancelled", actor="Ann", at=now())).word
+        operations.transition_order(
+            order, Transition("cancelled", actor="Ann", at=now())
+        ).customer_label
         == "Cancelled and refunded"
     )
     assert raced
@@ -666,13 +680,13 @@ def test_with_the_bank_away_the_rest_is_done_and_the_money_follows(
 
     with monkeypatch.context() as patch:
         patch.setattr(TestBank, "refund", away)
-        operations.order_moved(order, Transition("cancelled", actor="Ann", at=now()))
-        assert audit(order.order_id).word == "Cancelled"
+        operations.transition_order(order, Transition("cancelled", actor="Ann", at=now()))
+        assert audit(order.order_id).customer_label == "Cancelled"
         with pytest.raises(GatewayAway):
-            operations.settled(order.order_id, now())
+            operations.apply_effects(order.order_id, now())
         swept(order.order_id, 2)  # away still: the worker comes again
     swept(order.order_id, 12)
-    assert audit(order.order_id).word == "Cancelled and refunded"
+    assert audit(order.order_id).customer_label == "Cancelled and refunded"
 
 
 def test_with_another_bank_than_it_was_paid_at_all_but_the_money_is_done(
@@ -682,15 +696,17 @@ def test_with_another_bank_than_it_was_paid_at_all_but_the_money_is_done(
         with subtests.test(gone=gone):
             order = make_order(quantity=2, stock=5, paid=True)
             with patch.object(TestBank, "refund", side_effect=gone):
-                operations.order_moved(
-                    order, Transition("cancelled", actor="Ann", at=now()), settle=False
+                operations.transition_order(
+                    order, Transition("cancelled", actor="Ann", at=now()), with_effects=False
                 )
                 with pytest.raises(GatewayAway):
-                    operations.settled(order.order_id, now())
-            assert audit(order.order_id).word == "Cancelled", "its copies and its stock are right"
-            assert numbers_of(queries.items(order)[0].variant_id)["available"] == 5
+                    operations.apply_effects(order.order_id, now())
+            assert audit(order.order_id).customer_label == "Cancelled", (
+                "its copies and its stock are right"
+            )
+            assert numbers_of(queries.list_items(order)[0].variant_id)["available"] == 5
             swept(order.order_id, 12)
-            assert audit(order.order_id).word == "Cancelled and refunded"
+            assert audit(order.order_id).customer_label == "Cancelled and refunded"
 
 
 def test_an_order_whose_bank_is_no_longer_ours_expires_and_is_paid_late_if_it_tells(
@@ -699,19 +715,19 @@ def test_an_order_whose_bank_is_no_longer_ours_expires_and_is_paid_late_if_it_te
     for gone in (LookupError("no such payment"), NoGateway()):
         with subtests.test(gone=gone):
             order = make_order(quantity=3, stock=5)
-            started = operations.payment_started(order, ORIGIN, now())
+            started = operations.start_payment(order, ORIGIN, now())
             bank.card_given(started.payment_id, cards.APPROVED, now())
             with patch.object(TestBank, "outcome", side_effect=gone):
                 swept(order.order_id, 12)
-                assert audit(order.order_id).word == "Not paid in time"
-                assert numbers_of(queries.items(order)[0].variant_id)["available"] == 5
+                assert audit(order.order_id).customer_label == "Not paid in time"
+                assert numbers_of(queries.list_items(order)[0].variant_id)["available"] == 5
             settle(order, started.payment_id)()
-            assert audit(order.order_id).word == "Confirmed"
+            assert audit(order.order_id).customer_label == "Confirmed"
 
 
 def test_a_bank_that_only_does_not_answer_ends_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
     order = make_order()
-    started = operations.payment_started(order, ORIGIN, now())
+    started = operations.start_payment(order, ORIGIN, now())
     bank.card_given(started.payment_id, cards.APPROVED, now())
 
     def away(*_: Any) -> None:
@@ -726,37 +742,39 @@ def test_what_needs_no_bank_is_done_while_a_payment_cannot_be_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     order = make_order()
-    operations.payment_started(order, ORIGIN, now())
+    operations.start_payment(order, ORIGIN, now())
     done: list[UUID] = []
 
     def away(*_: Any) -> None:
         raise ConnectionError("no bank")
 
     monkeypatch.setattr(TestBank, "outcome", away)
-    monkeypatch.setattr(operations, "settled", lambda order_id, _: done.append(order_id))
+    monkeypatch.setattr(operations, "apply_effects", lambda order_id, _: done.append(order_id))
     with pytest.raises(GatewayAway):
-        jobs.order_looked_after(order.order_id, now())
+        jobs.recover_order(order.order_id, now())
     assert done == [order.order_id]
 
 
 def test_what_is_not_allowed_is_refused() -> None:
     order = make_order(paid=True)
-    with pytest.raises(MoveRefused):
-        operations.order_moved(order, Transition("delivered", actor="Ann", at=now()))
+    with pytest.raises(TransitionRefused):
+        operations.transition_order(order, Transition("delivered", actor="Ann", at=now()))
     assert fresh(order) == order
 
 
 def test_a_note_makes_nobody_stale() -> None:
     order = make_order(paid=True)
-    noted = operations.note_added(order, "Called; wants blue ribbon", actor="Ann", now=now())
+    noted = operations.add_note(order, "Called; wants blue ribbon", actor="Ann", now=now())
     assert noted.events[0].note == "Called; wants blue ribbon"
     assert noted.history == order.history
-    assert operations.order_moved(order, Transition("packed", actor="Bob", at=now())).packed
+    assert operations.transition_order(
+        order, Transition("packed", actor="Bob", at=now())
+    ).has_packed_parcel
 
 
 def test_events_stand_in_order_whatever_the_clock_says() -> None:
     order = make_order(paid=True)
-    order = operations.order_moved(
+    order = operations.transition_order(
         order, Transition("packed", actor="Ann", at=order.placed_at - timedelta(hours=1))
     )
     assert order.events[0].kind == "packed"
@@ -767,9 +785,9 @@ def test_events_stand_in_order_whatever_the_clock_says() -> None:
 
 def test_a_late_copy_of_an_older_version_loses() -> None:
     order = make_order(paid=True)
-    later = operations.order_moved(order, Transition("held", actor="Ann", at=now()))
-    copies.copies_written(order)
-    assert audit(later.order_id).column == "on_hold"
+    later = operations.transition_order(order, Transition("held", actor="Ann", at=now()))
+    copies.write_copies(order)
+    assert audit(later.order_id).board_column == "on_hold"
 
 
 def test_the_board_pages_over_days_the_oldest_first() -> None:
@@ -778,40 +796,40 @@ def test_the_board_pages_over_days_the_oldest_first() -> None:
     seen: list[UUID] = []
     after = ""
     while not set(made) <= set(seen):
-        tickets, after = queries.board("to_pack", after, limit=2)
+        tickets, after = queries.list_board_entries("to_pack", after, limit=2)
         seen += [ticket.order_id for ticket in tickets]
         assert after or set(made) <= set(seen)
     assert [order_id for order_id in seen if order_id in made] == made
     assert len(seen) == len(set(seen))
-    counts = queries.board_counts()
+    counts = queries.count_board_entries()
     assert counts["to_pack"].number >= 5
 
 
 def test_counts_are_exact_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     make_order()
-    before = queries.board_counts()["to_pay"]
+    before = queries.count_board_entries()["to_pay"]
     make_order()
-    assert queries.board_counts()["to_pay"].number == before.number + 1
-    monkeypatch.setattr(queries, "COUNTED", 1)
-    assert str(queries.board_counts()["to_pay"]) == "1+"
+    assert queries.count_board_entries()["to_pay"].number == before.number + 1
+    monkeypatch.setattr(queries, "MAX_COUNTED", 1)
+    assert str(queries.count_board_entries()["to_pay"]) == "1+"
 
 
 def test_an_emptied_day_is_forgotten_later_and_a_fresh_one_stays() -> None:
     day = datetime(2018, 7, 1, 12, tzinfo=UTC)
     order = make_order(now=day, paid=True)
-    operations.order_moved(order, Transition("packed", actor="Ann", at=day))
-    assert day.date() in queries.days("to_pay")
-    operations.empty_days_removed(now())
-    assert day.date() in queries.days("to_pay"), "it was written less than an hour ago"
-    old = hints.microseconds() - 2 * 3600 * 10**6
+    operations.transition_order(order, Transition("packed", actor="Ann", at=day))
+    assert day.date() in queries.list_board_days("to_pay")
+    operations.delete_empty_days(now())
+    assert day.date() in queries.list_board_days("to_pay"), "it was written less than an hour ago"
+    old = hints.microseconds_now() - 2 * 3600 * 10**6
     stale = write(
         "test",
         "INSERT INTO order_days_by_status (status, order_date) VALUES (:status, :day) USING TIMESTAMP :at",
     )
     stale.run(status="on_hold", day=day.date() - timedelta(days=9), at=old)
-    assert operations.empty_days_removed(now()) >= 1
-    assert day.date() - timedelta(days=9) not in queries.days("on_hold")
-    assert day.date() in queries.days("to_pack")
+    assert operations.delete_empty_days(now()) >= 1
+    assert day.date() - timedelta(days=9) not in queries.list_board_days("on_hold")
+    assert day.date() in queries.list_board_days("to_pack")
 
 
 # ---- The jobs
@@ -825,19 +843,19 @@ def test_the_jobs_remember_how_far_they_came(monkeypatch: pytest.MonkeyPatch) ->
         Only(f"{name} {order.order_id}", thing=order.order_id) for name in ("orders", "holds")
     )
     with lease(orders.job), lease(holds.job):
-        jobs.settle(moment, orders)
-        jobs.expire(moment, holds)
+        jobs.sweep_pending_effects(moment, orders)
+        jobs.sweep_expired_reservations(moment, holds)
         assert datetime.fromisoformat(position(orders.job)) <= moment
-        jobs.settle(moment, orders)
-    assert fresh(order).word == "Waiting for payment"
-    assert jobs.tidy(moment) is not None
+        jobs.sweep_pending_effects(moment, orders)
+    assert fresh(order).customer_label == "Waiting for payment"
+    assert jobs.sweep_empty_board_days(moment) is not None
 
 
 def test_one_order_that_fails_does_not_keep_others_from_their_turn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     broken, other = make_order(), make_order()
-    made = [operations.hint_written(order.order_id) for order in (broken, other)]
+    made = [operations.record_pending_effects(order.order_id) for order in (broken, other)]
     seen = []
 
     def look(order_id: UUID, at: datetime) -> None:
@@ -845,46 +863,46 @@ def test_one_order_that_fails_does_not_keep_others_from_their_turn(
         if order_id == broken.order_id:
             raise ValueError("broken")
 
-    monkeypatch.setattr(jobs, "order_looked_after", look)
+    monkeypatch.setattr(jobs, "recover_order", look)
     at = now()
     # Nor does it keep the worker at its minute: it has its next turn later.
     ours = AnyOf("orders", things=frozenset({broken.order_id, other.order_id}))
-    assert not jobs.orders_looked_after([made[0].minute, made[1].minute], at, ours)
+    assert not jobs.apply_pending_effects([made[0].minute, made[1].minute], at, ours)
     assert {broken.order_id, other.order_id} == set(seen)
     remaining = {
         order_id
-        for ids in queries.to_settle([made[0].minute, made[1].minute]).values()
+        for ids in queries.list_pending_effects([made[0].minute, made[1].minute]).values()
         for order_id in ids
     }
     assert not {broken.order_id, other.order_id} & remaining
-    later = minute_of(at + jobs.AGAIN)
-    assert broken.order_id in queries.to_settle([later])[later]
+    later = minute_of(at + jobs.RETRY_AFTER)
+    assert broken.order_id in queries.list_pending_effects([later])[later]
 
 
 def test_hints_of_the_last_minute_are_left_alone() -> None:
     # 12:00:59 may be the hint of an event that is written at 12:01:01.
     looked: list[datetime] = []
 
-    def look(minutes: list[datetime], at: datetime, share: Share) -> jobs.Swept:
+    def look(minutes: list[datetime], at: datetime, share: Share) -> jobs.SweepResult:
         looked.extend(minutes)
-        return jobs.Swept()
+        return jobs.SweepResult()
 
     at, share = now(), Share(f"test {uuid4()}")
     with lease(share.job):
-        jobs._swept(share, at, look)
+        jobs._sweep(share, at, look)
     assert looked[-1] == minute_of(at) - timedelta(minutes=2)
 
 
 def test_the_holds_of_an_order_are_settled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     order = make_payment(
-        operations.order_placed(make_draft(*[(goods(2), 1) for _ in range(4)]), now())
+        operations.place_order(make_draft(*[(goods(2), 1) for _ in range(4)]), now())
     )
     settled = []
 
     def settle(order_id: UUID, at: datetime) -> None:
         settled.append(order_id)
 
-    monkeypatch.setattr(operations, "settled", settle)
+    monkeypatch.setattr(operations, "apply_effects", settle)
     holds_swept(order.order_id)
     assert settled == [order.order_id]
 
@@ -892,17 +910,17 @@ def test_the_holds_of_an_order_are_settled_once(monkeypatch: pytest.MonkeyPatch)
 def test_what_a_try_has_left_over_goes_back_when_the_order_expires() -> None:
     first, second = goods(5), goods(5)
     draft = make_draft((first, 2))
-    killed_in(placing, "number_claimed", lambda: operations.order_placed(draft, now()))
+    killed_in(placing, "number_claimed", lambda: operations.place_order(draft, now()))
     placing.UNCLAIM.apply(
         if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
     )
     # The same checkout with its lines in another order: these are other holds.
     again = make_draft((second, 1), (first, 2))
-    order = operations.order_placed(
-        placing.Draft(**{**vars(again), "order_id": draft.order_id}), now()
+    order = operations.place_order(
+        placing.OrderDraft(**{**vars(again), "order_id": draft.order_id}), now()
     )
     swept(order.order_id, 12)
-    assert fresh(order).word == "Not paid in time"
+    assert fresh(order).customer_label == "Not paid in time"
     for product in (first, second):
         assert stock_adds_up(product.variants[0].variant_id)["available"] == 5
         # The pages know it, too.
@@ -911,24 +929,26 @@ def test_what_a_try_has_left_over_goes_back_when_the_order_expires() -> None:
 
 def test_dropping_a_hint_spares_a_later_one() -> None:
     order_id = uuid4()
-    first = operations.hint_written(order_id)
-    second = operations.hint_written(order_id, first.minute)
-    operations.hint_dropped(first)
-    assert order_id in queries.to_settle([second.minute])[second.minute]
-    operations.hint_dropped(second)
-    assert order_id not in queries.to_settle([second.minute]).get(second.minute, [])
+    first = operations.record_pending_effects(order_id)
+    second = operations.record_pending_effects(order_id, first.minute)
+    operations.clear_pending_effects(first)
+    assert order_id in queries.list_pending_effects([second.minute])[second.minute]
+    operations.clear_pending_effects(second)
+    assert order_id not in queries.list_pending_effects([second.minute]).get(second.minute, [])
 
 
 def hinted(minute: datetime, order_id: UUID) -> bool:
-    return order_id in queries.to_settle([minute]).get(minute, [])
+    return order_id in queries.list_pending_effects([minute]).get(minute, [])
 
 
 def test_who_is_too_late_leaves_the_hint_of_who_was_faster() -> None:
     order = make_order(paid=True)
     moment = now()
-    faster = operations.order_moved(order, Transition("held", actor="Ann", at=moment), settle=False)
+    faster = operations.transition_order(
+        order, Transition("held", actor="Ann", at=moment), with_effects=False
+    )
     with pytest.raises(StaleOrder):
-        operations.order_moved(order, Transition("held", actor="Bob", at=moment))
+        operations.transition_order(order, Transition("held", actor="Bob", at=moment))
     assert faster.state == "on_hold"
     assert any(hinted(minute_of(moment + timedelta(minutes=n)), order.order_id) for n in (-1, 0, 1))
 
@@ -936,15 +956,15 @@ def test_who_is_too_late_leaves_the_hint_of_who_was_faster() -> None:
 def test_an_event_in_the_minute_of_a_later_look_spares_its_hint() -> None:
     order_id = uuid4()
     with time_machine.travel(now() + timedelta(days=1), tick=False) as travel:
-        ask = operations.hint_written(order_id, now() + timedelta(minutes=2))
+        ask = operations.record_pending_effects(order_id, now() + timedelta(minutes=2))
         travel.move_to(ask.minute + timedelta(seconds=59))
-        event = operations.hint_written(order_id)
+        event = operations.record_pending_effects(order_id)
         assert event.minute == ask.minute
-        operations.hint_dropped(event)
+        operations.clear_pending_effects(event)
         assert hinted(ask.minute, order_id)
         # The worker, which looks at all orders, comes two minutes later, whenever in its minute it was to look.
         travel.move_to(ask.minute + timedelta(minutes=2))
-        jobs.orders_looked_after([ask.minute], now())
+        jobs.apply_pending_effects([ask.minute], now())
         assert not hinted(ask.minute, order_id)
 
 
@@ -962,18 +982,18 @@ def test_an_address_is_kept_as_it_was() -> None:
 def test_an_order_that_ends_while_an_answer_is_lost_is_not_said_to_be_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    order = operations.order_placed(make_draft((goods(1), 1)), now() - timedelta(minutes=5))
+    order = operations.place_order(make_draft((goods(1), 1)), now() - timedelta(minutes=5))
     flaky, pauses = AnswerLost(sessions.session()), []
 
     def cancelled(pause: float) -> None:
         pauses.append(pause)
         if len(pauses) == 1:
-            operations.order_moved(
-                order, Transition("cancelled", actor="Ann", at=now()), settle=False
+            operations.transition_order(
+                order, Transition("cancelled", actor="Ann", at=now()), with_effects=False
             )
 
     monkeypatch.setattr(statements, "session", lambda: flaky)
     monkeypatch.setattr(statements, "sleep", cancelled)
     with pytest.raises(NotPayable):
-        operations.kept_longer(order, now())
+        operations.extend_payment_deadline(order, now())
     assert fresh(order).state == "cancelled"

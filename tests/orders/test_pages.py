@@ -92,7 +92,7 @@ class Shopper:
         payment_id = UUID(answer["Location"].rstrip("/").rpartition("/")[2])
         row = bank_queries.payment(payment_id)
         assert row
-        order = queries.order_by_number(row.reference)
+        order = queries.get_order_by_number(row.reference)
         assert order
         return order, answer["Location"]
 
@@ -410,7 +410,7 @@ def test_the_invoice_can_go_elsewhere(mug: Product) -> None:
     sent = elsewhere | {"checkout": token_in(review)}
     assert shopper.client.post(reverse("checkout:review"), sent).status_code == 303
     (order_id,) = remembered(shopper.client)
-    order = queries.order(order_id)
+    order = queries.get_order(order_id)
     assert order
     assert (order.billing_address.name, order.delivery_address.name) == (
         "Works Ltd",
@@ -474,7 +474,7 @@ def test_x66_a_changed_price_is_told_and_nothing_is_charged(mug: Product) -> Non
     assert "The total is €52.90 now; here it was €28.90." in text(page)
     assert shopper.send(token_in(page)).status_code == 303  # one press accepts what is shown now
     (order_id,) = remembered(shopper.client)
-    order = queries.order(order_id)
+    order = queries.get_order(order_id)
     assert order
     assert format_money(order.subtotal) == "€48.00"
 
@@ -688,7 +688,7 @@ def test_a_guests_whole_visit(mug: Product) -> None:
     order, url = shopper.place()
     answer = shopper.pay(url, "4242 4242-4242 4242")
     assert answer.redirect_chain[-1][0] == reverse("orders:detail", args=[order.number])
-    assert audit(order.order_id).word == "Confirmed"
+    assert audit(order.order_id).customer_label == "Confirmed"
     owner_id = UUID(
         hex=signing.loads(
             shopper.client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner"
@@ -718,7 +718,7 @@ def test_a_declined_card_can_be_tried_again(mug: Product) -> None:
     assert again.status_code == 303
     assert again["Location"] != url
     shopper.pay(again["Location"])
-    assert audit(order.order_id).word == "Confirmed"
+    assert audit(order.order_id).customer_label == "Confirmed"
 
 
 def test_leaving_the_bank_charges_nothing(mug: Product) -> None:
@@ -734,7 +734,7 @@ def test_a_late_answer_is_waited_for(mug: Product) -> None:
     order, url = shopper.place()
     answer = shopper.pay(url, cards.LATE)
     assert "waiting for the bank" in text(answer)
-    (attempt,) = queries.attempts(order.order_id)
+    (attempt,) = queries.list_payment_attempts(order.order_id)
     row = bank_queries.payment(attempt.payment_id)
     assert row
     assert bank._changed(row, answers_at=datetime.now(UTC) - timedelta(seconds=1))
@@ -838,8 +838,8 @@ def visit(order: Order, client: Client | None = None) -> Any:
 
 def test_the_history_is_told_without_what_is_for_staff_only() -> None:
     order = make_order(paid=True)
-    operations.note_added(order, "looks like fraud?", actor="Ann", now=datetime.now(UTC))
-    order = operations.order_moved(
+    operations.add_note(order, "looks like fraud?", actor="Ann", now=datetime.now(UTC))
+    order = operations.transition_order(
         order,
         Transition(
             "shipped", actor="staff:1:Ann", at=datetime.now(UTC), note="Knows the fraud desk"
@@ -857,7 +857,7 @@ def test_staffs_move_is_seen_by_the_shopper_without_reloading() -> None:
     page = html.fromstring(visit(order, visitor).content)
     (again,) = page.xpath("//a[@id='refresh']")
     assert "every" in again.get("hx-trigger")
-    operations.order_moved(order, Transition("shipped", actor="Ann", at=datetime.now(UTC)))
+    operations.transition_order(order, Transition("shipped", actor="Ann", at=datetime.now(UTC)))
     part = visitor.get(again.get("hx-get"), headers=HTMX)
     assert "Your parcel is on its way" in text(part)
 
@@ -867,12 +867,12 @@ def test_each_state_has_a_page(subtests: pytest.Subtests) -> None:
         with subtests.test(kinds=kinds):
             order = make_order(paid=True)
             for kind in kinds:
-                order = operations.order_moved(
+                order = operations.transition_order(
                     order, Transition(kind, actor="Ann", at=datetime.now(UTC))
                 )
-            fresh = queries.order(order.order_id)
+            fresh = queries.get_order(order.order_id)
             assert fresh
-            assert fresh.word in text(visit(order))
+            assert fresh.customer_label in text(visit(order))
 
 
 def not_there(number: str) -> list[tuple[str, str]]:
@@ -980,13 +980,17 @@ def test_one_cart_makes_one_order_that_waits_for_its_payment() -> None:
     (give_up,) = page.xpath("//form[button[contains(., 'Give this order up')]]/@action")
     assert shopper.client.post(give_up)["Location"] == reverse("cart:show")
     gone = audit(order.order_id)
-    assert (gone.word, gone.events[0].actor, held(last_two)) == ("Cancelled", "shopper", 0)
+    assert (gone.customer_label, gone.events[0].actor, held(last_two)) == (
+        "Cancelled",
+        "shopper",
+        0,
+    )
     assert shopper.place()[0].number != order.number
     # What is paid is not given up so.
     paid, url = make_order(paid=True), reverse("orders:give_up", args=[order.number])
     visit(paid, shopper.client)
     shopper.client.post(reverse("orders:give_up", args=[paid.number]))
-    assert audit(paid.order_id).word == "Confirmed"
+    assert audit(paid.order_id).customer_label == "Confirmed"
     assert shopper.client.get(url)["Location"] == at
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from orders.errors import MoveRefused
+from orders.errors import TransitionRefused
 from tests.orders import paper
 from tests.orders.paper import happens, items, paid
 
@@ -23,7 +23,7 @@ def packed(order: Any, house: str, **lines: int) -> Any:
 
 def test_what_is_left_to_pack_is_told_by_warehouse_and_line() -> None:
     order = paid(items(3, 4), TWO_HOUSES)
-    assert order.left_to_pack == TWO_HOUSES
+    assert order.units_to_pack == TWO_HOUSES
     order = packed(order, "cork", line1=1, line2=1)
     assert order.left_to_pack == {"berlin": {1: 2}, "cork": {2: 3}}
     (parcel,) = order.parcels()
@@ -43,12 +43,24 @@ def test_one_press_packs_a_parcel_for_each_warehouse_and_one_sends_them_all() ->
         ("berlin", {1: 2}),
         ("cork", {1: 1, 2: 4}),
     ]
-    assert (order.word, order.fulfilment, order.to_pack) == ("Packed", "unfulfilled", False)
+    assert (order.customer_label, order.fulfilment, order.has_units_to_pack) == (
+        "Packed",
+        "unfulfilled",
+        False,
+    )
     order = happens(order, "shipped")
     assert [each.state for each in order.parcels()] == ["shipped", "shipped"]
-    assert (order.word, order.fulfilment, order.column) == ("On its way", "shipped", "shipped")
+    assert (order.customer_label, order.fulfilment, order.board_column) == (
+        "On its way",
+        "shipped",
+        "shipped",
+    )
     order = happens(order, "delivered")
-    assert (order.word, order.fulfilment, order.column) == ("Delivered", "delivered", "done")
+    assert (order.customer_label, order.fulfilment, order.board_column) == (
+        "Delivered",
+        "delivered",
+        "done",
+    )
 
 
 def test_sending_what_nobody_has_packed_packs_it() -> None:
@@ -67,7 +79,7 @@ def test_parcels_go_their_own_ways() -> None:
         "AB 1",
         order.events[0].at,
     )
-    assert (order.fulfilment, order.column, order.word) == (
+    assert (order.fulfilment, order.board_column, order.customer_label) == (
         "partially_shipped",
         "partly_shipped",
         "Partly sent",
@@ -83,18 +95,18 @@ def test_parcels_go_their_own_ways() -> None:
 def test_a_parcel_that_is_taken_apart_is_to_be_packed_again() -> None:
     order = happens(packed(paid(items(2)), "berlin", line1=2), "unpacked", parcel="1")
     assert order.parcels()[0].state == "cancelled"
-    assert order.left_to_pack == {"berlin": {1: 2}}
+    assert order.units_to_pack == {"berlin": {1: 2}}
     assert packed(order, "berlin", line1=2).parcels()[1].parcel_id == "2"
 
 
 def test_what_is_lost_stays_sent_and_does_not_keep_an_order_open() -> None:
     order = happens(happens(happens(paid(items(2)), "packed"), "shipped"), "lost", parcel="1")
-    assert (order.parcels()[0].state, order.fulfilment, order.column) == (
+    assert (order.parcels()[0].state, order.fulfilment, order.board_column) == (
         "lost",
         "shipped",
         "shipped",
     )
-    assert happens(order, "closed").column == "done"
+    assert happens(order, "closed").board_column == "done"
     two = packed(packed(paid(items(2)), "berlin", line1=1), "berlin", line1=1)
     two = happens(happens(happens(two, "shipped"), "lost", parcel="1"), "delivered", parcel="2")
     assert two.fulfilment == "delivered"
@@ -117,7 +129,7 @@ def test_what_cannot_happen_to_a_parcel_is_refused(subtests: pytest.Subtests) ->
     )
     order = packed(paid(items(2, 1), {"berlin": {1: 2}, "ahead": {2: 1}}), "berlin", line1=1)
     for kind, details in refused:
-        with subtests.test(kind=kind, details=details), pytest.raises(MoveRefused):
+        with subtests.test(kind=kind, details=details), pytest.raises(TransitionRefused):
             happens(order, kind, **details)
 
 
@@ -125,21 +137,21 @@ def test_what_waits_for_goods_is_not_packed() -> None:
     order = happens(paid(items(2, 1), {"berlin": {1: 2}, "ahead": {2: 1}}), "packed")
     assert [each.lines for each in order.parcels()] == [{1: 2}]
     order = happens(order, "shipped")
-    assert (order.fulfilment, order.to_pack) == ("partially_shipped", False)
+    assert (order.fulfilment, order.has_units_to_pack) == ("partially_shipped", False)
     come = happens(
         order, "allocated", allocated='{"take": 1, "berlin": [[1, 2]], "cork": [[2, 1]]}'
     )
-    assert come.left_to_pack == {"cork": {2: 1}}
+    assert come.units_to_pack == {"cork": {2: 1}}
     assert happens(happens(come, "packed"), "shipped").fulfilment == "shipped"
 
 
 def test_an_order_that_was_to_pack_for_too_long_is_late_until_it_is_sent_or_held() -> None:
     order = happens(paid(items(2)), "late")
-    assert (order.late, order.column) == (True, "late")
-    assert happens(order, "packed").column == "late"
-    assert happens(happens(order, "held"), "resumed").column == "to_pack"
-    assert happens(order, "shipped").column == "shipped"
-    with pytest.raises(MoveRefused):
+    assert (order.is_late, order.board_column) == (True, "late")
+    assert happens(order, "packed").board_column == "late"
+    assert happens(happens(order, "held"), "resumed").board_column == "to_pack"
+    assert happens(order, "shipped").board_column == "shipped"
+    with pytest.raises(TransitionRefused):
         happens(order, "late")
 
 

@@ -21,7 +21,7 @@ from inventory.entities import Want
 from jobs.minutes import minute_of
 from orders import balance, jobs, operations, queries
 from orders.entities import Order
-from orders.errors import MoneyRestless, MoveRefused, NotPayable, StaleOrder
+from orders.errors import NotPayable, SettlementUnstable, StaleOrder, TransitionRefused
 from orders.operations import paying, refunding
 from orders.transitions import Transition
 from payments import gateways
@@ -46,7 +46,7 @@ def euros(cents: int) -> Money:
 
 
 def fresh(order: Order) -> Order:
-    found = queries.order(order.order_id)
+    found = queries.get_order(order.order_id)
     assert found
     return found
 
@@ -57,7 +57,7 @@ def kinds(order: Order) -> list[str]:
 
 
 def at_the_bank(order: Order) -> Any:
-    (attempt,) = queries.attempts(order.order_id)
+    (attempt,) = queries.list_payment_attempts(order.order_id)
     row = books.payment(attempt.payment_id)
     assert row
     return row
@@ -68,36 +68,38 @@ def by(method: str, *, stock: int = 20, quantity: int = 1, price: str = "12.00")
     product = make_product(price=price)
     make_stock(stock, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     draft = replace(make_draft((product, quantity)), payment_method=method)
-    order = operations.order_placed(draft, now())
-    operations.payment_started(order, ORIGIN, now())
+    order = operations.place_order(draft, now())
+    operations.start_payment(order, ORIGIN, now())
     return fresh(order)
 
 
 def received(order: Order, cents: int, key: str = "") -> tuple[Order, Money]:
-    return operations.money_received(
+    return operations.record_manual_payment(
         order, euros(cents), key=key or uuid4().hex, actor="Ann", now=now()
     )
 
 
 def owe(order: Order, cents: int) -> Order:
     """Decide that so much goes back."""
-    return operations.refund_decided(
+    return operations.decide_refund(
         fresh(order), euros(cents), {}, "scratched", actor="Ann", now=now()
     )
 
 
 def expired(order: Order) -> Order:
-    return operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
+    return operations.transition_order(
+        fresh(order), Transition("expired", actor="system", at=now())
+    )
 
 
 def sold_to_another(order: Order) -> None:
-    item = queries.items(order)[0]
+    item = queries.list_items(order)[0]
     inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
 
 
 def looked_after(order: Order, after: timedelta = timedelta(minutes=3)) -> Order:
     """Let the worker come by."""
-    jobs.order_looked_after(order.order_id, now() + after)
+    jobs.recover_order(order.order_id, now() + after)
     return audit(order.order_id)
 
 
@@ -110,7 +112,7 @@ def test_it_is_set_aside_confirmed_and_then_taken() -> None:
     assert (order.payment, order.captured, minor(order.refunded)) == ("paid", order.total, 0)
     row = at_the_bank(order)
     assert (row.state, row.captured, row.refunded) == ("captured", minor(order.total), 0)
-    (attempt,) = queries.attempts(order.order_id)
+    (attempt,) = queries.list_payment_attempts(order.order_id)
     assert attempt.state == "captured"
     assert audit(order.order_id).events[0].details == {
         "payment_id": str(attempt.payment_id),
@@ -130,7 +132,7 @@ def test_the_bank_away_at_the_taking_keeps_the_order_and_the_worker_takes_it(
     with monkeypatch.context() as patch:
         patch.setattr(TestBank, "capture", away)
         waiting = make_payment(order)
-        assert (waiting.word, waiting.payment) == ("Confirmed", "authorized")
+        assert (waiting.customer_label, waiting.payment) == ("Confirmed", "authorized")
         audit(order.order_id)
     assert looked_after(order).payment == "paid"
 
@@ -153,11 +155,11 @@ def test_killed_at_the_taking(subtests: pytest.Subtests) -> None:
 def test_what_the_bank_will_not_pay_out_stops_the_order(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         order = make_payment(make_order(), cards.REFUSED_LATER)
-    assert (order.state, order.payment, order.column) == ("on_hold", "failed", "on_hold")
+    assert (order.state, order.payment, order.board_column) == ("on_hold", "failed", "on_hold")
     assert "does not pay out" in caplog.text
-    assert [each.state for each in queries.attempts(order.order_id)] == ["failed"]
-    assert audit(order.order_id).history[0].told == "The payment did not go through"
-    gone = operations.order_moved(order, Transition("cancelled", actor="Ann", at=now()))
+    assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["failed"]
+    assert audit(order.order_id).history[0].customer_label == "The payment did not go through"
+    gone = operations.transition_order(order, Transition("cancelled", actor="Ann", at=now()))
     assert audit(gone.order_id).payment == "voided"
 
 
@@ -168,9 +170,9 @@ def taken_elsewhere(order: Order, cents: int) -> None:
 
 def set_aside(order: Order) -> Order:
     """The order is confirmed, and nothing is taken yet."""
-    started = operations.payment_started(order, ORIGIN, now())
+    started = operations.start_payment(order, ORIGIN, now())
     bank.card_given(started.payment_id, cards.APPROVED, now())
-    operations.payment_settled(order.order_id, started.payment_id, now(), settle=False)
+    operations.settle_payment(order.order_id, started.payment_id, now(), with_effects=False)
     return fresh(order)
 
 
@@ -200,7 +202,7 @@ def test_a_part_that_was_taken_elsewhere_is_not_given_away_where_the_rest_cannot
     assert (done.state, done.payment, minor(done.captured)) == ("on_hold", "failed", 600)
     assert at_the_bank(order).refunded == 0
     assert "does not pay out" in caplog.text
-    operations.order_moved(done, Transition("cancelled", actor="Ann", at=now()))
+    operations.transition_order(done, Transition("cancelled", actor="Ann", at=now()))
     gone = audit(order.order_id)
     assert (gone.payment, minor(gone.refunded), at_the_bank(order).refunded) == (
         "refunded",
@@ -213,20 +215,20 @@ def test_money_that_does_not_come_to_rest_is_put_off_and_all_else_is_done(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     order = set_aside(make_order())
-    hint = operations.hint_written(order.order_id)
+    hint = operations.record_pending_effects(order.order_id)
 
     def in_circles(order: Order) -> Any:
         return lambda order, now: order
 
     with monkeypatch.context() as patch:
         patch.setattr(refunding, "_next_step", in_circles)
-        with pytest.raises(MoneyRestless, match=order.number):
-            operations.settled(order.order_id, now())
+        with pytest.raises(SettlementUnstable, match=order.number):
+            operations.apply_effects(order.order_id, now())
         at = now()
-        jobs.orders_looked_after([hint.minute], at, Only("orders", thing=order.order_id))
-    later = minute_of(at + jobs.AGAIN)
-    assert order.order_id in queries.to_settle([later])[later]
-    assert stock_adds_up(queries.items(order)[0].variant_id)["committed"] == 1
+        jobs.apply_pending_effects([hint.minute], at, Only("orders", thing=order.order_id))
+    later = minute_of(at + jobs.RETRY_AFTER)
+    assert order.order_id in queries.list_pending_effects([later])[later]
+    assert stock_adds_up(queries.list_items(order)[0].variant_id)["committed"] == 1
     assert looked_after(order).payment == "paid"
 
 
@@ -237,7 +239,7 @@ def test_another_sum_goes_back_and_is_told(caplog: pytest.LogCaptureFixture) -> 
     assert "the gateway has" in caplog.text
     assert at_the_bank(order).state == "voided"
     assert any("not what this order costs" in event.note for event in audit(order.order_id).history)
-    assert make_payment(order).word == "Confirmed"
+    assert make_payment(order).customer_label == "Confirmed"
 
 
 def test_a_code_is_asked_for_and_three_wrong_ones_are_enough() -> None:
@@ -246,40 +248,40 @@ def test_a_code_is_asked_for_and_three_wrong_ones_are_enough() -> None:
     payment_id = at_the_bank(order).payment_id
     assert not bank.code_given(payment_id, "000000", now())
     assert bank.code_given(payment_id, cards.CODE, now())
-    paid = operations.payment_settled(order.order_id, payment_id, now())
+    paid = operations.settle_payment(order.order_id, payment_id, now())
     assert paid
-    assert paid.word == "Confirmed"
+    assert paid.customer_label == "Confirmed"
     other = make_order()
     make_payment(other, cards.CHALLENGED)
     payment_id = at_the_bank(other).payment_id
     for _ in range(cards.WRONG_CODES):
         assert not bank.code_given(payment_id, "111111", now())
     assert not bank.code_given(payment_id, cards.CODE, now())
-    assert looked_after(other).word == "Payment failed"
+    assert looked_after(other).customer_label == "Payment failed"
 
 
 def test_a_bank_that_times_out_is_asked_again() -> None:
     order = make_order()
-    started = operations.payment_started(order, ORIGIN, now())
+    started = operations.start_payment(order, ORIGIN, now())
     bank.card_given(started.payment_id, cards.AWAY, now())
     with pytest.raises(GatewayAway):
-        operations.payment_settled(order.order_id, started.payment_id, now())
-    assert audit(order.order_id).word == "Waiting for payment"
+        operations.settle_payment(order.order_id, started.payment_id, now())
+    assert audit(order.order_id).customer_label == "Waiting for payment"
     row = at_the_bank(order)
     assert bank._changed(row, answers_at=now() - timedelta(seconds=1))
-    assert looked_after(order).word == "Confirmed"
+    assert looked_after(order).customer_label == "Confirmed"
 
 
 def test_a_second_payment_is_let_go_and_told() -> None:
     order = make_order()
-    first = operations.payment_started(order, ORIGIN, now())
+    first = operations.start_payment(order, ORIGIN, now())
     bank.card_given(first.payment_id, cards.DECLINED, now())
-    operations.payment_settled(order.order_id, first.payment_id, now())
-    second = operations.payment_started(fresh(order), ORIGIN, now())
+    operations.settle_payment(order.order_id, first.payment_id, now())
+    second = operations.start_payment(fresh(order), ORIGIN, now())
     # The bank changes its mind about the first, when the second is paid already.
     bank.card_given(second.payment_id, cards.APPROVED, now())
-    operations.payment_settled(order.order_id, second.payment_id, now())
-    states = [each.state for each in queries.attempts(order.order_id)]
+    operations.settle_payment(order.order_id, second.payment_id, now())
+    states = [each.state for each in queries.list_payment_attempts(order.order_id)]
     assert states == ["declined", "captured"]
     assert audit(order.order_id).payment_id == second.payment_id
 
@@ -294,11 +296,15 @@ def test_cancelled_while_it_is_being_taken_gives_it_back(
     def cancelled_meanwhile(self: TestBank, reference: str, amount: Money, key: str) -> None:
         monkeypatch.setattr(TestBank, "capture", capture)
         if raced:  # by who saw it before it was taken: they let it go, and there is nothing to take
-            operations.order_moved(fresh(order), Transition("cancelled", actor="Ann", at=now()))
+            operations.transition_order(
+                fresh(order), Transition("cancelled", actor="Ann", at=now())
+            )
             capture(self, reference, amount, key)
         else:  # by who finds it taken, and no event that says so
             capture(self, reference, amount, key)
-            operations.order_moved(fresh(order), Transition("cancelled", actor="Ann", at=now()))
+            operations.transition_order(
+                fresh(order), Transition("cancelled", actor="Ann", at=now())
+            )
 
     monkeypatch.setattr(TestBank, "capture", cancelled_meanwhile)
     make_payment(order)
@@ -317,15 +323,15 @@ def test_cancelled_while_it_is_being_taken_gives_it_back(
 
 def test_a_payment_for_an_order_whose_person_is_erased_goes_back() -> None:
     order = make_order(stock=5)
-    started = operations.payment_started(order, ORIGIN, now())
+    started = operations.start_payment(order, ORIGIN, now())
     expired(order)
-    operations.order_erased(fresh(order), now())
+    operations.anonymize_order(fresh(order), now())
     bank.card_given(started.payment_id, cards.APPROVED, now())
-    operations.payment_settled(order.order_id, started.payment_id, now())
+    operations.settle_payment(order.order_id, started.payment_id, now())
     done = fresh(order)
     assert (done.state, at_the_bank(order).state) == ("expired", "voided")
-    assert [each.state for each in queries.attempts(order.order_id)] == ["voided"]
-    assert stock_adds_up(queries.items(order)[0].variant_id)["available"] == 5
+    assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["voided"]
+    assert stock_adds_up(queries.list_items(order)[0].variant_id)["available"] == 5
 
 
 # ---- Money back
@@ -343,21 +349,21 @@ def test_parts_go_back_until_nothing_is_left() -> None:
         done.total,
         minor(done.total),
     )
-    assert [each.state for each in queries.attempts(order.order_id)] == ["refunded"]
-    with pytest.raises(MoveRefused):
+    assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["refunded"]
+    with pytest.raises(TransitionRefused):
         owe(done, 1)
 
 
 def test_never_more_than_was_taken() -> None:
     order = make_order(price="20.00", paid=True)
-    with pytest.raises(MoveRefused):
+    with pytest.raises(TransitionRefused):
         owe(order, minor(order.total) + 1)
     for nothing in (0, -100):
-        with pytest.raises(MoveRefused):
+        with pytest.raises(TransitionRefused):
             owe(order, nothing)
     unpaid = make_order()
-    with pytest.raises(MoveRefused):
-        operations.order_moved(
+    with pytest.raises(TransitionRefused):
+        operations.transition_order(
             unpaid,
             Transition(
                 "refund_owed",
@@ -367,8 +373,8 @@ def test_never_more_than_was_taken() -> None:
             ),
         )
     details = {"payment_id": str(order.payment_id), "amount": 1, "key": "another"}
-    with pytest.raises(MoveRefused):
-        operations.order_moved(
+    with pytest.raises(TransitionRefused):
+        operations.transition_order(
             fresh(order), Transition("captured", actor="Ann", at=now(), details=details)
         )
     assert fresh(order) == order
@@ -381,7 +387,7 @@ def test_many_at_once_give_no_more_back_than_there_is() -> None:
     def give(_: int) -> bool:
         try:
             owe(order, half)
-        except (MoveRefused, StaleOrder):
+        except (TransitionRefused, StaleOrder):
             return False
         return True
 
@@ -403,9 +409,9 @@ def test_owed_while_the_bank_is_away_goes_back_later_and_once(
         patch.setattr(TestBank, "refund", away)
         owe(order, 500)
         owed = owe(order, 700)
-        assert [minor(each.amount) for each in owed.owed] == [500, 700]
+        assert [minor(each.amount) for each in owed.due_refunds] == [500, 700]
         # What is owed already cannot be decided again.
-        with pytest.raises(MoveRefused):
+        with pytest.raises(TransitionRefused):
             owe(order, minor(order.total) - 1199)
     for _ in range(2):
         done = looked_after(order)
@@ -432,8 +438,8 @@ def test_what_each_payment_has_is_known() -> None:
     first, _ = received(order, 1000)
     paid, _ = received(first, minor(order.total) - 1000)
     assert paid.payment_id
-    assert balance.kept(paid) == {paid.payment_id: paid.total}
-    assert balance.sources(paid, euros(300)) == {paid.payment_id: euros(300)}
+    assert balance.balance_by_payment(paid) == {paid.payment_id: paid.total}
+    assert balance.refund_sources(paid, euros(300)) == {paid.payment_id: euros(300)}
 
 
 # ---- By transfer
@@ -441,9 +447,9 @@ def test_what_each_payment_has_is_known() -> None:
 
 def test_a_transfer_keeps_the_goods_for_a_week() -> None:
     order = by("transfer", stock=3, quantity=2)
-    assert (order.word, order.payment) == ("Waiting for payment", "unpaid")
+    assert (order.customer_label, order.payment) == ("Waiting for payment", "unpaid")
     assert timedelta(days=6, hours=23) < order.pay_until - order.placed_at <= timedelta(days=7)
-    (attempt,) = queries.attempts(order.order_id)
+    (attempt,) = queries.list_payment_attempts(order.order_id)
     assert (attempt.gateway, attempt.reference, attempt.state) == (
         "transfer",
         order.number,
@@ -451,16 +457,16 @@ def test_a_transfer_keeps_the_goods_for_a_week() -> None:
     )
     done = looked_after(order, timedelta(days=6))
     assert done.state == "pending_payment"
-    assert stock_adds_up(queries.items(order)[0].variant_id)["held"] == 2
+    assert stock_adds_up(queries.list_items(order)[0].variant_id)["held"] == 2
 
 
 def test_money_received_confirms_it() -> None:
     order = by("transfer")
     paid, too_much = received(order, minor(order.total))
-    assert (paid.word, paid.payment, minor(too_much)) == ("Confirmed", "paid", 0)
+    assert (paid.customer_label, paid.payment, minor(too_much)) == ("Confirmed", "paid", 0)
     done = audit(order.order_id)
     assert kinds(done) == ["placed", "captured", "confirmed"]
-    assert [each.state for each in queries.attempts(order.order_id)] == ["captured"]
+    assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["captured"]
 
 
 def test_too_little_is_told_and_the_rest_completes_it() -> None:
@@ -470,7 +476,7 @@ def test_too_little_is_told_and_the_rest_completes_it() -> None:
     assert "is still missing" in part.history[0].note
     audit(order.order_id)
     paid, _ = received(part, minor(order.total) - 1000)
-    assert (audit(order.order_id).word, paid.payment) == ("Confirmed", "paid")
+    assert (audit(order.order_id).customer_label, paid.payment) == ("Confirmed", "paid")
 
 
 def test_too_much_is_told_and_is_no_part_of_the_order() -> None:
@@ -493,14 +499,14 @@ def test_the_same_press_twice_notes_it_once() -> None:
 def test_a_transfer_that_never_comes_gives_the_goods_back() -> None:
     order = by("transfer", stock=3, quantity=2)
     expired(order)
-    assert audit(order.order_id).word == "Not paid in time"
-    assert stock_adds_up(queries.items(order)[0].variant_id)["available"] == 3
+    assert audit(order.order_id).customer_label == "Not paid in time"
+    assert stock_adds_up(queries.list_items(order)[0].variant_id)["available"] == 3
 
 
 def test_a_transfer_after_the_end_takes_the_goods_again() -> None:
     order = by("transfer", stock=3, quantity=2)
     late, _ = received(expired(order), minor(order.total))
-    assert (late.word, late.payment) == ("Confirmed", "paid")
+    assert (late.customer_label, late.payment) == ("Confirmed", "paid")
     assert kinds(audit(order.order_id)) == ["placed", "expired", "captured", "paid_late"]
 
 
@@ -510,28 +516,28 @@ def test_a_transfer_after_the_goods_were_sold_is_sent_back_by_hand() -> None:
     sold_to_another(order)
     late, _ = received(ended, minor(order.total))
     assert (late.state, late.payment) == ("expired", "paid")
-    (refund,) = late.owed
+    (refund,) = late.due_refunds
     assert refund.amount == order.total
     # Nobody but staff can move this money, however often the worker comes by.
-    assert looked_after(order).owed == (refund,)
-    done = operations.money_sent_back(fresh(order), refund.refund_id, actor="Ann", now=now())
-    assert (audit(order.order_id).payment, done.word) == ("refunded", "Refunded")
+    assert looked_after(order).due_refunds == (refund,)
+    done = operations.record_manual_refund(fresh(order), refund.refund_id, actor="Ann", now=now())
+    assert (audit(order.order_id).payment, done.customer_label) == ("refunded", "Refunded")
     with pytest.raises(NotPayable):
-        operations.money_sent_back(done, refund.refund_id, actor="Ann", now=now())
+        operations.record_manual_refund(done, refund.refund_id, actor="Ann", now=now())
 
 
 def test_part_of_a_transfer_after_the_end_is_owed_back() -> None:
     order = by("transfer", stock=3, price="20.00")
     late, _ = received(expired(order), 700)
-    assert (late.state, [minor(each.amount) for each in late.owed]) == ("expired", [700])
+    assert (late.state, [minor(each.amount) for each in late.due_refunds]) == ("expired", [700])
     audit(order.order_id)
 
 
 def test_a_transfer_for_a_cancelled_order_is_owed_back() -> None:
     order = by("transfer")
-    gone = operations.order_moved(order, Transition("cancelled", actor="shopper", at=now()))
+    gone = operations.transition_order(order, Transition("cancelled", actor="shopper", at=now()))
     late, _ = received(gone, minor(order.total))
-    assert (late.state, [each.amount for each in late.owed]) == ("cancelled", [order.total])
+    assert (late.state, [each.amount for each in late.due_refunds]) == ("cancelled", [order.total])
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -540,8 +546,8 @@ def test_killed_after_the_money_was_noted(late: bool) -> None:
     order = expired(order) if late else order
     killed_in(paying, "_settled_by_hand", lambda: received(order, minor(order.total)))
     done = looked_after(order)
-    assert (done.word, done.payment) == ("Confirmed", "paid")
-    assert [each.state for each in queries.attempts(order.order_id)] == ["captured"]
+    assert (done.customer_label, done.payment) == ("Confirmed", "paid")
+    assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["captured"]
 
 
 # ---- At the door
@@ -549,21 +555,25 @@ def test_killed_after_the_money_was_noted(late: bool) -> None:
 
 def test_who_pays_at_the_door_has_ordered_at_once() -> None:
     order = by("cod", quantity=2, stock=5)
-    assert (order.word, order.payment, order.column) == ("Confirmed", "unpaid", "to_pack")
+    assert (order.customer_label, order.payment, order.board_column) == (
+        "Confirmed",
+        "unpaid",
+        "to_pack",
+    )
     assert kinds(audit(order.order_id)) == ["placed", "confirmed"]
-    assert stock_adds_up(queries.items(order)[0].variant_id)["committed"] == 2
+    assert stock_adds_up(queries.list_items(order)[0].variant_id)["committed"] == 2
     with pytest.raises(NotPayable):
-        operations.payment_started(order, ORIGIN, now())
+        operations.start_payment(order, ORIGIN, now())
 
 
 def test_pressing_twice_at_the_door_orders_once() -> None:
     product = make_product()
     make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
-    order = operations.order_placed(replace(make_draft((product, 1)), payment_method="cod"), now())
+    order = operations.place_order(replace(make_draft((product, 1)), payment_method="cod"), now())
 
     def press(_: int) -> str:
         try:
-            return operations.payment_started(order, ORIGIN, now()).url
+            return operations.start_payment(order, ORIGIN, now()).url
         except NotPayable:
             return ""
 
@@ -575,13 +585,13 @@ def test_pressing_twice_at_the_door_orders_once() -> None:
 def test_the_money_at_the_door_is_noted_when_it_is_there() -> None:
     order = by("cod")
     for kind in ("packed", "shipped", "delivered"):
-        order = operations.order_moved(order, Transition(kind, actor="Ann", at=now()))
+        order = operations.transition_order(order, Transition(kind, actor="Ann", at=now()))
     paid, _ = received(order, minor(order.total))
-    assert (paid.payment, audit(order.order_id).word) == ("paid", "Delivered")
+    assert (paid.payment, audit(order.order_id).customer_label) == ("paid", "Delivered")
     back = owe(paid, 300)
-    assert [minor(each.amount) for each in back.owed] == [300]
-    (refund,) = back.owed
-    done = operations.money_sent_back(back, refund.refund_id, actor="Ann", now=now())
+    assert [minor(each.amount) for each in back.due_refunds] == [300]
+    (refund,) = back.due_refunds
+    done = operations.record_manual_refund(back, refund.refund_id, actor="Ann", now=now())
     assert audit(done.order_id).payment == "partially_refunded"
 
 
@@ -589,10 +599,10 @@ def test_the_second_parcel_is_paid_at_the_door_after_some_went_back() -> None:
     order = by("cod", price="20.00")
     first, _ = received(order, 1000)
     owed = owe(first, 200)
-    (refund,) = owed.owed
-    assert owed.column == "payment_problem"
-    back = operations.money_sent_back(owed, refund.refund_id, actor="Ann", now=now())
-    assert (back.payment, back.column) == ("partially_refunded", "to_pack")
+    (refund,) = owed.due_refunds
+    assert owed.board_column == "payment_problem"
+    back = operations.record_manual_refund(owed, refund.refund_id, actor="Ann", now=now())
+    assert (back.payment, back.board_column) == ("partially_refunded", "to_pack")
     whole, _ = received(back, minor(order.total) - 1000)
     done = audit(order.order_id)
     assert (whole.payment, done.captured, minor(done.refunded)) == (
@@ -604,9 +614,9 @@ def test_the_second_parcel_is_paid_at_the_door_after_some_went_back() -> None:
 
 def test_a_cancelled_order_at_the_door_owes_nothing() -> None:
     order = by("cod", stock=5)
-    operations.order_moved(order, Transition("cancelled", actor="shopper", at=now()))
+    operations.transition_order(order, Transition("cancelled", actor="shopper", at=now()))
     assert audit(order.order_id).payment == "voided"
-    assert stock_adds_up(queries.items(order)[0].variant_id)["available"] == 5
+    assert stock_adds_up(queries.list_items(order)[0].variant_id)["available"] == 5
 
 
 def test_a_card_is_not_noted_by_hand() -> None:
@@ -631,15 +641,19 @@ class Gift:
 def test_what_costs_nothing_asks_no_bank() -> None:
     product = make_product()
     make_stock(3, product_id=product.product_id, variant_id=product.variants[0].variant_id)
-    order = operations.order_placed(replace(make_draft((product, 2)), promotions=(Gift(),)), now())
+    order = operations.place_order(replace(make_draft((product, 2)), promotions=(Gift(),)), now())
     assert not minor(order.total)
-    started = operations.payment_started(order, ORIGIN, now())
+    started = operations.start_payment(order, ORIGIN, now())
     assert started.url.endswith(f"/orders/{order.number}/")
     done = audit(order.order_id)
-    assert (done.word, done.payment, queries.attempts(order.order_id)) == ("Confirmed", "paid", ())
-    operations.order_moved(done, Transition("cancelled", actor="Ann", at=now()))
+    assert (done.customer_label, done.payment, queries.list_payment_attempts(order.order_id)) == (
+        "Confirmed",
+        "paid",
+        (),
+    )
+    operations.transition_order(done, Transition("cancelled", actor="Ann", at=now()))
     gone = audit(order.order_id)
-    assert (gone.state, gone.owed) == ("cancelled", ())
+    assert (gone.state, gone.due_refunds) == ("cancelled", ())
 
 
 # ---- The bank's own side

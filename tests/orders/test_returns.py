@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from orders import balance
-from orders.errors import MoveRefused
+from orders.errors import TransitionRefused
 from tests.orders.paper import happens, items, paid
 
 
@@ -31,7 +31,7 @@ def test_what_has_arrived_may_come_back_for_thirty_days() -> None:
     assert order.returnable(there + timedelta(days=30)) == {1: 3, 2: 1}
     assert order.returnable(there + timedelta(days=30, seconds=1)) == {}
     assert order.returnable() == {1: 3, 2: 1}, "whatever the day"
-    assert paid(items(2)).returnable() == {}
+    assert paid(items(2)).returnable_units() == {}
 
 
 def test_the_way_of_a_return() -> None:
@@ -45,17 +45,17 @@ def test_the_way_of_a_return() -> None:
     )
     assert (order.column, order.returnable()) == ("returns_waiting", {1: 1, 2: 1})
     order = happens(order, "return_approved", **{"return": "1"})
-    assert (order.returns[0].state, order.column) == ("approved", "returns_waiting")
+    assert (order.returns[0].state, order.board_column) == ("approved", "returns_waiting")
     order = happens(order, "return_received", **{"return": "1", "restock": {"1": 1}})
     assert (order.returns[0].state, order.returns[0].restock) == ("received", {1: 1})
     order = happens(
         order, "refund_owed", refund="r", amount=2000, lines={"1": 2}, reason="", **{"return": "1"}
     )
     assert order.returns[0].state == "received", "until the money has gone"
-    (owed,) = order.owed
-    payment = next(iter(balance.kept(order)))
+    (owed,) = order.due_refunds
+    payment = next(iter(balance.balance_by_payment(order)))
     order = happens(order, "refunded", refund=owed.refund_id, amount=2000, of={str(payment): 2000})
-    assert (order.returns[0].state, order.payment, order.column) == (
+    assert (order.returns[0].state, order.payment, order.board_column) == (
         "refunded",
         "partially_refunded",
         "done",
@@ -67,7 +67,7 @@ def test_a_return_that_is_refused_says_why_and_leaves_the_goods_to_be_returned()
         asked(arrived(2), line1=2), "return_rejected", note="It was used", **{"return": "1"}
     )
     assert (order.returns[0].state, order.returns[0].answer) == ("rejected", "It was used")
-    assert (order.returnable(), order.column) == ({1: 2}, "done")
+    assert (order.returnable_units(), order.board_column) == ({1: 2}, "done")
     assert asked(order, "2", line1=1).returns[1].state == "requested"
 
 
@@ -89,20 +89,20 @@ def test_what_cannot_happen_to_a_return_is_refused(subtests: pytest.Subtests) ->
     )
     order = asked(arrived(3), line1=1)
     for kind, details in refused:
-        with subtests.test(kind=kind, details=details), pytest.raises(MoveRefused):
+        with subtests.test(kind=kind, details=details), pytest.raises(TransitionRefused):
             happens(order, kind, **details)
 
 
 def test_no_more_goes_to_the_shelf_than_came_back() -> None:
     order = happens(asked(arrived(3), line1=1), "return_approved", **{"return": "1"})
-    with pytest.raises(MoveRefused):
+    with pytest.raises(TransitionRefused):
         happens(order, "return_received", **{"return": "1", "restock": {"1": 2}})
     for again in ("return_approved", "return_rejected"):
-        with pytest.raises(MoveRefused):
+        with pytest.raises(TransitionRefused):
             happens(order, again, **{"return": "1"})
 
 
 def test_nothing_comes_back_of_what_is_on_its_way() -> None:
     order = happens(happens(paid(items(2)), "packed"), "shipped")
-    with pytest.raises(MoveRefused):
+    with pytest.raises(TransitionRefused):
         asked(order, line1=1)

@@ -12,11 +12,11 @@ from moneyed import Money
 
 from orders import balance, parcels, states
 from orders.entities import Order
-from orders.errors import MoveRefused
+from orders.errors import TransitionRefused
 from orders.items import Item
-from orders.operations.changing import change_of, summed_up
-from orders.operations.selling import sale_of
-from orders.states import MOVES, allowed_moves
+from orders.operations.changing import plan_change, recalculate_sums
+from orders.operations.selling import build_sale
+from orders.states import TRANSITION_RULES, allowed_transitions
 from pricing import tax
 from pricing.money import minor, money
 from tests.orders import paper
@@ -43,18 +43,18 @@ def about(order: Order, kind: str) -> dict[str, Any]:
     if kind == "captured":
         return {
             "payment_id": payment_id,
-            "amount": minor(balance.to_capture(order)),
+            "amount": minor(balance.amount_to_capture(order)),
             "key": payment_id,
         }
     if kind == "refund_owed":
-        left = minor(balance.refundable(order))
+        left = minor(balance.refundable_amount(order))
         return {"refund": payment_id, "amount": left, "lines": {}, "reason": "", "return": "1"}
     if kind == "refunded":
-        owed = order.owed
+        owed = order.due_refunds
         of = (
             {
                 str(paid_by): minor(part)
-                for paid_by, part in balance.sources(order, owed[0].amount).items()
+                for paid_by, part in balance.refund_sources(order, owed[0].amount).items()
             }
             if owed
             else {}
@@ -65,7 +65,11 @@ def about(order: Order, kind: str) -> dict[str, Any]:
             "of": of,
         }
     if kind == "return_requested":
-        return {"return": str(len(order.returns) + 1), "lines": order.returnable(), "reason": ""}
+        return {
+            "return": str(len(order.returns) + 1),
+            "lines": order.returnable_units(),
+            "reason": "",
+        }
     if kind.startswith("return_"):
         return {"return": str(len(order.returns)), "restock": {}}
     if kind in ("unpacked", "lost"):
@@ -78,7 +82,7 @@ def about(order: Order, kind: str) -> dict[str, Any]:
     if kind == "changed":
         return {
             "lines": {},
-            "sums": change_of(order, GOODS, {}, replace(AT_HOME, street="Hof 2")).details["sums"],
+            "sums": plan_change(order, GOODS, {}, replace(AT_HOME, street="Hof 2")).details["sums"],
         }
     return {}
 
@@ -119,7 +123,7 @@ def test_each_state_has_a_column_and_a_word(subtests: pytest.Subtests) -> None:
     ):
         with subtests.test(kinds=kinds):
             order = gone(waiting(), *kinds)
-            assert (order.column, order.word) == (column, said)
+            assert (order.board_column, order.customer_label) == (column, said)
 
 
 # Where an order can stand, and all that may happen to it there.
@@ -159,16 +163,16 @@ SITUATIONS: dict[tuple[str, ...], set[str]] = {
 
 
 def test_each_move_happens_where_it_may_and_nowhere_else() -> None:
-    assert len(SITUATIONS) * len(MOVES) >= 621
+    assert len(SITUATIONS) * len(TRANSITION_RULES) >= 621
     wrong = []
     for kinds, allowed in SITUATIONS.items():
-        assert allowed <= set(MOVES)
-        for kind in MOVES:
+        assert allowed <= set(TRANSITION_RULES)
+        for kind in TRANSITION_RULES:
             order = gone(waiting(), *kinds)
             details, came = about(order, kind), ""
             try:
                 then = happens(order, kind, **details)
-            except MoveRefused as refused:
+            except TransitionRefused as refused:
                 came = (
                     "refused"
                     if order.number in str(refused)
@@ -178,7 +182,7 @@ def test_each_move_happens_where_it_may_and_nowhere_else() -> None:
                 told = (then.version, then.events[0].kind, then.events[0].board_after)
                 came = (
                     "happens"
-                    if told == (order.version + 1, kind, then.column)
+                    if told == (order.version + 1, kind, then.board_column)
                     else f"happens as {told}"
                 )
             if came != ("happens" if kind in allowed else "refused"):
@@ -189,14 +193,14 @@ def test_each_move_happens_where_it_may_and_nowhere_else() -> None:
 def test_nothing_that_is_packed_or_sent_can_be_cancelled() -> None:
     for kinds in (("packed",), ("shipped",), ("shipped", "delivered"), ("shipped", "lost")):
         order = gone(paid(GOODS), *kinds)
-        assert "cancelled" not in {move.kind for move in allowed_moves(order)}
+        assert "cancelled" not in {move.kind for move in allowed_transitions(order)}
         assert not order.can_be_cancelled
 
 
 def test_what_was_not_paid_is_neither_packed_nor_sent() -> None:
     order = gone(waiting(), "authorized", "capture_refused")
     assert (order.state, order.payment) == ("on_hold", "failed")
-    assert [move.kind for move in allowed_moves(order)] == ["cancelled"]
+    assert [move.kind for move in allowed_transitions(order)] == ["cancelled"]
 
 
 def test_the_rest_of_the_money_can_come_after_some_of_it_went_back() -> None:
@@ -207,7 +211,7 @@ def test_the_rest_of_the_money_can_come_after_some_of_it_went_back() -> None:
     assert back.payment == "partially_refunded"
     whole = gone(back, "captured")
     assert (whole.payment, whole.captured) == ("partially_refunded", whole.total)
-    with pytest.raises(MoveRefused):
+    with pytest.raises(TransitionRefused):
         happens(whole, "captured", payment_id=str(uuid4()), amount=1, key="more")
     # Also after all that had come went back.
     order = gone(given_back(first, 1500), "captured")
@@ -222,14 +226,14 @@ def test_money_that_staff_have_to_send_stands_on_the_board_until_it_is_sent() ->
     ):
         for method in ("transfer", "cod"):
             order = gone(replace(paid(GOODS), payment_method=method), *kinds, "refund_owed")
-            assert (order.column, order.events[0].board_after) == ("payment_problem",) * 2
-            assert gone(order, "refunded").column == column
-        assert gone(paid(GOODS), *kinds, "refund_owed").column == column
+            assert (order.board_column, order.events[0].board_after) == ("payment_problem",) * 2
+            assert gone(order, "refunded").board_column == column
+        assert gone(paid(GOODS), *kinds, "refund_owed").board_column == column
 
 
 def test_staff_are_offered_what_is_allowed_and_nothing_that_happens_by_itself() -> None:
     def offered(*kinds: str) -> list[str]:
-        return [move.label for move in allowed_moves(gone(waiting(), *kinds))]
+        return [move.label for move in allowed_transitions(gone(waiting(), *kinds))]
 
     assert offered() == ["Cancel"]
     assert offered("authorized") == ["Pack", "Ship", "Put on hold", "Cancel"]
@@ -248,8 +252,8 @@ def test_an_unpaid_order_that_ends_owes_nothing() -> None:
 
 
 def test_what_former_days_wrote_can_still_be_read() -> None:
-    assert states.told("paid") == "We have your payment"
-    assert "paid" in states.KINDS
+    assert states.event_customer_label("paid") == "We have your payment"
+    assert "paid" in states.EVENT_KINDS
 
 
 # ---- Changes
@@ -258,11 +262,11 @@ def test_what_former_days_wrote_can_still_be_read() -> None:
 def test_fewer_of_a_line_lowers_the_sums_and_owes_what_was_paid_for_it() -> None:
     goods = items(3, 1, cents=1000, off=100)
     order = changed(paid(goods), goods, {1: 1})
-    assert [item.quantity for item in order.lines(goods)] == [1, 1]
+    assert [item.quantity for item in order.current_lines(goods)] == [1, 1]
     assert (order.subtotal, order.discount) == (Money(20, "EUR"), Money(2, "EUR"))
     assert order.total == order.delivery + Money(18, "EUR")
     assert order.item_count == 2
-    (owed,) = order.owed
+    (owed,) = order.due_refunds
     assert (owed.amount, owed.lines) == (Money(18, "EUR"), {1: 2})
     assert order.events[1].details["sums"]["was"] == 4090
 
@@ -277,7 +281,7 @@ def two_and_one_free() -> tuple[Item, ...]:
 def test_what_came_for_nothing_with_other_things_does_not_stay_for_nothing_without_them() -> None:
     goods = two_and_one_free()
     order = changed(paid(goods), goods, {1: 0})
-    (line,) = order.lines(goods)
+    (line,) = order.current_lines(goods)
     # 30 of 230 was taken off: of what stays, that is 3.91.
     assert (line.quantity, line.discount, order.discount) == (
         1,
@@ -286,10 +290,10 @@ def test_what_came_for_nothing_with_other_things_does_not_stay_for_nothing_witho
     )
     assert order.total == order.delivery + Money("26.09", "EUR")
     assert [each.amount for each in order.discounts] == [order.discount]
-    (owed,) = order.owed
+    (owed,) = order.due_refunds
     assert owed.amount == order.captured - order.total == Money("173.91", "EUR")
     check(order, goods)
-    assert line.paid == Money("26.09", "EUR"), "so much, and no less, goes back for it later"
+    assert line.final_total == Money("26.09", "EUR"), "so much, and no less, goes back for it later"
 
 
 def test_fewer_things_never_cost_more_where_tax_is_added() -> None:
@@ -304,7 +308,7 @@ def test_fewer_things_never_cost_more_where_tax_is_added() -> None:
     taxes = tax.on_top(taxed, "DE")
     added = sum((part.tax for part in taxes), order.total * 0)
     order = replace(order, taxes=taxes, tax=added, total=order.total + added)
-    sums = summed_up(order, goods, {1: 0, 2: 1})
+    sums = recalculate_sums(order, goods, {1: 0, 2: 1})
     assert 0 < sums["total"] <= minor(order.total)
     assert (
         sums["total"] == sums["subtotal"] + minor(order.delivery) - sums["discount"] + sums["tax"]
@@ -324,18 +328,18 @@ def test_what_was_paid_back_by_line_is_not_paid_back_again_when_it_is_taken_out(
     goods = items(3, 1, cents=1000, off=100)
     order = given_back(paid(goods), 900, line1=1)
     first = changed(order, goods, {1: 2})
-    assert first.owed == ()
+    assert first.due_refunds == ()
     check(first, goods)
     # The next two were not paid back: they go in full.
     second = changed(first, goods, {1: 0})
-    (owed,) = second.owed
+    (owed,) = second.due_refunds
     assert (owed.amount, owed.lines) == (Money(18, "EUR"), {1: 2})
     # All at once, only those are named that were not paid back.
     at_once = changed(order, goods, {1: 0})
-    (owed,) = at_once.owed
+    (owed,) = at_once.due_refunds
     assert (owed.amount, owed.lines) == (Money(18, "EUR"), {1: 2})
     check(at_once, goods)
-    sale = sale_of(at_once, goods)
+    sale = build_sale(at_once, goods)
     assert sale
     assert [(line.units, line.gross, line.refunded_gross) for line in sale.lines] == [
         (0, 0, 0),
@@ -348,23 +352,23 @@ def test_what_was_taken_out_and_paid_back_is_not_counted_with_what_is_paid_back_
     order = changed(paid(goods), goods, {1: 3})
     order = happens(order, "refunded", **about(order, "refunded"))
     order = changed(given_back(order, 1000, line1=1), goods, {1: 1})
-    (owed,) = order.owed
+    (owed,) = order.due_refunds
     assert (owed.amount, owed.lines) == (Money(10, "EUR"), {1: 1})
-    assert balance.paid_back_by_line(order, {1: 4, 2: 1}) == ({1: 0, 2: 0}, {1: 1, 2: 0})
+    assert balance.refunded_units_by_line(order, {1: 4, 2: 1}) == ({1: 0, 2: 0}, {1: 1, 2: 0})
     check(order, goods)
 
 
 def test_money_given_out_of_good_will_is_on_top_of_what_is_owed_for_a_change() -> None:
     goods = items(3, 1)
     order = changed(given_back(paid(goods), 500), goods, {1: 1})
-    (owed,) = order.owed
+    (owed,) = order.due_refunds
     assert (owed.amount, owed.lines) == (Money(20, "EUR"), {1: 2})
 
 
 def test_a_scratched_one_that_is_taken_out_after_all_gives_the_rest_of_its_money_back() -> None:
     goods = items(3, 1)
     order = changed(given_back(paid(goods), 400, line1=1), goods, {1: 2})
-    (owed,) = order.owed
+    (owed,) = order.due_refunds
     assert owed.amount == Money(6, "EUR")
     check(order, goods)
 
@@ -372,25 +376,29 @@ def test_a_scratched_one_that_is_taken_out_after_all_gives_the_rest_of_its_money
 def test_a_line_may_go_as_long_as_something_stays() -> None:
     goods = items(3, 1)
     order = changed(paid(goods), goods, {1: 0})
-    assert [item.line_number for item in order.lines(goods)] == [2]
-    assert order.kept == {"berlin": {1: 0, 2: 1}}, "its hold is still to be given back"
-    with pytest.raises(MoveRefused):
+    assert [item.line_number for item in order.current_lines(goods)] == [2]
+    assert order.reserved_units == {"berlin": {1: 0, 2: 1}}, "its hold is still to be given back"
+    with pytest.raises(TransitionRefused):
         changed(order, goods, {2: 0})
 
 
 def test_what_waits_for_goods_goes_first_and_then_what_is_in_the_smaller_part() -> None:
     goods = items(6)
     order = paid(goods, {"berlin": {1: 3}, "cork": {1: 2}, "ahead": {1: 1}})
-    assert changed(order, goods, {1: 4}).kept == {"berlin": {1: 3}, "cork": {1: 1}, "ahead": {1: 0}}
+    assert changed(order, goods, {1: 4}).reserved_units == {
+        "berlin": {1: 3},
+        "cork": {1: 1},
+        "ahead": {1: 0},
+    }
 
 
 def test_what_is_packed_stays_and_the_rest_can_be_given_back() -> None:
     goods = items(3, 1)
     order = happens(paid(goods), "packed", parcel="1", warehouse="berlin", lines={"1": 2})
-    with pytest.raises(MoveRefused):
+    with pytest.raises(TransitionRefused):
         changed(order, goods, {1: 1})
     order = changed(order, goods, {1: 2, 2: 0})
-    assert (order.to_pack, order.total) == (False, order.delivery + Money(20, "EUR"))
+    assert (order.has_units_to_pack, order.total) == (False, order.delivery + Money(20, "EUR"))
     assert gone(order, "shipped").fulfilment == "shipped"
 
 
@@ -403,23 +411,23 @@ def test_an_order_goes_to_another_door_in_its_country_until_something_is_packed(
         AT_HOME,
     )
     assert order.total == paid(GOODS).total
-    with pytest.raises(MoveRefused):
+    with pytest.raises(TransitionRefused):
         changed(paid(GOODS), GOODS, {}, replace(elsewhere, country="FR"))
-    with pytest.raises(MoveRefused):
+    with pytest.raises(TransitionRefused):
         changed(gone(paid(GOODS), "packed"), GOODS, {}, elsewhere)
-    with pytest.raises(MoveRefused):
+    with pytest.raises(TransitionRefused):
         changed(paid(GOODS), GOODS, {}, AT_HOME)
 
 
 def test_a_change_that_is_none_or_too_much_is_refused(subtests: pytest.Subtests) -> None:
     for quantities in ({1: 3}, {1: -1}, {9: 0, 1: 1, 8: 1}, {}, {1: 2, 2: 1}, {1: 0, 2: 0}):
-        with subtests.test(quantities=quantities), pytest.raises(MoveRefused):
+        with subtests.test(quantities=quantities), pytest.raises(TransitionRefused):
             changed(paid(GOODS), GOODS, quantities)
 
 
 def test_while_its_money_is_being_taken_nothing_is_given_back() -> None:
     order = gone(waiting(), "authorized")
-    with pytest.raises(MoveRefused, match="being taken"):
+    with pytest.raises(TransitionRefused, match="being taken"):
         changed(order, GOODS, {1: 1})
 
 
@@ -427,7 +435,7 @@ def test_while_its_money_is_being_taken_nothing_is_given_back() -> None:
 
 
 def check(order: Order, goods: tuple[Item, ...]) -> None:
-    lines, nothing = order.lines(goods), order.total * 0
+    lines, nothing = order.current_lines(goods), order.total * 0
     # I9
     assert sum((item.line_total for item in lines), nothing) == order.subtotal
     assert sum((item.discount for item in lines), nothing) == order.discount
@@ -435,15 +443,19 @@ def check(order: Order, goods: tuple[Item, ...]) -> None:
     assert sum((part.net + part.tax for part in order.taxes), nothing) == order.total
     assert sum(item.quantity for item in lines) == order.item_count > 0
     # I2
-    owed = sum((each.amount for each in order.owed), nothing)
+    owed = sum((each.amount for each in order.due_refunds), nothing)
     assert nothing <= order.refunded + owed <= order.captured
     assert order.captured - order.refunded - owed <= order.total
-    assert sum(balance.kept(order).values(), nothing) == order.captured - order.refunded
+    assert (
+        sum(balance.balance_by_payment(order).values(), nothing) == order.captured - order.refunded
+    )
     # What is packed and sent is what is kept, and what comes back has arrived.
-    assert all(units >= 0 for there in order.kept.values() for units in there.values())
-    for house, there in parcels.boxed(order.parcels()).items():
-        assert all(units <= order.kept[house].get(line, 0) for line, units in there.items())
-    came = parcels.by_line(parcels.came(order.parcels()))
+    assert all(units >= 0 for there in order.reserved_units.values() for units in there.values())
+    for house, there in parcels.packed_units(order.parcels()).items():
+        assert all(
+            units <= order.reserved_units[house].get(line, 0) for line, units in there.items()
+        )
+    came = parcels.units_by_line(parcels.delivered_units(order.parcels()))
     assert all(
         units <= came.get(line, 0)
         for back in order.returns
@@ -452,8 +464,8 @@ def check(order: Order, goods: tuple[Item, ...]) -> None:
     )
     if order.state in (states.CANCELLED, states.EXPIRED):
         assert order.fulfilment == "unfulfilled"
-    assert order.column in states.COLUMNS
-    assert order.word
+    assert order.board_column in states.BOARD_COLUMNS
+    assert order.customer_label
 
 
 def stepped(order: Order, goods: tuple[Item, ...], kind: str, draw: Callable[[int], int]) -> Order:
@@ -491,10 +503,12 @@ def test_i2_i9_hold_whatever_happens(data: st.DataObject) -> None:
         return data.draw(st.integers(0, most))
 
     for kind in data.draw(
-        st.lists(st.sampled_from([*MOVES, "packed", "shipped", "delivered"]), max_size=40)
+        st.lists(
+            st.sampled_from([*TRANSITION_RULES, "packed", "shipped", "delivered"]), max_size=40
+        )
     ):
         try:
             order = stepped(order, goods, kind, draw)
-        except MoveRefused:
+        except TransitionRefused:
             continue
         check(order, goods)

@@ -285,22 +285,22 @@ def test_we_deliver_to_three_countries_only() -> None:
 def test_x57_a_number_is_found_however_it_is_typed() -> None:
     number = "7K0F-1M9X"
     for typed in ("7K0F-1M9X", "7k0f1m9x", " 7kof im9x ", "7K-0F-1M-9X", "7kOFlm9x", "7k0f–1m9x"):
-        assert numbers.tidied(typed) == number
+        assert numbers.normalize_order_number(typed) == number
 
 
 def test_numbers_are_readable_and_do_not_count() -> None:
-    made = {numbers.number_for(uuid4()) for _ in range(500)}
+    made = {numbers.derive_order_number(uuid4()) for _ in range(500)}
     assert len(made) == 500
     for number in made:
         assert len(number) == 9
         assert not set(number) & set("ILOU")
-        assert numbers.tidied(number) == number
+        assert numbers.normalize_order_number(number) == number
 
 
 def test_a_taken_number_gives_way_to_another() -> None:
     order_id = uuid4()
     assert (
-        numbers.number_for(order_id)
-        == numbers.number_for(order_id)
-        != numbers.number_for(order_id, 1)
+        numbers.derive_order_number(order_id)
+        == numbers.derive_order_number(order_id)
+        != numbers.derive_order_number(order_id, 1)
     )

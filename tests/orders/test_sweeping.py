@@ -89,14 +89,14 @@ def test_a_sweep_does_not_wait_for_a_hanging_bank_order_by_order(
     def later(_: datetime, order_id: UUID, at: datetime) -> None:
         put_off.append(order_id)
 
-    def look(minutes: list[datetime], at: datetime, share: Any) -> jobs.Swept:
+    def look(minutes: list[datetime], at: datetime, share: Any) -> jobs.SweepResult:
         if at - minutes[-1] < timedelta(minutes=5):
-            jobs._all(ask, later, minutes[-1], ids, at)
-        return jobs.Swept()
+            jobs._process_all(ask, later, minutes[-1], ids, at)
+        return jobs.SweepResult()
 
     share = Share(f"test {uuid4()}")
     with lease(share.job):
-        jobs._swept(share, now(), look)
+        jobs._sweep(share, now(), look)
     assert put_off == ids
     assert len(asked) == 1
 
@@ -104,7 +104,7 @@ def test_a_sweep_does_not_wait_for_a_hanging_bank_order_by_order(
 def test_units_that_do_not_move_keep_nobody_from_being_charged_and_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    order = operations.order_placed(
+    order = operations.place_order(
         make_draft((_goods(3), 1), email=f"{uuid4().hex}@example.com"), now()
     )
 
@@ -112,22 +112,22 @@ def test_units_that_do_not_move_keep_nobody_from_being_charged_and_told(
         raise LookupError("a row that does not move")
 
     with monkeypatch.context() as patch:
-        patch.setattr(settling, "stock_moved", stuck)
+        patch.setattr(settling, "sync_stock", stuck)
         paid = make_payment(order)
         with pytest.raises(LookupError):
-            operations.settled(order.order_id, now())
-    fresh = queries.order(order.order_id)
+            operations.apply_effects(order.order_id, now())
+    fresh = queries.get_order(order.order_id)
     assert fresh
     assert fresh.captured == paid.total
     assert mails_to(order.email)
-    operations.settled(order.order_id, now())
+    operations.apply_effects(order.order_id, now())
     audit(order.order_id)
 
 
 def test_what_is_paid_for_is_no_left_over_of_a_try() -> None:
     product = _goods(5)
     variant_id = product.variants[0].variant_id
-    order = make_payment(operations.order_placed(make_draft((product, 1)), now()))
+    order = make_payment(operations.place_order(make_draft((product, 1)), now()))
     wants = [Want(7, product.product_id, variant_id, 2)]
     (kept,) = inventory.held(order.order_id, wants, now(), 9)
     inventory.committed([kept])
@@ -140,7 +140,7 @@ def test_a_hold_that_has_become_the_orders_own_is_not_given_back(
 ) -> None:
     product = _goods(5)
     variant_id = product.variants[0].variant_id
-    order = make_payment(operations.order_placed(make_draft((product, 1)), now()))
+    order = make_payment(operations.place_order(make_draft((product, 1)), now()))
     (kept,) = inventory.held(order.order_id, [Want(7, product.product_id, variant_id, 2)], now(), 9)
     assert kept.hold_id == hold_id_for(order.order_id, 7, variant_id, kept.warehouse_id, 9)
     reads = []
@@ -149,15 +149,15 @@ def test_a_hold_that_has_become_the_orders_own_is_not_given_back(
         reads.append(1)
         return set() if len(reads) == 1 else {kept.hold_id, *first}
 
-    first = {each.hold_id for each in order.allocations(queries.items(order))}
-    monkeypatch.setattr(jobs, "_own", own)
+    first = {each.hold_id for each in order.list_allocations(queries.list_items(order))}
+    monkeypatch.setattr(jobs, "_own_reservation_ids", own)
     _holds_swept(order.order_id)
     assert stock.numbers(variant_id, kept.warehouse_id).held == 2
 
 
 def _holds_swept(order_id: UUID) -> None:
     minutes = minutes_between(now() + timedelta(minutes=8), now() + timedelta(minutes=12))
-    jobs.holds_looked_after(minutes, now() + timedelta(minutes=13), Only("holds", thing=order_id))
+    jobs.expire_reservations(minutes, now() + timedelta(minutes=13), Only("holds", thing=order_id))
 
 
 def _goods(units: int) -> Any:

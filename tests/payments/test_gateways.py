@@ -180,12 +180,12 @@ def test_a_shop_without_cards_offers_the_other_ways() -> None:
 
 def at_the_bank() -> tuple[Order, str, UUID]:
     order = make_order()
-    started = operations.payment_started(order, "http://testserver", now())
+    started = operations.start_payment(order, "http://testserver", now())
     return order, started.url, started.payment_id
 
 
 def settled(order: Order, payment_id: UUID) -> Order:
-    operations.payment_settled(order.order_id, payment_id, now())
+    operations.settle_payment(order.order_id, payment_id, now())
     return audit(order.order_id)
 
 
@@ -216,7 +216,7 @@ def test_each_card_behaves_as_it_says(client: Client, subtests: pytest.Subtests)
             assert back["Location"].endswith(
                 reverse("orders:payment_return", args=[order.number, payment_id])
             )
-            assert settled(order, payment_id).word == word
+            assert settled(order, payment_id).customer_label == word
 
 
 def test_a_card_that_asks_for_a_code(client: Client) -> None:
@@ -227,13 +227,13 @@ def test_a_card_that_asks_for_a_code(client: Client) -> None:
     assert html.fromstring(page.content).xpath("//input[@name='code']/@autocomplete") == [
         "one-time-code"
     ]
-    assert settled(order, payment_id).word == "Waiting for payment"
+    assert settled(order, payment_id).customer_label == "Waiting for payment"
     for wrong in ("", "000000"):
         refused = client.post(url, {"code": wrong})
         assert refused.status_code == 422
         assert html.fromstring(refused.content).xpath("//title/text()")[0].startswith("Error: ")
     assert client.post(url, {"code": cards.CODE}).status_code == 303
-    assert settled(order, payment_id).word == "Confirmed"
+    assert settled(order, payment_id).customer_label == "Confirmed"
 
 
 def test_three_wrong_codes_decline(client: Client) -> None:
@@ -241,23 +241,23 @@ def test_three_wrong_codes_decline(client: Client) -> None:
     client.post(url, {"card": cards.CHALLENGED})
     answers = [client.post(url, {"code": "000000"}).status_code for _ in range(cards.WRONG_CODES)]
     assert answers == [422, 422, 303]
-    assert settled(order, payment_id).word == "Payment failed"
+    assert settled(order, payment_id).customer_label == "Payment failed"
 
 
 def test_leaving_while_the_code_is_asked_for(client: Client) -> None:
     order, url, payment_id = at_the_bank()
     client.post(url, {"card": cards.CHALLENGED})
     assert client.post(url, {"leave": "yes"}).status_code == 303
-    assert settled(order, payment_id).word == "Payment failed"
+    assert settled(order, payment_id).customer_label == "Payment failed"
 
 
 def test_a_bank_that_cannot_be_reached_answers_later(client: Client) -> None:
     order, url, payment_id = at_the_bank()
     client.post(url, {"card": cards.AWAY})
     with pytest.raises(GatewayAway):
-        operations.payment_settled(order.order_id, payment_id, now())
+        operations.settle_payment(order.order_id, payment_id, now())
     row = books.payment(payment_id)
     assert row
     assert bank._changed(row, answers_at=now() - timedelta(seconds=1))
-    assert settled(order, payment_id).word == "Confirmed"
-    assert [each.state for each in queries.attempts(order.order_id)] == ["captured"]
+    assert settled(order, payment_id).customer_label == "Confirmed"
+    assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["captured"]

@@ -83,22 +83,24 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeStripe]:
         yield made
 
 
-def started(order: Order) -> tuple[operations.Started, str]:
+def started(order: Order) -> tuple[operations.PaymentRedirect, str]:
     """Open a payment; return it, and Stripe's name for it."""
-    opened = operations.payment_started(order, ORIGIN, now())
+    opened = operations.start_payment(order, ORIGIN, now())
     return opened, next(
-        each.reference for each in queries.attempts(order.order_id) if each.state == "started"
+        each.reference
+        for each in queries.list_payment_attempts(order.order_id)
+        if each.state == "started"
     )
 
 
-def settle(order: Order, opened: operations.Started) -> Order:
-    settled = operations.payment_settled(order.order_id, opened.payment_id, now())
+def settle(order: Order, opened: operations.PaymentRedirect) -> Order:
+    settled = operations.settle_payment(order.order_id, opened.payment_id, now())
     assert settled
     return settled
 
 
 def fresh(order: Order) -> Order:
-    found = queries.order(order.order_id)
+    found = queries.get_order(order.order_id)
     assert found
     return found
 
@@ -146,7 +148,11 @@ def test_set_aside_then_taken_then_given_back_in_parts(fake: FakeStripe) -> None
     assert settle(order, opened).state == "pending_payment"
     intent = fake.approve(reference)
     paid = settle(order, opened)
-    assert (paid.word, paid.payment, intent["status"]) == ("Confirmed", "paid", "succeeded")
+    assert (paid.customer_label, paid.payment, intent["status"]) == (
+        "Confirmed",
+        "paid",
+        "succeeded",
+    )
     assert intent["amount_received"] == minor(order.total)
     for part in (500, 700):
         details: dict[str, Any] = {
@@ -155,14 +161,14 @@ def test_set_aside_then_taken_then_given_back_in_parts(fake: FakeStripe) -> None
             "lines": {},
             "reason": "scratched",
         }
-        paid = operations.order_moved(
+        paid = operations.transition_order(
             fresh(order), Transition("refund_owed", actor="Ann", at=now(), details=details)
         )
     done = audit(order.order_id)
     assert (done.payment, minor(done.refunded)) == ("partially_refunded", 1200)
     assert intent["latest_charge"]["amount_refunded"] == 1200
     for _ in range(3):
-        operations.settled(order.order_id, now())
+        operations.apply_effects(order.order_id, now())
     assert [each["amount"] for each in fake.refunds] == [500, 700]
 
 
@@ -177,11 +183,11 @@ def test_whoever_paid_for_a_cancelled_order_gets_the_money_back(fake: FakeStripe
     order = make_order()
     opened, reference = started(order)
     intent = fake.approve(reference)
-    operations.order_moved(fresh(order), Transition("cancelled", actor="Ann", at=now()))
+    operations.transition_order(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     done = settle(order, opened)
     assert (intent["status"], intent["cancellation_reason"]) == ("canceled", "abandoned")
     assert "nothing was charged" in done.history[0].note
-    assert [each.state for each in queries.attempts(order.order_id)] == ["voided"]
+    assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["voided"]
 
 
 def test_cancelled_before_it_was_taken_lets_the_money_go(
@@ -197,7 +203,7 @@ def test_cancelled_before_it_was_taken_lets_the_money_go(
     with monkeypatch.context() as patch:
         patch.setattr(stripe.Stripe, "capture", away)
         assert settle(order, opened).payment == "authorized"
-    operations.order_moved(fresh(order), Transition("cancelled", actor="Ann", at=now()))
+    operations.transition_order(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     assert (audit(order.order_id).payment, intent["status"]) == ("voided", "canceled")
 
 
@@ -218,7 +224,7 @@ def test_taken_but_not_noted_is_noted_and_not_taken_twice(
         assert settle(order, opened).payment == "authorized"
     # A day later Stripe has forgotten the key: it says that there is nothing to take, and the shop asks why.
     fake.answered.clear()
-    operations.settled(order.order_id, now())
+    operations.apply_effects(order.order_id, now())
     assert audit(order.order_id).payment == "paid"
     assert intent["amount_received"] == minor(order.total)
 
@@ -238,10 +244,10 @@ def test_a_refund_that_was_not_noted_is_not_given_twice(
 
     with monkeypatch.context() as patch:
         patch.setattr(stripe.Stripe, "refund", lost)
-        operations.order_moved(fresh(order), Transition("cancelled", actor="Ann", at=now()))
+        operations.transition_order(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     fake.answered.clear()  # a day later
-    operations.settled(order.order_id, now())
-    assert audit(order.order_id).word == "Cancelled and refunded"
+    operations.apply_effects(order.order_id, now())
+    assert audit(order.order_id).customer_label == "Cancelled and refunded"
     assert len(fake.refunds) == 1
 
 
@@ -278,7 +284,9 @@ def test_another_sum_currency_or_order_is_given_back(
                 "failed",
                 "canceled",
             )
-            assert [each.state for each in queries.attempts(order.order_id)] == ["failed"]
+            assert [each.state for each in queries.list_payment_attempts(order.order_id)] == [
+                "failed"
+            ]
 
 
 def test_a_page_that_was_left_open_for_too_long_counts_as_declined(fake: FakeStripe) -> None:
@@ -291,8 +299,8 @@ def test_a_page_that_was_left_open_for_too_long_counts_as_declined(fake: FakeStr
 def test_stripe_paid_after_the_goods_were_sold_is_let_go(fake: FakeStripe) -> None:
     order = make_order(stock=1)
     opened, reference = started(order)
-    operations.order_moved(fresh(order), Transition("expired", actor="system", at=now()))
-    item = queries.items(order)[0]
+    operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
+    item = queries.list_items(order)[0]
     inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
     intent = fake.approve(reference)
     assert settle(order, opened).payment == "voided"
@@ -363,7 +371,7 @@ def test_a_notice_confirms_the_order_though_nobody_comes_back(fake: FakeStripe) 
     fake.approve(reference)
     body = stripe_event("checkout.session.completed", fake.sessions[reference])
     assert [tell(body, stripe_signed(body, SECRET)) for _ in range(2)] == [204, 204]
-    assert audit(order.order_id).word == "Confirmed"
+    assert audit(order.order_id).customer_label == "Confirmed"
 
 
 def test_a_notice_believes_nothing_but_what_stripe_says_when_asked(fake: FakeStripe) -> None:
@@ -406,7 +414,7 @@ def test_a_refund_that_fails_later_is_told_to_staff_once(
     opened, reference = started(order)
     fake.approve(reference)
     paid = settle(order, opened)
-    operations.refund_decided(paid, euros(500), {}, "scratched", actor="Ann", now=now())
+    operations.decide_refund(paid, euros(500), {}, "scratched", actor="Ann", now=now())
     failed = fake.refunds[0] | {
         "status": "failed",
         "currency": "eur",
@@ -468,7 +476,7 @@ def test_s47_forged_old_and_swapped_stripe_notices_are_refused(fake: FakeStripe)
     with override_settings(STRIPE_WEBHOOK_SECRET=""):
         assert tell(body, stripe_signed(body, "")) == 403
     assert tell(body, good) == 204
-    assert audit(mine.order_id).word == "Confirmed"
+    assert audit(mine.order_id).customer_label == "Confirmed"
 
 
 # ---- The configuration
@@ -531,7 +539,7 @@ def test_the_late_worker_finds_what_no_notice_told(fake: FakeStripe) -> None:
     order = make_order()
     opened, reference = started(order)
     fake.approve(reference)
-    jobs.order_looked_after(order.order_id, now() + timedelta(minutes=3))
+    jobs.recover_order(order.order_id, now() + timedelta(minutes=3))
     assert audit(order.order_id).payment_id == opened.payment_id
 
 

@@ -40,7 +40,7 @@ def test_the_discount_that_was_shown_is_charged_and_the_code_goes_with_the_order
     shopper.pay(url)
     assert order.cart_id
     assert carts.cart(order.cart_id).voucher == ""
-    paid = queries.order(order.order_id)
+    paid = queries.get_order(order.order_id)
     assert paid
     assert paid.captured == order.total
 
@@ -57,7 +57,7 @@ def test_x66_a_code_that_ends_on_the_way_is_told_and_nothing_is_charged() -> Non
     assert "The total is €24.90 now; here it was €22.90." in text(page)
     assert used(code) == 0
     assert shopper.send(token_in(page)).status_code == 303
-    order = queries.order(remembered(shopper.client)[0])
+    order = queries.get_order(remembered(shopper.client)[0])
     assert order
     assert (format_money(order.total), order.voucher) == ("€24.90", "")
 

@@ -45,7 +45,7 @@ def goods(price: str = "33.33") -> Product:
 
 def draft(
     code: str, *products: Product, user_id: UUID | None = None, email: str = ""
-) -> placing.Draft:
+) -> placing.OrderDraft:
     made = make_draft(
         *((product, 1) for product in products or (goods(),)),
         user_id=user_id,
@@ -57,7 +57,7 @@ def draft(
 
 
 def placed(code: str, **more: Any) -> Order:
-    return operations.order_placed(draft(code, **more), now())
+    return operations.place_order(draft(code, **more), now())
 
 
 def swept(order_id: UUID, at: datetime) -> None:
@@ -65,27 +65,27 @@ def swept(order_id: UUID, at: datetime) -> None:
 
 
 def test_i9_an_orders_lines_carry_its_discount() -> None:
-    order = operations.order_placed(
+    order = operations.place_order(
         draft(make_code(), goods("33.33"), goods("0.05"), goods("10.00")), now()
     )
-    items = queries.items(order)
+    items = queries.list_items(order)
     assert order.discount == Money("4.34", EUR)
     assert sum((item.discount for item in items), order.total * 0) == order.discount
     assert order.subtotal + order.delivery - order.discount == order.total
-    assert sum((item.paid for item in items), order.delivery) == order.total
+    assert sum((item.final_total for item in items), order.delivery) == order.total
     assert [(each.name, each.amount) for each in order.discounts] == [
         ("Ten per cent off", order.discount)
     ]
-    assert items[0].paid_for(1) == items[0].paid
+    assert items[0].units_total(1) == items[0].final_total
 
 
 def test_s37_fifty_checkouts_with_one_use_left_make_one_order_with_it() -> None:
     code, product = make_code(uses=1), goods()
     drafts = [draft(code, product) for _ in range(50)]
 
-    def place(each: placing.Draft) -> bool:
+    def place(each: placing.OrderDraft) -> bool:
         try:
-            operations.order_placed(each, now())
+            operations.place_order(each, now())
         except VoucherRefused:
             return False
         return True
@@ -122,7 +122,7 @@ def test_placed_twice_is_one_use() -> None:
     code = make_code(uses=3)
     made = draft(code)
     with ThreadPoolExecutor(4) as pool:
-        orders = list(pool.map(lambda _: operations.order_placed(made, now()), range(4)))
+        orders = list(pool.map(lambda _: operations.place_order(made, now()), range(4)))
     assert len({each.number for each in orders}) == 1
     assert used(code) == 1
 
@@ -131,10 +131,10 @@ def test_s37_cancelled_gives_the_use_back_once() -> None:
     code, alice = make_code(uses=1, per_person=1), uuid4()
     order = make_payment(placed(code, user_id=alice))
     assert used(code) == 1
-    cancelled = operations.order_moved(order, Transition("cancelled", actor="Ann", at=now()))
+    cancelled = operations.transition_order(order, Transition("cancelled", actor="Ann", at=now()))
     assert used(code) == 0
     placed(code, user_id=alice)
-    operations.settled(cancelled.order_id, now())
+    operations.apply_effects(cancelled.order_id, now())
     assert used(code) == 1
 
 
@@ -155,9 +155,9 @@ def test_killed_between_the_use_and_the_order_gives_it_back(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(placing, "number_claimed", die)
+        patch.setattr(placing, "claim_order_number", die)
         with pytest.raises(KeyboardInterrupt):
-            operations.order_placed(made, now())
+            operations.place_order(made, now())
     assert used(code) == 1
     me = _claimant(made.order_id)
     placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=made.order_id, me=me)
@@ -175,13 +175,13 @@ def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(placing, "number_claimed", die)
+        patch.setattr(placing, "claim_order_number", die)
         with pytest.raises(KeyboardInterrupt):
-            operations.order_placed(made, now())
+            operations.place_order(made, now())
     placing.UNCLAIM.apply(
         if_lost=RAISE_UNKNOWN, order_id=made.order_id, me=_claimant(made.order_id)
     )
-    order = make_payment(operations.order_placed(replace(made, voucher=second), now()))
+    order = make_payment(operations.place_order(replace(made, voucher=second), now()))
     assert (used(first), used(second)) == (1, 1)
     swept(made.order_id, now() + timedelta(minutes=12))
     assert (used(first), used(second)) == (0, 1)
@@ -189,8 +189,8 @@ def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(
 
 
 def _expired_and_paid(order: Order) -> UUID:
-    started = operations.payment_started(order, "http://testserver", now())
-    operations.order_moved(_fresh(order), Transition("expired", actor="system", at=now()))
+    started = operations.start_payment(order, "http://testserver", now())
+    operations.transition_order(_fresh(order), Transition("expired", actor="system", at=now()))
     bank.card_given(started.payment_id, cards.APPROVED, now())
     return started.payment_id
 
@@ -200,8 +200,8 @@ def test_a_late_payment_takes_the_use_again() -> None:
     order = placed(code)
     payment_id = _expired_and_paid(order)
     assert used(code) == 0
-    operations.payment_settled(order.order_id, payment_id, now())
-    assert _fresh(order).word == "Confirmed"
+    operations.settle_payment(order.order_id, payment_id, now())
+    assert _fresh(order).customer_label == "Confirmed"
     assert used(code) == 1
 
 
@@ -211,7 +211,7 @@ def test_a_late_payment_whose_code_is_used_by_another_is_refunded() -> None:
     payment_id = _expired_and_paid(order)
     other = uuid4()
     voucher_claimed(code, somebody(), other, now())
-    operations.payment_settled(order.order_id, payment_id, now())
+    operations.settle_payment(order.order_id, payment_id, now())
     ended = _fresh(order)
     assert (ended.state, ended.payment) == ("expired", "voided")
     assert used(code) == 1
@@ -223,9 +223,9 @@ def test_a_settling_that_comes_late_takes_nothing_from_an_order_that_was_paid_la
     order = placed(code)
     payment_id = _expired_and_paid(order)
     old = _fresh(order)
-    operations.payment_settled(order.order_id, payment_id, now())
-    assert (old.state, _fresh(order).word, used(code)) == ("expired", "Confirmed", 1)
-    settling._voucher_moved(old, now())
+    operations.settle_payment(order.order_id, payment_id, now())
+    assert (old.state, _fresh(order).customer_label, used(code)) == ("expired", "Confirmed", 1)
+    settling._sync_voucher(old, now())
     assert used(code) == 1
 
 
@@ -234,7 +234,7 @@ def test_a_use_that_was_lost_under_way_is_taken_again() -> None:
     order = make_payment(placed(code))
     voucher_released(code, order.order_id)
     assert used(code) == 0
-    operations.settled(order.order_id, now())
+    operations.apply_effects(order.order_id, now())
     assert used(code) == 1
 
 
@@ -244,17 +244,17 @@ def test_the_use_of_a_guests_order_stays_when_it_becomes_a_members(
     code, email = make_code(uses=1, per_person=1), f"{uuid4().hex}@example.com"
     order = placed(code, email=email)
     payment_id = _expired_and_paid(order)
-    operations.payment_settled(order.order_id, payment_id, now())
-    operations.guest_orders_joined(uuid4(), email)
+    operations.settle_payment(order.order_id, payment_id, now())
+    operations.claim_guest_orders(uuid4(), email)
     # Another's turn comes the moment that the use is given up.
     monkeypatch.setattr("promotions.operations.GIVE", None)
-    operations.settled(order.order_id, now())
+    operations.apply_effects(order.order_id, now())
     assert used(code) == 1
     assert voucher_had(code, order.order_id)
 
 
 def _fresh(order: Order) -> Order:
-    found = queries.order(order.order_id)
+    found = queries.get_order(order.order_id)
     assert found
     return found
 

@@ -9,7 +9,7 @@ from cassandra_db.errors import CassandraUnavailable
 from consistency.findings import Only
 from consistency.running import RULES, audited
 from orders import queries
-from orders.numbers import tidied
+from orders.numbers import normalize_order_number
 
 CLEAN, VIOLATIONS, NOT_FINISHED = 0, 1, 2
 
@@ -65,11 +65,11 @@ class Command(BaseCommand):
 
 def _of(numbers: list[str]) -> Only | None:
     """Return what belongs to these orders; None if there is not one of them."""
-    found = [queries.order_by_number(tidied(number)) for number in numbers]
+    found = [queries.get_order_by_number(normalize_order_number(number)) for number in numbers]
     orders = [order for order in found if order]
     if len(orders) != len(numbers):
         return None
-    items = [item for order in orders for item in queries.items(order)]
+    items = [item for order in orders for item in queries.list_items(order)]
     return Only(
         orders=frozenset(order.order_id for order in orders),
         variants=frozenset(item.variant_id for item in items),

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from catalogue import jobs, search
-from orders.lists import lists_rebuilt
+from orders.lists import rebuild_order_lists
 from storefront.jobs import related_rebuilt, sitemap_rebuilt
 
 WHAT: dict[str, Callable[[datetime], str]] = {
@@ -18,7 +18,7 @@ WHAT: dict[str, Callable[[datetime], str]] = {
     "front-page": jobs.front_page_rebuilt,
     "related": related_rebuilt,
     "sitemap": sitemap_rebuilt,
-    "order-lists": lists_rebuilt,
+    "order-lists": rebuild_order_lists,
 }
 
 
