@@ -22,7 +22,7 @@ from orders.parcels import ItemUnits, Parcel
 from orders.returns import Return
 from orders.states import CLOSED, CONFIRMED, ON_HOLD
 from orders.wishes import DeliveryAddressForm
-from payments.gateways import BY_HAND, TRANSFER
+from payments.gateways import MANUAL_METHODS, TRANSFER
 from pricing.money import minor
 from pricing.templatetags.money import format_money
 from web.forms import Form
@@ -418,7 +418,7 @@ def forms_for(order: Order, items: tuple[Item, ...], *, money: bool) -> dict[str
         found.append(StaffDoorForm(order))
     if (
         money
-        and order.payment_method in BY_HAND
+        and order.payment_method in MANUAL_METHODS
         and balance.amount_to_capture(order).amount
         and (order.payment_method == TRANSFER or order.state in (CONFIRMED, ON_HOLD, CLOSED))
         and not order.is_erased

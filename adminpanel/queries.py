@@ -17,7 +17,7 @@ from orders.items import Item
 from orders.parcels import ItemUnits, Parcel
 from orders.refunds import Refund
 from orders.returns import Return
-from payments.gateways import BY_HAND
+from payments.gateways import MANUAL_METHODS
 from pricing.money import money
 from pricing.templatetags.money import format_money
 
@@ -356,4 +356,4 @@ def return_boxes(
 
 def owed_by_hand(order: Order) -> Sequence[Refund]:
     """Return the refunds that wait for staff to send them: nobody else can."""
-    return order.due_refunds if order.payment_method in BY_HAND else ()
+    return order.due_refunds if order.payment_method in MANUAL_METHODS else ()

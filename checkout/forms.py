@@ -64,7 +64,7 @@ class CheckoutForm(AddressFields):
         return next((method for method in known if method.code == chosen), known[0])
 
     @property
-    def way_to_pay(self) -> gateways.Method | None:
+    def way_to_pay(self) -> gateways.PaymentMethod | None:
         """The way to pay that is chosen now, or the usual one; None if there is none."""
         chosen = self["payment"].value()
         known = self.ways_to_pay

@@ -214,10 +214,10 @@ def in_cart(cart: Cart, owner_id: UUID) -> Shown:
 CASH_COUNTRIES = ("DE", "AT", "CZ", "ES", "IT", "PL", "PT")
 
 
-def ways_to_pay(country: str) -> tuple[gateways.Method, ...]:
+def ways_to_pay(country: str) -> tuple[gateways.PaymentMethod, ...]:
     """Return how an order to a country can be paid here, the usual way first; none if the shop takes no money at all."""
     return tuple(
         way
-        for way in gateways.offered()
-        if way.code != gateways.AT_THE_DOOR or country in CASH_COUNTRIES
+        for way in gateways.list_enabled_methods()
+        if way.code != gateways.CASH_ON_DELIVERY or country in CASH_COUNTRIES
     )

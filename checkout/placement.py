@@ -23,10 +23,12 @@ def still_offered(visit: Visit, seen: Shown | None, offer: Offer) -> bool:
 def place_order(visit: Visit, seen: Shown, offer: Offer, now: datetime) -> Order:
     """Order what was looked over; placed again it is the same order.
 
-    Raises what orders.operations.order_placed does; GatewayAway if it could not be paid, and CartChanged if the cart has
+    Raises what orders.operations.order_placed does; GatewayUnavailable if it could not be paid, and CartChanged if the cart has
     changed since.
     """
-    gateways.taker(visit.form.cleaned_data["payment"])  # nothing is ordered that cannot be paid
+    gateways.resolve_gateway_name(
+        visit.form.cleaned_data["payment"]
+    )  # nothing is ordered that cannot be paid
     if visit.checkout.overdue:
         operations.expire_order(visit.checkout.overdue, now)
     if offer.rises:  # the button that was pressed said the new sum, and its page what had risen

@@ -46,7 +46,7 @@ from orders import operations, queries
 from orders.entities import Order
 from orders.errors import CartOrdered, CheckoutAbandoned, CheckoutBusy, CheckoutUsed
 from orders.payment_redirect import redirect_to_payment
-from payments.errors import GatewayAway
+from payments.errors import GatewayUnavailable
 from pricing.templatetags.money import format_money as in_words
 from promotions.errors import VoucherRefused
 from web.methods import get_or_post, own
@@ -195,7 +195,7 @@ def _place(
         )
     except (CheckoutUsed, CartOrdered) as used:
         return ordered_already(request, visit.owner_id, used.order)
-    except (CartError, CheckoutBusy, CheckoutAbandoned, GatewayAway) as refused:
+    except (CartError, CheckoutBusy, CheckoutAbandoned, GatewayUnavailable) as refused:
         return step_page(request, visit, REVIEW, visit.offered(), told=[str(refused)], status=409)
     return redirect_to_payment(request, order)
 

@@ -20,7 +20,7 @@ from orders.items import Item, spread_discount
 from orders.parcels import ItemUnits, Parcel
 from orders.refunds import Refund
 from orders.returns import Return
-from payments.gateways import BY_HAND, TRANSFER
+from payments.gateways import MANUAL_METHODS, TRANSFER
 from pricing.delivery import Method
 from pricing.delivery import method as delivery_method
 from pricing.money import minor
@@ -193,7 +193,7 @@ class Order:
     @property
     def has_manual_refund_due(self) -> bool:
         """Whether money is to go back that staff have to send themselves."""
-        return self.payment_method in BY_HAND and bool(self.due_refunds)
+        return self.payment_method in MANUAL_METHODS and bool(self.due_refunds)
 
     @property
     def customer_label(self) -> str:

@@ -26,7 +26,7 @@ from orders.operations.leaving import allocation_from_expiry, release_orphaned_r
 from orders.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
 from orders.transitions import Transition
 from payments import gateways
-from payments.errors import GatewayAway, NoGateway
+from payments.errors import GatewayUnavailable, NoGateway
 from promotions.operations import vouchers_released
 
 T = TypeVar("T")
@@ -125,7 +125,7 @@ def _sweep(
     )
     swept = SweepResult()
     # Orders that need a bank which hangs are put off: each would keep all others waiting for it.
-    with gateways.waiting_once():
+    with gateways.gateway_circuit_breaker():
         for start in range(0, len(minutes), _AT_ONCE):
             swept += process_minutes(minutes[start : start + _AT_ONCE], now, shard)
     reached = min({minute_of(now - MAX_WRITE_DELAY), *swept.unfinished_minutes})
@@ -169,7 +169,7 @@ def _process_one(
             RETRY_AFTER,
             each,
             error,
-            exc_info=not isinstance(error, GatewayAway),
+            exc_info=not isinstance(error, GatewayUnavailable),
         )
     postpone(minute, each, now)
     return True
@@ -191,14 +191,14 @@ def _postpone_recovery(minute: datetime, order_id: UUID, now: datetime) -> None:
 def recover_order(order_id: UUID, now: datetime) -> None:
     """Ask the bank about payments under way, then do all that is owed for the order.
 
-    Raises CassandraUnavailable; GatewayAway, with all done that needs no bank.
+    Raises CassandraUnavailable; GatewayUnavailable, with all done that needs no bank.
     """
     order = queries.get_order(order_id)
     if order is None:
         # A checkout that never became an order: what it holds is found by its holds' hints.
         return
     attempts = queries.list_payment_attempts(order_id)
-    away: GatewayAway | None = None
+    away: GatewayUnavailable | None = None
     for attempt in attempts:
         if attempt.state != "started":
             continue
@@ -210,7 +210,7 @@ def recover_order(order_id: UUID, now: datetime) -> None:
             log.error(
                 "order %s: %s knows nothing of its payment: %s", order.number, attempt.gateway, gone
             )
-        except GatewayAway as error:
+        except GatewayUnavailable as error:
             away = error
             continue
         if order.state in (PENDING, EXPIRED, CANCELLED) and age < ASK_FOR:

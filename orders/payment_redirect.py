@@ -10,7 +10,7 @@ from orders import operations
 from orders.access import remember_guest_order
 from orders.entities import Order
 from orders.errors import NotPayable, OrderError
-from payments.errors import GatewayAway
+from payments.errors import GatewayUnavailable
 
 
 def redirect_to_payment(request: HttpRequest, order: Order) -> HttpResponse:
@@ -19,7 +19,7 @@ def redirect_to_payment(request: HttpRequest, order: Order) -> HttpResponse:
         url = operations.start_payment(order, _origin(request), datetime.now(UTC)).url
     except NotPayable:
         response = redirect("orders:detail", order.number)
-    except (OrderError, GatewayAway) as refused:
+    except (OrderError, GatewayUnavailable) as refused:
         messages.error(request, str(refused))
         response = redirect("orders:detail", order.number)
     else:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from orders import operations, queries
 from orders.entities import Order
-from payments.errors import GatewayAway
+from payments.errors import GatewayUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ def poll_payment(order: Order, payment_id: UUID) -> Order:
     """Ask the bank about one payment, and return the order as it is then; as it was, if the bank does not answer."""
     try:
         return operations.settle_payment(order.order_id, payment_id, datetime.now(UTC)) or order
-    except (GatewayAway, LookupError, ValueError) as away:
+    except (GatewayUnavailable, LookupError, ValueError) as away:
         # The worker asks again; until then the order's page tells what is known.
         log.warning("order %s: the gateway does not answer: %s", order.number, away)
         return order

@@ -19,7 +19,7 @@ from orders.items import Item
 from orders.parcels import ItemUnits, Parcel
 from orders.returns import Return
 from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD, PENDING, TRANSITION_RULES
-from payments.gateways import AT_THE_DOOR, CARD, METHODS, TRANSFER
+from payments.gateways import CARD, CASH_ON_DELIVERY, METHODS, TRANSFER
 from pricing.money import money
 from pricing.templatetags.money import format_money
 
@@ -149,7 +149,7 @@ def transfer_amount(order: Order) -> Money | None:
 
 def cash_on_delivery_amount(order: Order) -> Money | None:
     """Return what the carrier gets at the door, None if nothing."""
-    if order.payment_method != AT_THE_DOOR or order.state not in (CONFIRMED, ON_HOLD, CLOSED):
+    if order.payment_method != CASH_ON_DELIVERY or order.state not in (CONFIRMED, ON_HOLD, CLOSED):
         return None
     left = balance.amount_to_capture(order)
     return left if left.amount else None

@@ -6,6 +6,6 @@ class PaymentsConfig(AppConfig):
     name = "payments"
 
     def ready(self) -> None:
-        from payments.checks import payments
+        from payments.checks import check_payment_settings
 
-        register(payments)
+        register(check_payment_settings)

@@ -6,12 +6,12 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
-from payments.gateways import METHODS, NONE, STRIPE, TRANSFER, made
+from payments.gateways import METHODS, NONE, STRIPE, TRANSFER, load_gateway
 
 _METHODS_HINT = f"PAYMENT_METHODS: some of {', '.join(METHODS)}, comma separated."
 
 
-def payments(**_: Any) -> list[CheckMessage]:
+def check_payment_settings(**_: Any) -> list[CheckMessage]:
     """Return what is wrong with the gateway: outside a showroom nobody may pay by the test bank's cards."""
     name, trying_out = settings.PAYMENT_GATEWAY, settings.DEBUG or settings.DEMO
     found = list(_methods())
@@ -33,7 +33,7 @@ def payments(**_: Any) -> list[CheckMessage]:
             Error(f"There is no payment gateway {name!r}.", hint=hint, id="orders.E001"),
             *found,
         ]
-    if name != NONE and not trying_out and made(name).for_trying_out:
+    if name != NONE and not trying_out and load_gateway(name).is_test:
         return [
             Error("The test bank's cards are for a showroom only.", hint=hint, id="orders.E002"),
             *found,

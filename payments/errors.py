@@ -1,7 +1,7 @@
 """What can go wrong with whoever takes the money, in words for the shopper."""
 
 
-class GatewayAway(Exception):
+class GatewayUnavailable(Exception):
     """Whoever takes the money cannot be reached."""
 
     def __init__(self) -> None:
@@ -10,7 +10,7 @@ class GatewayAway(Exception):
         )
 
 
-class NoGateway(GatewayAway):
+class NoGateway(GatewayUnavailable):
     """Nobody is named to take this shop's money (PAYMENT_GATEWAY)."""
 
     def __init__(self) -> None:

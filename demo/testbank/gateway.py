@@ -11,7 +11,13 @@ from django.urls import reverse
 from moneyed import Money
 
 from demo.testbank import operations, queries
-from payments.gateways import Notice, Request, Started, Verdict, read_notice
+from payments.gateways import (
+    PaymentOutcome,
+    PaymentRequest,
+    PaymentSession,
+    WebhookEvent,
+    decode_webhook_body,
+)
 from pricing.money import minor, money
 
 # How old a notice may be, in seconds.
@@ -23,9 +29,9 @@ class TestBank:
     """A bank whose cards behave as their numbers say (see `cards`)."""
 
     __test__ = False  # no test case, whatever its name
-    for_trying_out = True
+    is_test = True
 
-    def start(self, request: Request) -> Started:
+    def start(self, request: PaymentRequest) -> PaymentSession:
         """Open the payment under the shop's own key."""
         operations.payment_opened(
             request.payment_id,
@@ -34,11 +40,13 @@ class TestBank:
             request.amount.currency.code,
             request.description,
             request.return_url,
-            request.notice_url,
+            request.webhook_url,
         )
-        return Started(request.payment_id.hex, reverse("testbank:pay", args=[request.payment_id]))
+        return PaymentSession(
+            request.payment_id.hex, reverse("testbank:pay", args=[request.payment_id])
+        )
 
-    def outcome(self, reference: str) -> Verdict:
+    def get_outcome(self, reference: str) -> PaymentOutcome:
         """Tell how a payment stands. Raises LookupError, TimeoutError while the bank cannot be reached."""
         row = queries.payment(UUID(hex=reference))
         if row is None:
@@ -50,7 +58,7 @@ class TestBank:
             elif state == "away":
                 raise TimeoutError("the bank does not answer")
         sums = [money(units or 0, currency) for units in (row.amount, row.captured, row.refunded)]
-        return Verdict(
+        return PaymentOutcome(
             "pending" if state in ("open", "asked", "late") else state, row.reference, *sums
         )
 
@@ -66,7 +74,7 @@ class TestBank:
         """Give so much back. Raises LookupError, ValueError for more than was taken."""
         operations.money_returned(UUID(hex=reference), minor(amount), key)
 
-    def notified(self, body: bytes, headers: Mapping[str, str]) -> Notice | None:
+    def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
         """Return what a notice is about. Raises PermissionError, ValueError, KeyError."""
         moment, _, given = headers.get(HEADER, "").partition(".")
         if not (moment.isascii() and moment.isdigit()) or not hmac.compare_digest(
@@ -75,9 +83,11 @@ class TestBank:
             raise PermissionError("the bank has not signed this")
         if abs(time() - int(moment)) > NOTICE_SECONDS:
             raise PermissionError("the notice is too old")
-        told = read_notice(body)
+        told = decode_webhook_body(body)
         payment_id = UUID(str(told["payment_id"]))
-        return Notice(str(told["event_id"]), str(told["reference"]), payment_id, payment_id.hex)
+        return WebhookEvent(
+            str(told["event_id"]), str(told["reference"]), payment_id, payment_id.hex
+        )
 
 
 def signed_now(body: bytes) -> str:

@@ -19,7 +19,7 @@ def expire_order(order: Order, now: datetime) -> Order:
     """End an order that was not paid in time, unless the bank says it was; return what it is then.
 
     A bank that is no longer ours, or knows no such payment, cannot keep its units for ever: what it may tell later is
-    a payment that came too late. Raises GatewayAway for one that does not answer, CassandraUnavailable.
+    a payment that came too late. Raises GatewayUnavailable for one that does not answer, CassandraUnavailable.
     """
     for attempt in queries.list_payment_attempts(order.order_id):
         if attempt.state == "started":

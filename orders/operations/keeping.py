@@ -18,7 +18,11 @@ MIN_EXTENSION = timedelta(minutes=1)
 
 def next_payment_deadline(order: Order, now: datetime) -> datetime | None:
     """Return until when a press now would keep the order's units, None if it would not: an hour is the most."""
-    if order.state != PENDING or order.payment_method in gateways.BY_HAND or order.pay_until <= now:
+    if (
+        order.state != PENDING
+        or order.payment_method in gateways.MANUAL_METHODS
+        or order.pay_until <= now
+    ):
         return None
     until = min(now + HOLD_FOR, order.placed_at + RESERVED_AT_MOST)
     return until if until - order.pay_until >= MIN_EXTENSION else None

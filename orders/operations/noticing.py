@@ -12,7 +12,7 @@ from orders import queries
 from orders.errors import WebhookBusy
 from orders.operations.moving import add_note
 from orders.operations.paying import settle_payment
-from payments.gateways import Notice
+from payments.gateways import WebhookEvent
 
 log = logging.getLogger(__name__)
 
@@ -37,11 +37,11 @@ FORGET_WEBHOOK = conditional(
 )
 
 
-def process_webhook(gateway: str, webhook: Notice, now: datetime) -> bool:
+def process_webhook(gateway: str, webhook: WebhookEvent, now: datetime) -> bool:
     """Ask the gateway about the payment that its notice is about, once an event; tell whether it was the first time.
 
     One that could not be followed may come again. Raises LookupError for a payment that is not this order's, or that
-    this gateway knows by another name; WebhookBusy, GatewayAway, CassandraUnavailable.
+    this gateway knows by another name; WebhookBusy, GatewayUnavailable, CassandraUnavailable.
     """
     claim_values = {"gateway": gateway, "event_id": webhook.event_id, "me": uuid4()}
     begun = BEGIN_WEBHOOK.apply(
@@ -62,7 +62,7 @@ def process_webhook(gateway: str, webhook: Notice, now: datetime) -> bool:
     return True
 
 
-def _check_payment(gateway: str, webhook: Notice, now: datetime) -> None:
+def _check_payment(gateway: str, webhook: WebhookEvent, now: datetime) -> None:
     order = queries.get_order_by_number(webhook.number)
     tries = queries.list_payment_attempts(order.order_id) if order else ()
     attempt = next((each for each in tries if each.payment_id == webhook.payment_id), None)
@@ -72,9 +72,9 @@ def _check_payment(gateway: str, webhook: Notice, now: datetime) -> None:
         raise LookupError(
             f"payment {webhook.payment_id} of order {order.number} is another one at {gateway}"
         )
-    if webhook.for_staff:
-        log.error("order %s: %s", order.number, webhook.for_staff)
-        if all(event.note != webhook.for_staff for event in order.events):
-            add_note(order, webhook.for_staff, actor="system", now=now)
+    if webhook.staff_message:
+        log.error("order %s: %s", order.number, webhook.staff_message)
+        if all(event.note != webhook.staff_message for event in order.events):
+            add_note(order, webhook.staff_message, actor="system", now=now)
         return
     settle_payment(order.order_id, attempt.payment_id, now)

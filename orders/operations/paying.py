@@ -34,7 +34,7 @@ from orders.persons import find_voucher_customer
 from orders.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
 from orders.transitions import Transition
 from payments import gateways
-from payments.gateways import Verdict
+from payments.gateways import PaymentOutcome
 from pricing.money import minor
 from promotions.errors import VoucherRefused
 from promotions.operations import voucher_claimed
@@ -75,7 +75,7 @@ def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
     """Open a try to pay the order; one that is open already is gone on with. `origin` is "https://host".
 
     A further try keeps the order's units for another ten minutes. An order to be paid at the door is confirmed by
-    this. Raises NotPayable, TooManyPaymentAttempts, NoGateway, GatewayAway, CassandraUnavailable.
+    this. Raises NotPayable, TooManyPaymentAttempts, NoGateway, GatewayUnavailable, CassandraUnavailable.
     """
     if order.state != PENDING:
         raise NotPayable
@@ -92,11 +92,13 @@ def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
     payment_id = (
         under_way.payment_id if under_way else uuid5(order.order_id, f"payment {len(tried)}")
     )
-    gateway_name = under_way.gateway if under_way else gateways.taker(order.payment_method)
+    gateway_name = (
+        under_way.gateway if under_way else gateways.resolve_gateway_name(order.payment_method)
+    )
     record_pending_effects(order.order_id, max(now, order.placed_at) + ASK_AFTER)
     _record_attempt(order, payment_id, gateway_name, now)
-    if gateway_name in gateways.BY_HAND:
-        if gateway_name == gateways.AT_THE_DOOR:
+    if gateway_name in gateways.MANUAL_METHODS:
+        if gateway_name == gateways.CASH_ON_DELIVERY:
             confirm_order(order, payment_id, "shopper", now)
         return PaymentRedirect(payment_id, own_page)
     if tried:
@@ -108,7 +110,7 @@ def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
                 pay_until=new_deadline,
                 seen=order.version,
             )
-    started = gateways.gateway(gateway_name).start(
+    started = gateways.get_gateway(gateway_name).start(
         _request(order, payment_id, gateway_name, origin)
     )
     SET_REFERENCE.apply(
@@ -120,8 +122,10 @@ def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
     return PaymentRedirect(payment_id, started.url)
 
 
-def _request(order: Order, payment_id: UUID, gateway_name: str, origin: str) -> gateways.Request:
-    return gateways.Request(
+def _request(
+    order: Order, payment_id: UUID, gateway_name: str, origin: str
+) -> gateways.PaymentRequest:
+    return gateways.PaymentRequest(
         payment_id,
         order.order_id,
         order.number,
@@ -129,7 +133,7 @@ def _request(order: Order, payment_id: UUID, gateway_name: str, origin: str) -> 
         f"Stoa, order {order.number}",
         return_url=origin + reverse("orders:payment_return", args=[order.number, payment_id]),
         leave_url=origin + reverse("orders:detail", args=[order.number]),
-        notice_url=origin + reverse("orders:payment_notice", args=[gateway_name]),
+        webhook_url=origin + reverse("orders:payment_notice", args=[gateway_name]),
     )
 
 
@@ -140,7 +144,7 @@ def _record_attempt(order: Order, payment_id: UUID, gateway_name: str, now: date
         order_id=order.order_id,
         payment_id=payment_id,
         gateway=gateway_name,
-        reference=order.number if gateway_name in gateways.BY_HAND else "",
+        reference=order.number if gateway_name in gateways.MANUAL_METHODS else "",
         amount=minor(order.total),
         currency=order.total.currency.code,
         now=now,
@@ -171,7 +175,7 @@ def settle_payment(
 
     Only what the gateway says counts, and only for this order's number, amount and currency. A payment that comes
     after the order has expired takes the units again, or is given back if they are gone; a second one is given back.
-    `settle=False` leaves stock, money, lists and mail to the worker. Raises GatewayAway, CassandraUnavailable.
+    `settle=False` leaves stock, money, lists and mail to the worker. Raises GatewayUnavailable, CassandraUnavailable.
     """
     order = queries.get_order(order_id)
     attempt = next(
@@ -180,9 +184,9 @@ def settle_payment(
     )
     if order is None or attempt is None or attempt.state != "started" or not attempt.reference:
         return order
-    if attempt.gateway in gateways.BY_HAND:
+    if attempt.gateway in gateways.MANUAL_METHODS:
         return _settle_manual_payment(order, attempt, now)
-    payment_outcome = gateways.gateway(attempt.gateway).outcome(attempt.reference)
+    payment_outcome = gateways.get_gateway(attempt.gateway).get_outcome(attempt.reference)
     if payment_outcome.state == "pending":
         return order
     if payment_outcome.state == "declined":
@@ -224,7 +228,7 @@ def _settle_manual_payment(order: Order, attempt: PaymentAttempt, now: datetime)
 def _return_wrong_payment(
     order: Order,
     attempt: PaymentAttempt,
-    payment_outcome: Verdict,
+    payment_outcome: PaymentOutcome,
     now: datetime,
     *,
     with_effects: bool,
@@ -273,7 +277,7 @@ def _sync_attempt(order: Order, attempt: PaymentAttempt, now: datetime) -> Order
 def _accept_payment(
     order: Order,
     attempt: PaymentAttempt,
-    payment_outcome: Verdict,
+    payment_outcome: PaymentOutcome,
     now: datetime,
     *,
     with_effects: bool,
@@ -389,7 +393,7 @@ def _late_payment_obstacle(order: Order, items: Sequence[Item]) -> str:
 
 
 def _record_unwanted_payment(
-    order: Order, attempt: PaymentAttempt, payment_outcome: Verdict, now: datetime
+    order: Order, attempt: PaymentAttempt, payment_outcome: PaymentOutcome, now: datetime
 ) -> Order:
     taken = bool(minor(payment_outcome.captured))
     if record_attempt_state(order.order_id, attempt, "refunded" if taken else "voided", now):
@@ -414,7 +418,7 @@ def record_manual_payment(
     if key in balance.capture_keys(order):
         return order, nothing
     taken = min(amount, balance.amount_to_capture(order))
-    if order.payment_method not in gateways.BY_HAND or order.is_erased or taken <= nothing:
+    if order.payment_method not in gateways.MANUAL_METHODS or order.is_erased or taken <= nothing:
         raise NotPayable
     attempt = _manual_attempt(order, now)
     details = {
@@ -465,7 +469,7 @@ def record_manual_refund(
     Raises NotPayable if it is not theirs to send, StaleOrder, CassandraUnavailable.
     """
     refund = next((each for each in order.due_refunds if each.refund_id == refund_id), None)
-    if refund is None or order.payment_method not in gateways.BY_HAND:
+    if refund is None or order.payment_method not in gateways.MANUAL_METHODS:
         raise NotPayable
     record_refund(order, refund, actor=actor, now=now, note=note)
     return apply_effects(order.order_id, now) or order

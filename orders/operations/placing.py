@@ -44,7 +44,7 @@ from orders.operations.settling import apply_effects
 from orders.persons import find_voucher_customer
 from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
 from payments import gateways
-from payments.errors import GatewayAway
+from payments.errors import GatewayUnavailable
 from pricing import delivery, quotes
 from pricing.money import minor
 from pricing.quotes import snapshot_columns
@@ -290,7 +290,7 @@ def _free_cart(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
             if claim:
                 unclaim_expired_order(order, claim)
     else:
-        with suppress(GatewayAway):
+        with suppress(GatewayUnavailable):
             apply_effects(order.order_id, now)
         yield True
         _close_payment_pages(order)
@@ -304,11 +304,11 @@ def _close_payment_pages(order: Order) -> None:
         if (
             attempt.state == "started"
             and attempt.reference
-            and attempt.gateway not in gateways.BY_HAND
+            and attempt.gateway not in gateways.MANUAL_METHODS
         ):
             try:
-                gateways.gateway(attempt.gateway).void(attempt.reference)
-            except (GatewayAway, LookupError) as away:
+                gateways.get_gateway(attempt.gateway).void(attempt.reference)
+            except (GatewayUnavailable, LookupError) as away:
                 # Then a payment that comes is given back. Nobody waits for the same bank twice.
                 log.warning(
                     "order %s: a try to pay it stays open at %s: %s",

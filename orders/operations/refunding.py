@@ -20,7 +20,7 @@ from orders.refunds import Refund
 from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD
 from orders.transitions import Transition
 from payments import gateways
-from payments.gateways import CaptureRefused, Gateway, Verdict
+from payments.gateways import CaptureRefused, Gateway, PaymentOutcome
 from pricing.money import minor, money
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ def settle_money(order: Order, now: datetime) -> Order:
     What was set aside is taken once the order is confirmed, and let go if it ended without being sent. What was taken
     for an order that has ended goes back whole; what staff decided to give back goes back. Where nobody but staff can
     move the money (gateways.BY_HAND), it stays owed until they say that it is done.
-    Raises GatewayAway, with all done that could be; SettlementUnstable after many steps, CassandraUnavailable.
+    Raises GatewayUnavailable, with all done that could be; SettlementUnstable after many steps, CassandraUnavailable.
     """
     for _ in range(12):
         step = _next_step(order)
@@ -78,7 +78,7 @@ def _next_step(order: Order) -> Callable[[Order, datetime], Order] | None:
             return _void_payment
     if order.state in (CANCELLED, EXPIRED) and minor(balance.refundable_amount(order)) > 0:
         return _decide_full_refund
-    if order.due_refunds and order.payment_method not in gateways.BY_HAND:
+    if order.due_refunds and order.payment_method not in gateways.MANUAL_METHODS:
         return _refund_next
     return None
 
@@ -116,7 +116,7 @@ def _handle_capture_refusal(
     fresh = queries.get_order(order.order_id)
     if fresh and fresh.version != order.version:
         return fresh
-    payment_outcome = _gateway_for(attempt).outcome(attempt.reference)
+    payment_outcome = _gateway_for(attempt).get_outcome(attempt.reference)
     if minor(_unrecorded_amount(order, attempt, payment_outcome)) > 0:
         return _record_earlier_capture(order, attempt, payment_outcome, now)
     log.error("order %s: the gateway does not pay out: %s", order.number, refused)
@@ -131,7 +131,7 @@ def _void_payment(order: Order, now: datetime) -> Order:
     """Let go of what was set aside for an order that has ended, unless it was taken meanwhile."""
     attempt = _paying_attempt(order)
     _gateway_for(attempt).void(attempt.reference)
-    payment_outcome = _gateway_for(attempt).outcome(attempt.reference)
+    payment_outcome = _gateway_for(attempt).get_outcome(attempt.reference)
     if minor(_unrecorded_amount(order, attempt, payment_outcome)) > 0:
         return _record_earlier_capture(order, attempt, payment_outcome, now)
     order = append_event(order, Transition("voided", actor="system", at=now))[0]
@@ -139,7 +139,9 @@ def _void_payment(order: Order, now: datetime) -> Order:
     return order
 
 
-def _unrecorded_amount(order: Order, attempt: PaymentAttempt, payment_outcome: Verdict) -> Money:
+def _unrecorded_amount(
+    order: Order, attempt: PaymentAttempt, payment_outcome: PaymentOutcome
+) -> Money:
     """Return how much more the gateway has for us than the order knows of."""
     return (
         payment_outcome.captured
@@ -149,7 +151,7 @@ def _unrecorded_amount(order: Order, attempt: PaymentAttempt, payment_outcome: V
 
 
 def _record_earlier_capture(
-    order: Order, attempt: PaymentAttempt, payment_outcome: Verdict, now: datetime
+    order: Order, attempt: PaymentAttempt, payment_outcome: PaymentOutcome, now: datetime
 ) -> Order:
     """Note what was taken by who saw the order as it was before; what is too much of it goes back."""
     there = _unrecorded_amount(order, attempt, payment_outcome)
@@ -208,10 +210,10 @@ def record_refund(
     return order
 
 
-def reverse_payment(attempt: PaymentAttempt, payment_outcome: Verdict) -> None:
+def reverse_payment(attempt: PaymentAttempt, payment_outcome: PaymentOutcome) -> None:
     """Give a payment back that the shop does not want: let go of it, or return what was taken.
 
-    Raises GatewayAway, CassandraUnavailable.
+    Raises GatewayUnavailable, CassandraUnavailable.
     """
     _gateway_for(attempt).void(attempt.reference)
     if left := minor(payment_outcome.captured - payment_outcome.refunded):
@@ -220,7 +222,7 @@ def reverse_payment(attempt: PaymentAttempt, payment_outcome: Verdict) -> None:
 
 
 def _gateway_for(attempt: PaymentAttempt) -> Gateway:
-    return gateways.gateway(attempt.gateway)
+    return gateways.get_gateway(attempt.gateway)
 
 
 def _paying_attempt(order: Order) -> PaymentAttempt:

@@ -22,7 +22,7 @@ from orders.operations.telling import queue_order_mails
 from orders.persons import find_voucher_customer
 from orders.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
 from orders.transitions import Transition
-from payments.errors import GatewayAway
+from payments.errors import GatewayUnavailable
 from payments.gateways import TRANSFER
 from promotions.errors import VoucherRefused
 from promotions.operations import voucher_claimed, voucher_had, voucher_released
@@ -44,7 +44,7 @@ def transition_order(order: Order, transition: Transition, *, with_effects: bool
     try:
         fresh = apply_effects(order.order_id, transition.at) or fresh
         clear_pending_effects(pending_effect)
-    except (CassandraUnavailable, GatewayAway, SettlementUnstable) as away:
+    except (CassandraUnavailable, GatewayUnavailable, SettlementUnstable) as away:
         log.warning(
             "order %s: %s, the rest is left to the worker: %s", order.number, transition.kind, away
         )
@@ -56,7 +56,7 @@ def transition_order(order: Order, transition: Transition, *, with_effects: bool
 def apply_effects(order_id: UUID, now: datetime) -> Order | None:
     """Do all that is owed for an order as it is now; return it, or None if there is none.
 
-    Raises CassandraUnavailable; SettlementUnstable, or GatewayAway, also if the gateway does not know the payment (any more):
+    Raises CassandraUnavailable; SettlementUnstable, or GatewayUnavailable, also if the gateway does not know the payment (any more):
     with all done but what is owed there.
     """
     reading, lines = queries.prefetch_order(order_id), queries.prefetch_items(order_id)
@@ -72,16 +72,16 @@ def apply_effects(order_id: UUID, now: datetime) -> Order | None:
         log.exception("order %s: its units do not move", order.number)
         stock_error = error
     _sync_voucher(order, now)
-    payment_error: GatewayAway | SettlementUnstable | None = None
+    payment_error: GatewayUnavailable | SettlementUnstable | None = None
     try:
         order = settle_money(order, now)
-    except (GatewayAway, SettlementUnstable) as error:
+    except (GatewayUnavailable, SettlementUnstable) as error:
         payment_error = error
         order = queries.get_order(order_id) or order
     except (LookupError, ValueError) as error:
         # Such as after another account's key was put in: the money waits for somebody who looks, all else does not.
         log.exception("order %s: its gateway does not do what is owed", order.number)
-        payment_error = GatewayAway()
+        payment_error = GatewayUnavailable()
         payment_error.__cause__ = error
         order = queries.get_order(order_id) or order
     write_copies(order)

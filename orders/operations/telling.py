@@ -21,7 +21,7 @@ from orders.events import Event, parse_line_units
 from orders.items import Item
 from orders.parcels import ItemUnits
 from orders.states import CONFIRMING_EVENTS, PENDING
-from payments.gateways import AT_THE_DOOR, BY_HAND, CARD, TRANSFER
+from payments.gateways import CARD, CASH_ON_DELIVERY, MANUAL_METHODS, TRANSFER
 from pricing.money import money
 from pricing.templatetags.money import format_money
 
@@ -119,7 +119,7 @@ def _confirmed(order: Order, event: Event, items: tuple[Item, ...]) -> MailConte
     says = [
         f"We pack it next, and write again when it leaves our warehouse. It should reach you {days}."
     ]
-    if order.payment_method == AT_THE_DOOR:
+    if order.payment_method == CASH_ON_DELIVERY:
         says.append(f"You pay the carrier {format_money(order.total)} at your door.")
     return MailContent("Your order", tuple(says), has_order_summary=True)
 
@@ -350,7 +350,7 @@ def describe_refund_route(order: Order) -> str:
     """Return how money that is given back for an order reaches its buyer, in a sentence."""
     if order.payment_method == CARD:
         return "It is on your card again within three to five working days."
-    if order.payment_method in BY_HAND:
+    if order.payment_method in MANUAL_METHODS:
         return "It goes to your bank account, and is there within two working days."
     return ""
 

@@ -21,7 +21,7 @@ from orders.payment_redirect import redirect_to_payment
 from orders.payment_status import poll_open_payment, poll_payment
 from orders.transitions import Transition
 from payments import gateways
-from payments.errors import GatewayAway, NoGateway
+from payments.errors import GatewayUnavailable, NoGateway
 from web.methods import own, post_only, public
 from web.rendering import without_header
 
@@ -51,7 +51,7 @@ def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
         operations.transition_order(
             order, Transition("cancelled", actor="shopper", at=datetime.now(UTC))
         )
-    except (OrderError, GatewayAway) as refused:
+    except (OrderError, GatewayUnavailable) as refused:
         messages.error(request, str(refused))
         return redirect("orders:detail", order.number)
     messages.info(request, f"Order {order.number} is given up.")
@@ -68,7 +68,7 @@ def extend_payment_deadline(request: HttpRequest, number: str) -> HttpResponse:
         messages.success(
             request, f"We keep your things until {time_format(timezone.localtime(until), 'H:i')}."
         )
-    except (OrderError, GatewayAway) as refused:
+    except (OrderError, GatewayUnavailable) as refused:
         messages.error(request, str(refused))
     return redirect("orders:detail", number)
 
@@ -102,7 +102,7 @@ def _has_lost_session(number: str, payment_id: UUID) -> bool:
 def payment_webhook(request: HttpRequest, gateway: str) -> HttpResponse:
     """A gateway tells that a payment has moved on: believe its signature, and ask it for the rest."""
     try:
-        webhook = gateways.gateway(gateway).notified(request.body, request.headers)
+        webhook = gateways.get_gateway(gateway).parse_webhook(request.body, request.headers)
         if webhook:
             operations.process_webhook(gateway, webhook, datetime.now(UTC))
     except NoGateway as nobody:
@@ -112,6 +112,6 @@ def payment_webhook(request: HttpRequest, gateway: str) -> HttpResponse:
         return HttpResponse(status=403)
     except WebhookBusy:
         return HttpResponse(status=409)
-    except GatewayAway:
+    except GatewayUnavailable:
         return HttpResponse(status=503)  # so that the notice is sent again
     return HttpResponse(status=204)

@@ -19,11 +19,11 @@ from django.conf import settings
 from moneyed import Money
 
 from inventory.operations import HOLD_FOR
-from payments.errors import GatewayAway, NoGateway
+from payments.errors import GatewayUnavailable, NoGateway
 
 
 @dataclass(frozen=True)
-class Request:
+class PaymentRequest:
     """What is to be paid. `payment_id` is the idempotency key: starting it again goes on with the same payment.
 
     The addresses are whole ones: where the shopper comes back to, where they leave to without paying, and where the
@@ -37,11 +37,11 @@ class Request:
     description: str
     return_url: str
     leave_url: str
-    notice_url: str
+    webhook_url: str
 
 
 @dataclass(frozen=True)
-class Started:
+class PaymentSession:
     """The gateway's name for a payment, and its page, to which the shopper is sent."""
 
     reference: str
@@ -49,7 +49,7 @@ class Started:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PaymentOutcome:
     """What the gateway says of a payment: for which order and sum, and how much of it was taken and given back.
 
     "declined" also when nobody wants to pay it any more; "voided" only when the shop let go of it.
@@ -63,17 +63,17 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Notice:
+class WebhookEvent:
     """A gateway's word that a payment of an order has moved on. Of one `event_id` it may tell more than once.
 
-    `for_staff` is what somebody has to look at, in words; asking again would not tell it.
+    `staff_message` is what somebody has to look at, in words; asking again would not tell it.
     """
 
     event_id: str
     number: str
     payment_id: UUID
     reference: str
-    for_staff: str = ""
+    staff_message: str = ""
 
 
 class CaptureRefused(Exception):
@@ -81,20 +81,20 @@ class CaptureRefused(Exception):
 
 
 class Gateway(Protocol):
-    """A payment provider. All calls may be repeated. Each raises GatewayAway when it cannot be reached.
+    """A payment provider. All calls may be repeated. Each raises GatewayUnavailable when it cannot be reached.
 
     `key` names what is done: the same again under the same key is done once. For an unknown reference all raise
     LookupError.
     """
 
     @property
-    def for_trying_out(self) -> bool:
+    def is_test(self) -> bool:
         """Whether its cards are nobody's money: a shop must not take them."""
 
-    def start(self, request: Request) -> Started:
+    def start(self, request: PaymentRequest) -> PaymentSession:
         """Open a payment and return where the shopper pays."""
 
-    def outcome(self, reference: str) -> Verdict:
+    def get_outcome(self, reference: str) -> PaymentOutcome:
         """Tell how a payment stands."""
 
     def capture(self, reference: str, amount: Money, key: str) -> None:
@@ -106,7 +106,7 @@ class Gateway(Protocol):
     def refund(self, reference: str, amount: Money, key: str) -> None:
         """Give so much of what was taken back."""
 
-    def notified(self, body: bytes, headers: Mapping[str, str]) -> Notice | None:
+    def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
         """Return what a notice is about, None for one that tells the shop nothing.
 
         Raises PermissionError if the gateway has not signed it just now, ValueError or KeyError if it makes no sense.
@@ -114,39 +114,39 @@ class Gateway(Protocol):
 
 
 @dataclass(frozen=True)
-class Method:
+class PaymentMethod:
     """A way to pay, for the checkout. An order that is paid so keeps its units for `pay_within`."""
 
     code: str
     name: str
-    hint: str
+    description: str
     pay_within: timedelta = HOLD_FOR
 
 
-CARD, TRANSFER, AT_THE_DOOR = "card", "transfer", "cod"
+CARD, TRANSFER, CASH_ON_DELIVERY = "card", "transfer", "cod"
 METHODS = {
     method.code: method
     for method in (
-        Method(
+        PaymentMethod(
             CARD, "Card", "On our bank's own page. You are charged when the order is confirmed."
         ),
-        Method(
+        PaymentMethod(
             TRANSFER,
             "Bank transfer",
             "We keep your things for 7 days and send them when the money is there.",
             timedelta(days=7),
         ),
-        Method(AT_THE_DOOR, "Cash on delivery", "You pay the carrier at your door."),
+        PaymentMethod(CASH_ON_DELIVERY, "Cash on delivery", "You pay the carrier at your door."),
     )
 }
 
 # As it is kept with each payment; a gateway that is no longer used for new ones stays for old ones (PAYMENT_GATEWAYS).
 STRIPE, NONE = "stripe", "none"
 # Where no provider is asked: staff note what came, and send back by hand what goes back.
-BY_HAND = (TRANSFER, AT_THE_DOOR)
+MANUAL_METHODS = (TRANSFER, CASH_ON_DELIVERY)
 
 
-def offered() -> tuple[Method, ...]:
+def list_enabled_methods() -> tuple[PaymentMethod, ...]:
     """Return the ways to pay that this shop offers (PAYMENT_METHODS), the first one preset."""
     takes_cards = settings.PAYMENT_GATEWAY not in ("", NONE)
     return tuple(
@@ -156,46 +156,46 @@ def offered() -> tuple[Method, ...]:
     )
 
 
-def taker(method: str) -> str:
+def resolve_gateway_name(method: str) -> str:
     """Return who takes the money of a way to pay, as it is kept with the payment. Raises NoGateway if nobody does."""
-    if method in BY_HAND:
+    if method in MANUAL_METHODS:
         return method
-    gateway(settings.PAYMENT_GATEWAY)
+    get_gateway(settings.PAYMENT_GATEWAY)
     return str(settings.PAYMENT_GATEWAY)
 
 
-def gateway(name: str) -> Gateway:
+def get_gateway(name: str) -> Gateway:
     """Return the gateway of that name. Raises NoGateway if this shop has none of it, or may not use it."""
     if name not in settings.PAYMENT_GATEWAYS or (name == STRIPE and not settings.STRIPE_SECRET_KEY):
         raise NoGateway
-    found = made(name)
-    if found.for_trying_out and not (settings.DEMO or settings.DEBUG):
+    found = load_gateway(name)
+    if found.is_test and not (settings.DEMO or settings.DEBUG):
         raise NoGateway
-    return _Reached(name, found)
+    return _GuardedGateway(name, found)
 
 
-def made(name: str) -> Gateway:
+def load_gateway(name: str) -> Gateway:
     """Return the gateway of that name, whether this shop may use it or not. Raises KeyError."""
     found: Gateway = import_module(settings.PAYMENT_GATEWAYS[name]).GATEWAY
     return found
 
 
-def read_notice(body: bytes) -> dict[str, Any]:
+def decode_webhook_body(body: bytes) -> dict[str, Any]:
     """Return what a notice says, as JSON has it. Raises ValueError for what is none."""
-    told = json.loads(body)
-    if not isinstance(told, dict):
+    content = json.loads(body)
+    if not isinstance(content, dict):
         raise ValueError("a notice is an object")
-    return told
+    return content
 
 
 # A call that took so long, in seconds, and came to nothing is one not to be waited for again and again.
-LONG = 1.0
+SLOW_CALL_SECONDS = 1.0
 _silent: ContextVar[set[str] | None] = ContextVar("silent", default=None)
 
 
 @contextmanager
-def waiting_once() -> Iterator[None]:
-    """Wait for a gateway that does not answer once within the block; asked again, it raises GatewayAway at once.
+def gateway_circuit_breaker() -> Iterator[None]:
+    """Wait for a gateway that does not answer once within the block; asked again, it raises GatewayUnavailable at once.
 
     For whoever looks after many orders, of which most need no bank. One that refuses quickly is asked each time.
     """
@@ -207,52 +207,52 @@ def waiting_once() -> Iterator[None]:
 
 
 @contextmanager
-def _reaching(name: str) -> Iterator[None]:
+def _gateway_call(name: str) -> Iterator[None]:
     silent = _silent.get()
     if silent is not None and name in silent:
-        raise GatewayAway
+        raise GatewayUnavailable
     since = monotonic()
     try:
         yield
-    except (OSError, GatewayAway) as away:
-        if silent is not None and monotonic() - since >= LONG:
+    except (OSError, GatewayUnavailable) as away:
+        if silent is not None and monotonic() - since >= SLOW_CALL_SECONDS:
             silent.add(name)
-        if isinstance(away, GatewayAway):
+        if isinstance(away, GatewayUnavailable):
             raise
-        raise GatewayAway from away
+        raise GatewayUnavailable from away
 
 
 @dataclass(frozen=True)
-class _Reached:
+class _GuardedGateway:
     """A gateway whose absence has one name, whatever the network calls it."""
 
     name: str
-    bank: Gateway
+    gateway: Gateway
 
     @property
-    def for_trying_out(self) -> bool:
-        return self.bank.for_trying_out
+    def is_test(self) -> bool:
+        return self.gateway.is_test
 
-    def start(self, request: Request) -> Started:
-        with _reaching(self.name):
-            return self.bank.start(request)
+    def start(self, request: PaymentRequest) -> PaymentSession:
+        with _gateway_call(self.name):
+            return self.gateway.start(request)
 
-    def outcome(self, reference: str) -> Verdict:
-        with _reaching(self.name):
-            return self.bank.outcome(reference)
+    def get_outcome(self, reference: str) -> PaymentOutcome:
+        with _gateway_call(self.name):
+            return self.gateway.get_outcome(reference)
 
     def capture(self, reference: str, amount: Money, key: str) -> None:
-        with _reaching(self.name):
-            self.bank.capture(reference, amount, key)
+        with _gateway_call(self.name):
+            self.gateway.capture(reference, amount, key)
 
     def void(self, reference: str) -> None:
-        with _reaching(self.name):
-            self.bank.void(reference)
+        with _gateway_call(self.name):
+            self.gateway.void(reference)
 
     def refund(self, reference: str, amount: Money, key: str) -> None:
-        with _reaching(self.name):
-            self.bank.refund(reference, amount, key)
+        with _gateway_call(self.name):
+            self.gateway.refund(reference, amount, key)
 
-    def notified(self, body: bytes, headers: Mapping[str, str]) -> Notice | None:
+    def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
         # Needs no network, and its PermissionError is an OSError.
-        return self.bank.notified(body, headers)
+        return self.gateway.parse_webhook(body, headers)

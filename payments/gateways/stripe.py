@@ -18,39 +18,46 @@ from django.conf import settings
 from moneyed import Money
 from stripe.params.checkout import SessionCreateParams
 
-from payments.errors import GatewayAway
-from payments.gateways import CaptureRefused, Notice, Request, Started, Verdict, read_notice
+from payments.errors import GatewayUnavailable
+from payments.gateways import (
+    CaptureRefused,
+    PaymentOutcome,
+    PaymentRequest,
+    PaymentSession,
+    WebhookEvent,
+    decode_webhook_body,
+)
 from pricing.money import minor, money
 
 log = logging.getLogger(__name__)
 
 # How long Stripe may take for a call, and how often the SDK repeats one that was lost.
-PATIENCE = 8
+TIMEOUT_SECONDS = 8
 RETRIES = 2
 # How old a notice may be, in seconds.
-NOTICE_SECONDS = 300
-HEADER = "Stripe-Signature"
+WEBHOOK_TOLERANCE_SECONDS = 300
+SIGNATURE_HEADER = "Stripe-Signature"
 # The notices that say something of a payment. Whatever else the account sends is none of the shop's business.
-TOLD = (
+PAYMENT_EVENTS = (
     "checkout.session.completed",
     "checkout.session.expired",
     "checkout.session.async_payment_succeeded",
     "checkout.session.async_payment_failed",
 )
 # Money that was on its way back and has not arrived, days later: the card is closed, say.
-CAME_BACK = "refund.failed"
+REFUND_FAILED = "refund.failed"
 # What has become of a refund that gave nothing back.
-GAVE_NOTHING = ("failed", "canceled")
+FAILED_REFUND_STATES = ("failed", "canceled")
 # Why the shop lets go of a payment, in a word that Stripe keeps: it tells our letting go from the bank's.
-OURS = "abandoned"
+CANCELLATION_REASON = "abandoned"
 
 
 class Stripe:
     """A payment is a checkout session with a payment intent that is captured by hand."""
 
-    for_trying_out = False
+    is_test = False
 
-    def start(self, request: Request) -> Started:
+    def start(self, request: PaymentRequest) -> PaymentSession:
         """Open a hosted page for the payment; under the same payment's id it is the same page."""
         about = {
             "order": str(request.order_id),
@@ -79,23 +86,23 @@ class Stripe:
             "success_url": request.return_url,
             "cancel_url": request.leave_url,
         }
-        with _asking():
+        with _translate_errors():
             session = _client().v1.checkout.sessions.create(
                 asked, {"idempotency_key": f"start {request.payment_id}"}
             )
         # An open session has a page; one that is not open any more leads back to the order.
-        return Started(session.id, session.url or request.return_url)
+        return PaymentSession(session.id, session.url or request.return_url)
 
-    def outcome(self, reference: str) -> Verdict:
+    def get_outcome(self, reference: str) -> PaymentOutcome:
         """Tell how a payment stands. Raises LookupError."""
-        return verdict_of(_session(reference))
+        return outcome_from_session(_get_session(reference))
 
     def capture(self, reference: str, amount: Money, key: str) -> None:
         """Take so much of what was set aside. Raises LookupError, CaptureRefused."""
-        intent = _intent_of(_session(reference))
+        intent = _payment_intent(_get_session(reference))
         if intent is None:
             raise CaptureRefused("nothing was set aside")
-        with _asking():
+        with _translate_errors():
             try:
                 _client().v1.payment_intents.capture(
                     intent["id"], {"amount_to_capture": minor(amount)}, {"idempotency_key": key}
@@ -105,9 +112,9 @@ class Stripe:
 
     def void(self, reference: str) -> None:
         """Close the page, or let go of what was set aside; what was taken stays. Raises LookupError."""
-        session = _session(reference)
-        intent = _intent_of(session)
-        with _asking():
+        session = _get_session(reference)
+        intent = _payment_intent(session)
+        with _translate_errors():
             if session["status"] == "open":
                 _client().v1.checkout.sessions.expire(
                     reference, {}, {"idempotency_key": f"expire {reference}"}
@@ -115,7 +122,7 @@ class Stripe:
             elif intent and intent["status"] not in ("succeeded", "canceled"):
                 _client().v1.payment_intents.cancel(
                     intent["id"],
-                    {"cancellation_reason": OURS},
+                    {"cancellation_reason": CANCELLATION_REASON},
                     {"idempotency_key": f"void {intent['id']}"},
                 )
 
@@ -124,19 +131,19 @@ class Stripe:
 
         Raises LookupError, ValueError when there is nothing to give back.
         """
-        session = _session(reference)
-        intent = _intent_of(session)
+        session = _get_session(reference)
+        intent = _payment_intent(session)
         if intent is None:
             raise ValueError(f"{reference}: nothing was taken")
         about = {**(session.get("metadata") or {}), "session": reference, "key": key}
-        with _asking():
+        with _translate_errors():
             listed = _client().v1.refunds.list({"payment_intent": intent["id"], "limit": 100})
             tried = [
                 each
                 for each in listed.auto_paging_iter()
                 if each.metadata and each.metadata.to_dict().get("key") == key
             ]
-            if any(each.status not in GAVE_NOTHING for each in tried):
+            if any(each.status not in FAILED_REFUND_STATES for each in tried):
                 return
             _client().v1.refunds.create(
                 {"payment_intent": intent["id"], "amount": minor(amount), "metadata": about},
@@ -144,15 +151,15 @@ class Stripe:
                 {"idempotency_key": f"{key} again {len(tried)}" if tried else key},
             )
 
-    def notified(self, body: bytes, headers: Mapping[str, str]) -> Notice | None:
+    def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
         """Return which payment a notice is about, None for one about something else.
 
         What else the account is used for, such as another shop, is something else: it has none of our words with it.
         Raises PermissionError, ValueError, KeyError.
         """
-        verified(body, headers.get(HEADER, ""), settings.STRIPE_WEBHOOK_SECRET)
-        event = read_notice(body)
-        if event["type"] not in (*TOLD, CAME_BACK):
+        verify_signature(body, headers.get(SIGNATURE_HEADER, ""), settings.STRIPE_WEBHOOK_SECRET)
+        event = decode_webhook_body(body)
+        if event["type"] not in (*PAYMENT_EVENTS, REFUND_FAILED):
             return None
         found = event["data"]["object"]
         about = found.get("metadata") or {}
@@ -163,23 +170,23 @@ class Stripe:
                 found.get("id"),
             )
             return None
-        failed = event["type"] == CAME_BACK
-        return Notice(
+        failed = event["type"] == REFUND_FAILED
+        return WebhookEvent(
             event["id"],
             about["number"],
             UUID(str(about["payment"])),
             about["session"] if failed else found["id"],
-            _failed(found) if failed else "",
+            _failed_refund_message(found) if failed else "",
         )
 
 
-def _failed(refund: Mapping[str, Any]) -> str:
+def _failed_refund_message(refund: Mapping[str, Any]) -> str:
     amount = money(int(refund["amount"]), str(refund["currency"]).upper())
     why = str(refund.get("failure_reason") or "no reason given").replace("_", " ")
     return f"A refund of {amount} has failed at Stripe ({why}): {refund['id']}. The customer does not have the money."
 
 
-def verified(body: bytes, header: str, secret: str) -> None:
+def verify_signature(body: bytes, header: str, secret: str) -> None:
     """Raise PermissionError unless Stripe has signed this body, byte for byte, within the last five minutes."""
     if not secret or not header.isascii():
         raise PermissionError(
@@ -187,18 +194,18 @@ def verified(body: bytes, header: str, secret: str) -> None:
         )
     try:
         stripe.WebhookSignature.verify_header(
-            body.decode(), header, secret, tolerance=NOTICE_SECONDS
+            body.decode(), header, secret, tolerance=WEBHOOK_TOLERANCE_SECONDS
         )
         moment = int(dict(part.partition("=")[::2] for part in header.split(","))["t"])
     except (stripe.SignatureVerificationError, UnicodeDecodeError) as forged:
         raise PermissionError(f"Stripe has not signed this: {forged}") from forged
-    if moment > time() + NOTICE_SECONDS:
+    if moment > time() + WEBHOOK_TOLERANCE_SECONDS:
         raise PermissionError("the notice is of the future")
 
 
-def verdict_of(session: Mapping[str, Any]) -> Verdict:
+def outcome_from_session(session: Mapping[str, Any]) -> PaymentOutcome:
     """Return what a checkout session, with its payment intent, says of a payment."""
-    intent = _intent_of(session) or {}
+    intent = _payment_intent(session) or {}
     currency = str(intent.get("currency") or session["currency"]).upper()
     charge = intent.get("latest_charge")
     taken = intent.get("amount_received") or 0
@@ -211,15 +218,17 @@ def verdict_of(session: Mapping[str, Any]) -> Verdict:
         case "succeeded":
             state = "refunded" if taken and returned >= taken else "captured"
         case "canceled":
-            state = "voided" if intent.get("cancellation_reason") == OURS else "declined"
+            state = (
+                "voided" if intent.get("cancellation_reason") == CANCELLATION_REASON else "declined"
+            )
         case _:
             state = "declined" if session["status"] == "expired" else "pending"
     sums = [money(units, currency) for units in (amount, taken, returned)]
-    return Verdict(state, number, *sums)  # type: ignore[arg-type]
+    return PaymentOutcome(state, number, *sums)  # type: ignore[arg-type]
 
 
-def _session(reference: str) -> Mapping[str, Any]:
-    with _asking():
+def _get_session(reference: str) -> Mapping[str, Any]:
+    with _translate_errors():
         found = _client().v1.checkout.sessions.retrieve(
             reference, {"expand": ["payment_intent.latest_charge"]}
         )
@@ -227,13 +236,13 @@ def _session(reference: str) -> Mapping[str, Any]:
     return session
 
 
-def _intent_of(session: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _payment_intent(session: Mapping[str, Any]) -> Mapping[str, Any] | None:
     intent = session.get("payment_intent")
     return intent if isinstance(intent, Mapping) else {"id": intent} if intent else None
 
 
 @contextmanager
-def _asking() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """Give Stripe's errors the names that the shop has for them."""
     try:
         yield
@@ -241,10 +250,10 @@ def _asking() -> Iterator[None]:
         if refused.code == "resource_missing":
             raise LookupError(str(refused)) from refused
         log.error("Stripe does not understand the shop: %s", refused)
-        raise GatewayAway from refused
+        raise GatewayUnavailable from refused
     except (stripe.AuthenticationError, stripe.PermissionError) as locked_out:
         log.error("Stripe does not let the shop in: %s", locked_out)
-        raise GatewayAway from locked_out
+        raise GatewayUnavailable from locked_out
     except (
         stripe.APIConnectionError,
         stripe.RateLimitError,
@@ -252,22 +261,22 @@ def _asking() -> Iterator[None]:
         stripe.APIError,
     ) as away:
         log.warning("Stripe does not answer: %s", away)
-        raise GatewayAway from away
+        raise GatewayUnavailable from away
 
 
 def _client() -> stripe.StripeClient:
-    return _made(settings.STRIPE_SECRET_KEY, settings.STRIPE_API)
+    return _make_client(settings.STRIPE_SECRET_KEY, settings.STRIPE_API)
 
 
 @lru_cache(maxsize=4)
-def _made(key: str, address: str) -> stripe.StripeClient:
+def _make_client(key: str, address: str) -> stripe.StripeClient:
     stripe.enable_telemetry = False
     logging.getLogger("stripe").setLevel(logging.WARNING)  # not a line for each call
     return stripe.StripeClient(
         key,
         base_addresses={"api": address},
         max_network_retries=RETRIES,
-        http_client=stripe.RequestsClient(timeout=PATIENCE),
+        http_client=stripe.RequestsClient(timeout=TIMEOUT_SECONDS),
     )
 
 

@@ -28,7 +28,7 @@ from orders.entities import Order
 from orders.errors import WebhookBusy
 from orders.operations import noticing
 from orders.transitions import Transition
-from payments.gateways import Notice
+from payments.gateways import WebhookEvent
 from tests.factories import make_order
 from tests.orders.audit import audit, stock_adds_up
 from tests.payments.bank import notice_of
@@ -113,13 +113,13 @@ def paid_with(card: str, shop: str, order: Order | None = None) -> tuple[Order, 
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The payments about which the shop has asked the bank."""
     seen: list[str] = []
-    outcome = TestBank.outcome
+    outcome = TestBank.get_outcome
 
     def ask(self: TestBank, reference: str) -> Any:
         seen.append(reference)
         return outcome(self, reference)
 
-    monkeypatch.setattr(TestBank, "outcome", ask)
+    monkeypatch.setattr(TestBank, "get_outcome", ask)
     return seen
 
 
@@ -345,7 +345,7 @@ def test_what_could_not_be_followed_may_come_again(
         raise ConnectionError("no bank")
 
     with monkeypatch.context() as patch:
-        patch.setattr(TestBank, "outcome", away)
+        patch.setattr(TestBank, "get_outcome", away)
         assert post(shop, body, signature) == 503
     assert post(shop, body, signature) == 204
     assert audit(order.order_id).customer_label == "Confirmed"
@@ -363,7 +363,7 @@ CLAIM_OVER = conditional(
 
 def test_whoever_died_over_a_notice_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     order, payment_id = paid_with(cards.APPROVED, "http://127.0.0.1:9")
-    notice = Notice(uuid4().hex, order.number, payment_id, payment_id.hex)
+    notice = WebhookEvent(uuid4().hex, order.number, payment_id, payment_id.hex)
 
     class Killed(BaseException):
         pass

@@ -44,7 +44,7 @@ from orders.errors import (
 )
 from orders.operations import copies, hints, moving, paying, placing, refunding, settling
 from orders.transitions import Transition
-from payments.errors import GatewayAway, NoGateway
+from payments.errors import GatewayUnavailable, NoGateway
 from tests.answers import AnswerLost
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.audit import audit, numbers_of, stock_adds_up
@@ -682,7 +682,7 @@ def test_with_the_bank_away_the_rest_is_done_and_the_money_follows(
         patch.setattr(TestBank, "refund", away)
         operations.transition_order(order, Transition("cancelled", actor="Ann", at=now()))
         assert audit(order.order_id).customer_label == "Cancelled"
-        with pytest.raises(GatewayAway):
+        with pytest.raises(GatewayUnavailable):
             operations.apply_effects(order.order_id, now())
         swept(order.order_id, 2)  # away still: the worker comes again
     swept(order.order_id, 12)
@@ -699,7 +699,7 @@ def test_with_another_bank_than_it_was_paid_at_all_but_the_money_is_done(
                 operations.transition_order(
                     order, Transition("cancelled", actor="Ann", at=now()), with_effects=False
                 )
-                with pytest.raises(GatewayAway):
+                with pytest.raises(GatewayUnavailable):
                     operations.apply_effects(order.order_id, now())
             assert audit(order.order_id).customer_label == "Cancelled", (
                 "its copies and its stock are right"
@@ -717,7 +717,7 @@ def test_an_order_whose_bank_is_no_longer_ours_expires_and_is_paid_late_if_it_te
             order = make_order(quantity=3, stock=5)
             started = operations.start_payment(order, ORIGIN, now())
             bank.card_given(started.payment_id, cards.APPROVED, now())
-            with patch.object(TestBank, "outcome", side_effect=gone):
+            with patch.object(TestBank, "get_outcome", side_effect=gone):
                 swept(order.order_id, 12)
                 assert audit(order.order_id).customer_label == "Not paid in time"
                 assert numbers_of(queries.list_items(order)[0].variant_id)["available"] == 5
@@ -733,7 +733,7 @@ def test_a_bank_that_only_does_not_answer_ends_no_order(monkeypatch: pytest.Monk
     def away(*_: Any) -> None:
         raise ConnectionError("no bank")
 
-    monkeypatch.setattr(TestBank, "outcome", away)
+    monkeypatch.setattr(TestBank, "get_outcome", away)
     swept(order.order_id, 12)
     assert fresh(order).state == "pending_payment"
 
@@ -748,9 +748,9 @@ def test_what_needs_no_bank_is_done_while_a_payment_cannot_be_asked_for(
     def away(*_: Any) -> None:
         raise ConnectionError("no bank")
 
-    monkeypatch.setattr(TestBank, "outcome", away)
+    monkeypatch.setattr(TestBank, "get_outcome", away)
     monkeypatch.setattr(operations, "apply_effects", lambda order_id, _: done.append(order_id))
-    with pytest.raises(GatewayAway):
+    with pytest.raises(GatewayUnavailable):
         jobs.recover_order(order.order_id, now())
     assert done == [order.order_id]
 

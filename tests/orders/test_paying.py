@@ -25,7 +25,7 @@ from orders.errors import NotPayable, SettlementUnstable, StaleOrder, Transition
 from orders.operations import paying, refunding
 from orders.transitions import Transition
 from payments import gateways
-from payments.errors import GatewayAway
+from payments.errors import GatewayUnavailable
 from payments.gateways import CaptureRefused
 from pricing.money import minor, money
 from pricing.quotes import QuotedLine, Reduction
@@ -264,7 +264,7 @@ def test_a_bank_that_times_out_is_asked_again() -> None:
     order = make_order()
     started = operations.start_payment(order, ORIGIN, now())
     bank.card_given(started.payment_id, cards.AWAY, now())
-    with pytest.raises(GatewayAway):
+    with pytest.raises(GatewayUnavailable):
         operations.settle_payment(order.order_id, started.payment_id, now())
     assert audit(order.order_id).customer_label == "Waiting for payment"
     row = at_the_bank(order)
@@ -683,13 +683,15 @@ def test_the_bank_does_each_thing_once_for_a_key() -> None:
 
 
 def test_each_way_to_pay_names_who_takes_the_money() -> None:
-    assert [each.code for each in gateways.offered()] == ["card", "transfer", "cod"]
-    assert [gateways.taker(each.code) for each in gateways.offered()] == [
+    assert [each.code for each in gateways.list_enabled_methods()] == ["card", "transfer", "cod"]
+    assert [
+        gateways.resolve_gateway_name(each.code) for each in gateways.list_enabled_methods()
+    ] == [
         "testbank",
         "transfer",
         "cod",
     ]
-    assert set(gateways.METHODS) == {"card", *gateways.BY_HAND}
+    assert set(gateways.METHODS) == {"card", *gateways.MANUAL_METHODS}
 
 
 def test_events_carry_what_the_money_is_about() -> None:

@@ -19,7 +19,7 @@ from mail.queries import mails_to
 from orders import jobs, operations, queries
 from orders.operations import settling
 from payments import gateways
-from payments.errors import GatewayAway
+from payments.errors import GatewayUnavailable
 from tests.factories import make_draft, make_payment, make_product, make_stock
 from tests.orders.audit import audit
 from tests.shares import Only
@@ -37,18 +37,18 @@ def test_a_bank_that_hangs_is_waited_for_once_in_a_run(monkeypatch: pytest.Monke
         sleep(0.02)
         raise TimeoutError("no answer")
 
-    monkeypatch.setattr(TestBank, "outcome", hang)
-    monkeypatch.setattr(gateways, "LONG", 0.01)
-    bank = gateways.gateway("testbank")
-    with gateways.waiting_once():
+    monkeypatch.setattr(TestBank, "get_outcome", hang)
+    monkeypatch.setattr(gateways, "SLOW_CALL_SECONDS", 0.01)
+    bank = gateways.get_gateway("testbank")
+    with gateways.gateway_circuit_breaker():
         for _ in range(3):
-            with pytest.raises(GatewayAway):
-                bank.outcome(uuid4().hex)
+            with pytest.raises(GatewayUnavailable):
+                bank.get_outcome(uuid4().hex)
     assert len(asked) == 1
     # Whoever comes afterwards, or waits for one order alone, asks.
     for _ in range(2):
-        with pytest.raises(GatewayAway):
-            bank.outcome(uuid4().hex)
+        with pytest.raises(GatewayUnavailable):
+            bank.get_outcome(uuid4().hex)
     assert len(asked) == 3
 
 
@@ -61,12 +61,12 @@ def test_a_bank_that_refuses_quickly_is_asked_about_each_order(
         asked.append(1)
         raise ConnectionError("no bank")
 
-    monkeypatch.setattr(TestBank, "outcome", refuse)
-    bank = gateways.gateway("testbank")
-    with gateways.waiting_once():
+    monkeypatch.setattr(TestBank, "get_outcome", refuse)
+    bank = gateways.get_gateway("testbank")
+    with gateways.gateway_circuit_breaker():
         for _ in range(2):
-            with pytest.raises(GatewayAway):
-                bank.outcome(uuid4().hex)
+            with pytest.raises(GatewayUnavailable):
+                bank.get_outcome(uuid4().hex)
     assert len(asked) == 2
 
 
@@ -80,11 +80,11 @@ def test_a_sweep_does_not_wait_for_a_hanging_bank_order_by_order(
         sleep(0.02)
         raise TimeoutError("no answer")
 
-    monkeypatch.setattr(TestBank, "outcome", hang)
-    monkeypatch.setattr(gateways, "LONG", 0.01)
+    monkeypatch.setattr(TestBank, "get_outcome", hang)
+    monkeypatch.setattr(gateways, "SLOW_CALL_SECONDS", 0.01)
 
     def ask(_: datetime, order_id: UUID, at: datetime) -> bool:
-        return bool(gateways.gateway("testbank").outcome(order_id.hex))
+        return bool(gateways.get_gateway("testbank").get_outcome(order_id.hex))
 
     def later(_: datetime, order_id: UUID, at: datetime) -> None:
         put_off.append(order_id)

@@ -18,8 +18,8 @@ from demo.testbank import queries as books
 from orders import operations, queries
 from orders.entities import Order
 from payments import gateways
-from payments.errors import GatewayAway, NoGateway
-from payments.gateways import CaptureRefused, Gateway, Request
+from payments.errors import GatewayUnavailable, NoGateway
+from payments.gateways import CaptureRefused, Gateway, PaymentRequest
 from pricing.money import money
 from tests.factories import make_order
 from tests.orders.audit import audit
@@ -48,7 +48,7 @@ def house(request: pytest.FixtureRequest) -> Iterator[House]:
     """Each gateway in turn."""
     if request.param == "testbank":
         yield House(
-            gateways.gateway("testbank"),
+            gateways.get_gateway("testbank"),
             lambda reference: bank.card_given(UUID(hex=reference), cards.APPROVED, now()),
             lambda reference: bank.payment_given_up(UUID(hex=reference), now()),
         )
@@ -60,16 +60,16 @@ def house(request: pytest.FixtureRequest) -> Iterator[House]:
         ),
     ):
         yield House(
-            gateways.gateway("stripe"),
+            gateways.get_gateway("stripe"),
             fake.approve,
             lambda reference: fake.sessions[reference].update(status="expired"),
         )
 
 
-def asked(cents: int = 3000) -> Request:
+def asked(cents: int = 3000) -> PaymentRequest:
     """A payment to be opened."""
     at = "https://shop.example"
-    return Request(
+    return PaymentRequest(
         uuid4(),
         uuid4(),
         "7KQF-3M9X",
@@ -86,7 +86,7 @@ def test_starting_again_goes_on_with_the_same_payment(house: House) -> None:
     first = house.gateway.start(request)
     assert house.gateway.start(request) == first
     assert first.url
-    verdict = house.gateway.outcome(first.reference)
+    verdict = house.gateway.get_outcome(first.reference)
     assert (verdict.state, verdict.number, verdict.amount) == (
         "pending",
         request.number,
@@ -98,18 +98,18 @@ def test_starting_again_goes_on_with_the_same_payment(house: House) -> None:
 def test_set_aside_taken_and_given_back_each_once_for_a_key(house: House) -> None:
     reference = house.gateway.start(asked()).reference
     house.approve(reference)
-    aside = house.gateway.outcome(reference)
+    aside = house.gateway.get_outcome(reference)
     assert (aside.state, aside.captured) == ("authorized", euros(0))
     for _ in range(2):
         house.gateway.capture(reference, euros(3000), "take")
-    taken = house.gateway.outcome(reference)
+    taken = house.gateway.get_outcome(reference)
     assert (taken.state, taken.captured, taken.refunded) == ("captured", euros(3000), euros(0))
     for key, cents in (("a", 1000), ("a", 1000), ("b", 500)):
         house.gateway.refund(reference, euros(cents), key)
-    part = house.gateway.outcome(reference)
+    part = house.gateway.get_outcome(reference)
     assert (part.state, part.refunded) == ("captured", euros(1500))
     house.gateway.refund(reference, euros(1500), "c")
-    assert house.gateway.outcome(reference).state == "refunded"
+    assert house.gateway.get_outcome(reference).state == "refunded"
 
 
 def test_what_was_let_go_cannot_be_taken(house: House) -> None:
@@ -117,7 +117,7 @@ def test_what_was_let_go_cannot_be_taken(house: House) -> None:
     house.approve(reference)
     for _ in range(2):
         house.gateway.void(reference)
-    assert house.gateway.outcome(reference).state == "voided"
+    assert house.gateway.get_outcome(reference).state == "voided"
     with pytest.raises(CaptureRefused):
         house.gateway.capture(reference, euros(3000), "take")
 
@@ -127,7 +127,7 @@ def test_letting_go_gives_nothing_back_that_was_taken(house: House) -> None:
     house.approve(reference)
     house.gateway.capture(reference, euros(3000), "take")
     house.gateway.void(reference)
-    verdict = house.gateway.outcome(reference)
+    verdict = house.gateway.get_outcome(reference)
     assert (verdict.state, verdict.captured, verdict.refunded) == (
         "captured",
         euros(3000),
@@ -144,12 +144,12 @@ def test_nothing_is_taken_before_it_is_approved(house: House) -> None:
 def test_whoever_leaves_has_declined(house: House) -> None:
     reference = house.gateway.start(asked()).reference
     house.leave(reference)
-    assert house.gateway.outcome(reference).state == "declined"
+    assert house.gateway.get_outcome(reference).state == "declined"
 
 
 def test_an_unknown_payment_is_an_error_of_its_own(house: House) -> None:
     for call in (
-        lambda: house.gateway.outcome(uuid4().hex),
+        lambda: house.gateway.get_outcome(uuid4().hex),
         lambda: house.gateway.capture(uuid4().hex, euros(1), "k"),
         lambda: house.gateway.void(uuid4().hex),
         lambda: house.gateway.refund(uuid4().hex, euros(1), "k"),
@@ -161,18 +161,18 @@ def test_an_unknown_payment_is_an_error_of_its_own(house: House) -> None:
 def test_what_is_signed_by_nobody_is_refused(house: House) -> None:
     for headers in ({}, {"X-Signature": "1.x"}, {"Stripe-Signature": "t=1,v1=x"}):
         with pytest.raises(PermissionError):
-            house.gateway.notified(b"{}", headers)
+            house.gateway.parse_webhook(b"{}", headers)
 
 
 def test_there_are_no_others(subtests: pytest.Subtests) -> None:
     for name in ("", "none", "other", "transfer", "cod"):
         with subtests.test(name), pytest.raises(NoGateway):
-            gateways.gateway(name)
+            gateways.get_gateway(name)
 
 
 def test_a_shop_without_cards_offers_the_other_ways() -> None:
     with override_settings(PAYMENT_GATEWAY="none", PAYMENT_METHODS=["card", "transfer"]):
-        assert [each.code for each in gateways.offered()] == ["transfer"]
+        assert [each.code for each in gateways.list_enabled_methods()] == ["transfer"]
 
 
 # ---- The test bank's page
@@ -254,7 +254,7 @@ def test_leaving_while_the_code_is_asked_for(client: Client) -> None:
 def test_a_bank_that_cannot_be_reached_answers_later(client: Client) -> None:
     order, url, payment_id = at_the_bank()
     client.post(url, {"card": cards.AWAY})
-    with pytest.raises(GatewayAway):
+    with pytest.raises(GatewayUnavailable):
         operations.settle_payment(order.order_id, payment_id, now())
     row = books.payment(payment_id)
     assert row

@@ -22,9 +22,9 @@ from orders import jobs, operations, queries
 from orders.entities import Order
 from orders.transitions import Transition
 from payments import gateways
-from payments.checks import payments
-from payments.errors import GatewayAway, NoGateway
-from payments.gateways import CaptureRefused, Request, stripe
+from payments.checks import check_payment_settings
+from payments.errors import GatewayUnavailable, NoGateway
+from payments.gateways import CaptureRefused, PaymentRequest, stripe
 from pricing.money import minor, money
 from tests.environment import ROOT
 from tests.factories import make_order
@@ -45,7 +45,7 @@ def euros(cents: int) -> Any:
     return money(cents, "EUR")
 
 
-def request(**changes: Any) -> Request:
+def request(**changes: Any) -> PaymentRequest:
     fields: dict[str, Any] = {
         "payment_id": uuid4(),
         "order_id": uuid4(),
@@ -56,7 +56,7 @@ def request(**changes: Any) -> Request:
         "leave_url": f"{ORIGIN}/left",
         "notice_url": f"{ORIGIN}/notice",
     }
-    return Request(**(fields | changes))
+    return PaymentRequest(**(fields | changes))
 
 
 @pytest.fixture
@@ -110,11 +110,11 @@ def fresh(order: Order) -> Order:
 
 @pytest.mark.usefixtures("mock")
 def test_each_call_is_one_that_stripe_knows() -> None:
-    bank = gateways.gateway("stripe")
+    bank = gateways.get_gateway("stripe")
     opened = bank.start(request())
     assert opened.reference.startswith("cs_")
     assert opened.url.startswith("https://checkout.stripe.com/")
-    assert bank.outcome(opened.reference).state == "pending"
+    assert bank.get_outcome(opened.reference).state == "pending"
     bank.capture(opened.reference, euros(4320), "capture 1")
     bank.refund(opened.reference, euros(4320), "refund 1")
     bank.void(opened.reference)
@@ -259,7 +259,7 @@ def test_a_refund_that_failed_is_not_taken_for_one_that_was_made(
     opened, reference = started(order)
     intent = fake.approve(reference)
     settle(order, opened)
-    bank = gateways.gateway("stripe")
+    bank = gateways.get_gateway("stripe")
     for tries in (1, 2, 3):
         for _ in range(2):
             bank.refund(reference, euros(500), "refund 1")
@@ -317,14 +317,14 @@ def test_nobody_there_is_told_as_the_gateway_being_away() -> None:
         override_settings(
             PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY="sk_test_123", STRIPE_API=address
         ),
-        pytest.raises(GatewayAway),
+        pytest.raises(GatewayUnavailable),
     ):
-        gateways.gateway("stripe").outcome("cs_1")
+        gateways.get_gateway("stripe").get_outcome("cs_1")
 
 
 def test_a_hiccup_is_tried_again_under_the_same_key(fake: FakeStripe) -> None:
     fake.failing = [500, 503]
-    opened = gateways.gateway("stripe").start(asked := request())
+    opened = gateways.get_gateway("stripe").start(asked := request())
     assert opened.reference in fake.sessions
     assert [key for _, _, key in fake.calls] == [f"start {asked.payment_id}"] * 3
 
@@ -332,17 +332,17 @@ def test_a_hiccup_is_tried_again_under_the_same_key(fake: FakeStripe) -> None:
 def test_stripes_troubles_are_nobody_elses(fake: FakeStripe, subtests: pytest.Subtests) -> None:
     for status in (401, 403, 429, 500):
         fake.failing = [status] * 5
-        with subtests.test(status=status), pytest.raises(GatewayAway):
-            gateways.gateway("stripe").start(request())
+        with subtests.test(status=status), pytest.raises(GatewayUnavailable):
+            gateways.get_gateway("stripe").start(request())
 
 
 def test_what_stripe_does_not_know_is_an_error_of_its_own(fake: FakeStripe) -> None:
     with pytest.raises(LookupError):
-        gateways.gateway("stripe").outcome("cs_nowhere")
+        gateways.get_gateway("stripe").get_outcome("cs_nowhere")
 
 
 def test_nothing_is_taken_where_nothing_was_set_aside(fake: FakeStripe) -> None:
-    bank = gateways.gateway("stripe")
+    bank = gateways.get_gateway("stripe")
     opened = bank.start(request())
     with pytest.raises(CaptureRefused):
         bank.capture(opened.reference, euros(4320), "k")
@@ -350,7 +350,7 @@ def test_nothing_is_taken_where_nothing_was_set_aside(fake: FakeStripe) -> None:
         bank.refund(opened.reference, euros(1), "k")
     bank.void(opened.reference)
     assert fake.sessions[opened.reference]["status"] == "expired"
-    assert bank.outcome(opened.reference).state == "declined"
+    assert bank.get_outcome(opened.reference).state == "declined"
 
 
 # ---- Notices
@@ -503,7 +503,7 @@ def test_the_checks_complain_of_what_stripe_lacks(subtests: pytest.Subtests) -> 
             subtests.test(key=key, secret=secret, showroom=showroom),
             override_settings(DEMO=showroom, PAYMENT_METHODS=["card"], **given),
         ):
-            assert ids(payments()) == told
+            assert ids(check_payment_settings()) == told
 
 
 def test_the_checks_of_a_configuration_name_its_gateway(subtests: pytest.Subtests) -> None:
@@ -518,20 +518,20 @@ def test_the_checks_of_a_configuration_name_its_gateway(subtests: pytest.Subtest
             subtests.test(named=named, showroom=showroom),
             override_settings(DEMO=showroom, PAYMENT_GATEWAY=named),
         ):
-            assert ids(payments()) == told
+            assert ids(check_payment_settings()) == told
 
 
 def test_the_checks_know_the_ways_to_pay() -> None:
     with override_settings(PAYMENT_METHODS=["card", "shells"], BANK_ACCOUNT=""):
-        assert ids(payments()) == ["orders.E005"]
+        assert ids(check_payment_settings()) == ["orders.E005"]
     with override_settings(PAYMENT_METHODS=["card", "transfer"], BANK_ACCOUNT=""):
-        assert ids(payments()) == ["orders.E006"]
+        assert ids(check_payment_settings()) == ["orders.E006"]
 
 
 def test_without_its_key_stripe_takes_nothing() -> None:
     with override_settings(PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY=""):
         with pytest.raises(NoGateway):
-            gateways.taker("card")
+            gateways.resolve_gateway_name("card")
         assert tell(b"{}", "x") == 404
 
 
