@@ -14,13 +14,15 @@ from cart import owner
 from cart import queries as carts
 from cart.access import BUY, access
 from cart.errors import CartError
-from checkout.checkouts import checkout_of
-from checkout.pages import ordered_already
+from checkout.checkouts import get_checkout
+from checkout.pages import redirect_to_existing_order
 from checkout.visit import Visit
 from web.methods import P, View
 
 
-def by_its_buyer(view: Callable[Concatenate[HttpRequest, Visit, P], HttpResponse]) -> View[P]:
+def orderable_cart_required(
+    view: Callable[Concatenate[HttpRequest, Visit, P], HttpResponse],
+) -> View[P]:
     """Give a view the visit to the checkout of the active cart.
 
     Whoever has nothing to order or may not order it is led to the cart; and who has ordered it, to the order.
@@ -37,9 +39,9 @@ def by_its_buyer(view: Callable[Concatenate[HttpRequest, Visit, P], HttpResponse
         except CartError as error:
             messages.warning(request, str(error))
             return redirect("cart:show")
-        found = checkout_of(cart, now)
+        found = get_checkout(cart, now)
         if found.order:
-            return ordered_already(request, owner_id, found.order)
+            return redirect_to_existing_order(request, owner_id, found.order)
         visitor = member(request) if request.user.is_authenticated else None
         return view(request, Visit(owner_id, visitor, cart, found), *args, **kwargs)
 

@@ -30,25 +30,33 @@ class Checkout:
     checkout_id: UUID
     number: int
     order: Order | None = None
-    overdue: Order | None = None
-    left: UUID | None = None
+    overdue_order: Order | None = None
+    superseded_checkout_id: UUID | None = None
 
 
-def checkout_of(cart: Cart, now: datetime) -> Checkout:
+def get_checkout(cart: Cart, now: datetime) -> Checkout:
     """Return the checkout of a cart as it is. Raises CassandraUnavailable."""
-    number, order, left = cart.checkout_number, None, None
+    number, order, superseded_checkout_id = cart.checkout_number, None, None
     if cart.checkout_id:
         rows = queries.prefetch_order(cart.checkout_id).rows()
         order = queries.order_from_rows(rows)
-        given_up = bool(rows) and rows[0].state == ABANDONED
-        if order.is_over(now) if order else given_up:
+        is_abandoned = bool(rows) and rows[0].state == ABANDONED
+        if order.is_over(now) if order else is_abandoned:
             number += 1
-        left = cart.checkout_id if order is None and not given_up else None
-    checkout_id = _id_for(cart, number)
+        superseded_checkout_id = cart.checkout_id if order is None and not is_abandoned else None
+    checkout_id = _derive_checkout_id(cart, number)
     if order is None:
-        return Checkout(checkout_id, number, left=left if left != checkout_id else None)
+        return Checkout(
+            checkout_id,
+            number,
+            superseded_checkout_id=superseded_checkout_id
+            if superseded_checkout_id != checkout_id
+            else None,
+        )
     if order.is_over(now):
-        return Checkout(checkout_id, number, overdue=order if order.state == PENDING else None)
+        return Checkout(
+            checkout_id, number, overdue_order=order if order.state == PENDING else None
+        )
     return Checkout(
         checkout_id,
         number,
@@ -56,6 +64,6 @@ def checkout_of(cart: Cart, now: datetime) -> Checkout:
     )
 
 
-def _id_for(cart: Cart, number: int) -> UUID:
+def _derive_checkout_id(cart: Cart, number: int) -> UUID:
     about = f"{cart.cart_id} {cart.version} {number}"
     return UUID(bytes=salted_hmac(_SALT, about, algorithm="sha256").digest()[:16], version=4)

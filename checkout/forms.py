@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 
 from accounts.forms import AddressFields, email_field
-from checkout.offers import ways_to_pay
+from checkout.offers import list_payment_methods
 from checkout.steps import DELIVERY, DETAILS
 from payments import gateways
 from pricing.delivery import DEFAULT_COUNTRY, METHODS, Method, methods
@@ -19,7 +19,7 @@ class CheckoutForm(AddressFields):
     """Who, where to, and how. Nothing here says what is bought or what it costs: the server knows."""
 
     # What the second step asks for; the first one asks for all else.
-    OF_DELIVERY = ("delivery", "payment", "same_billing")
+    DELIVERY_FIELDS = ("delivery", "payment", "same_billing")
 
     # As on the page, so that the summary of errors reads from top to bottom.
     field_order = ("email",)
@@ -45,33 +45,33 @@ class CheckoutForm(AddressFields):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, section="shipping", **kwargs)
         self.fields["email"].help_text = "For the confirmation and the link to your order"
-        choices = [(method.code, method.name) for method in methods(self.destination)]
+        choices = [(method.code, method.name) for method in methods(self.shipping_country)]
         self.fields["delivery"].choices = choices  # type: ignore[attr-defined]
-        self.ways_to_pay = ways_to_pay(self.destination)
-        self.fields["payment"].choices = [(way.code, way.name) for way in self.ways_to_pay]  # type: ignore[attr-defined]
+        self.payment_methods = list_payment_methods(self.shipping_country)
+        self.fields["payment"].choices = [(way.code, way.name) for way in self.payment_methods]  # type: ignore[attr-defined]
 
     @property
-    def destination(self) -> str:
+    def shipping_country(self) -> str:
         """The country that is chosen now, or the one that is preset."""
         chosen = self["country"].value()
         return chosen if chosen in METHODS else DEFAULT_COUNTRY
 
     @property
-    def method(self) -> Method:
+    def delivery_method(self) -> Method:
         """The way to deliver that is chosen now, or the usual one."""
         chosen = self["delivery"].value()
-        known = methods(self.destination)
+        known = methods(self.shipping_country)
         return next((method for method in known if method.code == chosen), known[0])
 
     @property
-    def way_to_pay(self) -> gateways.PaymentMethod | None:
+    def payment_method(self) -> gateways.PaymentMethod | None:
         """The way to pay that is chosen now, or the usual one; None if there is none."""
         chosen = self["payment"].value()
-        known = self.ways_to_pay
+        known = self.payment_methods
         return next((way for way in known if way.code == chosen), known[0] if known else None)
 
     @property
-    def bills_elsewhere(self) -> bool:
+    def has_billing_address(self) -> bool:
         """Whether the invoice goes to another address than the parcel."""
         return not self["same_billing"].value()
 
@@ -79,14 +79,14 @@ class CheckoutForm(AddressFields):
         """Tell whether something in the fields of a step is missing or wrong."""
         return any(self._step_of(name) == step for name in self.errors)
 
-    def asked_only(self, step: str) -> None:
+    def drop_errors_of_other_steps(self, step: str) -> None:
         """Forget the errors of another step than the one that was sent."""
         for name in list(self.errors):
             if self._step_of(name) != step:
                 del self.errors[name]
 
     def _step_of(self, name: str) -> str:
-        return DELIVERY if name in self.OF_DELIVERY else DETAILS
+        return DELIVERY if name in self.DELIVERY_FIELDS else DETAILS
 
 
 class BillingForm(AddressFields):
@@ -99,9 +99,12 @@ class BillingForm(AddressFields):
         self.fields["name"].label = "Name on the invoice"
 
 
-def fingerprint(form: CheckoutForm, billing: BillingForm | None, shown: object) -> str:
+def checkout_fingerprint(
+    form: CheckoutForm, billing: BillingForm | None, snapshot_content: object
+) -> str:
     """Return what tells one checkout's content from another's: the clean values and what was shown with them."""
     content = json.dumps(
-        [form.cleaned_data, billing.cleaned_data if billing else None, shown], sort_keys=True
+        [form.cleaned_data, billing.cleaned_data if billing else None, snapshot_content],
+        sort_keys=True,
     )
     return hashlib.sha256(content.encode()).hexdigest()

@@ -3,10 +3,10 @@
 from accounts import queries as accounts
 from accounts.addresses import Address
 from accounts.models import User
-from checkout.typed import NAMES
+from checkout.typed import FIELD_NAMES
 
 
-def known_of(visitor: User | None, country: str) -> dict[str, str]:
+def get_prefill(visitor: User | None, country: str) -> dict[str, str]:
     """Return what the checkout's forms are preset with, by field: of a member name, e-mail and the first address, too."""
     preset = {"country": country, "same_billing": "on"}
     if visitor is None:
@@ -17,11 +17,11 @@ def known_of(visitor: User | None, country: str) -> dict[str, str]:
     )
 
 
-def address_chosen(visitor: User | None, key: str) -> dict[str, str]:
+def get_saved_address_fields(visitor: User | None, key: str) -> dict[str, str]:
     """Return the fields of the address with a key in a member's book; none if there is no such address."""
     found = accounts.address_of(visitor, key) if visitor else None
     return _fields(found) if found else {}
 
 
 def _fields(address: Address) -> dict[str, str]:
-    return {name: value for name, value in address.fields().items() if name in NAMES}
+    return {name: value for name, value in address.fields().items() if name in FIELD_NAMES}

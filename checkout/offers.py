@@ -23,7 +23,7 @@ VALID_SECONDS = 24 * 3600
 
 
 @dataclass(frozen=True)
-class Shown:
+class CheckoutSnapshot:
     """What a checkout page showed: (variant, quantity, price of one) for each line, and what all comes to, in minor units.
 
     `reviewed` is the fingerprint of all that was looked over on the page with the button that orders; empty before.
@@ -37,13 +37,13 @@ class Shown:
     discount: int
     total: int
     currency: str
-    reviewed: str = ""
+    review_fingerprint: str = ""
 
-    def token(self) -> str:
+    def to_token(self) -> str:
         """Return it signed, for the form."""
         lines = [[variant_id.hex, quantity, price] for variant_id, quantity, price in self.lines]
         sums = [self.delivery, self.tax, self.discount, self.total, self.currency]
-        content = [self.order_id.hex, self.owner_id.hex, lines, sums, self.reviewed]
+        content = [self.order_id.hex, self.owner_id.hex, lines, sums, self.review_fingerprint]
         return signing.dumps(content, salt=_SALT, compress=True)
 
     @property
@@ -53,10 +53,10 @@ class Shown:
         return [str(self.owner_id), *lines, self.delivery, self.tax, self.discount, self.total]
 
 
-def shown_in(token: str, owner_id: UUID | None) -> Shown | None:
+def snapshot_from_token(token: str, owner_id: UUID | None) -> CheckoutSnapshot | None:
     """Return what a page showed; None if its token is not ours, is too old, or was made for somebody else."""
     try:
-        order_id, owner, lines, sums, reviewed = signing.loads(
+        order_id, owner, lines, sums, review_fingerprint = signing.loads(
             token, salt=_SALT, max_age=VALID_SECONDS
         )
         delivery_cents, tax, discount, total, currency = sums
@@ -65,7 +65,7 @@ def shown_in(token: str, owner_id: UUID | None) -> Shown | None:
     if owner_id is None or owner != owner_id.hex:
         return None
     quoted = tuple((UUID(hex=variant_id), quantity, price) for variant_id, quantity, price in lines)
-    return Shown(
+    return CheckoutSnapshot(
         UUID(hex=order_id),
         owner_id,
         quoted,
@@ -74,7 +74,7 @@ def shown_in(token: str, owner_id: UUID | None) -> Shown | None:
         discount,
         total,
         currency,
-        reviewed,
+        review_fingerprint,
     )
 
 
@@ -84,27 +84,35 @@ class Offer:
 
     lines: tuple[QuotedLine, ...]
     reasons: Mapping[UUID, str]  # by variant: why it is not in the offer as it is in the cart
-    rises: Sequence[Agreed] = ()  # what costs more than in the cart, which nobody has agreed to
+    price_rises: Sequence[
+        Agreed
+    ] = ()  # what costs more than in the cart, which nobody has agreed to
     applied: Applied = field(default_factory=Applied)  # what makes it cheaper
     # by variant and warehouse, as the page knows
     stock: Mapping[UUID, Mapping[str, int]] = field(default_factory=dict)
-    waits: Mapping[UUID, Ahead] = field(default_factory=dict)  # by variant: what its line waits for
+    backorders: Mapping[UUID, Ahead] = field(
+        default_factory=dict
+    )  # by variant: what its line waits for
 
-    def rises_unknown_to(self, seen: "Shown | None") -> bool:
+    def has_unseen_price_rises(self, snapshot: "CheckoutSnapshot | None") -> bool:
         """Tell whether something costs more than in the cart and a page has not said so yet."""
-        said = {(str(variant_id), price) for variant_id, _, price in seen.lines} if seen else set()
-        return any((each.key, each.now) not in said for each in self.rises)
+        said = (
+            {(str(variant_id), price) for variant_id, _, price in snapshot.lines}
+            if snapshot
+            else set()
+        )
+        return any((each.key, each.now) not in said for each in self.price_rises)
 
-    def sums(self, method: delivery.Method, country: str) -> quotes.Sums:
+    def calculate_sums(self, method: delivery.Method, country: str) -> quotes.Sums:
         """Return what it comes to. Raises ValueError if nothing is left to order."""
         return quotes.sums(self.lines, country, method, self.applied.promotions)
 
-    def shown(self, sums: quotes.Sums, owner_id: UUID, order_id: UUID) -> Shown:
+    def take_snapshot(self, sums: quotes.Sums, owner_id: UUID, order_id: UUID) -> CheckoutSnapshot:
         """Return what a page that shows this promises."""
         lines = tuple(
             (line.variant_id, line.quantity, minor(line.unit_price)) for line in self.lines
         )
-        return Shown(
+        return CheckoutSnapshot(
             order_id,
             owner_id,
             lines,
@@ -116,23 +124,23 @@ class Offer:
         )
 
 
-def offered(
-    cart: Cart, short: Mapping[UUID, int] | None = None, *, person: str = "", refused: str = ""
+def get_offer(
+    cart: Cart, shortages: Mapping[UUID, int] | None = None, *, person: str = "", refused: str = ""
 ) -> Offer:
     """Return what can be ordered of a cart at today's prices and stock; `short` knows the stock of some better.
 
     `person` is who orders (promotions.operations.person_key), '' where that is not known yet; `refused` is why the
     cart's code is known to take nothing off. Raises CassandraUnavailable.
     """
-    there = as_today(cart, short, person=person, refused=refused)
+    there = as_today(cart, shortages, person=person, refused=refused)
     reasons = {each.line.variant_id: reason for each in there.lines if (reason := _reason(each))}
     stock = {
         variant_id: found.by_warehouse
         for each in there.lines
         for variant_id, found in each.goods.stock.items()
     }
-    waits = {each.line.variant_id: ahead for each in there.lines if (ahead := each.waits)}
-    return Offer(there.quoted, reasons, there.rises, there.applied, stock, waits)
+    backorders = {each.line.variant_id: ahead for each in there.lines if (ahead := each.waits)}
+    return Offer(there.quoted, reasons, there.rises, there.applied, stock, backorders)
 
 
 def _reason(each: LineToday) -> str:
@@ -146,11 +154,13 @@ def _reason(each: LineToday) -> str:
     return ""
 
 
-def changes(before: Shown, offer: Offer, sums: quotes.Sums | None) -> list[str]:
+def describe_changes(
+    snapshot: CheckoutSnapshot, offer: Offer, sums: quotes.Sums | None
+) -> list[str]:
     """Say exactly what is not any more as it was shown; nothing if all is."""
     now = {line.variant_id: line for line in offer.lines}
     found = []
-    for variant_id, quantity, price in before.lines:
+    for variant_id, quantity, price in snapshot.lines:
         line = now.pop(variant_id, None)
         if line is None:
             found.append(
@@ -165,47 +175,47 @@ def changes(before: Shown, offer: Offer, sums: quotes.Sums | None) -> list[str]:
                 or f"Your cart has {line.quantity} of {line.label} now; here it was {quantity}."
             )
         if minor(line.unit_price) != price:
-            old = money(price, before.currency)
+            old = money(price, snapshot.currency)
             found.append(
                 f"{line.label} costs {format_money(line.unit_price)} now; here it was {format_money(old)}."
             )
     found += [
         f"{line.label} was put into your cart, and so into this order." for line in now.values()
     ]
-    return found + (_other_sums(before, offer, sums) if sums else [])
+    return found + (_describe_sum_changes(snapshot, offer, sums) if sums else [])
 
 
-def _other_sums(before: Shown, offer: Offer, sums: quotes.Sums) -> list[str]:
+def _describe_sum_changes(snapshot: CheckoutSnapshot, offer: Offer, sums: quotes.Sums) -> list[str]:
     """Say what is not any more as it was shown besides the lines."""
     found = []
-    if minor(sums.discount) != before.discount:
+    if minor(sums.discount) != snapshot.discount:
         found.append(
             offer.applied.refused
-            or f"What is taken off is {format_money(sums.discount)} now; here it was {_was(before.discount, before)}."
+            or f"What is taken off is {format_money(sums.discount)} now; here it was {_format_snapshot_amount(snapshot.discount, snapshot)}."
         )
-    if minor(sums.delivery) != before.delivery:
+    if minor(sums.delivery) != snapshot.delivery:
         found.append(
-            f"The delivery costs {format_money(sums.delivery)} now; here it was {_was(before.delivery, before)}."
+            f"The delivery costs {format_money(sums.delivery)} now; here it was {_format_snapshot_amount(snapshot.delivery, snapshot)}."
         )
-    if not found and minor(sums.tax) != before.tax:
+    if not found and minor(sums.tax) != snapshot.tax:
         found.append(
-            f"The tax is {format_money(sums.tax)} now; here it was {_was(before.tax, before)}."
+            f"The tax is {format_money(sums.tax)} now; here it was {_format_snapshot_amount(snapshot.tax, snapshot)}."
         )
-    if minor(sums.total) != before.total:
+    if minor(sums.total) != snapshot.total:
         found.append(
-            f"The total is {format_money(sums.total)} now; here it was {_was(before.total, before)}."
+            f"The total is {format_money(sums.total)} now; here it was {_format_snapshot_amount(snapshot.total, snapshot)}."
         )
     return found
 
 
-def _was(cents: int, before: Shown) -> str:
-    return format_money(money(cents, before.currency))
+def _format_snapshot_amount(cents: int, snapshot: CheckoutSnapshot) -> str:
+    return format_money(money(cents, snapshot.currency))
 
 
-def in_cart(cart: Cart, owner_id: UUID) -> Shown:
+def cart_snapshot(cart: Cart, owner_id: UUID) -> CheckoutSnapshot:
     """Return what the cart's page showed of its lines."""
     lines = tuple((line.variant_id, line.quantity, minor(line.price)) for line in cart.lines)
-    return Shown(
+    return CheckoutSnapshot(
         cart.cart_id, owner_id, lines, 0, 0, 0, minor(cart.subtotal), cart.subtotal.currency.code
     )
 
@@ -214,7 +224,7 @@ def in_cart(cart: Cart, owner_id: UUID) -> Shown:
 CASH_COUNTRIES = ("DE", "AT", "CZ", "ES", "IT", "PL", "PT")
 
 
-def ways_to_pay(country: str) -> tuple[gateways.PaymentMethod, ...]:
+def list_payment_methods(country: str) -> tuple[gateways.PaymentMethod, ...]:
     """Return how an order to a country can be paid here, the usual way first; none if the shop takes no money at all."""
     return tuple(
         way

@@ -12,8 +12,8 @@ from django.shortcuts import redirect
 from accounts import queries as accounts
 from checkout import offers
 from checkout.forms import BillingForm, CheckoutForm
-from checkout.steps import DETAILS, REVIEW, address_of
-from checkout.typed import NAMES
+from checkout.steps import DETAILS, REVIEW, step_url
+from checkout.typed import FIELD_NAMES
 from checkout.visit import Visit
 from orders.access import remember_guest_order
 from orders.entities import Order
@@ -33,8 +33,8 @@ def step_page(
     step: str,
     offer: offers.Offer,
     *,
-    before: offers.Shown | None = None,
-    told: Sequence[str] = (),
+    previous_snapshot: offers.CheckoutSnapshot | None = None,
+    extra_messages: Sequence[str] = (),
     errors: bool = False,
     status: int = 200,
 ) -> HttpResponse:
@@ -46,9 +46,14 @@ def step_page(
         return page(
             request, "checkout/nothing.html", {"reasons": list(offer.reasons.values())}, status=409
         )
-    shown = visit.shown(offer, step)
-    changes = [*told, *_changes(visit, offer, before, shown, counted=status == 409)]
-    context = step_context(request, visit, step, offer, shown, errors=errors) | {"changes": changes}
+    snapshot = visit.take_snapshot(offer, step)
+    changes = [
+        *extra_messages,
+        *_describe_changes(visit, offer, previous_snapshot, snapshot, counted=status == 409),
+    ]
+    context = step_context(request, visit, step, offer, snapshot, errors=errors) | {
+        "changes": changes
+    }
     return page(request, step_template(step), context, status=status)
 
 
@@ -57,73 +62,83 @@ def step_context(
     visit: Visit,
     step: str,
     offer: offers.Offer,
-    shown: offers.Shown,
+    snapshot: offers.CheckoutSnapshot,
     *,
     errors: bool = False,
 ) -> dict[str, Any]:
     """Return what a step's template draws of an offer that has something in it; `shown` is what that promises."""
     return (
-        _offered(visit, step, offer)
-        | _forms(request.POST, visit, step, errors=errors)
-        | {"checkout": shown.token()}
+        _offer_context(visit, step, offer)
+        | _form_context(request.POST, visit, step, errors=errors)
+        | {"checkout": snapshot.to_token()}
     )
 
 
-def _changes(
+def _describe_changes(
     visit: Visit,
     offer: offers.Offer,
-    before: offers.Shown | None,
-    shown: offers.Shown,
+    previous_snapshot: offers.CheckoutSnapshot | None,
+    snapshot: offers.CheckoutSnapshot,
     *,
     counted: bool,
 ) -> Sequence[str]:
     """Say what is not as it was shown; on a page that was `counted` on, that is its sums and all that was typed, too."""
-    if before is None:
+    if previous_snapshot is None:
         return []
-    of_the_checkout = before.order_id != visit.cart.cart_id
-    found = offers.changes(
-        before, offer, visit.sums(offer) if counted and of_the_checkout else None
+    of_the_checkout = previous_snapshot.order_id != visit.cart.cart_id
+    found = offers.describe_changes(
+        previous_snapshot,
+        offer,
+        visit.calculate_sums(offer) if counted and of_the_checkout else None,
     )
-    if counted and not found and before != shown:
+    if counted and not found and previous_snapshot != snapshot:
         return ["Please look it over once more: this is what you would order now."]
     return found
 
 
-def _offered(visit: Visit, step: str, offer: offers.Offer) -> dict[str, Any]:
+def _offer_context(visit: Visit, step: str, offer: offers.Offer) -> dict[str, Any]:
     """What is ordered, what it comes to, and how it gets where."""
     form, now = visit.form, datetime.now(UTC)
     return {
         "step": step,
-        "here": address_of(step),
-        "lines": [(line, offer.waits.get(line.variant_id)) for line in offer.lines],
-        "sums": visit.sums(offer),
+        "here": step_url(step),
+        "lines": [(line, offer.backorders.get(line.variant_id)) for line in offer.lines],
+        "sums": visit.calculate_sums(offer),
         "applied": offer.applied,
         "ways": [
             (way, offer.applied.delivery(offer.lines, way), *way.arrives(now))
-            for way in delivery.methods(form.destination)
+            for way in delivery.methods(form.shipping_country)
         ],
-        "method": form.method,
-        "arrives": form.method.arrives(now),
-        "pays": form.way_to_pay,
-        "by_card": form.way_to_pay is None or form.way_to_pay.code == gateways.CARD,
+        "method": form.delivery_method,
+        "arrives": form.delivery_method.arrives(now),
+        "pays": form.payment_method,
+        "by_card": form.payment_method is None or form.payment_method.code == gateways.CARD,
         "addresses": accounts.addresses_of(visit.visitor) if visit.visitor else [],
-        "typed": {name: visit.typed.get(name, "") for name in NAMES} if step == REVIEW else {},
+        "typed": {name: visit.typed_fields.get(name, "") for name in FIELD_NAMES}
+        if step == REVIEW
+        else {},
         "to": form.address() if not form.is_wrong(DETAILS) else None,
         "bill": visit.billing.address() if visit.billing and visit.billing.is_valid() else None,
     }
 
 
-def _forms(posted: Mapping[str, str], visit: Visit, step: str, *, errors: bool) -> dict[str, Any]:
+def _form_context(
+    posted: Mapping[str, str], visit: Visit, step: str, *, errors: bool
+) -> dict[str, Any]:
     """The forms as a step draws them: nobody complains about what was not sent yet."""
     form, billing = visit.form, visit.billing
     if errors:
-        form.asked_only(step)
+        form.drop_errors_of_other_steps(step)
     elif step != REVIEW:
-        form = CheckoutForm(initial=visit.typed)
+        form = CheckoutForm(initial=visit.typed_fields)
     if billing is None or not errors:
         # With a country from the first, as its field shows one: it is drawn anew for another one alone.
-        typed = {name: visit.typed.get(f"billing-{name}", "") for name in BillingForm.base_fields}
-        billing = BillingForm(initial=typed | {"country": typed["country"] or form.destination})
+        typed = {
+            name: visit.typed_fields.get(f"billing-{name}", "") for name in BillingForm.base_fields
+        }
+        billing = BillingForm(
+            initial=typed | {"country": typed["country"] or form.shipping_country}
+        )
     return {
         "form": form,
         "billing": billing,
@@ -134,10 +149,10 @@ def _forms(posted: Mapping[str, str], visit: Visit, step: str, *, errors: bool) 
     }
 
 
-def ordered_already(request: HttpRequest, owner_id: UUID, order: Order) -> HttpResponse:
+def redirect_to_existing_order(request: HttpRequest, owner_id: UUID, order: Order) -> HttpResponse:
     """Lead to the order that the cart has become, in another tab or before Back, or by somebody who shares it."""
     if order.owner_id != owner_id:
-        return _anothers(request, order)
+        return _ordered_by_another_page(request, order)
     messages.info(
         request, "You have ordered this already. Pay the order, or give it up to order anew."
     )
@@ -146,16 +161,16 @@ def ordered_already(request: HttpRequest, owner_id: UUID, order: Order) -> HttpR
     return response
 
 
-def ordered_otherwise(request: HttpRequest, owner_id: UUID, order: Order) -> HttpResponse:
+def checkout_conflict_page(request: HttpRequest, owner_id: UUID, order: Order) -> HttpResponse:
     """Say that a checkout which was sent with another content now is an order already."""
     if order.owner_id != owner_id:
-        return _anothers(request, order)
+        return _ordered_by_another_page(request, order)
     response = page(request, "checkout/used.html", {"order": order}, status=409)
     remember_guest_order(request, response, order)
     return response
 
 
-def _anothers(request: HttpRequest, order: Order) -> HttpResponse:
+def _ordered_by_another_page(request: HttpRequest, order: Order) -> HttpResponse:
     """Of what somebody else has ordered only that is told which concerns the cart that they share."""
     until = order.pay_until if order.is_awaiting_payment else None
     return page(request, "checkout/used.html", {"until": until}, status=409)

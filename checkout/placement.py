@@ -6,8 +6,8 @@ from datetime import datetime
 from cart import queries as carts
 from cart.errors import CartChanged
 from cart.operations import prices_agreed
-from checkout.checkouts import checkout_of
-from checkout.offers import Offer, Shown
+from checkout.checkouts import get_checkout
+from checkout.offers import CheckoutSnapshot, Offer
 from checkout.steps import REVIEW
 from checkout.visit import Visit
 from orders import operations
@@ -15,12 +15,18 @@ from orders.entities import Order
 from payments import gateways
 
 
-def still_offered(visit: Visit, seen: Shown | None, offer: Offer) -> bool:
+def is_still_offered(visit: Visit, snapshot: CheckoutSnapshot | None, offer: Offer) -> bool:
     """Tell whether what a page showed is what can be ordered now."""
-    return bool(offer.lines) and seen is not None and visit.shown(offer, REVIEW) == seen
+    return (
+        bool(offer.lines)
+        and snapshot is not None
+        and visit.take_snapshot(offer, REVIEW) == snapshot
+    )
 
 
-def place_order(visit: Visit, seen: Shown, offer: Offer, now: datetime) -> Order:
+def place_reviewed_order(
+    visit: Visit, snapshot: CheckoutSnapshot, offer: Offer, now: datetime
+) -> Order:
     """Order what was looked over; placed again it is the same order.
 
     Raises what orders.operations.order_placed does; GatewayUnavailable if it could not be paid, and CartChanged if the cart has
@@ -29,18 +35,20 @@ def place_order(visit: Visit, seen: Shown, offer: Offer, now: datetime) -> Order
     gateways.resolve_gateway_name(
         visit.form.cleaned_data["payment"]
     )  # nothing is ordered that cannot be paid
-    if visit.checkout.overdue:
-        operations.expire_order(visit.checkout.overdue, now)
-    if offer.rises:  # the button that was pressed said the new sum, and its page what had risen
-        prices_agreed(visit.owner_id, visit.cart.cart_id, offer.rises, now)
+    if visit.checkout.overdue_order:
+        operations.expire_order(visit.checkout.overdue_order, now)
+    if (
+        offer.price_rises
+    ):  # the button that was pressed said the new sum, and its page what had risen
+        prices_agreed(visit.owner_id, visit.cart.cart_id, offer.price_rises, now)
         visit = replace(visit, cart=carts.cart(visit.cart.cart_id, visit.cart.name))
-        offer = visit.offered()
-        if not still_offered(visit, seen, offer):
+        offer = visit.get_offer()
+        if not is_still_offered(visit, snapshot, offer):
             raise CartChanged
-    return operations.place_order(visit.draft(seen, offer), now)
+    return operations.place_order(visit.build_draft(snapshot, offer), now)
 
 
-def with_cart_of_now(visit: Visit, now: datetime) -> Visit:
+def reload_cart(visit: Visit, now: datetime) -> Visit:
     """Return a visit whose cart has changed, with the cart as it is. Raises CassandraUnavailable."""
     cart = carts.cart(visit.cart.cart_id, visit.cart.name)
-    return replace(visit, cart=cart, checkout=checkout_of(cart, now))
+    return replace(visit, cart=cart, checkout=get_checkout(cart, now))

@@ -14,23 +14,25 @@ from checkout.forms import BillingForm, CheckoutForm
 from checkout.steps import DETAILS
 
 _SALT = "orders.typed"
-SECONDS = 24 * 3600
+COOKIE_SECONDS = 24 * 3600
 # Browsers keep cookies of 4,096 characters, name and attributes included.
-LONGEST = 3800
-NAMES = (
+MAX_COOKIE_LENGTH = 3800
+FIELD_NAMES = (
     *CheckoutForm.base_fields,
     *(f"billing-{name}" for name in BillingForm.base_fields if name != "phone"),
 )
 
 
-def typed_before(request: HttpRequest, owner_id: UUID) -> dict[str, str]:
+def get_typed_fields(request: HttpRequest, owner_id: UUID) -> dict[str, str]:
     """Return what this browser has kept of an owner's checkout; nothing if it is a day old, or another's."""
     try:
         owner, fields = signing.loads(
-            request.COOKIES.get(settings.CHECKOUT_COOKIE_NAME, ""), salt=_SALT, max_age=SECONDS
+            request.COOKIES.get(settings.CHECKOUT_COOKIE_NAME, ""),
+            salt=_SALT,
+            max_age=COOKIE_SECONDS,
         )
         return (
-            {name: str(fields[name]) for name in NAMES if name in fields}
+            {name: str(fields[name]) for name in FIELD_NAMES if name in fields}
             if owner == owner_id.hex
             else {}
         )
@@ -38,20 +40,24 @@ def typed_before(request: HttpRequest, owner_id: UUID) -> dict[str, str]:
         return {}
 
 
-def typed_now(posted: Mapping[str, str], before: Mapping[str, str], step: str) -> dict[str, str]:
+def merge_typed_fields(
+    posted: Mapping[str, str], before: Mapping[str, str], step: str
+) -> dict[str, str]:
     """Return what has been typed, with what a step's form has just sent; a box that is not ticked is not sent."""
-    sent = {name: posted[name] for name in NAMES if name in posted}
+    sent = {name: posted[name] for name in FIELD_NAMES if name in posted}
     if step != DETAILS:
         sent["same_billing"] = posted.get("same_billing", "")
     return {**before, **sent}
 
 
-def keep(response: HttpResponse, owner_id: UUID, typed: Mapping[str, str]) -> bool:
+def save_typed_fields(
+    response: HttpResponse, owner_id: UUID, typed_fields: Mapping[str, str]
+) -> bool:
     """Let the browser keep what was typed, until it is closed; tell whether it can: it takes so much and no more."""
-    kept = signing.dumps([owner_id.hex, dict(typed)], salt=_SALT, compress=True)
-    if len(kept) > LONGEST:
+    cookie = signing.dumps([owner_id.hex, dict(typed_fields)], salt=_SALT, compress=True)
+    if len(cookie) > MAX_COOKIE_LENGTH:
         return False
     response.set_cookie(
-        settings.CHECKOUT_COOKIE_NAME, kept, secure=settings.HTTPS, httponly=True, samesite="Lax"
+        settings.CHECKOUT_COOKIE_NAME, cookie, secure=settings.HTTPS, httponly=True, samesite="Lax"
     )
     return True

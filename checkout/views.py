@@ -18,28 +18,28 @@ from cart import owner
 from cart.destination import destination
 from cart.errors import CartChanged, CartError
 from checkout import offers
-from checkout.access import by_its_buyer
-from checkout.forms import BillingForm, CheckoutForm, fingerprint
-from checkout.known import address_chosen, known_of
-from checkout.offers import Offer, Shown
+from checkout.access import orderable_cart_required
+from checkout.forms import BillingForm, CheckoutForm, checkout_fingerprint
+from checkout.known import get_prefill, get_saved_address_fields
+from checkout.offers import CheckoutSnapshot, Offer
 from checkout.pages import (
-    ordered_already,
-    ordered_otherwise,
+    checkout_conflict_page,
+    redirect_to_existing_order,
     step_context,
     step_page,
     step_template,
 )
-from checkout.placement import place_order, still_offered, with_cart_of_now
+from checkout.placement import is_still_offered, place_reviewed_order, reload_cart
 from checkout.steps import (
     DELIVERY,
     DETAILS,
     REVIEW,
-    address_of,
-    step_after,
-    step_named,
-    step_of_old_page,
+    legacy_step,
+    next_step,
+    parse_step,
+    step_url,
 )
-from checkout.typed import NAMES, keep, typed_before, typed_now
+from checkout.typed import FIELD_NAMES, get_typed_fields, merge_typed_fields, save_typed_fields
 from checkout.visit import Visit
 from inventory.errors import OutOfStock
 from orders import operations, queries
@@ -53,7 +53,7 @@ from web.methods import get_or_post, own
 from web.rendering import done
 
 # The buttons that do not order: back to a step, and the sum for another choice.
-OTHER_PRESSES = ("to", "update")
+OTHER_ACTIONS = ("to", "update")
 
 
 @get_or_post
@@ -61,9 +61,11 @@ OTHER_PRESSES = ("to", "update")
 @own
 def details(request: HttpRequest) -> HttpResponse:
     """Ask who orders and where it goes. What a page from before asks or sends here for a later step is led on, with all in it."""
-    if (step := step_of_old_page(request.GET, request.POST)) != DETAILS:
-        return HttpResponseRedirect(address_of(step), preserve_request=request.method == "POST")
-    return _sent(request, DETAILS) if request.method == "POST" else _look(request, DETAILS)
+    if (step := legacy_step(request.GET, request.POST)) != DETAILS:
+        return HttpResponseRedirect(step_url(step), preserve_request=request.method == "POST")
+    return (
+        _submit_step(request, DETAILS) if request.method == "POST" else _show_step(request, DETAILS)
+    )
 
 
 @get_or_post
@@ -71,7 +73,11 @@ def details(request: HttpRequest) -> HttpResponse:
 @own
 def delivery(request: HttpRequest) -> HttpResponse:
     """Ask how it is delivered and paid, and where the invoice goes."""
-    return _sent(request, DELIVERY) if request.method == "POST" else _look(request, DELIVERY)
+    return (
+        _submit_step(request, DELIVERY)
+        if request.method == "POST"
+        else _show_step(request, DELIVERY)
+    )
 
 
 @get_or_post
@@ -80,52 +86,69 @@ def delivery(request: HttpRequest) -> HttpResponse:
 def review(request: HttpRequest) -> HttpResponse:
     """Show all that would be ordered. The button on it orders that, once, however often it is pressed."""
     if request.method != "POST":
-        return _look(request, REVIEW)
-    if any(each in request.POST for each in OTHER_PRESSES):
-        return _sent(request, REVIEW)
+        return _show_step(request, REVIEW)
+    if any(each in request.POST for each in OTHER_ACTIONS):
+        return _submit_step(request, REVIEW)
     owner_id, now = owner.checked_owner_of(request), datetime.now(UTC)
-    seen = offers.shown_in(request.POST.get("checkout", ""), owner_id)
-    placed = queries.get_order(seen.order_id) if seen else None
-    if seen and placed and not placed.is_over(now):
-        return _again(request, seen, placed)
-    return _place(request, seen, placed if placed and placed.owner_id == owner_id else None)
+    snapshot = offers.snapshot_from_token(request.POST.get("checkout", ""), owner_id)
+    placed = queries.get_order(snapshot.order_id) if snapshot else None
+    if snapshot and placed and not placed.is_over(now):
+        return _resubmit(request, snapshot, placed)
+    return _place_order(
+        request, snapshot, placed if placed and placed.owner_id == owner_id else None
+    )
 
 
-@by_its_buyer
-def _look(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
+@orderable_cart_required
+def _show_step(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
     """Show a step, or lead to the first that is open: none before it can be passed over."""
-    typed = known_of(visit.visitor, destination(request)) | typed_before(request, visit.owner_id)
+    typed_fields = get_prefill(visit.visitor, destination(request)) | get_typed_fields(
+        request, visit.owner_id
+    )
     if step == DETAILS:
-        typed |= address_chosen(visit.visitor, request.GET.get("address", ""))
-    visit = visit.with_typed(typed)
-    offer = visit.offered()
-    if offer.rises:
-        return _to_agree(request)
-    if visit.skips(step):
-        return redirect(address_of(visit.first_open))
-    return step_page(request, visit, step, offer, before=offers.in_cart(visit.cart, visit.owner_id))
+        typed_fields |= get_saved_address_fields(visit.visitor, request.GET.get("address", ""))
+    visit = visit.with_typed_fields(typed_fields)
+    offer = visit.get_offer()
+    if offer.price_rises:
+        return _redirect_to_price_consent(request)
+    if visit.is_too_early(step):
+        return redirect(step_url(visit.first_incomplete_step))
+    return step_page(
+        request,
+        visit,
+        step,
+        offer,
+        previous_snapshot=offers.cart_snapshot(visit.cart, visit.owner_id),
+    )
 
 
-@by_its_buyer
-def _sent(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
+@orderable_cart_required
+def _submit_step(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
     """Keep what was typed, and go on: to the next step, to one that is to be changed, or on with this one."""
-    if visit.checkout.left:
+    if visit.checkout.superseded_checkout_id:
         # What it holds is nobody else's, and is not to be missing here.
-        operations.abandon_checkout(visit.checkout.left)
-    before = known_of(visit.visitor, destination(request)) | typed_before(request, visit.owner_id)
-    visit = visit.with_typed(typed_now(request.POST, before, step))
-    seen, offer = offers.shown_in(request.POST.get("checkout", ""), visit.owner_id), visit.offered()
-    if offer.rises_unknown_to(seen):
-        return _to_agree(request)
+        operations.abandon_checkout(visit.checkout.superseded_checkout_id)
+    before = get_prefill(visit.visitor, destination(request)) | get_typed_fields(
+        request, visit.owner_id
+    )
+    visit = visit.with_typed_fields(merge_typed_fields(request.POST, before, step))
+    snapshot, offer = (
+        offers.snapshot_from_token(request.POST.get("checkout", ""), visit.owner_id),
+        visit.get_offer(),
+    )
+    if offer.has_unseen_price_rises(snapshot):
+        return _redirect_to_price_consent(request)
     if "update" in request.POST:
-        response = _updated(request, visit, step, seen, offer)
+        response = _update_summary(request, visit, step, snapshot, offer)
     elif "to" in request.POST:
-        response = redirect(address_of(step_named(request.POST["to"])))
+        response = redirect(step_url(parse_step(request.POST["to"])))
     elif visit.is_wrong(step):
-        return step_page(request, visit, step, offer, before=seen, errors=True, status=422)
+        return step_page(
+            request, visit, step, offer, previous_snapshot=snapshot, errors=True, status=422
+        )
     else:
-        response = redirect(address_of(step_after(step)))
-    if not keep(response, visit.owner_id, visit.typed):
+        response = redirect(step_url(next_step(step)))
+    if not save_typed_fields(response, visit.owner_id, visit.typed_fields):
         visit.form.add_error(
             "name", "That is more than we can keep: please shorten the name and the address"
         )
@@ -133,23 +156,29 @@ def _sent(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
     return response
 
 
-def _updated(
-    request: HttpRequest, visit: Visit, step: str, seen: Shown | None, offer: Offer
+def _update_summary(
+    request: HttpRequest,
+    visit: Visit,
+    step: str,
+    previous_snapshot: CheckoutSnapshot | None,
+    offer: Offer,
 ) -> HttpResponse:
     """Show the sums for what is chosen now."""
     if not offer.lines or step == REVIEW:  # where nothing is chosen
-        return redirect(address_of(step))
+        return redirect(step_url(step))
 
     def context() -> dict[str, Any]:
-        shown = visit.shown(offer, step)
-        if seen is None or shown.total != seen.total:
-            messages.info(request, f"The total is {in_words(visit.sums(offer).total)} now.")
-        return step_context(request, visit, step, offer, shown)
+        snapshot = visit.take_snapshot(offer, step)
+        if previous_snapshot is None or snapshot.total != previous_snapshot.total:
+            messages.info(
+                request, f"The total is {in_words(visit.calculate_sums(offer).total)} now."
+            )
+        return step_context(request, visit, step, offer, snapshot)
 
-    return done(request, address_of(step), step_template(step), context, part="changed")
+    return done(request, step_url(step), step_template(step), context, part="changed")
 
 
-def _to_agree(request: HttpRequest) -> HttpResponse:
+def _redirect_to_price_consent(request: HttpRequest) -> HttpResponse:
     """A price has risen, and nobody has agreed to it: that is done in the cart, before anything personal is asked."""
     messages.warning(
         request, "A price has risen since you chose. Look at it here before you go to the checkout."
@@ -157,55 +186,91 @@ def _to_agree(request: HttpRequest) -> HttpResponse:
     return redirect("cart:show")
 
 
-@by_its_buyer
-def _place(
-    request: HttpRequest, visit: Visit, seen: Shown | None, ended: Order | None
+@orderable_cart_required
+def _place_order(
+    request: HttpRequest, visit: Visit, snapshot: CheckoutSnapshot | None, ended: Order | None
 ) -> HttpResponse:
     """Order what was looked over, if it is still that; else say what has changed."""
-    visit = visit.with_typed({name: request.POST.get(name, "") for name in NAMES})
-    told = (
+    visit = visit.with_typed_fields({name: request.POST.get(name, "") for name in FIELD_NAMES})
+    extra_messages = (
         [f"Order {ended.number} ended without a payment. Nothing was charged: you can order anew."]
         if ended
         else []
     )
-    offer, now = visit.offered(), datetime.now(UTC)
+    offer, now = visit.get_offer(), datetime.now(UTC)
     # Whoever comes without a page of ours has been told of no rise: it is told beside the cart's own prices.
-    before = seen or (offers.in_cart(visit.cart, visit.owner_id) if offer.rises else None)
-    if visit.first_open != REVIEW:
+    previous_snapshot = snapshot or (
+        offers.cart_snapshot(visit.cart, visit.owner_id) if offer.price_rises else None
+    )
+    if visit.first_incomplete_step != REVIEW:
         return step_page(
-            request, visit, visit.first_open, offer, before=before, errors=True, status=422
+            request,
+            visit,
+            visit.first_incomplete_step,
+            offer,
+            previous_snapshot=previous_snapshot,
+            errors=True,
+            status=422,
         )
-    if seen is None or not still_offered(visit, seen, offer):
-        told = told or ([] if before else ["Please look it over: this is what you would order."])
-        return step_page(request, visit, REVIEW, offer, before=before, told=told, status=409)
-    try:
-        order = place_order(visit, seen, offer, now)
-    except CartChanged as changed:
-        visit = with_cart_of_now(visit, datetime.now(UTC))
+    if snapshot is None or not is_still_offered(visit, snapshot, offer):
+        extra_messages = extra_messages or (
+            [] if previous_snapshot else ["Please look it over: this is what you would order."]
+        )
         return step_page(
-            request, visit, REVIEW, visit.offered(), before=seen, told=[str(changed)], status=409
+            request,
+            visit,
+            REVIEW,
+            offer,
+            previous_snapshot=previous_snapshot,
+            extra_messages=extra_messages,
+            status=409,
+        )
+    try:
+        order = place_reviewed_order(visit, snapshot, offer, now)
+    except CartChanged as changed:
+        visit = reload_cart(visit, datetime.now(UTC))
+        return step_page(
+            request,
+            visit,
+            REVIEW,
+            visit.get_offer(),
+            previous_snapshot=snapshot,
+            extra_messages=[str(changed)],
+            status=409,
         )
     except OutOfStock as short:
         return step_page(
-            request, visit, REVIEW, visit.offered(short.shortages), before=seen, status=409
+            request,
+            visit,
+            REVIEW,
+            visit.get_offer(short.shortages),
+            previous_snapshot=snapshot,
+            status=409,
         )
     except VoucherRefused as refused:
         return step_page(
-            request, visit, REVIEW, visit.offered(refused=str(refused)), before=seen, status=409
+            request,
+            visit,
+            REVIEW,
+            visit.get_offer(refused=str(refused)),
+            previous_snapshot=snapshot,
+            status=409,
         )
     except (CheckoutUsed, CartOrdered) as used:
-        return ordered_already(request, visit.owner_id, used.order)
+        return redirect_to_existing_order(request, visit.owner_id, used.order)
     except (CartError, CheckoutBusy, CheckoutAbandoned, GatewayUnavailable) as refused:
-        return step_page(request, visit, REVIEW, visit.offered(), told=[str(refused)], status=409)
+        return step_page(
+            request, visit, REVIEW, visit.get_offer(), extra_messages=[str(refused)], status=409
+        )
     return redirect_to_payment(request, order)
 
 
-def _again(request: HttpRequest, seen: Shown, placed: Order) -> HttpResponse:
+def _resubmit(request: HttpRequest, snapshot: CheckoutSnapshot, placed: Order) -> HttpResponse:
     """A checkout that is an order already was sent again: the same goes on where it was, another is refused."""
     form = CheckoutForm(request.POST)
-    billing = BillingForm(request.POST) if form.bills_elsewhere else None
+    billing = BillingForm(request.POST) if form.has_billing_address else None
     complete = form.is_valid() and (billing is None or billing.is_valid())
-    same = complete and fingerprint(form, billing, seen.content) == placed.fingerprint
-    if same and placed.owner_id == seen.owner_id:
+    same = complete and checkout_fingerprint(form, billing, snapshot.content) == placed.fingerprint
+    if same and placed.owner_id == snapshot.owner_id:
         return redirect_to_payment(request, placed)
-    return ordered_otherwise(request, seen.owner_id, placed)
+    return checkout_conflict_page(request, snapshot.owner_id, placed)

@@ -9,7 +9,7 @@ from accounts.models import User
 from cart.entities import Cart
 from checkout import offers
 from checkout.checkouts import Checkout
-from checkout.forms import BillingForm, CheckoutForm, fingerprint
+from checkout.forms import BillingForm, CheckoutForm, checkout_fingerprint
 from checkout.steps import DELIVERY, REVIEW, STEPS
 from orders.operations import OrderDraft
 from orders.persons import find_voucher_customer
@@ -27,20 +27,20 @@ class Visit:
     visitor: User | None
     cart: Cart
     checkout: Checkout
-    typed: Mapping[str, str] = field(default_factory=dict)
+    typed_fields: Mapping[str, str] = field(default_factory=dict)
 
-    def with_typed(self, typed: Mapping[str, str]) -> "Visit":
+    def with_typed_fields(self, typed_fields: Mapping[str, str]) -> "Visit":
         """Return it with what has been typed."""
-        return replace(self, typed=typed)
+        return replace(self, typed=typed_fields)
 
     @cached_property
     def form(self) -> CheckoutForm:
-        return CheckoutForm(self.typed)
+        return CheckoutForm(self.typed_fields)
 
     @cached_property
     def billing(self) -> BillingForm | None:
         """The address on the invoice; None where that is the parcel's."""
-        return BillingForm(self.typed) if self.form.bills_elsewhere else None
+        return BillingForm(self.typed_fields) if self.form.has_billing_address else None
 
     def is_wrong(self, step: str) -> bool:
         """Tell whether something that a step asks for is missing or wrong."""
@@ -49,15 +49,17 @@ class Visit:
         return step == DELIVERY and self.billing is not None and not self.billing.is_valid()
 
     @cached_property
-    def first_open(self) -> str:
+    def first_incomplete_step(self) -> str:
         """The first step at which something is missing or wrong; the last one if nothing is."""
         return next((step for step in STEPS if self.is_wrong(step)), REVIEW)
 
-    def skips(self, step: str) -> bool:
+    def is_too_early(self, step: str) -> bool:
         """Tell whether a step comes too early: another before it is still open."""
-        return STEPS.index(step) > STEPS.index(self.first_open)
+        return STEPS.index(step) > STEPS.index(self.first_incomplete_step)
 
-    def offered(self, short: Mapping[UUID, int] | None = None, refused: str = "") -> offers.Offer:
+    def get_offer(
+        self, shortages: Mapping[UUID, int] | None = None, refused: str = ""
+    ) -> offers.Offer:
         """Return what can be ordered of the cart now, with what its code takes off for this person.
 
         `short` knows the stock of some better, `refused` is why the code takes nothing off. Raises CassandraUnavailable.
@@ -66,33 +68,37 @@ class Visit:
         # Who it is matters to a code alone.
         user_id = self.visitor.user_id if self.visitor else None
         person = find_voucher_customer(user_id, email) if self.cart.voucher else ""
-        return offers.offered(self.cart, short, person=person, refused=refused)
+        return offers.get_offer(self.cart, shortages, person=person, refused=refused)
 
-    def sums(self, offer: offers.Offer) -> quotes.Sums:
+    def calculate_sums(self, offer: offers.Offer) -> quotes.Sums:
         """Return what an offer comes to. Raises ValueError if nothing is left to order."""
-        return offer.sums(self.form.method, self.form.destination)
+        return offer.calculate_sums(self.form.delivery_method, self.form.shipping_country)
 
-    def shown(self, offer: offers.Offer, step: str) -> offers.Shown:
+    def take_snapshot(self, offer: offers.Offer, step: str) -> offers.CheckoutSnapshot:
         """Return what a page with this offer shows; that of the last step binds all that was typed as well."""
-        shown = offer.shown(self.sums(offer), self.owner_id, self.checkout.checkout_id)
+        snapshot = offer.take_snapshot(
+            self.calculate_sums(offer), self.owner_id, self.checkout.checkout_id
+        )
         if step != REVIEW:
-            return shown
-        return replace(shown, reviewed=fingerprint(self.form, self.billing, shown.content))
+            return snapshot
+        return replace(
+            snapshot, reviewed=checkout_fingerprint(self.form, self.billing, snapshot.content)
+        )
 
-    def draft(self, shown: offers.Shown, offer: offers.Offer) -> OrderDraft:
+    def build_draft(self, snapshot: offers.CheckoutSnapshot, offer: offers.Offer) -> OrderDraft:
         """Return what the valid forms make an order of."""
         address, voucher = self.form.address(), offer.applied.voucher
         return OrderDraft(
-            order_id=shown.order_id,
-            owner_id=shown.owner_id,
+            order_id=snapshot.order_id,
+            owner_id=snapshot.owner_id,
             user_id=self.visitor.user_id if self.visitor else None,
             email=self.form.cleaned_data["email"],
             delivery_address=address,
             billing_address=self.billing.address() if self.billing else address,
-            method=self.form.method,
+            method=self.form.delivery_method,
             lines=offer.lines,
             cart_id=self.cart.cart_id,
-            fingerprint=shown.reviewed,
+            fingerprint=snapshot.review_fingerprint,
             payment_method=self.form.cleaned_data["payment"],
             voucher=voucher.code if voucher and not voucher.reason else "",
             promotions=offer.applied.promotions,

@@ -223,7 +223,7 @@ FAULTS = (
     _fault(
         "A step of the checkout can be passed over",
         "checkout/views.py",
-        "    if visit.skips(step):\n        return redirect(address_of(visit.first_open))\n",
+        "    if visit.is_too_early(step):\n        return redirect(step_url(visit.first_incomplete_step))\n",
         "",
         "tests/checkout/test_checkout.py",
     ),
@@ -343,7 +343,7 @@ FAULTS = (
     _fault(
         "Nobody looks at the signature of Stripe's notices",
         "payments/gateways/stripe.py",
-        "        verify_signature(body, headers.get(SIGNATURE_HEADER, \"\"), settings.STRIPE_WEBHOOK_SECRET)\n",
+        '        verify_signature(body, headers.get(SIGNATURE_HEADER, ""), settings.STRIPE_WEBHOOK_SECRET)\n',
         "",
         "tests/payments/test_stripe.py",
     ),
@@ -663,8 +663,8 @@ FAULTS = (
     _fault(
         "What somebody typed at the checkout is shown to who uses the browser next",
         "checkout/typed.py",
-        "        return (\n            {name: str(fields[name]) for name in NAMES if name in fields}\n            if owner == owner_id.hex\n            else {}\n        )\n",
-        "        return {name: str(fields[name]) for name in NAMES if name in fields} if owner else {}\n",
+        "        return (\n            {name: str(fields[name]) for name in FIELD_NAMES if name in fields}\n            if owner == owner_id.hex\n            else {}\n        )\n",
+        "        return {name: str(fields[name]) for name in FIELD_NAMES if name in fields} if owner else {}\n",
         "tests/checkout/test_checkout.py",
     ),
     _fault(

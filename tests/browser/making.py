@@ -29,7 +29,7 @@ from cart.operations import sharing
 from catalogue import operations as catalogue
 from catalogue.entities import Product
 from catalogue.queries import category_by_slug, product, product_id_by_slug
-from checkout.typed import keep
+from checkout.typed import save_typed_fields
 from demo import goods as data
 from demo.testbank.cards import CHALLENGED
 from demo.testbank.operations import card_given
@@ -160,7 +160,7 @@ def _typed(guest: Cookies) -> str:
         HttpResponse(),
         signing.loads(guest[settings.CART_COOKIE_NAME], salt="cart.owner")[0],
     )
-    keep(response, UUID(hex=person), TYPED | {"email": "guest@example.org"})
+    save_typed_fields(response, UUID(hex=person), TYPED | {"email": "guest@example.org"})
     return response.cookies[settings.CHECKOUT_COOKIE_NAME].value
 
 

@@ -24,7 +24,7 @@ from cart.entities import Cart
 from cart.errors import CartChanged
 from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN
 from catalogue.entities import Product
-from checkout.checkouts import checkout_of
+from checkout.checkouts import get_checkout
 from checkout.forms import CheckoutForm
 from checkout.steps import STEPS
 from demo.testbank import queries as bank_queries
@@ -295,7 +295,7 @@ def test_where_nothing_is_chosen_there_is_no_sum_to_draw_anew(shopper: Shopper) 
 def test_the_forms_of_a_page_from_before_lose_nothing(shopper: Shopper) -> None:
     page, email = OldPage(shopper), somebody()
     details = {
-        name: value for name, value in TYPED.items() if name not in CheckoutForm.OF_DELIVERY
+        name: value for name, value in TYPED.items() if name not in CheckoutForm.DELIVERY_FIELDS
     } | {"email": email}
     assert page.send(details | {"on": "details", "step": "details"})["Location"] == at("delivery")
     express = {"on": "ways", "delivery": "express", "payment": "card", "same_billing": "on"}
@@ -401,17 +401,17 @@ def test_cash_on_delivery_confirms_at_once(shopper: Shopper) -> None:
 
 
 def test_a_cart_has_one_checkout_until_it_changes(shopper: Shopper, mug: Product) -> None:
-    first = checkout_of(cart_of(shopper), now())
-    assert first == checkout_of(cart_of(shopper), now())
+    first = get_checkout(cart_of(shopper), now())
+    assert first == get_checkout(cart_of(shopper), now())
     shopper.add(mug)
-    assert checkout_of(cart_of(shopper), now()).checkout_id != first.checkout_id
+    assert get_checkout(cart_of(shopper), now()).checkout_id != first.checkout_id
 
 
 def test_s20_looking_at_a_checkout_writes_nothing(shopper: Shopper) -> None:
     before = cart_of(shopper)
     shopper.look()
     assert cart_of(shopper) == before
-    assert queries.prefetch_order(checkout_of(before, now()).checkout_id).rows() == []
+    assert queries.prefetch_order(get_checkout(before, now()).checkout_id).rows() == []
 
 
 def again(shopper: Shopper, token: str, email: str) -> Any:
@@ -482,7 +482,7 @@ def test_a_first_try_that_died_is_found_again(
         with pytest.raises(KeyboardInterrupt):
             shopper.send(token, email=email)
     assert held(mug) == 1
-    order_id = checkout_of(cart_of(shopper), now()).checkout_id
+    order_id = get_checkout(cart_of(shopper), now()).checkout_id
     cleared = placing.UNCLAIM.apply(
         if_lost=REFUSED_MEANS_DONE, order_id=order_id, me=_claim_of(order_id)
     )
@@ -798,11 +798,11 @@ def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.Monke
 def test_an_order_number_cannot_be_worked_out_from_its_cart(shopper: Shopper) -> None:
     """Whoever sees a shared cart knows its id and can guess its version."""
     cart = cart_of(shopper)
-    made = checkout_of(cart, now()).checkout_id
-    assert made == checkout_of(cart, now()).checkout_id
+    made = get_checkout(cart, now()).checkout_id
+    assert made == get_checkout(cart, now()).checkout_id
     assert made != uuid5(cart.cart_id, f"checkout {cart.version} 0")
     with override_settings(SECRET_KEY="another" * 10):
-        assert checkout_of(cart, now()).checkout_id != made
+        assert get_checkout(cart, now()).checkout_id != made
 
 
 def test_a_checkout_that_is_open_while_the_key_changes_is_one_order(
