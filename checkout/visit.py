@@ -31,7 +31,7 @@ class Visit:
 
     def with_typed_fields(self, typed_fields: Mapping[str, str]) -> "Visit":
         """Return it with what has been typed."""
-        return replace(self, typed=typed_fields)
+        return replace(self, typed_fields=typed_fields)
 
     @cached_property
     def form(self) -> CheckoutForm:
@@ -82,7 +82,8 @@ class Visit:
         if step != REVIEW:
             return snapshot
         return replace(
-            snapshot, reviewed=checkout_fingerprint(self.form, self.billing, snapshot.content)
+            snapshot,
+            review_fingerprint=checkout_fingerprint(self.form, self.billing, snapshot.content),
         )
 
     def build_draft(self, snapshot: offers.CheckoutSnapshot, offer: offers.Offer) -> OrderDraft:

@@ -42,7 +42,7 @@ def apply_event(order: Order, event: Event, allocations_json: str = "") -> Order
         captured=sums.captured,
         refunded=sums.refunded,
         version=order.version + 1,
-        allocated=allocations_json or order.allocations_json,
+        allocations_json=allocations_json or order.allocations_json,
         events=(event, *order.events),
     )
     if event.kind == "changed":

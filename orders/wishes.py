@@ -138,13 +138,8 @@ class DeliveryAddressForm(AddressFields):
     def __init__(self, *args: Any, current_address: Address, **kwargs: Any) -> None:
         super().__init__(*args, initial=current_address.fields(), section="shipping", **kwargs)
         self.current_address = current_address
-        country = self.fields["country"]
-        country.choices = [
-            (
-                current_address.country,
-                COUNTRIES.get(current_address.country, current_address.country),
-            )
-        ]  # type: ignore[attr-defined]
+        country, code = self.fields["country"], current_address.country
+        country.choices = [(code, COUNTRIES.get(code, code))]  # type: ignore[attr-defined]
         country.widget = forms.HiddenInput()
         country.error_messages["invalid_choice"] = (
             "The country stays: tax and delivery are those of its country"

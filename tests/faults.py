@@ -230,7 +230,7 @@ FAULTS = (
     _fault(
         "Two checkouts order one cart",
         "orders/operations/placing.py",
-        "    elif order.keeps_cart:\n        raise CartOrdered(order)\n",
+        "    elif order.has_items_in_cart:\n        raise CartOrdered(order)\n",
         "",
         "tests/checkout/test_checkout.py",
     ),
@@ -251,8 +251,8 @@ FAULTS = (
     _fault(
         "An event leaves no hint at what it owes",
         "orders/operations/moving.py",
-        "    hint = hint_written(order.order_id)\n    written =",
-        "    hint = Hint(order.placed_at, order.order_id, 0)\n    written =",
+        "    pending_effect = record_pending_effects(order.order_id)\n    new_event_ids =",
+        "    pending_effect = Hint(order.placed_at, order.order_id, 0)\n    new_event_ids =",
         "tests/orders/test_fulfilment.py",
     ),
     _fault(
@@ -308,8 +308,8 @@ FAULTS = (
     _fault(
         "A payment of another sum pays the order",
         "orders/operations/paying.py",
-        "    if (verdict.number, verdict.amount) != (\n        order.number,\n        attempt.amount,\n    ) or attempt.amount != order.total:\n",
-        "    if verdict.number != order.number:\n",
+        "    if (payment_outcome.number, payment_outcome.amount) != (\n        order.number,\n        attempt.amount,\n    ) or attempt.amount != order.total:\n",
+        "    if payment_outcome.number != order.number:\n",
         "tests/orders/test_paying.py",
     ),
     _fault(
@@ -336,8 +336,8 @@ FAULTS = (
     _fault(
         "More is given back than was taken",
         "orders/balance.py",
-        "        if minor(amount) <= 0 or amount > refundable(order) or _named(",
-        "        if minor(amount) <= 0 or amount > order.captured or _named(",
+        "            or amount > refundable_amount(order)\n",
+        "            or amount > order.captured\n",
         "tests/orders/test_paying.py",
     ),
     _fault(
@@ -529,7 +529,7 @@ FAULTS = (
     _fault(
         "An erased person's orders are still found by the address",
         "orders/operations/erasing.py",
-        "        OFF_EMAIL.run(\n            email=email_key(order.email),\n            placed_at=order.placed_at,\n            order_id=order.order_id,\n            at=copied_at(order) + 1,\n        )\n",
+        "        OFF_EMAIL.run(\n            email=email_key(order.email),\n            placed_at=order.placed_at,\n            order_id=order.order_id,\n            at=copy_timestamp(order) + 1,\n        )\n",
         "",
         "tests/accounts/test_privacy.py",
     ),
