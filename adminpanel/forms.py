@@ -17,7 +17,7 @@ from adminpanel.sales import LONGEST, USUAL
 from catalogue.queries import categories
 from orders.numbers import normalize_order_number
 from orders.states import BOARD_COLUMNS, STAFF_TRANSITIONS
-from pricing.money import minor
+from pricing.money import to_minor_units
 from promotions.operations import Terms
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, LONGEST_CODE, PERCENTAGE
 from web.forms import Form
@@ -303,7 +303,7 @@ class PromotionForm(Form):
 
 
 def _cents(amount: Decimal | None) -> int:
-    return minor(Money(amount, settings.CURRENCY)) if amount else 0
+    return to_minor_units(Money(amount, settings.CURRENCY)) if amount else 0
 
 
 def _midnight(day: date) -> datetime:

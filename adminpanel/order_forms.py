@@ -23,7 +23,7 @@ from orders.returns import Return
 from orders.states import CLOSED, CONFIRMED, ON_HOLD
 from orders.wishes import DeliveryAddressForm
 from payments.gateways import MANUAL_METHODS, TRANSFER
-from pricing.money import minor
+from pricing.money import to_minor_units
 from pricing.templatetags.money import format_money
 from web.forms import Form
 
@@ -285,7 +285,7 @@ class RefundForm(OrderForm):
             return cleaned
         cleaned.setdefault("delivery", False)
         amount = cleaned["amount"] or self._paid_for(with_delivery=cleaned["delivery"])
-        if not minor(amount):
+        if not to_minor_units(amount):
             self.add_error("amount", "Choose what the money is for, or enter a sum")
         elif amount > self.most:
             self.add_error(

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.conf import settings
 
 from catalogue.queries import categories
-from pricing.money import money
+from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
 from promotions import queries
 from promotions.queries import AUTOMATIC, CODE
@@ -78,4 +78,4 @@ def _limits(promotion: Promotion) -> str:
 
 
 def _sum(cents: int) -> str:
-    return format_money(money(cents, settings.CURRENCY))
+    return format_money(from_minor_units(cents, settings.CURRENCY))

@@ -18,7 +18,7 @@ from orders.parcels import ItemUnits, Parcel
 from orders.refunds import Refund
 from orders.returns import Return
 from payments.gateways import MANUAL_METHODS
-from pricing.money import money
+from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
 
 PAGE_LENGTH = 25
@@ -226,10 +226,10 @@ def _about(event: Event, order: Order) -> str:
     if event.kind in ("authorized", "captured", "refund_owed", "refunded") and details.get(
         "amount"
     ):
-        said.insert(0, format_money(money(int(details["amount"]), currency)))
+        said.insert(0, format_money(from_minor_units(int(details["amount"]), currency)))
     if event.kind == "changed":
         said = [
-            f"{format_money(money(details['sums'][name], currency))} {when}"
+            f"{format_money(from_minor_units(details['sums'][name], currency))} {when}"
             for name, when in (("was", "before"), ("total", "now"))
         ]
     return ", ".join(said)

@@ -12,7 +12,7 @@ from analytics import queries
 from analytics.figures import ALL, Daily, Figures
 from catalogue import queries as catalogue
 from catalogue.entities import CategoryNode
-from pricing.money import money
+from pricing.money import from_minor_units
 
 # Of how long a time the page shows the days at most, and by itself.
 LONGEST = timedelta(days=366)
@@ -101,10 +101,10 @@ def _line(
 ) -> Line:
     return Line(
         figures,
-        money(figures.gross, currency),
-        money(figures.refunded_gross, currency),
-        money(figures.kept, currency),
-        money(figures.kept_net, currency),
+        from_minor_units(figures.gross, currency),
+        from_minor_units(figures.refunded_gross, currency),
+        from_minor_units(figures.kept, currency),
+        from_minor_units(figures.kept_net, currency),
         100 * figures.gross // best if best else 0,
         day,
         name,

@@ -29,7 +29,7 @@ from orders.operations import copies, moving, placing
 from orders.operations.placing import OrderDraft
 from orders.states import TRANSITION_RULES, NextStatus, board_column
 from pricing import delivery
-from pricing.money import money
+from pricing.money import from_minor_units
 from pricing.quotes import QuotedLine
 from storefront.sitemap import sitemap_written
 
@@ -213,8 +213,8 @@ def made_product(number: int, now: datetime) -> Product:
                 for each, value in (("Colour", colour[0]), ("Size", size))
                 if each in names
             },
-            price=money(price + 300 * (size == "Large"), "EUR"),
-            compare_at=money(price + 2000, "EUR") if was else None,
+            price=from_minor_units(price + 300 * (size == "Large"), "EUR"),
+            compare_at=from_minor_units(price + 2000, "EUR") if was else None,
             picture=shape.format(colour[1]),
             weight_grams=dice.randrange(50, 3000),
             position=place,
@@ -353,7 +353,7 @@ def _draft(number: int, products: int, dice: Random, now: datetime) -> OrderDraf
         email=f"person{owner}@mail.example",
         delivery_address=home,
         billing_address=home,
-        method=delivery.methods(home.country)[0],
+        method=delivery.list_delivery_methods(home.country)[0],
         lines=tuple(
             _line(each, dice) for each in {each.product_id: each for each in bought}.values()
         ),

@@ -4,7 +4,7 @@ from babel import Locale
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from pricing.delivery import DEFAULT_COUNTRY, METHODS
+from pricing.delivery import DEFAULT_COUNTRY, DELIVERY_METHODS
 from pricing.templatetags.money import LOCALE
 
 COUNTRY_SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie at most
@@ -19,7 +19,7 @@ def destination(request: HttpRequest) -> str:
         request.COOKIES.get(settings.COUNTRY_COOKIE_NAME),
         preferred,
     ):
-        if known in METHODS:
+        if known in DELIVERY_METHODS:
             return str(known)
     return DEFAULT_COUNTRY
 
@@ -27,7 +27,7 @@ def destination(request: HttpRequest) -> str:
 def destination_remembered(request: HttpRequest, response: HttpResponse) -> None:
     """Keep in the browser which country was chosen on this page, if one was."""
     chosen = request.GET.get("country")
-    if chosen in METHODS and chosen != request.COOKIES.get(settings.COUNTRY_COOKIE_NAME):
+    if chosen in DELIVERY_METHODS and chosen != request.COOKIES.get(settings.COUNTRY_COOKIE_NAME):
         response.set_cookie(
             settings.COUNTRY_COOKIE_NAME,
             chosen,
@@ -41,4 +41,4 @@ def destination_remembered(request: HttpRequest, response: HttpResponse) -> None
 def countries() -> list[tuple[str, str]]:
     """Return the countries we deliver to, by code and English name, in the order of their names."""
     names = Locale.parse(LOCALE).territories
-    return sorted(((code, names[code]) for code in METHODS), key=lambda each: each[1])
+    return sorted(((code, names[code]) for code in DELIVERY_METHODS), key=lambda each: each[1])

@@ -10,7 +10,7 @@ from django.utils.datastructures import MultiValueDict
 
 from cart.access import ROLE_WORDS, ROLES
 from cart.limits import MAX_QUANTITY
-from cart.today import Agreed
+from cart.today import PriceConsent
 from catalogue.queries import LONGEST_SKU
 from mail.addresses import reachable
 from web.forms import Form
@@ -132,7 +132,7 @@ class AgreementField(forms.CharField):
     def __init__(self) -> None:
         super().__init__(max_length=100_000)
 
-    def clean(self, value: Any) -> list[Agreed]:
+    def clean(self, value: Any) -> list[PriceConsent]:
         """Return them. Raises ValidationError if anything else was sent."""
         try:
             return [_agreed(*each.split(":")) for each in super().clean(value).split(",")]
@@ -140,8 +140,8 @@ class AgreementField(forms.CharField):
             raise forms.ValidationError("Nothing was agreed to: press the button again.") from error
 
 
-def _agreed(key: str, quantity: str, was: str, now: str) -> Agreed:
-    return Agreed(str(UUID(key)), int(quantity[:9]), int(was[:15]), int(now[:15]))
+def _agreed(key: str, quantity: str, was: str, now: str) -> PriceConsent:
+    return PriceConsent(str(UUID(key)), int(quantity[:9]), int(was[:15]), int(now[:15]))
 
 
 class AgreeForm(Form):

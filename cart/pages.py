@@ -16,7 +16,7 @@ from cart.errors import NoSuchCart
 from cart.forms import VoucherForm
 from cart.people import People
 from cart.request_cart import request_cart
-from cart.today import CartToday, as_today, shown
+from cart.today import PricedCart, get_active_priced_cart, get_priced_cart
 from cart.undo import Removed, removed
 from catalogue.queries import categories_ahead
 from pricing import delivery
@@ -32,7 +32,7 @@ MOST_DRAWN = 100
 class Opened:
     """A cart that a page is about: as it is today, what is kept for later in it, what one may do in it, and who else is there."""
 
-    shown: CartToday
+    shown: PricedCart
     later: tuple[Line, ...]
     access: Access
     people: People
@@ -75,12 +75,12 @@ def cart_context(request: HttpRequest, *, undo: Removed | None = None) -> dict[s
     return context | _sums(request, found) | _part(request, found)
 
 
-def _voucher(found: CartToday) -> VoucherForm:
+def _voucher(found: PricedCart) -> VoucherForm:
     """Return the field for a code, with the one that the cart has, and beside it why that takes nothing off."""
     typed = found.cart.voucher
     form = VoucherForm({"cart": str(found.cart.cart_id), "code": typed}) if typed else VoucherForm()
-    if found.applied.refused:
-        form.add_error("code", found.applied.refused)
+    if found.applied_promotions.refused:
+        form.add_error("code", found.applied_promotions.refused)
     return form
 
 
@@ -94,7 +94,7 @@ def _shared(opened: Opened) -> dict[str, Any]:
     }
 
 
-def _place(request: HttpRequest, found: CartToday) -> dict[str, Any]:
+def _place(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
     """Return whether this is the active cart, which alone is ordered, and the address of its page."""
     active = found.cart.cart_id == _active(request)
     return {
@@ -123,7 +123,7 @@ def _opened(request: HttpRequest, person_id: UUID) -> Opened | None:
     kept = queries.LATER.start(cart_id=hint) if hint and not wanted else None
     around = people.people_started(hint) if hint and not wanted else None
     person = voucher_customer(request, person_id)
-    found = shown(reading, hint, person) if not wanted else None
+    found = get_active_priced_cart(reading, hint, person) if not wanted else None
     rows = reading.result()[0]
     row = next((row for row in rows if wanted and row.cart_id == wanted), None) or queries.active(
         rows
@@ -137,7 +137,7 @@ def _opened(request: HttpRequest, person_id: UUID) -> Opened | None:
     except NoSuchCart:  # not shared any more
         return None
     if found is None or found.cart.cart_id != row.cart_id:
-        found = as_today(queries.cart(row.cart_id, row.cart_name), person=person)
+        found = get_priced_cart(queries.cart(row.cart_id, row.cart_name), customer_key=person)
     if kept is None or row.cart_id != hint:
         kept = queries.LATER.start(cart_id=row.cart_id)
     if around is None or row.cart_id != hint:
@@ -161,24 +161,29 @@ def _active(request: HttpRequest) -> UUID | None:
     return queries.badge(request_cart(request).reading(owner_id)).cart_id if owner_id else None
 
 
-def _sums(request: HttpRequest, found: CartToday) -> dict[str, Any]:
+def _sums(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
     """Return what the cart comes to in the country chosen, with each way to get it there."""
     country, now = destination(request), datetime.now(UTC)
-    ways = delivery.methods(country)
-    sums = found.sums(country, ways[0])
+    ways = delivery.list_delivery_methods(country)
+    sums = found.compute_quote(country, ways[0])
     return {
         "country": country,
         "countries": countries(),
         "sums": sums,
         "ways": [
-            (way, found.applied.delivery(found.quoted, way), *way.arrives(now)) for way in ways
+            (
+                way,
+                found.applied_promotions.delivery(found.quoted_lines, way),
+                *way.delivery_estimate(now),
+            )
+            for way in ways
         ]
         if sums
         else [],
     }
 
 
-def _part(request: HttpRequest, found: CartToday) -> dict[str, Any]:
+def _part(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
     """Return the lines that the page draws: the first hundred, or all if that is asked for."""
     everything = "all" in request.GET or len(found.lines) <= MOST_DRAWN
     return {

@@ -10,7 +10,7 @@ from cart import limits
 from cart.entities import Badge, Cart, CartCard, Line, Listed
 from cart.naming import DEFAULT_NAME
 from cassandra_db import Chain, Pending, Row, read
-from pricing.money import money
+from pricing.money import from_minor_units
 from pricing.quotes import snapshot_columns
 
 # K1, K4: an owner's carts by name, and which of them is active.
@@ -88,7 +88,7 @@ def badge(reading: Chain) -> Badge:
         return Badge(others=others)
     if not sums or sums[0].version is None:
         return Badge(found.cart_name, cart_id=found.cart_id, others=others)
-    subtotal = money(sums[0].subtotal, sums[0].currency)
+    subtotal = from_minor_units(sums[0].subtotal, sums[0].currency)
     room = limits.lines_left(sums[0].line_count)
     return Badge(found.cart_name, sums[0].item_count, subtotal, found.cart_id, others, room)
 
@@ -133,14 +133,16 @@ def _card(listed: Listed, rows: list[Row], people: list[Row]) -> CartCard:
     pictures = tuple(row.picture for row in rows if row.kind == "line" and row.picture)[:4]
     shared = any(row.kind is not None for row in people)
     if not rows or rows[0].version is None:
-        return CartCard(listed, 0, 0, 0, money(0, settings.CURRENCY), listed.used_at, (), shared)
+        return CartCard(
+            listed, 0, 0, 0, from_minor_units(0, settings.CURRENCY), listed.used_at, (), shared
+        )
     sums = rows[0]
     return CartCard(
         listed,
         sums.line_count,
         sums.item_count,
         sums.later_count or 0,
-        money(sums.subtotal, sums.currency),
+        from_minor_units(sums.subtotal, sums.currency),
         sums.changed_at,
         pictures,
         shared,
@@ -195,7 +197,7 @@ def as_cart(cart_id: UUID, name: str, rows: list[Row]) -> Cart:
         reverse=True,
     )
     if not rows or rows[0].version is None:
-        return Cart(cart_id, name, (), 0, 0, money(0, settings.CURRENCY), 0)
+        return Cart(cart_id, name, (), 0, 0, from_minor_units(0, settings.CURRENCY), 0)
     sums = rows[0]
     return Cart(
         cart_id,
@@ -203,7 +205,7 @@ def as_cart(cart_id: UUID, name: str, rows: list[Row]) -> Cart:
         tuple(lines),
         sums.line_count,
         sums.item_count,
-        money(sums.subtotal, sums.currency),
+        from_minor_units(sums.subtotal, sums.currency),
         sums.version,
         sums.checkout_id,
         sums.checkout_number or 0,
@@ -225,7 +227,7 @@ def line(cart_id: UUID, key: str) -> Line | None:
 
 def as_line(row: Row) -> Line:
     """Return a row as a line."""
-    price = money(row.price, row.currency)
+    price = from_minor_units(row.price, row.currency)
     return Line(
         **snapshot_columns(row),
         key=row.key,

@@ -17,7 +17,7 @@ from inventory.entities import Ahead, Stock
 from inventory.goods import Goods, GoodsReading, goods_of
 from inventory.queries import kept_for
 from pricing import delivery, quotes
-from pricing.money import minor
+from pricing.money import to_minor_units
 from pricing.quotes import QuotedLine
 from promotions import queries as promotions
 from promotions.entities import Applied
@@ -28,20 +28,20 @@ MOST_LOOKED_AT = 20
 
 
 @dataclass(frozen=True)
-class Agreed:
+class PriceConsent:
     """What a page showed of a line whose price has risen: how many, the old price and today's, in minor units."""
 
     key: str
     quantity: int
-    was: int
-    now: int
+    old_price: int
+    new_price: int
 
     def __str__(self) -> str:
-        return f"{self.key}:{self.quantity}:{self.was}:{self.now}"
+        return f"{self.key}:{self.quantity}:{self.old_price}:{self.new_price}"
 
 
 @dataclass(frozen=True)
-class LineToday:
+class PricedLine:
     """A line beside what is true of its variant today. `left` is how many could be bought now.
 
     This is the one rule of what a line costs: today's price. A fall passes through; a rise counts in the sums that are
@@ -49,35 +49,35 @@ class LineToday:
     """
 
     line: Line
-    goods: Goods
-    left: int
+    product_with_stock: Goods
+    available: int
 
     @property
     def variant(self) -> Variant | None:
-        return on_sale(self.goods.product, self.line.variant_id)
+        return on_sale(self.product_with_stock.product, self.line.variant_id)
 
     @property
-    def gone(self) -> bool:
+    def is_gone(self) -> bool:
         return self.variant is None
 
     @property
-    def sold_out(self) -> bool:
-        return not self.gone and self.left < 1
+    def is_sold_out(self) -> bool:
+        return not self.is_gone and self.available < 1
 
     @property
-    def short(self) -> bool:
+    def is_short(self) -> bool:
         """Whether some are left, but fewer than wanted."""
-        return not self.gone and 0 < self.left < self.line.quantity
+        return not self.is_gone and 0 < self.available < self.line.quantity
 
     @property
-    def few(self) -> bool:
-        stock = self.goods.stock.get(self.line.variant_id)
+    def has_few_left(self) -> bool:
+        stock = self.product_with_stock.stock.get(self.line.variant_id)
         return stock is not None and stock.word == "few" and stock.ahead is None
 
     @property
-    def waits(self) -> Ahead | None:
+    def backorder(self) -> Ahead | None:
         """What so many of it wait for: goods that have still to arrive. None when they are sent at once."""
-        stock = self.goods.stock.get(self.line.variant_id)
+        stock = self.product_with_stock.stock.get(self.line.variant_id)
         return stock.waits(self.line.quantity) if stock else None
 
     @property
@@ -86,143 +86,179 @@ class LineToday:
         return self.variant.price if self.variant else self.line.price
 
     @property
-    def dearer(self) -> bool:
+    def has_price_rise(self) -> bool:
         """Whether it can be ordered at a price that has risen since the line was added, and nobody has agreed to that."""
-        return bool(self.counted) and self.price > self.line.price
+        return bool(self.orderable_quantity) and self.price > self.line.price
 
     @property
-    def cheaper(self) -> bool:
+    def has_price_fall(self) -> bool:
         return self.price < self.line.price
 
     @property
-    def rise(self) -> Agreed:
+    def price_consent(self) -> PriceConsent:
         """What a press that agrees to today's price agrees to."""
-        return Agreed(self.line.key, self.line.quantity, minor(self.line.price), minor(self.price))
+        return PriceConsent(
+            self.line.key,
+            self.line.quantity,
+            to_minor_units(self.line.price),
+            to_minor_units(self.price),
+        )
 
     @property
-    def counted(self) -> int:
+    def orderable_quantity(self) -> int:
         """How many could be ordered now, of those that are wanted."""
-        return 0 if self.gone else max(0, min(self.line.quantity, self.left))
+        return 0 if self.is_gone else max(0, min(self.line.quantity, self.available))
 
     @property
     def total(self) -> Money:
         """What those that count cost together."""
-        return self.price * self.counted
+        return self.price * self.orderable_quantity
 
     @property
-    def quoted(self) -> QuotedLine | None:
+    def quoted_line(self) -> QuotedLine | None:
         """The line as it could be ordered now; None if it cannot."""
-        product, variant = self.goods.product, self.variant
-        if product is None or variant is None or not self.counted:
+        product, variant = self.product_with_stock.product, self.variant
+        if product is None or variant is None or not self.orderable_quantity:
             return None
-        return product.quote(variant, self.counted)
+        return product.quote(variant, self.orderable_quantity)
 
 
 @dataclass(frozen=True)
-class CartToday:
+class PricedCart:
     """A cart as it could be ordered today. What is gone or sold out does not count."""
 
     cart: Cart
-    lines: tuple[LineToday, ...]
-    applied: Applied  # what makes it cheaper, and what became of its code
+    lines: tuple[PricedLine, ...]
+    applied_promotions: Applied  # what makes it cheaper, and what became of its code
 
     @cached_property
-    def quoted(self) -> tuple[QuotedLine, ...]:
-        return tuple(quoted for each in self.lines if (quoted := each.quoted))
+    def quoted_lines(self) -> tuple[QuotedLine, ...]:
+        return tuple(quoted for each in self.lines if (quoted := each.quoted_line))
 
     @cached_property
-    def dearer(self) -> tuple[LineToday, ...]:
+    def dearer_lines(self) -> tuple[PricedLine, ...]:
         """The lines whose price has risen without anybody having agreed to it."""
-        return tuple(each for each in self.lines if each.dearer)
+        return tuple(each for each in self.lines if each.has_price_rise)
 
     @property
-    def rises(self) -> list[Agreed]:
-        return [each.rise for each in self.dearer]
+    def price_consents(self) -> list[PriceConsent]:
+        return [each.price_consent for each in self.dearer_lines]
 
-    def sums(self, country: str, method: delivery.Method) -> quotes.Sums | None:
+    def compute_quote(self, country: str, method: delivery.DeliveryMethod) -> quotes.Quote | None:
         """Return what it comes to, delivered to a country; None if nothing of it can be ordered."""
         return (
-            quotes.sums(self.quoted, country, method, self.applied.promotions)
-            if self.quoted
+            quotes.compute_quote(
+                self.quoted_lines, country, method, self.applied_promotions.promotions
+            )
+            if self.quoted_lines
             else None
         )
 
 
-def today(
+def price_cart(
     cart: Cart,
-    goods: Mapping[UUID, Goods],
-    code: Reading,
-    short: Mapping[UUID, int] | None = None,
+    products: Mapping[UUID, Goods],
+    pending_promotions: Reading,
+    available_units: Mapping[UUID, int] | None = None,
     *,
-    refused: str = "",
-) -> CartToday:
+    refusal_reason: str = "",
+) -> PricedCart:
     """Return a cart beside its goods and what makes it cheaper; `short` knows the stock of some variants better.
 
     `refused` is why the cart's code is known to take nothing off. Raises CassandraUnavailable.
     """
     lines = []
     for line in cart.lines:
-        there = goods[line.product_id]
+        there = products[line.product_id]
         stock = there.stock.get(line.variant_id, Stock())
-        lines.append(LineToday(line, there, (short or {}).get(line.variant_id, stock.available)))
-    if cart.checkout_id and short is None:
-        lines = _with_its_own(cart.checkout_id, lines)
-    found = CartToday(cart, tuple(lines), Applied())
-    return replace(found, applied=code.applied(found.quoted, datetime.now(UTC), refused=refused))
+        lines.append(
+            PricedLine(line, there, (available_units or {}).get(line.variant_id, stock.available))
+        )
+    if cart.checkout_id and available_units is None:
+        lines = _add_own_reservations(cart.checkout_id, lines)
+    found = PricedCart(cart, tuple(lines), Applied())
+    return replace(
+        found,
+        applied=pending_promotions.applied(
+            found.quoted_lines, datetime.now(UTC), refused=refusal_reason
+        ),
+    )
 
 
-def _with_its_own(checkout_id: UUID, lines: Sequence[LineToday]) -> list[LineToday]:
+def _add_own_reservations(checkout_id: UUID, lines: Sequence[PricedLine]) -> list[PricedLine]:
     """Count what the cart's own checkout keeps: nobody's order is in the way of their own cart."""
     missing = {
         each.line.variant_id: place
         for place, each in enumerate(lines, 1)
-        if each.sold_out or each.short
+        if each.is_sold_out or each.is_short
     }
     # A line's place in its order is that in the cart, or before it.
-    kept = kept_for(
+    reserved = kept_for(
         checkout_id,
         {variant_id: place for variant_id, place in missing.items() if place <= MOST_LOOKED_AT},
     )
     return [
-        replace(each, left=each.left + units) if (units := kept.get(each.line.variant_id)) else each
+        replace(each, left=each.available + units)
+        if (units := reserved.get(each.line.variant_id))
+        else each
         for each in lines
     ]
 
 
-def as_today(
-    cart: Cart, short: Mapping[UUID, int] | None = None, *, person: str = "", refused: str = ""
-) -> CartToday:
+def get_priced_cart(
+    cart: Cart,
+    available_units: Mapping[UUID, int] | None = None,
+    *,
+    customer_key: str = "",
+    refusal_reason: str = "",
+) -> PricedCart:
     """Read what a cart's lines cost today. `person` is who buys (promotions.operations.person_key), if that is known.
 
     Raises CassandraUnavailable.
     """
-    code = promotions.reading(cart.voucher, person)
-    return today(
-        cart, goods_of(line.product_id for line in cart.lines), code, short, refused=refused
+    pending_promotions = promotions.reading(cart.voucher, customer_key)
+    return price_cart(
+        cart,
+        goods_of(line.product_id for line in cart.lines),
+        pending_promotions,
+        available_units,
+        refusal_reason=refusal_reason,
     )
 
 
-def shown(reading: Chain, hint: UUID | None, person: str = "") -> CartToday | None:
+def get_active_priced_cart(
+    reading: Chain, expected_cart_id: UUID | None, customer_key: str = ""
+) -> PricedCart | None:
     """Return the active cart of the owner whose badge is being read, as it is today, or None.
 
     Two rounds: `hint` is the cart that is probably active, so its lines are read beside the list of carts, and what
     they need of the catalogue beside the badge's sums. A wrong hint costs two rounds more. Raises CassandraUnavailable.
     """
-    rows = queries.lines_started(hint).rows() if hint else []
-    goods, code = _goods_of(rows), _code_of(rows, person)
+    rows = queries.lines_started(expected_cart_id).rows() if expected_cart_id else []
+    products, pending_promotions = (
+        _prefetch_products(rows),
+        _prefetch_promotions(rows, customer_key),
+    )
     carts, _ = reading.result()
     found = queries.active(carts)
     if found is None:
         return None
-    if found.cart_id != hint:
+    if found.cart_id != expected_cart_id:
         rows = queries.lines_started(found.cart_id).rows()
-        goods, code = _goods_of(rows), _code_of(rows, person)
-    return today(queries.as_cart(found.cart_id, found.cart_name, rows), goods.collected(), code)
+        products, pending_promotions = (
+            _prefetch_products(rows),
+            _prefetch_promotions(rows, customer_key),
+        )
+    return price_cart(
+        queries.as_cart(found.cart_id, found.cart_name, rows),
+        products.collected(),
+        pending_promotions,
+    )
 
 
-def _code_of(rows: Sequence[Row], person: str) -> Reading:
-    return promotions.reading((rows[0].voucher_code or "") if rows else "", person)
+def _prefetch_promotions(rows: Sequence[Row], customer_key: str) -> Reading:
+    return promotions.reading((rows[0].voucher_code or "") if rows else "", customer_key)
 
 
-def _goods_of(rows: Iterable[Row]) -> GoodsReading:
+def _prefetch_products(rows: Iterable[Row]) -> GoodsReading:
     return GoodsReading(row.product_id for row in rows if row.product_id is not None)

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.core import signing
 from moneyed import Money
 
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 
 _SALT = "cart.undo"
 SECONDS = 24 * 3600  # as long as the cart remembers which operations it has seen
@@ -35,7 +35,7 @@ class Removed:
             self.variant_id.hex,
             self.name,
             self.quantity,
-            minor(self.price),
+            to_minor_units(self.price),
             self.price.currency.code,
             seconds,
             self.operation_id.hex,
@@ -58,7 +58,7 @@ def removed(token: str) -> Removed | None:
         UUID(hex=variant),
         name,
         quantity,
-        money(price, currency),
+        from_minor_units(price, currency),
         added_at,
         UUID(hex=operation),
     )

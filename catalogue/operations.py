@@ -18,7 +18,7 @@ from catalogue.entities import Card, CategoryNode, Product, Tree, Variant
 from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
 from catalogue.queries import CHANGE_SHARDS, SHOP_TREE, card_of
 from catalogue.words import folded, prefixes
-from pricing.money import minor
+from pricing.money import to_minor_units
 
 MAX_VARIANTS = 200
 MAX_CATEGORIES = 2000
@@ -256,8 +256,8 @@ def product_rows(product: Product) -> list[BoundStatement]:
             sku=variant.sku,
             position=variant.position,
             options=variant.options,
-            price=minor(variant.price),
-            compare_at=minor(variant.compare_at) if variant.compare_at else None,
+            price=to_minor_units(variant.price),
+            compare_at=to_minor_units(variant.compare_at) if variant.compare_at else None,
             picture=variant.picture,
             weight_grams=variant.weight_grams,
             sold=variant.sold,
@@ -325,7 +325,7 @@ def sort_keys(card: Card) -> dict[str, bytes]:
     """Return a card's keys by sort: bytes that sort as what they stand for."""
     return {
         "created": _sortable(round(card.created_at.timestamp() * 1000)),
-        "price": _sortable(minor(card.price)),
+        "price": _sortable(to_minor_units(card.price)),
         "name": folded(card.name).encode(),
     }
 
@@ -344,9 +344,9 @@ def card_values(card: Card) -> dict[str, Any]:
         "picture": card.picture,
         "swatches": list(card.swatches),
         "variant_count": card.variant_count,
-        "price": minor(card.price),
+        "price": to_minor_units(card.price),
         "price_varies": card.price_varies,
-        "compare_at": minor(card.compare_at) if card.compare_at else None,
+        "compare_at": to_minor_units(card.compare_at) if card.compare_at else None,
         "currency": card.price.currency.code,
         "rating": card.rating,
         "rating_count": card.rating_count,
@@ -679,7 +679,7 @@ def prefix_values(product: Product, category_name: str) -> dict[str, Any]:
         "name": card.name,
         "slug": card.slug,
         "picture": card.picture,
-        "price": minor(card.price),
+        "price": to_minor_units(card.price),
         "price_varies": card.price_varies,
         "currency": card.price.currency.code,
         "category_name": category_name,

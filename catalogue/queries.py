@@ -12,7 +12,7 @@ from cassandra_db.session import keyspace
 from catalogue.entities import Card, CardPage, CategoryNode, Product, Suggestion, Tree, Variant
 from catalogue.errors import NoLongerSold
 from catalogue.words import PREFIX_LETTERS, words
-from pricing.money import money
+from pricing.money import from_minor_units
 
 SHOP_TREE = "shop"
 PAGE_LENGTH = 16
@@ -94,8 +94,10 @@ def _variant(row: Row) -> Variant:
         variant_id=row.variant_id,
         sku=row.sku,
         options=dict(row.options or {}),
-        price=money(row.price, row.currency),
-        compare_at=money(row.compare_at, row.currency) if row.compare_at is not None else None,
+        price=from_minor_units(row.price, row.currency),
+        compare_at=from_minor_units(row.compare_at, row.currency)
+        if row.compare_at is not None
+        else None,
         picture=row.picture,
         weight_grams=row.weight_grams or 0,
         sold=bool(row.sold),
@@ -313,9 +315,11 @@ def card_in(row: Row) -> Card:
         picture=row.picture,
         swatches=tuple(row.swatches or ()),
         variant_count=row.variant_count,
-        price=money(row.price, row.currency),
+        price=from_minor_units(row.price, row.currency),
         price_varies=bool(row.price_varies),
-        compare_at=money(row.compare_at, row.currency) if row.compare_at is not None else None,
+        compare_at=from_minor_units(row.compare_at, row.currency)
+        if row.compare_at is not None
+        else None,
         rating=row.rating,
         rating_count=row.rating_count or 0,
         stock_word=row.stock_word or "out",
@@ -411,7 +415,7 @@ def suggestions(typed: str, most: int = MOST_SUGGESTIONS) -> list[Suggestion]:
             row.name,
             row.slug,
             row.picture,
-            money(row.price, row.currency),
+            from_minor_units(row.price, row.currency),
             bool(row.price_varies),
             row.category_name or "",
         )

@@ -33,7 +33,7 @@ from catalogue.entities import Card, Product
 from catalogue.operations import card_values, changed_since
 from catalogue.queries import card_of
 from catalogue.words import forms, terms, words
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 
 MOST_WORDS = 8
 # No name has a longer word; tantivy refuses to look for the beginning of a very long one.
@@ -354,7 +354,7 @@ def _document(product: Product) -> Any:
         sku=" ".join({part for sku in skus for part in (*words(sku), "".join(words(sku)))}),
         options=" ".join({term for value in options for term in terms(value)}),
         text=" ".join(terms(" ".join([product.description, *product.details.values()]))),
-        price=minor(card.price),
+        price=to_minor_units(card.price),
         created=round(card.created_at.timestamp() * 1000),
     )
 
@@ -380,8 +380,8 @@ def _card(packed: bytes) -> Card:
         **values
         | {
             "product_id": UUID(hex=values["product_id"]),
-            "price": money(values["price"], currency),
-            "compare_at": money(was, currency) if was is not None else None,
+            "price": from_minor_units(values["price"], currency),
+            "compare_at": from_minor_units(was, currency) if was is not None else None,
             "swatches": tuple(values["swatches"]),
             "created_at": datetime.fromisoformat(values["created_at"]),
         }

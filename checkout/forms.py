@@ -12,7 +12,12 @@ from accounts.forms import AddressFields, email_field
 from checkout.offers import list_payment_methods
 from checkout.steps import DELIVERY, DETAILS
 from payments import gateways
-from pricing.delivery import DEFAULT_COUNTRY, METHODS, Method, methods
+from pricing.delivery import (
+    DEFAULT_COUNTRY,
+    DELIVERY_METHODS,
+    DeliveryMethod,
+    list_delivery_methods,
+)
 
 
 class CheckoutForm(AddressFields):
@@ -45,7 +50,9 @@ class CheckoutForm(AddressFields):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, section="shipping", **kwargs)
         self.fields["email"].help_text = "For the confirmation and the link to your order"
-        choices = [(method.code, method.name) for method in methods(self.shipping_country)]
+        choices = [
+            (method.code, method.name) for method in list_delivery_methods(self.shipping_country)
+        ]
         self.fields["delivery"].choices = choices  # type: ignore[attr-defined]
         self.payment_methods = list_payment_methods(self.shipping_country)
         self.fields["payment"].choices = [(way.code, way.name) for way in self.payment_methods]  # type: ignore[attr-defined]
@@ -54,13 +61,13 @@ class CheckoutForm(AddressFields):
     def shipping_country(self) -> str:
         """The country that is chosen now, or the one that is preset."""
         chosen = self["country"].value()
-        return chosen if chosen in METHODS else DEFAULT_COUNTRY
+        return chosen if chosen in DELIVERY_METHODS else DEFAULT_COUNTRY
 
     @property
-    def delivery_method(self) -> Method:
+    def delivery_method(self) -> DeliveryMethod:
         """The way to deliver that is chosen now, or the usual one."""
         chosen = self["delivery"].value()
-        known = methods(self.shipping_country)
+        known = list_delivery_methods(self.shipping_country)
         return next((method for method in known if method.code == chosen), known[0])
 
     @property

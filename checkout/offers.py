@@ -8,11 +8,11 @@ from uuid import UUID
 from django.core import signing
 
 from cart.entities import Cart
-from cart.today import Agreed, LineToday, as_today
+from cart.today import PriceConsent, PricedLine, get_priced_cart
 from inventory.entities import Ahead
 from payments import gateways
 from pricing import delivery, quotes
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import QuotedLine
 from pricing.templatetags.money import format_money
 from promotions.entities import Applied
@@ -85,7 +85,7 @@ class Offer:
     lines: tuple[QuotedLine, ...]
     reasons: Mapping[UUID, str]  # by variant: why it is not in the offer as it is in the cart
     price_rises: Sequence[
-        Agreed
+        PriceConsent
     ] = ()  # what costs more than in the cart, which nobody has agreed to
     applied: Applied = field(default_factory=Applied)  # what makes it cheaper
     # by variant and warehouse, as the page knows
@@ -101,25 +101,25 @@ class Offer:
             if snapshot
             else set()
         )
-        return any((each.key, each.now) not in said for each in self.price_rises)
+        return any((each.key, each.new_price) not in said for each in self.price_rises)
 
-    def calculate_sums(self, method: delivery.Method, country: str) -> quotes.Sums:
+    def calculate_sums(self, method: delivery.DeliveryMethod, country: str) -> quotes.Quote:
         """Return what it comes to. Raises ValueError if nothing is left to order."""
-        return quotes.sums(self.lines, country, method, self.applied.promotions)
+        return quotes.compute_quote(self.lines, country, method, self.applied.promotions)
 
-    def take_snapshot(self, sums: quotes.Sums, owner_id: UUID, order_id: UUID) -> CheckoutSnapshot:
+    def take_snapshot(self, sums: quotes.Quote, owner_id: UUID, order_id: UUID) -> CheckoutSnapshot:
         """Return what a page that shows this promises."""
         lines = tuple(
-            (line.variant_id, line.quantity, minor(line.unit_price)) for line in self.lines
+            (line.variant_id, line.quantity, to_minor_units(line.unit_price)) for line in self.lines
         )
         return CheckoutSnapshot(
             order_id,
             owner_id,
             lines,
-            minor(sums.delivery),
-            minor(sums.tax),
-            minor(sums.discount),
-            minor(sums.total),
+            to_minor_units(sums.delivery),
+            to_minor_units(sums.tax),
+            to_minor_units(sums.discount),
+            to_minor_units(sums.total),
             sums.total.currency.code,
         )
 
@@ -132,30 +132,37 @@ def get_offer(
     `person` is who orders (promotions.operations.person_key), '' where that is not known yet; `refused` is why the
     cart's code is known to take nothing off. Raises CassandraUnavailable.
     """
-    there = as_today(cart, shortages, person=person, refused=refused)
+    there = get_priced_cart(cart, shortages, customer_key=person, refusal_reason=refused)
     reasons = {each.line.variant_id: reason for each in there.lines if (reason := _reason(each))}
     stock = {
         variant_id: found.by_warehouse
         for each in there.lines
-        for variant_id, found in each.goods.stock.items()
+        for variant_id, found in each.product_with_stock.stock.items()
     }
-    backorders = {each.line.variant_id: ahead for each in there.lines if (ahead := each.waits)}
-    return Offer(there.quoted, reasons, there.rises, there.applied, stock, backorders)
+    backorders = {each.line.variant_id: ahead for each in there.lines if (ahead := each.backorder)}
+    return Offer(
+        there.quoted_lines,
+        reasons,
+        there.price_consents,
+        there.applied_promotions,
+        stock,
+        backorders,
+    )
 
 
-def _reason(each: LineToday) -> str:
+def _reason(each: PricedLine) -> str:
     label = each.line.label
-    if each.gone:
+    if each.is_gone:
         return f"{label} is no longer sold and was left out."
-    if each.sold_out:
+    if each.is_sold_out:
         return f"{label} is sold out and was left out."
-    if each.short:
-        return f"Only {each.left} of {label} {'is' if each.left == 1 else 'are'} left; you wanted {each.line.quantity}."
+    if each.is_short:
+        return f"Only {each.available} of {label} {'is' if each.available == 1 else 'are'} left; you wanted {each.line.quantity}."
     return ""
 
 
 def describe_changes(
-    snapshot: CheckoutSnapshot, offer: Offer, sums: quotes.Sums | None
+    snapshot: CheckoutSnapshot, offer: Offer, sums: quotes.Quote | None
 ) -> list[str]:
     """Say exactly what is not any more as it was shown; nothing if all is."""
     now = {line.variant_id: line for line in offer.lines}
@@ -174,8 +181,8 @@ def describe_changes(
                 offer.reasons.get(variant_id)
                 or f"Your cart has {line.quantity} of {line.label} now; here it was {quantity}."
             )
-        if minor(line.unit_price) != price:
-            old = money(price, snapshot.currency)
+        if to_minor_units(line.unit_price) != price:
+            old = from_minor_units(price, snapshot.currency)
             found.append(
                 f"{line.label} costs {format_money(line.unit_price)} now; here it was {format_money(old)}."
             )
@@ -185,23 +192,25 @@ def describe_changes(
     return found + (_describe_sum_changes(snapshot, offer, sums) if sums else [])
 
 
-def _describe_sum_changes(snapshot: CheckoutSnapshot, offer: Offer, sums: quotes.Sums) -> list[str]:
+def _describe_sum_changes(
+    snapshot: CheckoutSnapshot, offer: Offer, sums: quotes.Quote
+) -> list[str]:
     """Say what is not any more as it was shown besides the lines."""
     found = []
-    if minor(sums.discount) != snapshot.discount:
+    if to_minor_units(sums.discount) != snapshot.discount:
         found.append(
             offer.applied.refused
             or f"What is taken off is {format_money(sums.discount)} now; here it was {_format_snapshot_amount(snapshot.discount, snapshot)}."
         )
-    if minor(sums.delivery) != snapshot.delivery:
+    if to_minor_units(sums.delivery) != snapshot.delivery:
         found.append(
             f"The delivery costs {format_money(sums.delivery)} now; here it was {_format_snapshot_amount(snapshot.delivery, snapshot)}."
         )
-    if not found and minor(sums.tax) != snapshot.tax:
+    if not found and to_minor_units(sums.tax) != snapshot.tax:
         found.append(
             f"The tax is {format_money(sums.tax)} now; here it was {_format_snapshot_amount(snapshot.tax, snapshot)}."
         )
-    if minor(sums.total) != snapshot.total:
+    if to_minor_units(sums.total) != snapshot.total:
         found.append(
             f"The total is {format_money(sums.total)} now; here it was {_format_snapshot_amount(snapshot.total, snapshot)}."
         )
@@ -209,14 +218,23 @@ def _describe_sum_changes(snapshot: CheckoutSnapshot, offer: Offer, sums: quotes
 
 
 def _format_snapshot_amount(cents: int, snapshot: CheckoutSnapshot) -> str:
-    return format_money(money(cents, snapshot.currency))
+    return format_money(from_minor_units(cents, snapshot.currency))
 
 
 def cart_snapshot(cart: Cart, owner_id: UUID) -> CheckoutSnapshot:
     """Return what the cart's page showed of its lines."""
-    lines = tuple((line.variant_id, line.quantity, minor(line.price)) for line in cart.lines)
+    lines = tuple(
+        (line.variant_id, line.quantity, to_minor_units(line.price)) for line in cart.lines
+    )
     return CheckoutSnapshot(
-        cart.cart_id, owner_id, lines, 0, 0, 0, minor(cart.subtotal), cart.subtotal.currency.code
+        cart.cart_id,
+        owner_id,
+        lines,
+        0,
+        0,
+        0,
+        to_minor_units(cart.subtotal),
+        cart.subtotal.currency.code,
     )
 
 

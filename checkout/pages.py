@@ -106,11 +106,11 @@ def _offer_context(visit: Visit, step: str, offer: offers.Offer) -> dict[str, An
         "sums": visit.calculate_sums(offer),
         "applied": offer.applied,
         "ways": [
-            (way, offer.applied.delivery(offer.lines, way), *way.arrives(now))
-            for way in delivery.methods(form.shipping_country)
+            (way, offer.applied.delivery(offer.lines, way), *way.delivery_estimate(now))
+            for way in delivery.list_delivery_methods(form.shipping_country)
         ],
         "method": form.delivery_method,
-        "arrives": form.delivery_method.arrives(now),
+        "arrives": form.delivery_method.delivery_estimate(now),
         "pays": form.payment_method,
         "by_card": form.payment_method is None or form.payment_method.code == gateways.CARD,
         "addresses": accounts.addresses_of(visit.visitor) if visit.visitor else [],

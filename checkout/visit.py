@@ -70,7 +70,7 @@ class Visit:
         person = find_voucher_customer(user_id, email) if self.cart.voucher else ""
         return offers.get_offer(self.cart, shortages, person=person, refused=refused)
 
-    def calculate_sums(self, offer: offers.Offer) -> quotes.Sums:
+    def calculate_sums(self, offer: offers.Offer) -> quotes.Quote:
         """Return what an offer comes to. Raises ValueError if nothing is left to order."""
         return offer.calculate_sums(self.form.delivery_method, self.form.shipping_country)
 

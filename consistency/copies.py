@@ -19,7 +19,7 @@ from orders.operations.mending import (
     delete_from_user_list,
 )
 from orders.states import BOARD_COLUMNS
-from pricing.money import minor
+from pricing.money import to_minor_units
 
 ON_BOARD = read(
     "I3",
@@ -64,7 +64,7 @@ def _copies(order: Order) -> Iterator[tuple[str, Pending, dict[str, object]]]:
     place = {"placed_at": order.placed_at, "order_id": order.order_id}
     shown = {
         "number": order.number,
-        "total": minor(order.total),
+        "total": to_minor_units(order.total),
         "currency": order.total.currency.code,
         "item_count": order.item_count,
     }

@@ -17,7 +17,7 @@ from orders.operations import apply_effects
 from orders.operations.selling import build_sale, record_sale
 from orders.queries import ORDER_IDS
 from orders.states import CANCELLED, EXPIRED
-from pricing.money import minor
+from pricing.money import to_minor_units
 
 
 def _orders(only: Only | None) -> Iterator[UUID]:
@@ -93,18 +93,20 @@ def _money(order: Order) -> Iterator[Violation]:
         amounts = [
             int(event.details.get("amount", 0)) for event in order.events if event.kind == kind
         ]
-        if sum(amounts) != minor(told):
+        if sum(amounts) != to_minor_units(told):
             yield Violation(
                 "I2",
                 what,
                 f"what was {kind} is not what its events say",
                 f"{told}, {sum(amounts)} cents",
             )
-    if minor(order.total) and order.has_been_paid != (
-        order.captured >= order.total or bool(minor(order.refunded))
+    if to_minor_units(order.total) and order.has_been_paid != (
+        order.captured >= order.total or bool(to_minor_units(order.refunded))
     ):
         ended_with_a_part = (
-            order.has_been_paid and minor(order.captured) and order.state in (CANCELLED, EXPIRED)
+            order.has_been_paid
+            and to_minor_units(order.captured)
+            and order.state in (CANCELLED, EXPIRED)
         )
         if not ended_with_a_part:
             yield Violation(

@@ -145,7 +145,7 @@ def _placed(plan: Plan, products: dict[str, Product], plentiful: set[UUID]) -> O
     is_sam = plan.number % 17 == 2
     home = SHOPPERS_HOME if is_sam else Address(*dice.choice(PEOPLE))
     name = "".join(letter for letter in home.name.lower() if letter.isascii())
-    methods = delivery.methods(home.country)
+    methods = delivery.list_delivery_methods(home.country)
     return place_order(
         OrderDraft(
             order_id=plan.order_id,

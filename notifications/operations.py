@@ -22,7 +22,7 @@ from mail.addresses import email_key
 from mail.operations import mail_queued
 from notifications import queries as waiting
 from notifications.queries import Wish, bucket_of, end_token
-from pricing.quotes import label
+from pricing.quotes import line_label
 
 WAITED_FOR = write(
     "waiting",
@@ -67,7 +67,7 @@ def waiting_asked(wish: Wish, product: Product, variant: Variant, now: datetime)
     The same happens whether the address is known or not, and waits already or not. Raises CassandraUnavailable.
     """
     link = settings.PUBLIC_URL + reverse("notifications:waiting", args=[wish.token()])
-    context = {"name": label(product.name, variant.options), "url": link}
+    context = {"name": line_label(product.name, variant.options), "url": link}
     key = email_key(wish.email)
     mail_queued(
         uuid5(wish.variant_id, key), f"asked:{now:%Y-%m-%d}", wish.email, "waiting", context, now
@@ -142,7 +142,7 @@ def _told(row: Row, goods: Goods, now: datetime) -> int:
 def _context(product: Product, variant: Variant, email: str) -> dict[str, str]:
     page = f"{reverse('product', args=[product.slug])}?{urlencode({'variant': variant.sku})}"
     return {
-        "name": label(product.name, variant.options),
+        "name": line_label(product.name, variant.options),
         "url": settings.PUBLIC_URL + page,
         "end_url": settings.PUBLIC_URL + reverse("notifications:wait_end", args=[end_token(email)]),
     }

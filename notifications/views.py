@@ -18,7 +18,7 @@ from mail.addresses import email_key
 from notifications import operations
 from notifications.forms import WaitForm
 from notifications.queries import Wish, ended_by, wish_in
-from pricing.quotes import label
+from pricing.quotes import line_label
 from web.errors import TooManyAttempts
 from web.limits import attempted
 from web.methods import get_or_post, own
@@ -113,7 +113,7 @@ def _left(found: Product, variant: Variant) -> int:
 
 
 def _label(found: Product, variant: Variant) -> str:
-    return label(found.name, variant.options)
+    return line_label(found.name, variant.options)
 
 
 def _page_of(found: Product, variant: Variant) -> str:

@@ -18,7 +18,7 @@ from orders.entities import Order
 from orders.errors import TransitionRefused
 from orders.events import parse_line_units
 from orders.states import CANCELLED, EXPIRED, TRANSITION_RULES
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 
 # The reason of a refund that a change of the order brings about.
 CHANGE_REFUND_REASON = "The order was changed."
@@ -86,12 +86,12 @@ def balance_by_payment(order: Order) -> dict[UUID, Money]:
     of: dict[UUID, Money] = {}
     for event in reversed(order.events):
         if event.kind == "captured":
-            taken = money(event.details["amount"], order.total.currency.code)
+            taken = from_minor_units(event.details["amount"], order.total.currency.code)
             payment_id = UUID(event.details["payment_id"])
             of[payment_id] = of.get(payment_id, order.total * 0) + taken
         elif event.kind == "refunded":
             for payment, cents in event.details["of"].items():
-                of[UUID(payment)] -= money(cents, order.total.currency.code)
+                of[UUID(payment)] -= from_minor_units(cents, order.total.currency.code)
     return of
 
 
@@ -100,7 +100,7 @@ def refund_sources(order: Order, amount: Money) -> dict[UUID, Money]:
     of: dict[UUID, Money] = {}
     for payment_id, left in reversed(balance_by_payment(order).items()):
         part = min(left, amount)
-        if minor(part) > 0:
+        if to_minor_units(part) > 0:
             of[payment_id] = part
             amount -= part
     return of
@@ -115,16 +115,16 @@ def balance_after(order: Order, kind: str, details: Mapping[str, Any]) -> Balanc
     """Return an order's money after an event. Raises TransitionRefused when it would take, or give back, too much."""
     payment = TRANSITION_RULES[kind].next_status(order).payment
     captured, refunded = order.captured, order.refunded
-    amount = money(int(details.get("amount", 0)), order.total.currency.code)
+    amount = from_minor_units(int(details.get("amount", 0)), order.total.currency.code)
     if kind == "captured":
         if (
-            minor(amount) <= 0
+            to_minor_units(amount) <= 0
             or amount > amount_to_capture(order)
             or details["key"] in capture_keys(order)
         ):
             raise TransitionRefused(order, kind)
         captured += amount
-        if minor(refunded):
+        if to_minor_units(refunded):
             payment = "partially_refunded"
         elif captured < order.total and order.state not in (CANCELLED, EXPIRED):
             payment = order.payment
@@ -134,7 +134,7 @@ def balance_after(order: Order, kind: str, details: Mapping[str, Any]) -> Balanc
         payment = "paid"
     elif kind == "refund_owed":
         if (
-            minor(amount) <= 0
+            to_minor_units(amount) <= 0
             or amount > refundable_amount(order)
             or _has_refund(order, details["refund"])
         ):

@@ -21,10 +21,10 @@ from orders.parcels import ItemUnits, Parcel
 from orders.refunds import Refund
 from orders.returns import Return
 from payments.gateways import MANUAL_METHODS, TRANSFER
-from pricing.delivery import Method
-from pricing.delivery import method as delivery_method
-from pricing.money import minor
-from pricing.quotes import Discount, added_by_line
+from pricing.delivery import DeliveryMethod
+from pricing.delivery import get_delivery_method as delivery_method
+from pricing.money import to_minor_units
+from pricing.quotes import Discount, added_tax_by_line
 from pricing.tax import TaxPart
 
 
@@ -103,7 +103,7 @@ class Order:
             return left
         # A change may have left less of the discount than the lines that stayed had of it (operations.changing).
         lines = spread_discount(left, self.discount)
-        return lines if lines == left or not minor(self.tax_added) else self._taxed(lines)
+        return lines if lines == left or not to_minor_units(self.tax_added) else self._taxed(lines)
 
     def _taxed(self, lines: tuple[Item, ...]) -> tuple[Item, ...]:
         """Return lines with their share of the tax that is added."""
@@ -111,7 +111,7 @@ class Order:
             *((line.tax_class, line.line_total - line.discount) for line in lines),
             ("standard", self.delivery),
         ]
-        shares = added_by_line(taxed, self.taxes, self.country)
+        shares = added_tax_by_line(taxed, self.taxes, self.country)
         return tuple(
             replace(line, tax_added=added) for line, added in zip(lines, shares, strict=False)
         )
@@ -239,7 +239,7 @@ class Order:
         return self.payment in ("paid", "partially_refunded", "refunded")
 
     @property
-    def method(self) -> Method:
+    def method(self) -> DeliveryMethod:
         return delivery_method(self.country, self.delivery_method)
 
     @cached_property

@@ -15,7 +15,7 @@ from orders.entities import Order
 from orders.errors import TransitionRefused
 from orders.events import Event
 from orders.states import TRANSITION_RULES
-from pricing.money import money
+from pricing.money import from_minor_units
 from pricing.quotes import Discount
 from pricing.tax import TaxPart
 
@@ -91,18 +91,21 @@ def _apply_change(order: Order, details: dict[str, Any]) -> Order:
     currency = order.total.currency.code
     return replace(
         order,
-        subtotal=money(sums["subtotal"], currency),
-        discount=money(sums["discount"], currency),
-        total=money(sums["total"], currency),
-        tax=money(sums["tax"], currency),
+        subtotal=from_minor_units(sums["subtotal"], currency),
+        discount=from_minor_units(sums["discount"], currency),
+        total=from_minor_units(sums["total"], currency),
+        tax=from_minor_units(sums["tax"], currency),
         taxes=tuple(
             TaxPart(
-                Decimal(part["rate"]), money(part["net"], currency), money(part["tax"], currency)
+                Decimal(part["rate"]),
+                from_minor_units(part["net"], currency),
+                from_minor_units(part["tax"], currency),
             )
             for part in sums["taxes"]
         ),
         discounts=tuple(
-            Discount(part["name"], money(part["amount"], currency)) for part in sums["discounts"]
+            Discount(part["name"], from_minor_units(part["amount"], currency))
+            for part in sums["discounts"]
         ),
         item_count=sums["item_count"],
     )

@@ -28,7 +28,7 @@ from orders.entities import Order
 from orders.events import Event
 from orders.items import Item
 from orders.states import CANCELLED, EXPIRED, PENDING
-from pricing.money import money as amount_of
+from pricing.money import from_minor_units as amount_of
 from pricing.tax import RATES
 from pricing.templatetags.money import format_money
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from moneyed import Money
 
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import VariantSnapshot
-from pricing.shares import share, spread
+from pricing.shares import spread_amount, units_share
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Item(VariantSnapshot):
         However a line is cut into parts, they add up to `paid` (pricing.shares.share). Raises ValueError for more
         units than there are.
         """
-        return money(
-            share(minor(self.final_total), self.quantity, units, before),
+        return from_minor_units(
+            units_share(to_minor_units(self.final_total), self.quantity, units, before),
             self.final_total.currency.code,
         )
 
@@ -46,18 +46,22 @@ class Item(VariantSnapshot):
             self,
             quantity=quantity,
             line_total=self.unit_price * quantity,
-            discount=money(share(minor(self.discount), self.quantity, quantity, 0), currency),
-            tax_added=money(share(minor(self.tax_added), self.quantity, quantity, 0), currency),
+            discount=from_minor_units(
+                units_share(to_minor_units(self.discount), self.quantity, quantity, 0), currency
+            ),
+            tax_added=from_minor_units(
+                units_share(to_minor_units(self.tax_added), self.quantity, quantity, 0), currency
+            ),
         )
 
 
 def spread_discount(lines: tuple[Item, ...], discount: Money) -> tuple[Item, ...]:
     """Return lines with so much off all of them, in proportion to what is off them now; none has more off than that."""
-    off = [minor(line.discount) for line in lines]
-    if minor(discount) >= sum(off):
+    off = [to_minor_units(line.discount) for line in lines]
+    if to_minor_units(discount) >= sum(off):
         return lines
     currency = discount.currency.code
     return tuple(
-        replace(line, discount=money(part, currency))
-        for line, part in zip(lines, spread(minor(discount), off), strict=True)
+        replace(line, discount=from_minor_units(part, currency))
+        for line, part in zip(lines, spread_amount(to_minor_units(discount), off), strict=True)
     )

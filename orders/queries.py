@@ -15,7 +15,7 @@ from orders import states
 from orders.entities import BoardEntry, CappedCount, Order, OrderSummary, PaymentAttempt
 from orders.events import Event
 from orders.items import Item
-from pricing.money import money
+from pricing.money import from_minor_units
 from pricing.quotes import Discount, snapshot_columns
 from pricing.tax import TaxPart
 
@@ -61,14 +61,16 @@ def order_from_rows(rows: Sequence[Row]) -> Order | None:
         version=head.version,
         placed_at=head.placed_at,
         pay_until=head.pay_until,
-        subtotal=money(head.subtotal, currency),
-        delivery=money(head.delivery, currency),
-        discount=money(head.discount, currency),
-        total=money(head.total, currency),
-        tax=money(head.tax, currency),
+        subtotal=from_minor_units(head.subtotal, currency),
+        delivery=from_minor_units(head.delivery, currency),
+        discount=from_minor_units(head.discount, currency),
+        total=from_minor_units(head.total, currency),
+        tax=from_minor_units(head.tax, currency),
         taxes=tuple(
             TaxPart(
-                Decimal(part["rate"]), money(part["net"], currency), money(part["tax"], currency)
+                Decimal(part["rate"]),
+                from_minor_units(part["net"], currency),
+                from_minor_units(part["tax"], currency),
             )
             for part in json.loads(head.taxes)
         ),
@@ -84,11 +86,11 @@ def order_from_rows(rows: Sequence[Row]) -> Order | None:
         fingerprint=head.fingerprint,
         payment_id=head.payment_id,
         payment_method=head.payment_method or "card",
-        captured=money(head.captured or 0, currency),
-        refunded=money(head.refunded or 0, currency),
+        captured=from_minor_units(head.captured or 0, currency),
+        refunded=from_minor_units(head.refunded or 0, currency),
         voucher=head.voucher or "",
         discounts=tuple(
-            Discount(part["name"], money(part["amount"], currency))
+            Discount(part["name"], from_minor_units(part["amount"], currency))
             for part in json.loads(head.discounts or "[]")
         ),
         events=tuple(_event(row) for row in rows if row.event_id is not None),
@@ -144,11 +146,11 @@ def items_from_rows(order: Order, rows: Iterable[Row]) -> tuple[Item, ...]:
         Item(
             **snapshot_columns(row),
             line_number=row.line_number,
-            unit_price=money(row.unit_price, currency),
+            unit_price=from_minor_units(row.unit_price, currency),
             quantity=row.quantity,
-            line_total=money(row.line_total, currency),
-            discount=money(row.discount or 0, currency),
-            tax_added=money(row.tax_added or 0, currency),
+            line_total=from_minor_units(row.line_total, currency),
+            discount=from_minor_units(row.discount or 0, currency),
+            tax_added=from_minor_units(row.tax_added or 0, currency),
             tax_class=row.tax_class,
         )
         for row in rows
@@ -174,7 +176,7 @@ def payment_attempts_from_rows(rows: Iterable[Row]) -> tuple[PaymentAttempt, ...
             row.payment_id,
             row.gateway,
             row.reference or "",
-            money(row.amount, row.currency),
+            from_minor_units(row.amount, row.currency),
             row.state,
             row.started_at,
         )
@@ -264,7 +266,7 @@ def _order_summary(row: Row) -> OrderSummary:
         row.number,
         row.placed_at,
         row.word,
-        money(row.total, row.currency),
+        from_minor_units(row.total, row.currency),
         row.item_count,
         row.first_item_name,
         row.first_item_picture,
@@ -349,7 +351,7 @@ def _board_entry(row: Row, status: str) -> BoardEntry:
         row.name,
         row.email,
         row.country,
-        money(row.total, row.currency),
+        from_minor_units(row.total, row.currency),
         row.item_count,
         row.payment,
         row.fulfilment,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from moneyed import Money
 
 from orders.events import Event
-from pricing.money import money
+from pricing.money import from_minor_units
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ def fold_refunds(events: Sequence[Event], currency: str) -> tuple[Refund, ...]:
     return tuple(
         Refund(
             event.details["refund"],
-            money(event.details["amount"], currency),
+            from_minor_units(event.details["amount"], currency),
             {int(line): units for line, units in (event.details.get("lines") or {}).items()},
             event.details.get("reason") or "",
         )

@@ -20,7 +20,7 @@ from orders.parcels import ItemUnits, Parcel
 from orders.returns import Return
 from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD, PENDING, TRANSITION_RULES
 from payments.gateways import CARD, CASH_ON_DELIVERY, METHODS, TRANSFER
-from pricing.money import money
+from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
 
 # The word for a parcel and the badge that it stands on.
@@ -207,7 +207,9 @@ def _about(order: Order, event: Event, several: bool) -> str:
     if event.kind == "shipped" and details.get("tracking"):
         said.append(f"{details.get('carrier') or order.method.carrier} {details['tracking']}")
     if event.kind in ("captured", "refunded") and details.get("amount"):
-        said.append(format_money(money(int(details["amount"]), order.total.currency.code)))
+        said.append(
+            format_money(from_minor_units(int(details["amount"]), order.total.currency.code))
+        )
     return ", ".join(said)
 
 
@@ -241,7 +243,7 @@ def last_event_id(order: Order) -> str:
 
 def delivery_estimate(order: Order) -> tuple[date, date]:
     """Return the first and the last day on which it can be expected."""
-    return order.method.arrives(_confirmed_at(order))
+    return order.method.delivery_estimate(_confirmed_at(order))
 
 
 def _confirmed_at(order: Order) -> datetime:

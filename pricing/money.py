@@ -5,13 +5,13 @@ from decimal import Decimal
 from moneyed import Money, get_currency
 
 
-def money(minor_units: int, currency: str) -> Money:
+def from_minor_units(minor_units: int, currency: str) -> Money:
     """Return the amount as Money; `minor_units` are cents where the currency has them."""
     unit = get_currency(currency)
     return Money(Decimal(minor_units) / unit.sub_unit, unit)
 
 
-def minor(amount: Money) -> int:
+def to_minor_units(amount: Money) -> int:
     """Return the amount in minor units. Raises ValueError if it has a fraction of one."""
     units = amount.amount * amount.currency.sub_unit
     if units != units.to_integral_value():

@@ -14,8 +14,8 @@ from uuid import UUID
 from moneyed import Money
 
 from pricing import delivery, tax
-from pricing.money import minor, money
-from pricing.shares import spread
+from pricing.money import from_minor_units, to_minor_units
+from pricing.shares import spread_amount
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class VariantSnapshot:
     @property
     def label(self) -> str:
         """The name with what was chosen: "Mug, olive"."""
-        return label(self.name, self.options)
+        return line_label(self.name, self.options)
 
 
 def snapshot_columns(source: Any) -> dict[str, Any]:
@@ -61,8 +61,8 @@ class QuotedLine(VariantSnapshot):
 class Reduction:
     """What a promotion does: minor units off each line, and whether delivery costs nothing."""
 
-    off: tuple[int, ...]
-    delivers: bool = False
+    line_amounts: tuple[int, ...]
+    has_free_delivery: bool = False
 
 
 class Promotion(Protocol):
@@ -72,7 +72,7 @@ class Promotion(Protocol):
     def title(self) -> str:
         """Its name, in words for the shopper."""
 
-    def reduction(self, lines: Sequence[QuotedLine], left: Sequence[int]) -> Reduction:
+    def compute_reduction(self, lines: Sequence[QuotedLine], remaining: Sequence[int]) -> Reduction:
         """Return what it takes off; `left` is what other promotions have left of each line, in minor units."""
 
 
@@ -85,7 +85,7 @@ class Discount:
 
 
 @dataclass(frozen=True)
-class Sums:
+class Quote:
     """What an order comes to: total = subtotal + delivery + tax_added - discount (I9).
 
     `subtotal` is the goods before anything is taken off, `delivery` what it costs in the end, `tax` included in the total
@@ -101,7 +101,7 @@ class Sums:
     discounts: tuple[Discount, ...] = ()
     line_discounts: tuple[Money, ...] = ()
     line_taxes: tuple[Money, ...] = ()
-    added: bool = False  # whether tax is added to the prices, not included in them
+    is_tax_added: bool = False  # whether tax is added to the prices, not included in them
 
     @property
     def tax(self) -> Money:
@@ -109,15 +109,15 @@ class Sums:
 
     @property
     def tax_added(self) -> Money:
-        return self.tax if self.added else self.total * 0
+        return self.tax if self.is_tax_added else self.total * 0
 
 
-def sums(
+def compute_quote(
     lines: Sequence[QuotedLine],
     country: str,
-    method: delivery.Method,
+    method: delivery.DeliveryMethod,
     promotions: Sequence[Promotion] = (),
-) -> Sums:
+) -> Quote:
     """Add up an order's lines and its delivery, which is taxed at the standard rate; promotions apply in their order.
 
     Whether delivery is free from a sum on goes by the goods before anything is taken off: no code makes it dearer.
@@ -125,55 +125,58 @@ def sums(
     """
     if not lines:
         raise ValueError("an order has at least one line")
-    subtotal = goods(lines)
+    subtotal = lines_subtotal(lines)
     currency = subtotal.currency.code
-    off, discounts, delivered = _taken_off(lines, promotions)
-    price = subtotal * 0 if delivered else method.price_for(subtotal, weight(lines))
-    discount = money(sum(off), currency)
-    left = [line.total - money(less, currency) for line, less in zip(lines, off, strict=True)]
+    off, discounts, delivered = _apply_promotions(lines, promotions)
+    price = subtotal * 0 if delivered else method.price_for(subtotal, lines_weight(lines))
+    discount = from_minor_units(sum(off), currency)
+    left = [
+        line.total - from_minor_units(less, currency) for line, less in zip(lines, off, strict=True)
+    ]
     taxed = [
         *((line.tax_class, paid) for line, paid in zip(lines, left, strict=True)),
         ("standard", price),
     ]
     without_tax = subtotal + price - discount
-    added = country in tax.added_in()
-    parts = (tax.on_top if added else tax.included)(taxed, country)
-    return Sums(
+    added = country in tax.tax_added_countries()
+    parts = (tax.compute_added_tax if added else tax.split_included_tax)(taxed, country)
+    return Quote(
         subtotal,
         price,
         discount,
         without_tax + sum((part.tax for part in parts), subtotal * 0) if added else without_tax,
         parts,
-        tuple(Discount(name, money(amount, currency)) for name, amount in discounts),
-        tuple(money(less, currency) for less in off),
-        added_by_line(taxed, parts, country)[: len(lines)]
+        tuple(Discount(name, from_minor_units(amount, currency)) for name, amount in discounts),
+        tuple(from_minor_units(less, currency) for less in off),
+        added_tax_by_line(taxed, parts, country)[: len(lines)]
         if added
         else (subtotal * 0,) * len(lines),
         added,
     )
 
 
-def _taken_off(
+def _apply_promotions(
     lines: Sequence[QuotedLine], promotions: Iterable[Promotion]
 ) -> tuple[list[int], list[tuple[str, int]], bool]:
     """Return what is off each line, what each promotion did, and whether delivery is free. No line falls below zero."""
-    left = [minor(line.total) for line in lines]
+    left = [to_minor_units(line.total) for line in lines]
     off, discounts, delivered = [0] * len(lines), [], False
     for each in promotions:
-        reduction = each.reduction(lines, left)
+        reduction = each.compute_reduction(lines, left)
         less = [
-            max(0, min(wanted, there)) for wanted, there in zip(reduction.off, left, strict=True)
+            max(0, min(wanted, there))
+            for wanted, there in zip(reduction.line_amounts, left, strict=True)
         ]
-        if not any(less) and (delivered or not reduction.delivers):
+        if not any(less) and (delivered or not reduction.has_free_delivery):
             continue
         off = [before + more for before, more in zip(off, less, strict=True)]
         left = [there - more for there, more in zip(left, less, strict=True)]
-        delivered = delivered or reduction.delivers
+        delivered = delivered or reduction.has_free_delivery
         discounts.append((each.title, sum(less)))
     return off, discounts, delivered
 
 
-def added_by_line(
+def added_tax_by_line(
     taxed: Sequence[tuple[str, Money]], parts: Iterable[tax.TaxPart], country: str
 ) -> tuple[Money, ...]:
     """Return what each (tax class, net) has of the tax that is added: that of each rate, spread over all that has it.
@@ -185,23 +188,25 @@ def added_by_line(
         places = [
             place for place, (kind, _) in enumerate(taxed) if tax.RATES[country][kind] == part.rate
         ]
-        cents_each = spread(minor(part.tax), [minor(taxed[place][1]) for place in places])
+        cents_each = spread_amount(
+            to_minor_units(part.tax), [to_minor_units(taxed[place][1]) for place in places]
+        )
         for place, cents in zip(places, cents_each, strict=True):
-            shares[place] = money(cents, part.tax.currency.code)
+            shares[place] = from_minor_units(cents, part.tax.currency.code)
     return tuple(shares)
 
 
-def goods(lines: Iterable[QuotedLine]) -> Money:
+def lines_subtotal(lines: Iterable[QuotedLine]) -> Money:
     """Return what the lines cost without delivery, before anything is taken off."""
     first, *rest = (line.total for line in lines)
     return sum(rest, first)
 
 
-def weight(lines: Iterable[QuotedLine]) -> int:
+def lines_weight(lines: Iterable[QuotedLine]) -> int:
     """Return what the lines weigh, in grams."""
     return sum(line.weight_grams * line.quantity for line in lines)
 
 
-def label(name: str, options: Mapping[str, str]) -> str:
+def line_label(name: str, options: Mapping[str, str]) -> str:
     """Return a thing's name with what was chosen of it: "Mug, olive"."""
     return ", ".join([name, *(value.lower() for value in options.values())])

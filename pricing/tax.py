@@ -12,7 +12,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from django.conf import settings
 from moneyed import Money
 
-from pricing.money import money
+from pricing.money import from_minor_units
 
 
 def _rates(standard: str, reduced: str) -> dict[str, Decimal]:
@@ -51,17 +51,17 @@ class TaxPart:
     tax: Money
 
 
-def added_in() -> frozenset[str]:
+def tax_added_countries() -> frozenset[str]:
     """Return the countries to which goods are sold at net prices, with tax on top."""
     return frozenset(settings.TAX_ADDED_IN)
 
 
-def included(sums: Iterable[tuple[str, Money]], country: str) -> tuple[TaxPart, ...]:
+def split_included_tax(sums: Iterable[tuple[str, Money]], country: str) -> tuple[TaxPart, ...]:
     """Split sums of (tax class, gross) by rate, the highest first. Raises KeyError for a country we do not deliver to."""
     return tuple(_split(rate, gross) for rate, gross in _by_rate(sums, country))
 
 
-def on_top(sums: Iterable[tuple[str, Money]], country: str) -> tuple[TaxPart, ...]:
+def compute_added_tax(sums: Iterable[tuple[str, Money]], country: str) -> tuple[TaxPart, ...]:
     """Return the tax on sums of (tax class, net) by rate, the highest first. Raises KeyError as `included` does."""
     return tuple(
         TaxPart(rate, net, _rounded(_cents(net) * rate / 100, net.currency.code))
@@ -87,4 +87,4 @@ def _cents(amount: Money) -> Decimal:
 
 
 def _rounded(cents: Decimal, currency: str) -> Money:
-    return money(int(cents.quantize(Decimal(1), ROUND_HALF_UP)), currency)
+    return from_minor_units(int(cents.quantize(Decimal(1), ROUND_HALF_UP)), currency)

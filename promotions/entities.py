@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from moneyed import Money
 
-from pricing.delivery import Method
-from pricing.quotes import QuotedLine, goods, weight
+from pricing.delivery import DeliveryMethod
+from pricing.quotes import QuotedLine, lines_subtotal, lines_weight
 from promotions.rules import FREE_DELIVERY, Promotion
 
 
@@ -36,7 +36,7 @@ class Applied:
         """Why the code takes nothing off; nothing if it does, or if there is none."""
         return self.voucher.reason if self.voucher else ""
 
-    def delivery(self, lines: Sequence[QuotedLine], way: Method) -> Money:
+    def delivery(self, lines: Sequence[QuotedLine], way: DeliveryMethod) -> Money:
         """Return what a way to deliver these lines costs. Raises ValueError without lines."""
-        price = way.price_for(goods(lines), weight(lines))
+        price = way.price_for(lines_subtotal(lines), lines_weight(lines))
         return price * 0 if any(each.kind == FREE_DELIVERY for each in self.promotions) else price

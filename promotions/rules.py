@@ -16,9 +16,9 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import QuotedLine, Reduction
-from pricing.shares import spread
+from pricing.shares import spread_amount
 from pricing.templatetags.money import format_money
 
 BUY_GET = "buy_get"
@@ -64,19 +64,19 @@ class Promotion:
 
     def goods(self, lines: Iterable[QuotedLine]) -> int:
         """Return what the goods that this is for cost, before anything is taken off."""
-        return sum(minor(line.total) for line in lines if self.covers(line))
+        return sum(to_minor_units(line.total) for line in lines if self.covers(line))
 
     def reduction(self, lines: Sequence[QuotedLine], left: Sequence[int]) -> Reduction:
         """Return what it takes off each line, of what others have left there. Rounded as pricing.quotes states."""
         if self.kind == FREE_DELIVERY:
-            return Reduction((0,) * len(lines), delivers=True)
+            return Reduction((0,) * len(lines), has_free_delivery=True)
         if self.kind == BUY_GET:
             return Reduction(self._cheapest_free(lines))
         there = [
             amount if self.covers(line) else 0 for line, amount in zip(lines, left, strict=True)
         ]
         off = min(self._of(sum(there)), sum(there))
-        return Reduction(tuple(spread(off, there)))
+        return Reduction(tuple(spread_amount(off, there)))
 
     def _of(self, cents: int) -> int:
         if self.kind == AMOUNT:
@@ -91,7 +91,7 @@ class Promotion:
         off = [0] * len(lines)
         for place in sorted(places, key=lambda place: lines[place].unit_price):
             taken = min(given, lines[place].quantity)
-            off[place] = minor(lines[place].unit_price) * taken
+            off[place] = to_minor_units(lines[place].unit_price) * taken
             given -= taken
         return tuple(off)
 
@@ -112,7 +112,8 @@ class Promotion:
             return f"Nothing in your cart is of what {self.named_within} is for."
         if (missing := self.minimum - self.goods(lines)) > 0:
             least, more = (
-                format_money(money(each, settings.CURRENCY)) for each in (self.minimum, missing)
+                format_money(from_minor_units(each, settings.CURRENCY))
+                for each in (self.minimum, missing)
             )
             return f"{self.named} counts from {least} on: {more} more, and it does."
         if (

@@ -6,7 +6,7 @@ from decimal import Decimal
 from moneyed import EUR, Money
 
 from accounts.addresses import COUNTRIES
-from pricing.delivery import BANDS, METHODS, Method
+from pricing.delivery import BANDS, DELIVERY_METHODS, DeliveryMethod
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,15 @@ class WeightRow:
 def delivery_rows() -> list[list[DeliveryRow]]:
     """Return the ways to each country that the shop sends to, the usual one first."""
     return [
-        [_row(COUNTRIES[code], method) for method in methods] for code, methods in METHODS.items()
+        [_row(COUNTRIES[code], method) for method in methods]
+        for code, methods in DELIVERY_METHODS.items()
     ]
 
 
 def usual_delivery_rows(first: str) -> list[DeliveryRow]:
     """Return a row for each country, for the usual way; the country with the code `first` stands before the others."""
-    codes = sorted(METHODS, key=lambda code: code != first)
-    return [_row(COUNTRIES[code], METHODS[code][0]) for code in codes]
+    codes = sorted(DELIVERY_METHODS, key=lambda code: code != first)
+    return [_row(COUNTRIES[code], DELIVERY_METHODS[code][0]) for code in codes]
 
 
 def weight_rows() -> list[WeightRow]:
@@ -46,7 +47,7 @@ def weight_rows() -> list[WeightRow]:
     return [WeightRow(f"{Decimal(grams) / 1000:f}", Money(more, EUR)) for grams, more in BANDS]
 
 
-def _row(country: str, method: Method) -> DeliveryRow:
+def _row(country: str, method: DeliveryMethod) -> DeliveryRow:
     first, last = method.days
     days = (
         f"{first} working day{'s' if first > 1 else ''}"

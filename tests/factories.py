@@ -207,7 +207,7 @@ def make_draft(
         email=email,
         delivery_address=address,
         billing_address=address,
-        method=delivery.method(country, method),
+        method=delivery.get_delivery_method(country, method),
         lines=tuple(quoted),
         cart_id=cart_id,
         fingerprint=fingerprint,

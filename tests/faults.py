@@ -358,22 +358,22 @@ FAULTS = (
     _fault(
         "A percentage is rounded line by line",
         "promotions/rules.py",
-        "        off = min(self._of(sum(there)), sum(there))\n        return Reduction(tuple(spread(off, there)))",
+        "        off = min(self._of(sum(there)), sum(there))\n        return Reduction(tuple(spread_amount(off, there)))",
         "        return Reduction(tuple(min(self._of(each), each) for each in there))",
         "tests/promotions/test_rules.py",
     ),
     _fault(
         "Tax is cut off at the cent, not rounded",
         "pricing/tax.py",
-        "money(int(cents.quantize(Decimal(1), ROUND_HALF_UP)), currency)",
-        "money(int(cents), currency)",
+        "from_minor_units(int(cents.quantize(Decimal(1), ROUND_HALF_UP)), currency)",
+        "from_minor_units(int(cents), currency)",
         "tests/orders/test_sums.py",
     ),
     _fault(
         "A code makes delivery dearer",
         "pricing/quotes.py",
-        "method.price_for(subtotal, weight(lines))",
-        "method.price_for(subtotal - money(sum(off), currency), weight(lines))",
+        "method.price_for(subtotal, lines_weight(lines))",
+        "method.price_for(subtotal - from_minor_units(sum(line_amounts), currency), lines_weight(lines))",
         "tests/orders/test_sums.py",
     ),
     _fault(

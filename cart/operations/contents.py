@@ -17,7 +17,7 @@ from cart import queries
 from cart.errors import CartBusy, NoSuchCart, TooManyLines, TooManyTogether
 from cart.limits import MAX_LINES, MAX_QUANTITY
 from cassandra_db import Row, applied_if, attempts, conditional, conditional_batch, read
-from pricing.quotes import label, snapshot_columns
+from pricing.quotes import line_label, snapshot_columns
 
 ATTEMPTS = 30
 DAY = 24 * 3600
@@ -116,7 +116,9 @@ class Change:
         else:
             together = there.quantity + quantity
             if together > MAX_QUANTITY:
-                raise TooManyTogether(label(row.name, row.options or {}), MAX_QUANTITY, together)
+                raise TooManyTogether(
+                    line_label(row.name, row.options or {}), MAX_QUANTITY, together
+                )
             self._count(
                 kind, 0, quantity, there.price * quantity, self._units(kind, there, together)
             )

@@ -13,7 +13,7 @@ from cart.operations.carts import cart_id_of, cart_listed
 from cart.operations.contents import Change, changed
 from cassandra_db import Row
 from catalogue.entities import Product, Variant
-from pricing.money import minor
+from pricing.money import to_minor_units
 from pricing.quotes import VariantSnapshot
 
 
@@ -74,7 +74,7 @@ def _row(each: Units, now: datetime) -> Row:
     line: Any = _Line(
         **product.snapshot(variant),
         key=str(variant.variant_id),
-        price=minor(variant.price),
+        price=to_minor_units(variant.price),
         added_at=now,
     )
     return cast(Row, line)

@@ -23,7 +23,7 @@ from cart.operations.presses import cart_of_press
 from cart.undo import Removed
 from cassandra_db import applied_if, attempts, conditional, conditional_batch
 from catalogue.entities import Product, Variant
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 
 # How often a batch is tried anew when others changed the cart meanwhile. A new line takes two tries, a change of one
 # that is there one or two.
@@ -209,7 +209,7 @@ def line_changed(
             raise NoSuchLine
         if line.quantity == quantity:
             return Added(cart_id, name, line)
-        price, more = minor(line.price), quantity - line.quantity
+        price, more = to_minor_units(line.price), quantity - line.quantity
         if applied(
             cart_id,
             operation_id,
@@ -244,10 +244,17 @@ def line_removed(person_id: UUID, cart_id: UUID, key: str, now: datetime) -> Rem
             operation_id,
             now,
             SUMS.bind(
-                cart_id=cart_id, lines=-1, items=-line.quantity, amount=-minor(line.total), now=now
+                cart_id=cart_id,
+                lines=-1,
+                items=-line.quantity,
+                amount=-to_minor_units(line.total),
+                now=now,
             ),
             NO_LINE.bind(
-                cart_id=cart_id, key=key, old_quantity=line.quantity, old_price=minor(line.price)
+                cart_id=cart_id,
+                key=key,
+                old_quantity=line.quantity,
+                old_price=to_minor_units(line.price),
             ),
         ):
             return Removed(
@@ -288,7 +295,7 @@ def lines_bought(
         for line in lines:
             taken = min(line.quantity, bought[line.key])
             left = line.quantity - taken
-            was = {"old_quantity": line.quantity, "old_price": minor(line.price)}
+            was = {"old_quantity": line.quantity, "old_price": to_minor_units(line.price)}
             if left:
                 changes.append(
                     SET_LINE.bind(
@@ -324,7 +331,7 @@ def _put(
 
     A line that is there at another price takes the variant's as a whole, or with `reprice=False` keeps its own.
     """
-    key, price = _key(variant), minor(variant.price)
+    key, price = _key(variant), to_minor_units(variant.price)
     sums = {"cart_id": cart_id, "now": now}
     insert = NEW_LINE.bind(
         cart_id=cart_id,
@@ -367,7 +374,7 @@ def _put(
             shape = (SUMS.bind(lines=0, items=quantity, amount=line.price * quantity, **sums), more)
         else:
             # At another price: an add at today's would break "subtotal = sum of the lines", so the line takes it as a whole.
-            before = money(line.price, line.currency)
+            before = from_minor_units(line.price, line.currency)
             total = price * (line.quantity + quantity)
             repriced = SET_LINE.bind(
                 cart_id=cart_id,

@@ -30,7 +30,7 @@ from cart.operations.contents import (
 from cart.undo import Undo
 from cassandra_db import Row, applied_if, conditional, conditional_batch, read, write
 from jobs.minutes import minute_of
-from pricing.quotes import label, snapshot_columns
+from pricing.quotes import line_label, snapshot_columns
 
 # A day longer than the undo of a merge, and than the worker may be away.
 KEPT_DAYS = 10
@@ -115,7 +115,7 @@ def line_moved(
             raise NoSuchLine
         change.put(line, line.quantity)
         return json.dumps(
-            {"label": label(line.name, line.options or {}), "lines": {key: line.quantity}}
+            {"label": line_label(line.name, line.options or {}), "lines": {key: line.quantity}}
         )
 
     owner_id = person_id if target.own else None
@@ -321,7 +321,7 @@ def later_dropped(
         if row is None:
             raise NoSuchLine
         change.take(key, row.quantity, "later")
-        return label(row.name, row.options or {})
+        return line_label(row.name, row.options or {})
 
     return changed(cart_id, operation_id, now, drop) or ""
 
@@ -471,7 +471,9 @@ def _swapped(
             raise NoSuchLine
         change.take(key, row.quantity, source)
         change.put(row, row.quantity, target)
-        return json.dumps({"label": label(row.name, row.options or {}), "quantity": row.quantity})
+        return json.dumps(
+            {"label": line_label(row.name, row.options or {}), "quantity": row.quantity}
+        )
 
     done = _note(changed(cart_id, operation_id, now, swap))
     return Moved(done["label"], done["quantity"], found.name, found.name)

@@ -9,15 +9,15 @@ from cart.access import EDIT, access
 from cart.entities import Line
 from cart.errors import CartBusy, PriceMoved
 from cart.operations.lines import ATTEMPTS, SET_LINE, SUMS, applied
-from cart.today import Agreed
+from cart.today import PriceConsent
 from cassandra_db import attempts
 from catalogue.queries import on_sale
 from inventory.goods import goods_of
-from pricing.money import minor
+from pricing.money import to_minor_units
 
 
 def prices_agreed(
-    person_id: UUID | None, cart_id: UUID, agreed: Sequence[Agreed], now: datetime
+    person_id: UUID | None, cart_id: UUID, agreed: Sequence[PriceConsent], now: datetime
 ) -> None:
     """Let lines take today's prices, if they and the prices are still as they were shown: all of them or none.
 
@@ -34,7 +34,7 @@ def prices_agreed(
         if not rises:
             return
         _check_today(rises)
-        more = sum((each.now - each.was) * each.quantity for _, each in rises)
+        more = sum((each.new_price - each.old_price) * each.quantity for _, each in rises)
         if applied(
             cart_id,
             operation_id,
@@ -45,9 +45,9 @@ def prices_agreed(
                     cart_id=cart_id,
                     key=each.key,
                     quantity=each.quantity,
-                    price=each.now,
+                    price=each.new_price,
                     old_quantity=each.quantity,
-                    old_price=each.was,
+                    old_price=each.old_price,
                 )
                 for _, each in rises
             ),
@@ -56,19 +56,19 @@ def prices_agreed(
     raise CartBusy
 
 
-def _as_shown(line: Line | None, each: Agreed) -> bool:
+def _as_shown(line: Line | None, each: PriceConsent) -> bool:
     """Tell whether a line waits for this agreement; False if it has it already. Raises PriceMoved."""
     if line is not None and line.quantity == each.quantity:
-        if minor(line.price) == each.now:
+        if to_minor_units(line.price) == each.new_price:
             return False
-        if minor(line.price) == each.was:
+        if to_minor_units(line.price) == each.old_price:
             return True
     raise PriceMoved
 
 
-def _check_today(rises: Sequence[tuple[Line, Agreed]]) -> None:
+def _check_today(rises: Sequence[tuple[Line, PriceConsent]]) -> None:
     goods = goods_of(line.product_id for line, _ in rises)
     for line, each in rises:
         variant = on_sale(goods[line.product_id].product, line.variant_id)
-        if variant is None or minor(variant.price) != each.now:
+        if variant is None or to_minor_units(variant.price) != each.new_price:
             raise PriceMoved

@@ -18,7 +18,7 @@ from cart.errors import CartError, InvitationOver, NoSuchCart, NoSuchPerson, Not
 from cart.forms import InviteForm, KeyForm, PersonForm, PressForm, RoleForm
 from cart.operations import sharing
 from cart.people import Seen, Someone
-from cart.today import as_today
+from cart.today import get_priced_cart
 from mail.addresses import email_key
 from web.errors import TooManyAttempts
 from web.forms import Form
@@ -207,7 +207,7 @@ def shared_copy(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _shared(request: HttpRequest, token: str, seen: Seen, *, refused: str = "") -> HttpResponse:
-    shown = as_today(seen.cart)
+    shown = get_priced_cart(seen.cart)
     context = {
         "seen": seen,
         "cart": seen.cart,

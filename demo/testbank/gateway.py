@@ -18,7 +18,7 @@ from payments.gateways import (
     WebhookEvent,
     decode_webhook_body,
 )
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 
 # How old a notice may be, in seconds.
 NOTICE_SECONDS = 300
@@ -36,7 +36,7 @@ class TestBank:
         operations.payment_opened(
             request.payment_id,
             request.number,
-            minor(request.amount),
+            to_minor_units(request.amount),
             request.amount.currency.code,
             request.description,
             request.return_url,
@@ -57,14 +57,17 @@ class TestBank:
                 state = "authorized"
             elif state == "away":
                 raise TimeoutError("the bank does not answer")
-        sums = [money(units or 0, currency) for units in (row.amount, row.captured, row.refunded)]
+        sums = [
+            from_minor_units(units or 0, currency)
+            for units in (row.amount, row.captured, row.refunded)
+        ]
         return PaymentOutcome(
             "pending" if state in ("open", "asked", "late") else state, row.reference, *sums
         )
 
     def capture(self, reference: str, amount: Money, key: str) -> None:
         """Take so much of what was set aside. Raises LookupError, CaptureRefused."""
-        operations.money_taken(UUID(hex=reference), minor(amount), key)
+        operations.money_taken(UUID(hex=reference), to_minor_units(amount), key)
 
     def void(self, reference: str) -> None:
         """Let go of what was set aside. Raises LookupError."""
@@ -72,7 +75,7 @@ class TestBank:
 
     def refund(self, reference: str, amount: Money, key: str) -> None:
         """Give so much back. Raises LookupError, ValueError for more than was taken."""
-        operations.money_returned(UUID(hex=reference), minor(amount), key)
+        operations.money_returned(UUID(hex=reference), to_minor_units(amount), key)
 
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
         """Return what a notice is about. Raises PermissionError, ValueError, KeyError."""

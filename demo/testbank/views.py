@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from demo.testbank import operations, queries
 from demo.testbank.cards import CARDS, CODE
 from demo.testbank.forms import CardForm, CodeForm
-from pricing.money import money
+from pricing.money import from_minor_units
 from web.methods import get_or_post, public
 from web.rendering import without_header
 
@@ -46,7 +46,7 @@ def pay(request: HttpRequest, payment_id: UUID) -> HttpResponse:
     context = {
         "form": form,
         "payment": payment,
-        "amount": money(payment.amount, payment.currency),
+        "amount": from_minor_units(payment.amount, payment.currency),
         "cards": CARDS,
         "code": CODE if asks else "",
     }

@@ -24,9 +24,9 @@ from orders.operations.settling import transition_order
 from orders.parcels import units_to_pack
 from orders.transitions import Transition
 from pricing import tax
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import Discount
-from pricing.shares import spread
+from pricing.shares import spread_amount
 
 
 def change_order(
@@ -89,7 +89,7 @@ def plan_change(
     details: dict[str, Any] = {"lines": fewer, "sums": sums}
     if address is not None:
         details["address"] = address.fields()
-    total = money(sums["total"], order.total.currency.code)
+    total = from_minor_units(sums["total"], order.total.currency.code)
     due_refund = _due_refund(order, items, total, fewer)
     return OrderChange(
         details,
@@ -128,32 +128,45 @@ def recalculate_sums(
             # Where tax is added, what stays may have a higher rate than what goes: fewer things never cost more.
             discount = min(most, discount + total - order.total)
         discounts = tuple(
-            Discount(each.name, money(amount, zero.currency.code))
+            Discount(each.name, from_minor_units(amount, zero.currency.code))
             for each, amount in zip(
                 order.discounts,
-                spread(minor(discount), [minor(each.amount) for each in order.discounts]),
+                spread_amount(
+                    to_minor_units(discount),
+                    [to_minor_units(each.amount) for each in order.discounts],
+                ),
                 strict=True,
             )
         )
     return {
-        "subtotal": minor(subtotal),
-        "discount": minor(discount),
-        "total": minor(total),
-        "was": minor(order.total),
-        "tax": sum(minor(part.tax) for part in taxes),
+        "subtotal": to_minor_units(subtotal),
+        "discount": to_minor_units(discount),
+        "total": to_minor_units(total),
+        "was": to_minor_units(order.total),
+        "tax": sum(to_minor_units(part.tax) for part in taxes),
         "taxes": [
-            {"rate": str(part.rate), "net": minor(part.net), "tax": minor(part.tax)}
+            {
+                "rate": str(part.rate),
+                "net": to_minor_units(part.net),
+                "tax": to_minor_units(part.tax),
+            }
             for part in taxes
         ],
-        "discounts": [{"name": each.name, "amount": minor(each.amount)} for each in discounts],
+        "discounts": [
+            {"name": each.name, "amount": to_minor_units(each.amount)} for each in discounts
+        ],
         "item_count": sum(line.quantity for line in lines),
     }
 
 
 def _share_of_discount(order: Order, subtotal: Money) -> Money:
     """Return what goods of this sum have of the order's discount, in proportion."""
-    cents = minor(order.discount) * minor(subtotal) // max(minor(order.subtotal), 1)
-    return money(cents, order.total.currency.code)
+    cents = (
+        to_minor_units(order.discount)
+        * to_minor_units(subtotal)
+        // max(to_minor_units(order.subtotal), 1)
+    )
+    return from_minor_units(cents, order.total.currency.code)
 
 
 def _taxes(order: Order, lines: Iterable[Item]) -> tuple[tax.TaxPart, ...]:
@@ -161,7 +174,9 @@ def _taxes(order: Order, lines: Iterable[Item]) -> tuple[tax.TaxPart, ...]:
         *((line.tax_class, line.line_total - line.discount) for line in lines),
         ("standard", order.delivery),
     ]
-    return (tax.on_top if order.tax_added.amount else tax.included)(taxed, order.country)
+    return (tax.compute_added_tax if order.tax_added.amount else tax.split_included_tax)(
+        taxed, order.country
+    )
 
 
 def _reduced_allocations(order: Order, fewer: Mapping[int, int]) -> str:
@@ -205,11 +220,11 @@ def _due_refund(
     amount = min(left, order.captured - total, order.total - total - paid_back)
     # Never less than what the shop would keep above what the order costs.
     amount = max(amount, left - total)
-    if minor(amount) <= 0:
+    if to_minor_units(amount) <= 0:
         return {}
     return {
         "refund": str(uuid5(order.order_id, f"refund {order.version}")),
-        "amount": minor(amount),
+        "amount": to_minor_units(amount),
         "lines": {line: count - back[line] for line, count in gone.items() if count > back[line]},
         "reason": balance.CHANGE_REFUND_REASON,
     }

@@ -10,7 +10,7 @@ from orders import queries
 from orders.entities import Order
 from orders.operations.hints import microseconds_now
 from orders.states import BOARD_COLUMNS
-from pricing.money import minor
+from pricing.money import to_minor_units
 
 # All of them carry "placed + version" as their time: of two that are applied out of order, the later event's stays.
 OFF_BOARD = write(
@@ -65,7 +65,11 @@ def copy_statements(order: Order) -> list[BoundStatement]:
     day, placed_at = order.placed_at.astimezone(UTC).date(), order.placed_at
     at = copy_timestamp(order)
     place = {"day": day, "placed_at": placed_at, "order_id": order.order_id, "at": at}
-    summary = {"number": order.number, "item_count": order.item_count, "total": minor(order.total)}
+    summary = {
+        "number": order.number,
+        "item_count": order.item_count,
+        "total": to_minor_units(order.total),
+    }
     summary["currency"] = order.total.currency.code
     before = {event.board_after for event in order.events} - {order.board_column, ""}
     batch = [OFF_BOARD.bind(status=status, **place) for status in sorted(before)]

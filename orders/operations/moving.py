@@ -18,7 +18,7 @@ from orders.operations.hints import PendingEffect, record_pending_effects
 from orders.parcels import plan_packing
 from orders.states import TRANSITION_RULES
 from orders.transitions import Transition
-from pricing.money import minor
+from pricing.money import to_minor_units
 from pricing.quotes import Discount
 from pricing.tax import TaxPart
 from web.logs import request_id
@@ -143,8 +143,8 @@ def _header_statement(order: Order, then: Order, transition: Transition) -> Boun
         fulfilment=then.fulfilment,
         version=order.version + 1,
         payment_id=transition.payment_id or order.payment_id,
-        captured=minor(then.captured),
-        refunded=minor(then.refunded),
+        captured=to_minor_units(then.captured),
+        refunded=to_minor_units(then.refunded),
         allocations=then.allocations_json,
         was=order.state,
         seen=order.version,
@@ -155,10 +155,10 @@ def _header_statement(order: Order, then: Order, transition: Transition) -> Boun
 def _sums_statement(then: Order) -> BoundStatement:
     return UPDATE_SUMS.bind(
         order_id=then.order_id,
-        subtotal=minor(then.subtotal),
-        discount=minor(then.discount),
-        total=minor(then.total),
-        tax=minor(then.tax),
+        subtotal=to_minor_units(then.subtotal),
+        discount=to_minor_units(then.discount),
+        total=to_minor_units(then.total),
+        tax=to_minor_units(then.tax),
         taxes=serialize_taxes(then.taxes),
         discounts=serialize_discounts(then.discounts),
         item_count=then.item_count,
@@ -170,13 +170,22 @@ def _sums_statement(then: Order) -> BoundStatement:
 def serialize_taxes(taxes: Iterable[TaxPart]) -> str:
     """Return the tax by rate as an order's header keeps it."""
     return json.dumps(
-        [{"rate": str(part.rate), "net": minor(part.net), "tax": minor(part.tax)} for part in taxes]
+        [
+            {
+                "rate": str(part.rate),
+                "net": to_minor_units(part.net),
+                "tax": to_minor_units(part.tax),
+            }
+            for part in taxes
+        ]
     )
 
 
 def serialize_discounts(discounts: Iterable[Discount]) -> str:
     """Return what was taken off as an order's header keeps it."""
-    return json.dumps([{"name": each.name, "amount": minor(each.amount)} for each in discounts])
+    return json.dumps(
+        [{"name": each.name, "amount": to_minor_units(each.amount)} for each in discounts]
+    )
 
 
 def add_note(order: Order, text: str, *, actor: str, now: datetime, public: bool = False) -> Order:

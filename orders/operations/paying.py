@@ -35,7 +35,7 @@ from orders.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
 from orders.transitions import Transition
 from payments import gateways
 from payments.gateways import PaymentOutcome
-from pricing.money import minor
+from pricing.money import to_minor_units
 from promotions.errors import VoucherRefused
 from promotions.operations import voucher_claimed
 
@@ -80,7 +80,7 @@ def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
     if order.state != PENDING:
         raise NotPayable
     own_page = origin + reverse("orders:detail", args=[order.number])
-    if not minor(order.total):
+    if not to_minor_units(order.total):
         # A voucher has paid it all: there is nothing to ask a bank for.
         confirm_order(order, None, "shopper", now)
         return PaymentRedirect(uuid5(order.order_id, "payment 0"), own_page)
@@ -145,7 +145,7 @@ def _record_attempt(order: Order, payment_id: UUID, gateway_name: str, now: date
         payment_id=payment_id,
         gateway=gateway_name,
         reference=order.number if gateway_name in gateways.MANUAL_METHODS else "",
-        amount=minor(order.total),
+        amount=to_minor_units(order.total),
         currency=order.total.currency.code,
         now=now,
     )
@@ -282,7 +282,7 @@ def _accept_payment(
     *,
     with_effects: bool,
 ) -> Order:
-    details = {"payment_id": str(attempt.payment_id), "amount": minor(attempt.amount)}
+    details = {"payment_id": str(attempt.payment_id), "amount": to_minor_units(attempt.amount)}
     for _ in attempts(5):
         if order.payment_id == attempt.payment_id:
             return _sync_attempt(order, attempt, now)
@@ -361,7 +361,10 @@ def _accept_late_payment(
             payment_id=attempt.payment_id,
             allocations_json=allocations_json,
             claim=claim.claim_id,
-            details={"payment_id": str(attempt.payment_id), "amount": minor(attempt.amount)},
+            details={
+                "payment_id": str(attempt.payment_id),
+                "amount": to_minor_units(attempt.amount),
+            },
         ),
         with_effects=with_effects,
     )
@@ -395,7 +398,7 @@ def _late_payment_obstacle(order: Order, items: Sequence[Item]) -> str:
 def _record_unwanted_payment(
     order: Order, attempt: PaymentAttempt, payment_outcome: PaymentOutcome, now: datetime
 ) -> Order:
-    taken = bool(minor(payment_outcome.captured))
+    taken = bool(to_minor_units(payment_outcome.captured))
     if record_attempt_state(order.order_id, attempt, "refunded" if taken else "voided", now):
         text = f"A payment of {attempt.amount} that was not needed any more is on its way back."
         if not taken:
@@ -423,9 +426,9 @@ def record_manual_payment(
     attempt = _manual_attempt(order, now)
     details = {
         "payment_id": str(attempt.payment_id),
-        "amount": minor(taken),
+        "amount": to_minor_units(taken),
         "key": key,
-        "came": minor(amount),
+        "came": to_minor_units(amount),
     }
     # One that expired while the money was under way may still have its units: that is looked at first.
     with_effects = order.state != EXPIRED
@@ -452,9 +455,9 @@ def _manual_attempt(order: Order, now: datetime) -> PaymentAttempt:
 
 def _note_received_amount(order: Order, too_much: Money, now: datetime) -> Order:
     missing = balance.amount_to_capture(order)
-    if minor(too_much):
+    if to_minor_units(too_much):
         text = f"{too_much} more has arrived than the order costs. We send it back."
-    elif minor(missing) and order.state == PENDING:
+    elif to_minor_units(missing) and order.state == PENDING:
         text = f"{order.captured} of {order.total} has arrived. {missing} is still missing."
     else:
         return order

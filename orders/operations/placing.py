@@ -46,7 +46,7 @@ from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
 from payments import gateways
 from payments.errors import GatewayUnavailable
 from pricing import delivery, quotes
-from pricing.money import minor
+from pricing.money import to_minor_units
 from pricing.quotes import snapshot_columns
 from promotions.errors import VoucherRefused
 from promotions.operations import voucher_claimed
@@ -72,7 +72,7 @@ class OrderDraft:
     email: str
     delivery_address: Address
     billing_address: Address
-    method: delivery.Method
+    method: delivery.DeliveryMethod
     lines: tuple[quotes.QuotedLine, ...]
     cart_id: UUID | None
     fingerprint: str
@@ -88,8 +88,10 @@ class OrderDraft:
     )
 
     @cached_property
-    def sums(self) -> quotes.Sums:
-        return quotes.sums(self.lines, self.delivery_address.country, self.method, self.promotions)
+    def sums(self) -> quotes.Quote:
+        return quotes.compute_quote(
+            self.lines, self.delivery_address.country, self.method, self.promotions
+        )
 
 
 @dataclass(frozen=True)
@@ -377,11 +379,11 @@ def item_statements(draft: OrderDraft) -> Iterable[BoundStatement]:
             order_id=draft.order_id,
             line_number=number,
             **snapshot_columns(line),
-            unit_price=minor(line.unit_price),
+            unit_price=to_minor_units(line.unit_price),
             quantity=line.quantity,
-            line_total=minor(line.total),
-            discount=minor(discount),
-            tax_added=minor(tax_added),
+            line_total=to_minor_units(line.total),
+            discount=to_minor_units(discount),
+            tax_added=to_minor_units(tax_added),
             tax_class=line.tax_class,
         )
 
@@ -420,7 +422,7 @@ def header_values(
     """Return what an order's header says when it is placed."""
     sums = draft.sums
     taxes = [
-        {"rate": str(part.rate), "net": minor(part.net), "tax": minor(part.tax)}
+        {"rate": str(part.rate), "net": to_minor_units(part.net), "tax": to_minor_units(part.tax)}
         for part in sums.taxes
     ]
     return {
@@ -434,11 +436,11 @@ def header_values(
         "placed_at": now,
         "pay_until": pay_until,
         "currency": sums.total.currency.code,
-        "subtotal": minor(sums.subtotal),
-        "delivery": minor(sums.delivery),
-        "discount": minor(sums.discount),
-        "total": minor(sums.total),
-        "tax": minor(sums.tax),
+        "subtotal": to_minor_units(sums.subtotal),
+        "delivery": to_minor_units(sums.delivery),
+        "discount": to_minor_units(sums.discount),
+        "total": to_minor_units(sums.total),
+        "tax": to_minor_units(sums.tax),
         "taxes": json.dumps(taxes),
         "item_count": sum(line.quantity for line in draft.lines),
         "country": draft.delivery_address.country,
@@ -453,6 +455,6 @@ def header_values(
         "payment_method": draft.payment_method,
         "voucher": draft.voucher,
         "discounts": json.dumps(
-            [{"name": each.name, "amount": minor(each.amount)} for each in sums.discounts]
+            [{"name": each.name, "amount": to_minor_units(each.amount)} for each in sums.discounts]
         ),
     }

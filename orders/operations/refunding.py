@@ -21,7 +21,7 @@ from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD
 from orders.transitions import Transition
 from payments import gateways
 from payments.gateways import CaptureRefused, Gateway, PaymentOutcome
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ def _next_step(order: Order) -> Callable[[Order, datetime], Order] | None:
             return _capture
         if order.state in (CANCELLED, EXPIRED):
             return _void_payment
-    if order.state in (CANCELLED, EXPIRED) and minor(balance.refundable_amount(order)) > 0:
+    if order.state in (CANCELLED, EXPIRED) and to_minor_units(balance.refundable_amount(order)) > 0:
         return _decide_full_refund
     if order.due_refunds and order.payment_method not in gateways.MANUAL_METHODS:
         return _refund_next
@@ -86,10 +86,10 @@ def _next_step(order: Order) -> Callable[[Order, datetime], Order] | None:
 def _capture(order: Order, now: datetime) -> Order:
     attempt = _paying_attempt(order)
     amount = balance.amount_to_capture(order)
-    if minor(amount):
+    if to_minor_units(amount):
         try:
             _gateway_for(attempt).capture(
-                attempt.reference, amount, f"capture {attempt.payment_id} {minor(amount)}"
+                attempt.reference, amount, f"capture {attempt.payment_id} {to_minor_units(amount)}"
             )
         except CaptureRefused as refused:
             return _handle_capture_refusal(order, attempt, refused, now)
@@ -99,10 +99,10 @@ def _capture(order: Order, now: datetime) -> Order:
 def _record_capture(order: Order, attempt: PaymentAttempt, amount: Money, now: datetime) -> Order:
     details = {
         "payment_id": str(attempt.payment_id),
-        "amount": minor(amount),
+        "amount": to_minor_units(amount),
         # A payment may be taken in parts.
         "key": f"capture {attempt.payment_id}"
-        + (f" {minor(order.captured)}" if minor(order.captured) else ""),
+        + (f" {to_minor_units(order.captured)}" if to_minor_units(order.captured) else ""),
     }
     order = append_event(order, Transition("captured", actor="system", at=now, details=details))[0]
     record_attempt_state(order.order_id, attempt, "captured", now)
@@ -117,7 +117,7 @@ def _handle_capture_refusal(
     if fresh and fresh.version != order.version:
         return fresh
     payment_outcome = _gateway_for(attempt).get_outcome(attempt.reference)
-    if minor(_unrecorded_amount(order, attempt, payment_outcome)) > 0:
+    if to_minor_units(_unrecorded_amount(order, attempt, payment_outcome)) > 0:
         return _record_earlier_capture(order, attempt, payment_outcome, now)
     log.error("order %s: the gateway does not pay out: %s", order.number, refused)
     note = "The bank had approved the payment, and would not carry it out."
@@ -132,7 +132,7 @@ def _void_payment(order: Order, now: datetime) -> Order:
     attempt = _paying_attempt(order)
     _gateway_for(attempt).void(attempt.reference)
     payment_outcome = _gateway_for(attempt).get_outcome(attempt.reference)
-    if minor(_unrecorded_amount(order, attempt, payment_outcome)) > 0:
+    if to_minor_units(_unrecorded_amount(order, attempt, payment_outcome)) > 0:
         return _record_earlier_capture(order, attempt, payment_outcome, now)
     order = append_event(order, Transition("voided", actor="system", at=now))[0]
     record_attempt_state(order.order_id, attempt, "voided", now)
@@ -156,9 +156,11 @@ def _record_earlier_capture(
     """Note what was taken by who saw the order as it was before; what is too much of it goes back."""
     there = _unrecorded_amount(order, attempt, payment_outcome)
     amount = min(there, balance.amount_to_capture(order))
-    if excess := minor(there - amount):
+    if excess := to_minor_units(there - amount):
         _gateway_for(attempt).refund(
-            attempt.reference, money(excess, amount.currency.code), f"excess {attempt.payment_id}"
+            attempt.reference,
+            from_minor_units(excess, amount.currency.code),
+            f"excess {attempt.payment_id}",
         )
     return _record_capture(order, attempt, amount, now)
 
@@ -167,7 +169,7 @@ def _decide_full_refund(order: Order, now: datetime) -> Order:
     """All that is left of an ended order's money is to go back."""
     details = {
         "refund": str(uuid5(order.order_id, f"the rest {len(order.refunds)}")),
-        "amount": minor(balance.refundable_amount(order)),
+        "amount": to_minor_units(balance.refundable_amount(order)),
         "lines": {},
         "reason": order.state,
     }
@@ -197,15 +199,15 @@ def record_refund(
     of = balance.refund_sources(order, refund.amount)
     details = {
         "refund": refund.refund_id,
-        "amount": minor(refund.amount),
-        "of": {str(payment_id): minor(part) for payment_id, part in of.items()},
+        "amount": to_minor_units(refund.amount),
+        "of": {str(payment_id): to_minor_units(part) for payment_id, part in of.items()},
     }
     order = append_event(
         order, Transition("refunded", actor=actor, at=now, note=note, details=details)
     )[0]
     left = balance.balance_by_payment(order)
     for attempt in queries.list_payment_attempts(order.order_id):
-        if attempt.payment_id in of and not minor(left[attempt.payment_id]):
+        if attempt.payment_id in of and not to_minor_units(left[attempt.payment_id]):
             record_attempt_state(order.order_id, attempt, "refunded", now)
     return order
 
@@ -216,8 +218,8 @@ def reverse_payment(attempt: PaymentAttempt, payment_outcome: PaymentOutcome) ->
     Raises GatewayUnavailable, CassandraUnavailable.
     """
     _gateway_for(attempt).void(attempt.reference)
-    if left := minor(payment_outcome.captured - payment_outcome.refunded):
-        part = money(left, payment_outcome.captured.currency.code)
+    if left := to_minor_units(payment_outcome.captured - payment_outcome.refunded):
+        part = from_minor_units(left, payment_outcome.captured.currency.code)
         _gateway_for(attempt).refund(attempt.reference, part, f"not wanted {attempt.payment_id}")
 
 

@@ -15,7 +15,7 @@ from orders.errors import TransitionRefused
 from orders.operations.settling import transition_order
 from orders.returns import has_all_units
 from orders.transitions import Transition
-from pricing.money import minor
+from pricing.money import to_minor_units
 
 
 def request_return(
@@ -101,7 +101,7 @@ def decide_refund(
     """
     details: dict[str, object] = {
         "refund": str(uuid5(order.order_id, f"refund {order.version}")),
-        "amount": minor(amount),
+        "amount": to_minor_units(amount),
         "lines": {line: units for line, units in lines.items() if units},
         "reason": reason,
     }

@@ -16,8 +16,8 @@ from orders.entities import Order
 from orders.items import Item
 from orders.refunds import Refund
 from pricing import tax
-from pricing.money import minor, money
-from pricing.shares import spread
+from pricing.money import from_minor_units, to_minor_units
+from pricing.shares import spread_amount
 
 
 @dataclass
@@ -39,7 +39,7 @@ class _LineSale:
         more = min(units, self.item.quantity - self.units_back)
         if not more:
             return 0
-        return min(minor(self.item.units_total(more, self.units_back)), self.left)
+        return min(to_minor_units(self.item.units_total(more, self.units_back)), self.left)
 
     def to_sold_line(self) -> SoldLine:
         item = self.item
@@ -100,13 +100,19 @@ def _refunds_of_sold_units(order: Order, items: Sequence[Item]) -> Iterator[Refu
             out[line] = out.get(line, 0) - gone
             stayed[line] = count - gone
         if any(stayed.values()):
-            cents = minor(refund.amount) * _worth(stayed, of) // max(_worth(refund.lines, of), 1)
-            yield replace(refund, amount=money(cents, refund.amount.currency.code), lines=stayed)
+            cents = (
+                to_minor_units(refund.amount)
+                * _worth(stayed, of)
+                // max(_worth(refund.lines, of), 1)
+            )
+            yield replace(
+                refund, amount=from_minor_units(cents, refund.amount.currency.code), lines=stayed
+            )
 
 
 def _worth(lines: Mapping[int, int], of: Mapping[int, Item]) -> int:
     return sum(
-        minor(of[line].units_total(min(units, of[line].quantity)))
+        to_minor_units(of[line].units_total(min(units, of[line].quantity)))
         for line, units in lines.items()
         if line in of
     )
@@ -115,9 +121,15 @@ def _worth(lines: Mapping[int, int], of: Mapping[int, Item]) -> int:
 def _line_sale(item: Item, country: str) -> _LineSale:
     """Return what was paid for a line."""
     if item.tax_added:
-        return _LineSale(item, minor(item.final_total), minor(item.final_total - item.tax_added))
-    parts = tax.included([(item.tax_class, item.final_total)], country)
-    return _LineSale(item, minor(item.final_total), sum(minor(part.net) for part in parts))
+        return _LineSale(
+            item,
+            to_minor_units(item.final_total),
+            to_minor_units(item.final_total - item.tax_added),
+        )
+    parts = tax.split_included_tax([(item.tax_class, item.final_total)], country)
+    return _LineSale(
+        item, to_minor_units(item.final_total), sum(to_minor_units(part.net) for part in parts)
+    )
 
 
 def _add_refund(refund: Refund, lines: Sequence[_LineSale]) -> None:
@@ -126,7 +138,7 @@ def _add_refund(refund: Refund, lines: Sequence[_LineSale]) -> None:
         shares = [line.units_share(named[line.item.line_number]) for line in lines]
     else:
         shares = [line.left for line in lines]
-    amount = min(minor(refund.amount), sum(shares))
-    for line, part in zip(lines, spread(amount, shares), strict=True):
+    amount = min(to_minor_units(refund.amount), sum(shares))
+    for line, part in zip(lines, spread_amount(amount, shares), strict=True):
         line.back += part
         line.units_back = min(line.units_back + named[line.item.line_number], line.item.quantity)

@@ -22,7 +22,7 @@ from orders.items import Item
 from orders.parcels import ItemUnits
 from orders.states import CONFIRMING_EVENTS, PENDING
 from payments.gateways import CARD, CASH_ON_DELIVERY, MANUAL_METHODS, TRANSFER
-from pricing.money import money
+from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
 
 # What is older is no news any more, and an importer of old orders writes no mail.
@@ -114,7 +114,7 @@ def _placed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent 
 
 
 def _confirmed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
-    first, last = order.method.arrives(event.at)
+    first, last = order.method.delivery_estimate(event.at)
     days = _plain_day(first) if first == last else f"{_plain_day(first)} to {_plain_day(last)}"
     says = [
         f"We pack it next, and write again when it leaves our warehouse. It should reach you {days}."
@@ -242,7 +242,7 @@ def _changed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent
     says = ["It is this now:"]
     was, total = event.details["sums"].get("was"), event.details["sums"]["total"]
     if was is not None and was > total and order.captured.amount:
-        less = format_money(money(was - total, order.total.currency.code))
+        less = format_money(from_minor_units(was - total, order.total.currency.code))
         says = [f"You get {less} back, because it costs less now. It is this now:"]
     return MailContent("Your order was changed", tuple(says), has_order_summary=True)
 

@@ -27,7 +27,7 @@ from payments.gateways import (
     WebhookEvent,
     decode_webhook_body,
 )
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class Stripe:
                     "quantity": 1,
                     "price_data": {
                         "currency": request.amount.currency.code.lower(),
-                        "unit_amount": minor(request.amount),
+                        "unit_amount": to_minor_units(request.amount),
                         "product_data": {"name": request.description},
                     },
                 }
@@ -105,7 +105,9 @@ class Stripe:
         with _translate_errors():
             try:
                 _client().v1.payment_intents.capture(
-                    intent["id"], {"amount_to_capture": minor(amount)}, {"idempotency_key": key}
+                    intent["id"],
+                    {"amount_to_capture": to_minor_units(amount)},
+                    {"idempotency_key": key},
                 )
             except (stripe.CardError, stripe.InvalidRequestError) as refused:
                 raise CaptureRefused(str(refused)) from refused
@@ -146,7 +148,11 @@ class Stripe:
             if any(each.status not in FAILED_REFUND_STATES for each in tried):
                 return
             _client().v1.refunds.create(
-                {"payment_intent": intent["id"], "amount": minor(amount), "metadata": about},
+                {
+                    "payment_intent": intent["id"],
+                    "amount": to_minor_units(amount),
+                    "metadata": about,
+                },
                 # Under the same key Stripe would answer with the one that has failed.
                 {"idempotency_key": f"{key} again {len(tried)}" if tried else key},
             )
@@ -181,7 +187,7 @@ class Stripe:
 
 
 def _failed_refund_message(refund: Mapping[str, Any]) -> str:
-    amount = money(int(refund["amount"]), str(refund["currency"]).upper())
+    amount = from_minor_units(int(refund["amount"]), str(refund["currency"]).upper())
     why = str(refund.get("failure_reason") or "no reason given").replace("_", " ")
     return f"A refund of {amount} has failed at Stripe ({why}): {refund['id']}. The customer does not have the money."
 
@@ -223,7 +229,7 @@ def outcome_from_session(session: Mapping[str, Any]) -> PaymentOutcome:
             )
         case _:
             state = "declined" if session["status"] == "expired" else "pending"
-    sums = [money(units, currency) for units in (amount, taken, returned)]
+    sums = [from_minor_units(units, currency) for units in (amount, taken, returned)]
     return PaymentOutcome(state, number, *sums)  # type: ignore[arg-type]
 
 

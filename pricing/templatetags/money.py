@@ -15,10 +15,10 @@ LOCALE = "en_IE"
 @register.filter("money")
 def format_money(amount: Money | None) -> str:
     """Write a sum as "€43.20"; None becomes the empty text."""
-    return "" if amount is None else _written(amount.amount, amount.currency.code)
+    return "" if amount is None else _format_amount(amount.amount, amount.currency.code)
 
 
 # A shop has few prices, and Babel takes its time over each.
 @lru_cache(maxsize=4096)
-def _written(amount: Decimal, currency: str) -> str:
+def _format_amount(amount: Decimal, currency: str) -> str:
     return format_currency(amount, currency, locale=LOCALE)

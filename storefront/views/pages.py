@@ -20,7 +20,7 @@ from cassandra_db.errors import BadPageToken
 from catalogue import pictures, queries
 from catalogue.entities import CardPage, CategoryNode, Product
 from inventory.queries import stock_in, stock_started
-from pricing.tax import added_in
+from pricing.tax import tax_added_countries
 from promotions.queries import offers, promotions_ahead
 from storefront import choices, structured, viewed
 from storefront.delivery import delivery_rows, usual_delivery_rows, weight_rows
@@ -129,7 +129,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "pictures": choices.looks(found, chosen.variant),
         "add_form": add_form(chosen.sku),
         "delivery_rows": usual_delivery_rows(destination(request)),
-        "tax_added": destination(request) in added_in(),
+        "tax_added": destination(request) in tax_added_countries(),
         "offers": offers(datetime.now(UTC), found.category_id),
         "related": [queries.card_in(row) for row in reading[2].rows()],
         "ancestors": trail,

@@ -40,7 +40,7 @@ def make_order(
         email=f"sam-{uuid4().hex}@example.com",
         delivery_address=address,
         billing_address=address,
-        method=delivery.method("DE", "standard"),
+        method=delivery.get_delivery_method("DE", "standard"),
         lines=(line,),
         cart_id=None,
         fingerprint="one mug",

@@ -8,7 +8,7 @@ from analytics.figures import SoldLine
 from orders import operations
 from orders.entities import Order
 from orders.transitions import Transition
-from pricing.money import money
+from pricing.money import from_minor_units
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.audit import audit
 
@@ -81,12 +81,14 @@ def test_money_back_for_units_belongs_to_their_line_and_the_rest_is_spread() -> 
         make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     order = make_payment(operations.place_order(make_draft((lamp, 1), (mug, 2)), now()))
     order = operations.decide_refund(
-        order, money(1000, "EUR"), {2: 1}, "broken", actor="staff", now=now()
+        order, from_minor_units(1000, "EUR"), {2: 1}, "broken", actor="staff", now=now()
     )
     told = facts(order)
     assert (told[2].refunded_units, told[2].refunded_gross) == (1, 1000)
     assert (told[1].refunded_units, told[1].refunded_gross) == (0, 0)
-    order = operations.decide_refund(order, money(300, "EUR"), {}, "late", actor="staff", now=now())
+    order = operations.decide_refund(
+        order, from_minor_units(300, "EUR"), {}, "late", actor="staff", now=now()
+    )
     told = facts(order)
     assert (told[1].refunded_units, told[1].refunded_gross) == (0, 200)
     assert (told[2].refunded_units, told[2].refunded_gross) == (1, 1100)

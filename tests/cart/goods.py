@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 from cart.operations.contents import Change, changed
 from catalogue.entities import Product, Variant
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 
 
 def mug(price: int = 1200, sizes: tuple[str, ...] = ("250 ml", "350 ml")) -> Product:
@@ -19,7 +19,7 @@ def mug(price: int = 1200, sizes: tuple[str, ...] = ("250 ml", "350 ml")) -> Pro
             variant_id=uuid4(),
             sku=f"MUG-{uuid4().hex[:8].upper()}",
             options={"Colour": "Oat", "Size": size},
-            price=money(price, "EUR"),
+            price=from_minor_units(price, "EUR"),
             compare_at=None,
             picture="mug/4f6d7a-e8d9c5",
             weight_grams=400,
@@ -43,7 +43,7 @@ def mug(price: int = 1200, sizes: tuple[str, ...] = ("250 ml", "350 ml")) -> Pro
 
 def priced(variant: Variant, price: int) -> Variant:
     """Return the variant at another price, in cents."""
-    return replace(variant, price=money(price, "EUR"))
+    return replace(variant, price=from_minor_units(price, "EUR"))
 
 
 def put_all(cart_id: UUID, things: Iterable[tuple[Product, Variant]]) -> None:
@@ -55,7 +55,7 @@ def put_all(cart_id: UUID, things: Iterable[tuple[Product, Variant]]) -> None:
             row: Any = SimpleNamespace(
                 key=str(variant.variant_id),
                 **product.snapshot(variant),
-                price=minor(variant.price),
+                price=to_minor_units(variant.price),
                 added_at=now,
             )
             change.put(row, 1)

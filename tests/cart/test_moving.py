@@ -18,7 +18,7 @@ from cart.operations import contents, moving
 from catalogue.entities import Product
 from jobs.leases import lease, moved
 from jobs.minutes import minute_of
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 from tests.cart.goods import mug, priced
 from tests.cart.test_carts import active, made, make, named
 from tests.cart.test_operations import NOW, add
@@ -32,7 +32,9 @@ def checked(cart_id: UUID) -> Cart:
     cart = queries.cart(cart_id)
     assert cart.line_count == len(found.lines) == len(cart.lines)
     assert cart.item_count == sum(row.quantity for row in found.lines.values())
-    assert minor(cart.subtotal) == sum(row.quantity * row.price for row in found.lines.values())
+    assert to_minor_units(cart.subtotal) == sum(
+        row.quantity * row.price for row in found.lines.values()
+    )
     assert (found.sums.later_count or 0 if found.sums else 0) == len(found.later)
     return cart
 
@@ -99,9 +101,9 @@ def test_a_line_moves_with_its_units_and_meets_the_other_at_its_price(two: Two) 
     )
     assert units(two.first) == {two.large: 1}
     assert units(two.second) == {two.small: 5}
-    assert checked(two.second).subtotal == money(5000, "EUR")
+    assert checked(two.second).subtotal == from_minor_units(5000, "EUR")
     two.move(two.large)
-    assert checked(two.second).subtotal == money(6200, "EUR")
+    assert checked(two.second).subtotal == from_minor_units(6200, "EUR")
     assert units(two.first) == {}
 
 
@@ -144,7 +146,7 @@ def test_a_cart_is_duplicated_once_at_its_prices(two: Two) -> None:
     assert name == "Second (copy)"
     assert named(two.person) == {"First": False, "Second": True, "Second (copy)": False}
     assert units(copy_id) == units(two.second)
-    assert checked(copy_id).subtotal == money(2000, "EUR")
+    assert checked(copy_id).subtotal == from_minor_units(2000, "EUR")
 
 
 def test_an_emptied_cart_is_filled_again_on_top_of_what_has_come_since(two: Two) -> None:
@@ -165,7 +167,7 @@ def test_what_is_kept_for_later_is_out_of_the_sums_and_comes_back(two: Two) -> N
     for _ in range(2):
         operations.line_kept(two.person, two.first, two.small, operation, NOW)
     assert (units(two.first), kept(two.first)) == ({two.large: 1}, {two.small: 3})
-    assert checked(two.first).subtotal == money(1200, "EUR")
+    assert checked(two.first).subtotal == from_minor_units(1200, "EUR")
     operations.cart_switched(two.person, two.first, NOW)
     add(two.person, two.product, 0, 4)
     operations.line_taken_up(two.person, two.first, two.small, uuid4(), NOW)

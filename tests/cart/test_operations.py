@@ -19,7 +19,7 @@ from cart.operations import carts, lines
 from cart.undo import removed
 from cassandra_db.session import session
 from catalogue.entities import Product
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 from tests.cart.goods import mug, priced
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -48,7 +48,7 @@ def cart_of(owner: UUID) -> Cart:
     assert found is not None
     assert found.line_count == len(found.lines)
     assert found.item_count == sum(line.quantity for line in found.lines)
-    assert minor(found.subtotal) == sum(minor(line.total) for line in found.lines)
+    assert to_minor_units(found.subtotal) == sum(to_minor_units(line.total) for line in found.lines)
     return found
 
 
@@ -66,7 +66,11 @@ def test_the_first_add_makes_my_cart() -> None:
     cart = cart_of(owner)
     assert (added.cart_name, cart.name, cart.cart_id) == ("My cart", "My cart", added.cart_id)
     (line,) = cart.lines
-    assert (line.quantity, line.price, line.total) == (2, money(1200, "EUR"), money(2400, "EUR"))
+    assert (line.quantity, line.price, line.total) == (
+        2,
+        from_minor_units(1200, "EUR"),
+        from_minor_units(2400, "EUR"),
+    )
     assert line.label == "Mug, oat, 250 ml"
 
 
@@ -96,8 +100,8 @@ def test_a_second_add_takes_todays_price_for_the_whole_line_and_says_so() -> Non
     add(owner, product, quantity=2)
     variant = priced(product.variants[0], 3500)
     added = operations.line_added(owner, product, variant, 1, uuid4(), NOW)
-    assert added.price_changed_from == money(4000, "EUR")
-    assert cart_of(owner).subtotal == money(3 * 3500, "EUR")
+    assert added.price_changed_from == from_minor_units(4000, "EUR")
+    assert cart_of(owner).subtotal == from_minor_units(3 * 3500, "EUR")
 
 
 def test_fifty_adds_from_eight_threads_all_count() -> None:
@@ -149,7 +153,7 @@ def test_a_line_is_set_to_a_quantity_and_keeps_its_price() -> None:
     cart_id = add(owner, product, quantity=5).cart_id
     for price in (1200, 1300, 900):
         operations.line_changed(owner, cart_id, priced(product.variants[0], price), 2, NOW)
-        assert cart_of(owner).subtotal == money(2400, "EUR")
+        assert cart_of(owner).subtotal == from_minor_units(2400, "EUR")
 
 
 def test_two_tabs_add_and_change_and_remove_and_the_sums_still_equal_the_lines() -> None:
@@ -186,7 +190,7 @@ def test_a_removed_line_is_gone_and_comes_back_once_where_it_stood() -> None:
         assert operations.line_restored(owner, gone, product, later, NOW).repeated is repeated
     cart = cart_of(owner)
     assert [line.quantity for line in cart.lines] == [1, 3]
-    assert cart.lines[1].price == money(1200, "EUR")
+    assert cart.lines[1].price == from_minor_units(1200, "EUR")
 
 
 def test_what_was_added_again_meanwhile_is_not_lost_by_undo() -> None:

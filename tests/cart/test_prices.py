@@ -17,7 +17,7 @@ from moneyed import EUR, Money
 from cart import operations, queries
 from cart.entities import Cart
 from cart.errors import NoSuchCart, PriceMoved
-from cart.today import Agreed
+from cart.today import PriceConsent
 from catalogue.entities import Product
 from catalogue.operations import product_saved
 from inventory import goods as stocked
@@ -241,7 +241,10 @@ def test_all_of_an_agreement_counts_or_none(client: Client) -> None:
     save_at(mug, "40.00")
     cart = cart_of(client)
     lines = {line.name: line for line in cart.lines}
-    agreed = [Agreed(lines["Mug"].key, 1, 3500, 4000), Agreed(lines["Lamp"].key, 1, 3500, 4000)]
+    agreed = [
+        PriceConsent(lines["Mug"].key, 1, 3500, 4000),
+        PriceConsent(lines["Lamp"].key, 1, 3500, 4000),
+    ]
     with pytest.raises(PriceMoved):
         operations.prices_agreed(owner(client), cart.cart_id, agreed, NOW)
     assert cart_of(client).subtotal == Money(70, EUR)

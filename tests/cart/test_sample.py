@@ -11,7 +11,7 @@ from cart.operations import carts
 from catalogue.entities import Product
 from catalogue.operations import prefixes_rebuilt
 from catalogue.queries import product, suggestions, variant_by_sku
-from pricing.money import money
+from pricing.money import from_minor_units
 from tests.factories import make_product
 
 # The document calls the user jen; a user's id is a UUID here.
@@ -74,7 +74,7 @@ def test_k2_an_item_by_its_id(shop: dict[str, Product]) -> None:
     assert row
     found = product(row.product_id)
     assert found
-    assert (found.name, found.variants[0].price) == ("Gift Box Two", money(8150, "EUR"))
+    assert (found.name, found.variants[0].price) == ("Gift Box Two", from_minor_units(8150, "EUR"))
 
 
 def test_k3_items_by_their_name(shop: dict[str, Product]) -> None:
@@ -85,7 +85,7 @@ def test_k3_items_by_their_name(shop: dict[str, Product]) -> None:
 def test_k5_a_carts_items_and_their_subtotal_the_newest_first(shop: dict[str, Product]) -> None:
     cart = queries.cart(GIFTS)
     assert [(line.name, line.quantity) for line in cart.lines] == [("Chocolate Cake", 2)]
-    assert cart.subtotal == money(3000, "EUR")
+    assert cart.subtotal == from_minor_units(3000, "EUR")
     assert queries.line(GIFTS, str(shop["Chocolate Cake"].variants[0].variant_id))
     assert queries.line(GIFTS, str(shop["Box2"].variants[0].variant_id)) is None
 
@@ -105,12 +105,12 @@ def test_u2_then_u1_another_cart_is_active_and_box2_makes_it_111_50(
     assert added.cart_id == gifts
     cart = queries.cart(gifts)
     assert [line.name for line in cart.lines] == ["Gift Box Two", "Chocolate Cake"]
-    assert cart.subtotal == money(11150, "EUR")
-    assert queries.cart(birthday).subtotal == money(1250, "EUR")
+    assert cart.subtotal == from_minor_units(11150, "EUR")
+    assert queries.cart(birthday).subtotal == from_minor_units(1250, "EUR")
 
 
 def test_a_new_price_in_the_catalogue_leaves_the_cart_as_it_is(shop: dict[str, Product]) -> None:
     box = shop["Box1"]
-    dearer = replace(box.variants[0], price=money(9900, "EUR"))
+    dearer = replace(box.variants[0], price=from_minor_units(9900, "EUR"))
     assert dearer.price != queries.cart(BIRTHDAY).lines[0].price
-    assert queries.cart(BIRTHDAY).subtotal == money(1250, "EUR")
+    assert queries.cart(BIRTHDAY).subtotal == from_minor_units(1250, "EUR")

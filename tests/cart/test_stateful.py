@@ -15,7 +15,7 @@ from cart.limits import MAX_QUANTITY
 from cart.operations import contents
 from cart.undo import Undo
 from catalogue.entities import Variant
-from pricing.money import minor
+from pricing.money import to_minor_units
 from tests.cart.goods import mug, priced
 from tests.cart.test_operations import NOW
 
@@ -56,7 +56,7 @@ class Carts(RuleBasedStateMachine):
         super().__init__()
         self.person = uuid4()
         self.product = mug(sizes=("S", "M", "L"))
-        self.prices = [minor(variant.price) for variant in self.product.variants]
+        self.prices = [to_minor_units(variant.price) for variant in self.product.variants]
         self.carts: dict[UUID, Model] = {}
         self.active: UUID | None = None
         self.undo: tuple[Undo, Any] | None = None

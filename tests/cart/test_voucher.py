@@ -12,7 +12,7 @@ from moneyed import EUR, Money
 
 from cart import operations, queries
 from cart.entities import Cart
-from cart.today import as_today
+from cart.today import get_priced_cart
 from catalogue.entities import Product
 from pricing import delivery
 from promotions.operations import (
@@ -230,6 +230,8 @@ def test_what_weighs_more_costs_more_to_send() -> None:
     product = make_goods("1.00")
     alice = uuid4()
     added = operations.line_added(alice, product, product.variants[0], 20, uuid4(), NOW)
-    sums = as_today(queries.cart(added.cart_id)).sums("DE", delivery.method("DE", "standard"))
+    sums = get_priced_cart(queries.cart(added.cart_id)).compute_quote(
+        "DE", delivery.get_delivery_method("DE", "standard")
+    )
     assert sums is not None
     assert sums.delivery == Money("7.40", EUR)  # 20 of 350 g are 7 kg

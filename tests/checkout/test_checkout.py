@@ -34,7 +34,7 @@ from orders import jobs, operations, queries
 from orders.entities import Order
 from orders.errors import CartOrdered
 from orders.operations import paying, placing
-from pricing.money import minor
+from pricing.money import to_minor_units
 from promotions.operations import Terms, promotion_made
 from promotions.rules import PERCENTAGE
 from tests.cart.sharing import make_person
@@ -671,8 +671,10 @@ def test_s38_a_bank_page_of_an_expired_order_cannot_pay_for_a_cart_that_was_boug
     shopper.add(mug)
     shopper.pay(first_url)
     fresh = audit(first.order_id)
-    assert (fresh.state, minor(fresh.captured)) == ("expired", 0)
-    assert sum(minor(each.captured) for each in orders_of(email)) == minor(first.total)
+    assert (fresh.state, to_minor_units(fresh.captured)) == ("expired", 0)
+    assert sum(to_minor_units(each.captured) for each in orders_of(email)) == to_minor_units(
+        first.total
+    )
     assert [line.quantity for line in cart_of(shopper).lines] == [1], "what was put in since stays"
     assert held(mug) == 0
 
@@ -716,7 +718,7 @@ def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
         assert not cart_of(shopper).lines
         assert held(mug) == 0, "what the checkout that died has held is given back"
     else:
-        assert (fresh.state, minor(fresh.captured)) == ("expired", 0)
+        assert (fresh.state, to_minor_units(fresh.captured)) == ("expired", 0)
         assert len(cart_of(shopper).lines) == 1
     if second in ("bought", "waits"):
         (note,) = (event.note for event in fresh.events if event.kind == "paid_too_late")
@@ -741,7 +743,11 @@ def test_a_late_payment_looks_at_what_is_in_the_cart(
     shopper.pay(url)
     fresh = audit(order.order_id)
     if how == "taken out":
-        assert (fresh.state, fresh.payment, minor(fresh.captured)) == ("expired", "voided", 0)
+        assert (fresh.state, fresh.payment, to_minor_units(fresh.captured)) == (
+            "expired",
+            "voided",
+            0,
+        )
     else:
         assert (fresh.customer_label, fresh.payment) == ("Confirmed", "paid")
         assert [line.name for line in cart_of(shopper).lines] == (

@@ -16,7 +16,7 @@ from orders.items import Item
 from orders.operations.changing import plan_change
 from orders.parcels import plan_packing
 from pricing import tax
-from pricing.money import money
+from pricing.money import from_minor_units
 from pricing.quotes import Discount
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -35,11 +35,11 @@ def items(*quantities: int, cents: int = 1000, off: int = 0) -> tuple[Item, ...]
             slug="mug",
             options={},
             picture="mug/c8724c-efeae0",
-            unit_price=money(cents, "EUR"),
+            unit_price=from_minor_units(cents, "EUR"),
             quantity=quantity,
-            line_total=money(cents * quantity, "EUR"),
-            discount=money(off * quantity, "EUR"),
-            tax_added=money(0, "EUR"),
+            line_total=from_minor_units(cents * quantity, "EUR"),
+            discount=from_minor_units(off * quantity, "EUR"),
+            tax_added=from_minor_units(0, "EUR"),
             tax_class="standard",
         )
         for number, quantity in enumerate(quantities, 1)
@@ -49,14 +49,14 @@ def items(*quantities: int, cents: int = 1000, off: int = 0) -> tuple[Item, ...]
 def order(goods: tuple[Item, ...], kept: Mapping[str, Mapping[int, int]] | None = None) -> Order:
     """An order of these goods that waits for its payment. `kept` says which warehouse has how many of each line."""
     kept = kept or {"berlin": {item.line_number: item.quantity for item in goods}}
-    nothing, delivery = money(0, "EUR"), money(490, "EUR")
+    nothing, delivery = from_minor_units(0, "EUR"), from_minor_units(490, "EUR")
     subtotal = sum((item.line_total for item in goods), nothing)
     discount = sum((item.discount for item in goods), nothing)
     taxed = [
         *((item.tax_class, item.line_total - item.discount) for item in goods),
         ("standard", delivery),
     ]
-    taxes = tax.included(taxed, "DE")
+    taxes = tax.split_included_tax(taxed, "DE")
     placed = Event(
         uuid_from_time(START), "placed", "shopper", "", public=True, board_after="to_pay"
     )

@@ -14,7 +14,7 @@ from lxml import html
 from orders import operations, queries
 from orders.entities import Order
 from orders.links import track_token
-from pricing.money import minor
+from pricing.money import to_minor_units
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
 
 HTMX = {"HX-Request": "true"}
@@ -164,8 +164,8 @@ def test_x72_things_are_taken_out_before_they_are_packed_and_their_money_goes_ba
     assert answer["Location"] == at("detail", order)
     then = fresh(order)
     assert (then.quantities[1], then.quantities[2], then.item_count) == (1, 0, 1)
-    assert minor(order.total - then.total) == 2 * 1200 + 800
-    assert minor(then.refunded) == 2 * 1200 + 800
+    assert to_minor_units(order.total - then.total) == 2 * 1200 + 800
+    assert to_minor_units(then.refunded) == 2 * 1200 + 800
     page = text(client.get(at("detail", order)))
     for words in ("Your order is changed.", "Given back", "−€32.00", "Changed", "1 × €12.00"):
         assert words in page
@@ -262,7 +262,7 @@ def test_a_double_press_changes_it_once() -> None:
     typed = filled(client, address, line_1="4")
     assert client.post(address, typed).status_code == 303
     assert client.post(address, typed).status_code == 409
-    assert minor(fresh(order).refunded) == 1200
+    assert to_minor_units(fresh(order).refunded) == 1200
 
 
 # ---- Another door
@@ -456,5 +456,9 @@ def test_s40_what_the_form_does_not_ask_for_changes_nothing() -> None:
     }
     assert client.post(address, filled(client, address, line_1="1") | extra).status_code == 303
     then = fresh(order)
-    assert (then.quantities, then.state, minor(then.refunded)) == ({1: 1}, "confirmed", 1200)
+    assert (then.quantities, then.state, to_minor_units(then.refunded)) == (
+        {1: 1},
+        "confirmed",
+        1200,
+    )
     assert next(event.actor for event in then.events if event.kind == "changed") == "shopper"

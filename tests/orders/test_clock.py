@@ -114,5 +114,5 @@ def test_its_page_tells_the_shops_day(subtests: pytest.Subtests) -> None:
             assert page.status_code == listed.status_code == 200
             day = f"{local.day} {local:%B} {local.year}"
             assert day in page.content.decode(), day
-            first, last = order.method.arrives(at)
+            first, last = order.method.delivery_estimate(at)
             assert at.date() < first <= last < at.date() + timedelta(days=30)

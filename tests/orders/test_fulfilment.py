@@ -17,7 +17,7 @@ from orders.entities import BoardEntry, Order
 from orders.errors import StaleOrder, TransitionRefused
 from orders.operations import moving, settling
 from orders.transitions import Transition
-from pricing.money import money
+from pricing.money import from_minor_units
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.audit import audit, numbers_of, stock_adds_up
 from tests.orders.crashing import killed_in
@@ -295,7 +295,7 @@ def test_killed_while_a_return_is_received(subtests: pytest.Subtests) -> None:
 
 def test_never_more_goes_back_than_was_taken_however_many_decide_at_once() -> None:
     order = arrived(2)
-    half = money(int(order.total.amount * 100) // 2 + 1, "EUR")
+    half = from_minor_units(int(order.total.amount * 100) // 2 + 1, "EUR")
 
     def refund(who: str) -> bool:
         for _ in range(9):

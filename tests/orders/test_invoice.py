@@ -17,7 +17,7 @@ from orders.entities import Order
 from orders.events import Event
 from orders.invoice import render_invoice
 from orders.links import track_token
-from pricing.money import money
+from pricing.money import from_minor_units
 from pricing.quotes import Discount
 from tests.factories import (
     make_draft,
@@ -136,12 +136,12 @@ def test_discounts_and_what_was_given_back_stand_in_it() -> None:
 
     order = replace(
         order,
-        total=order.total - money(200, "EUR"),
-        discount=money(200, "EUR"),
-        discounts=(Discount("Spring: 2 euro off", money(200, "EUR")),),
+        total=order.total - from_minor_units(200, "EUR"),
+        discount=from_minor_units(200, "EUR"),
+        discounts=(Discount("Spring: 2 euro off", from_minor_units(200, "EUR")),),
         payment="partially_refunded",
-        captured=order.total - money(200, "EUR"),
-        refunded=money(1200, "EUR"),
+        captured=order.total - from_minor_units(200, "EUR"),
+        refunded=from_minor_units(1200, "EUR"),
         events=(
             happened("refunded", refund="a", amount=1200),
             happened(

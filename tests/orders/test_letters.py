@@ -16,7 +16,7 @@ from orders.carriers import tracking_url
 from orders.entities import Order
 from orders.links import order_id_from_token
 from orders.operations.telling import MailContent, compose_mail, queue_order_mails
-from pricing.delivery import METHODS
+from pricing.delivery import DELIVERY_METHODS
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.paper import changed, happens, items, order, paid
 
@@ -170,7 +170,7 @@ def test_a_failed_payment_that_was_made_good_meanwhile_is_not_told() -> None:
 
 
 def test_each_carrier_has_its_page(subtests: pytest.Subtests) -> None:
-    carriers = sorted({way.carrier for ways in METHODS.values() for way in ways})
+    carriers = sorted({way.carrier for ways in DELIVERY_METHODS.values() for way in ways})
     assert len(carriers) >= 17
     for carrier in carriers:
         with subtests.test(carrier):

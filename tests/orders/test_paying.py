@@ -27,7 +27,7 @@ from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayUnavailable
 from payments.gateways import CaptureRefused
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import QuotedLine, Reduction
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.audit import audit, stock_adds_up
@@ -42,7 +42,7 @@ def now() -> datetime:
 
 
 def euros(cents: int) -> Money:
-    return money(cents, "EUR")
+    return from_minor_units(cents, "EUR")
 
 
 def fresh(order: Order) -> Order:
@@ -109,14 +109,18 @@ def looked_after(order: Order, after: timedelta = timedelta(minutes=3)) -> Order
 def test_it_is_set_aside_confirmed_and_then_taken() -> None:
     order = make_order(paid=True)
     assert kinds(order) == ["placed", "authorized", "captured"]
-    assert (order.payment, order.captured, minor(order.refunded)) == ("paid", order.total, 0)
+    assert (order.payment, order.captured, to_minor_units(order.refunded)) == (
+        "paid",
+        order.total,
+        0,
+    )
     row = at_the_bank(order)
-    assert (row.state, row.captured, row.refunded) == ("captured", minor(order.total), 0)
+    assert (row.state, row.captured, row.refunded) == ("captured", to_minor_units(order.total), 0)
     (attempt,) = queries.list_payment_attempts(order.order_id)
     assert attempt.state == "captured"
     assert audit(order.order_id).events[0].details == {
         "payment_id": str(attempt.payment_id),
-        "amount": minor(order.total),
+        "amount": to_minor_units(order.total),
         "key": f"capture {attempt.payment_id}",
     }
 
@@ -149,7 +153,7 @@ def test_killed_at_the_taking(subtests: pytest.Subtests) -> None:
             killed_in(module, name, partial(make_payment, order))
             done = looked_after(order)
             assert (done.payment, kinds(done).count("captured")) == ("paid", 1)
-            assert at_the_bank(order).captured == minor(order.total)
+            assert at_the_bank(order).captured == to_minor_units(order.total)
 
 
 def test_what_the_bank_will_not_pay_out_stops_the_order(caplog: pytest.LogCaptureFixture) -> None:
@@ -180,12 +184,15 @@ def test_a_part_that_was_taken_elsewhere_counts_once_and_the_rest_is_taken() -> 
     order = set_aside(make_order(price="20.00"))
     taken_elsewhere(order, 600)
     done = looked_after(order)
-    assert (done.payment, done.captured, minor(done.refunded)) == ("paid", done.total, 0)
+    assert (done.payment, done.captured, to_minor_units(done.refunded)) == ("paid", done.total, 0)
     assert [event.details["amount"] for event in done.events if event.kind == "captured"] == [
-        minor(done.total) - 600,
+        to_minor_units(done.total) - 600,
         600,
     ]
-    assert (at_the_bank(order).captured, at_the_bank(order).refunded) == (minor(done.total), 0)
+    assert (at_the_bank(order).captured, at_the_bank(order).refunded) == (
+        to_minor_units(done.total),
+        0,
+    )
 
 
 def test_a_part_that_was_taken_elsewhere_is_not_given_away_where_the_rest_cannot_be_had(
@@ -199,12 +206,12 @@ def test_a_part_that_was_taken_elsewhere_is_not_given_away_where_the_rest_cannot
     monkeypatch.setattr(TestBank, "capture", once)
     with caplog.at_level(logging.ERROR):
         done = looked_after(order)
-    assert (done.state, done.payment, minor(done.captured)) == ("on_hold", "failed", 600)
+    assert (done.state, done.payment, to_minor_units(done.captured)) == ("on_hold", "failed", 600)
     assert at_the_bank(order).refunded == 0
     assert "does not pay out" in caplog.text
     operations.transition_order(done, Transition("cancelled", actor="Ann", at=now()))
     gone = audit(order.order_id)
-    assert (gone.payment, minor(gone.refunded), at_the_bank(order).refunded) == (
+    assert (gone.payment, to_minor_units(gone.refunded), at_the_bank(order).refunded) == (
         "refunded",
         600,
         600,
@@ -316,8 +323,8 @@ def test_cancelled_while_it_is_being_taken_gives_it_back(
     else:
         assert (done.payment, row.captured, row.refunded) == (
             "refunded",
-            minor(order.total),
-            minor(order.total),
+            to_minor_units(order.total),
+            to_minor_units(order.total),
         )
 
 
@@ -342,12 +349,12 @@ def test_parts_go_back_until_nothing_is_left() -> None:
     for cents in (500, 1, 999):
         order = owe(order, cents)
     assert audit(order.order_id).payment == "partially_refunded"
-    order = owe(order, minor(order.total) - 1500)
+    order = owe(order, to_minor_units(order.total) - 1500)
     done = audit(order.order_id)
     assert (done.payment, done.refunded, at_the_bank(order).refunded) == (
         "refunded",
         done.total,
-        minor(done.total),
+        to_minor_units(done.total),
     )
     assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["refunded"]
     with pytest.raises(TransitionRefused):
@@ -357,7 +364,7 @@ def test_parts_go_back_until_nothing_is_left() -> None:
 def test_never_more_than_was_taken() -> None:
     order = make_order(price="20.00", paid=True)
     with pytest.raises(TransitionRefused):
-        owe(order, minor(order.total) + 1)
+        owe(order, to_minor_units(order.total) + 1)
     for nothing in (0, -100):
         with pytest.raises(TransitionRefused):
             owe(order, nothing)
@@ -382,7 +389,7 @@ def test_never_more_than_was_taken() -> None:
 
 def test_many_at_once_give_no_more_back_than_there_is() -> None:
     order = make_order(price="20.00", paid=True)
-    half = minor(order.total) // 2 + 1
+    half = to_minor_units(order.total) // 2 + 1
 
     def give(_: int) -> bool:
         try:
@@ -394,7 +401,7 @@ def test_many_at_once_give_no_more_back_than_there_is() -> None:
     with ThreadPoolExecutor(6) as pool:
         assert sum(pool.map(give, range(6))) == 1
     done = looked_after(order)
-    assert minor(done.refunded) == half == at_the_bank(order).refunded
+    assert to_minor_units(done.refunded) == half == at_the_bank(order).refunded
 
 
 def test_owed_while_the_bank_is_away_goes_back_later_and_once(
@@ -409,13 +416,13 @@ def test_owed_while_the_bank_is_away_goes_back_later_and_once(
         patch.setattr(TestBank, "refund", away)
         owe(order, 500)
         owed = owe(order, 700)
-        assert [minor(each.amount) for each in owed.due_refunds] == [500, 700]
+        assert [to_minor_units(each.amount) for each in owed.due_refunds] == [500, 700]
         # What is owed already cannot be decided again.
         with pytest.raises(TransitionRefused):
-            owe(order, minor(order.total) - 1199)
+            owe(order, to_minor_units(order.total) - 1199)
     for _ in range(2):
         done = looked_after(order)
-    assert (minor(done.refunded), at_the_bank(order).refunded) == (1200, 1200)
+    assert (to_minor_units(done.refunded), at_the_bank(order).refunded) == (1200, 1200)
 
 
 def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
@@ -427,16 +434,16 @@ def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
     ):
         with subtests.test(name):
             order = make_order(price="20.00", paid=True)
-            killed_in(module, name, partial(owe, order, minor(order.total)))
+            killed_in(module, name, partial(owe, order, to_minor_units(order.total)))
             done = looked_after(order)
             assert (done.payment, kinds(done).count("refunded")) == ("refunded", 1)
-            assert at_the_bank(order).refunded == minor(done.total)
+            assert at_the_bank(order).refunded == to_minor_units(done.total)
 
 
 def test_what_each_payment_has_is_known() -> None:
     order = by("transfer", price="20.00")
     first, _ = received(order, 1000)
-    paid, _ = received(first, minor(order.total) - 1000)
+    paid, _ = received(first, to_minor_units(order.total) - 1000)
     assert paid.payment_id
     assert balance.balance_by_payment(paid) == {paid.payment_id: paid.total}
     assert balance.refund_sources(paid, euros(300)) == {paid.payment_id: euros(300)}
@@ -462,8 +469,8 @@ def test_a_transfer_keeps_the_goods_for_a_week() -> None:
 
 def test_money_received_confirms_it() -> None:
     order = by("transfer")
-    paid, too_much = received(order, minor(order.total))
-    assert (paid.customer_label, paid.payment, minor(too_much)) == ("Confirmed", "paid", 0)
+    paid, too_much = received(order, to_minor_units(order.total))
+    assert (paid.customer_label, paid.payment, to_minor_units(too_much)) == ("Confirmed", "paid", 0)
     done = audit(order.order_id)
     assert kinds(done) == ["placed", "captured", "confirmed"]
     assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["captured"]
@@ -472,17 +479,21 @@ def test_money_received_confirms_it() -> None:
 def test_too_little_is_told_and_the_rest_completes_it() -> None:
     order = by("transfer", price="20.00")
     part, _ = received(order, 1000)
-    assert (part.state, part.payment, minor(part.captured)) == ("pending_payment", "unpaid", 1000)
+    assert (part.state, part.payment, to_minor_units(part.captured)) == (
+        "pending_payment",
+        "unpaid",
+        1000,
+    )
     assert "is still missing" in part.history[0].note
     audit(order.order_id)
-    paid, _ = received(part, minor(order.total) - 1000)
+    paid, _ = received(part, to_minor_units(order.total) - 1000)
     assert (audit(order.order_id).customer_label, paid.payment) == ("Confirmed", "paid")
 
 
 def test_too_much_is_told_and_is_no_part_of_the_order() -> None:
     order = by("transfer")
-    paid, too_much = received(order, minor(order.total) + 555)
-    assert (paid.payment, paid.captured, minor(too_much)) == ("paid", order.total, 555)
+    paid, too_much = received(order, to_minor_units(order.total) + 555)
+    assert (paid.payment, paid.captured, to_minor_units(too_much)) == ("paid", order.total, 555)
     assert any("more has arrived" in event.note for event in audit(order.order_id).history)
     with pytest.raises(NotPayable):
         received(paid, 100)
@@ -492,7 +503,7 @@ def test_the_same_press_twice_notes_it_once() -> None:
     order = by("transfer", price="20.00")
     part, _ = received(order, 1000, key="one press")
     again, _ = received(part, 1000, key="one press")
-    assert minor(again.captured) == 1000
+    assert to_minor_units(again.captured) == 1000
     assert kinds(again).count("captured") == 1
 
 
@@ -505,7 +516,7 @@ def test_a_transfer_that_never_comes_gives_the_goods_back() -> None:
 
 def test_a_transfer_after_the_end_takes_the_goods_again() -> None:
     order = by("transfer", stock=3, quantity=2)
-    late, _ = received(expired(order), minor(order.total))
+    late, _ = received(expired(order), to_minor_units(order.total))
     assert (late.customer_label, late.payment) == ("Confirmed", "paid")
     assert kinds(audit(order.order_id)) == ["placed", "expired", "captured", "paid_late"]
 
@@ -514,7 +525,7 @@ def test_a_transfer_after_the_goods_were_sold_is_sent_back_by_hand() -> None:
     order = by("transfer", stock=1)
     ended = expired(order)
     sold_to_another(order)
-    late, _ = received(ended, minor(order.total))
+    late, _ = received(ended, to_minor_units(order.total))
     assert (late.state, late.payment) == ("expired", "paid")
     (refund,) = late.due_refunds
     assert refund.amount == order.total
@@ -529,14 +540,17 @@ def test_a_transfer_after_the_goods_were_sold_is_sent_back_by_hand() -> None:
 def test_part_of_a_transfer_after_the_end_is_owed_back() -> None:
     order = by("transfer", stock=3, price="20.00")
     late, _ = received(expired(order), 700)
-    assert (late.state, [minor(each.amount) for each in late.due_refunds]) == ("expired", [700])
+    assert (late.state, [to_minor_units(each.amount) for each in late.due_refunds]) == (
+        "expired",
+        [700],
+    )
     audit(order.order_id)
 
 
 def test_a_transfer_for_a_cancelled_order_is_owed_back() -> None:
     order = by("transfer")
     gone = operations.transition_order(order, Transition("cancelled", actor="shopper", at=now()))
-    late, _ = received(gone, minor(order.total))
+    late, _ = received(gone, to_minor_units(order.total))
     assert (late.state, [each.amount for each in late.due_refunds]) == ("cancelled", [order.total])
 
 
@@ -544,7 +558,7 @@ def test_a_transfer_for_a_cancelled_order_is_owed_back() -> None:
 def test_killed_after_the_money_was_noted(late: bool) -> None:
     order = by("transfer", stock=5)
     order = expired(order) if late else order
-    killed_in(paying, "_settled_by_hand", lambda: received(order, minor(order.total)))
+    killed_in(paying, "_settled_by_hand", lambda: received(order, to_minor_units(order.total)))
     done = looked_after(order)
     assert (done.customer_label, done.payment) == ("Confirmed", "paid")
     assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["captured"]
@@ -586,10 +600,10 @@ def test_the_money_at_the_door_is_noted_when_it_is_there() -> None:
     order = by("cod")
     for kind in ("packed", "shipped", "delivered"):
         order = operations.transition_order(order, Transition(kind, actor="Ann", at=now()))
-    paid, _ = received(order, minor(order.total))
+    paid, _ = received(order, to_minor_units(order.total))
     assert (paid.payment, audit(order.order_id).customer_label) == ("paid", "Delivered")
     back = owe(paid, 300)
-    assert [minor(each.amount) for each in back.due_refunds] == [300]
+    assert [to_minor_units(each.amount) for each in back.due_refunds] == [300]
     (refund,) = back.due_refunds
     done = operations.record_manual_refund(back, refund.refund_id, actor="Ann", now=now())
     assert audit(done.order_id).payment == "partially_refunded"
@@ -603,9 +617,9 @@ def test_the_second_parcel_is_paid_at_the_door_after_some_went_back() -> None:
     assert owed.board_column == "payment_problem"
     back = operations.record_manual_refund(owed, refund.refund_id, actor="Ann", now=now())
     assert (back.payment, back.board_column) == ("partially_refunded", "to_pack")
-    whole, _ = received(back, minor(order.total) - 1000)
+    whole, _ = received(back, to_minor_units(order.total) - 1000)
     done = audit(order.order_id)
-    assert (whole.payment, done.captured, minor(done.refunded)) == (
+    assert (whole.payment, done.captured, to_minor_units(done.refunded)) == (
         "partially_refunded",
         done.total,
         200,
@@ -633,16 +647,16 @@ class Gift:
 
     title = "A gift"
 
-    def reduction(self, lines: Sequence[QuotedLine], left: Sequence[int]) -> Reduction:
+    def compute_reduction(self, lines: Sequence[QuotedLine], remaining: Sequence[int]) -> Reduction:
         """Return all of it."""
-        return Reduction(tuple(left), delivers=True)
+        return Reduction(tuple(remaining), has_free_delivery=True)
 
 
 def test_what_costs_nothing_asks_no_bank() -> None:
     product = make_product()
     make_stock(3, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     order = operations.place_order(replace(make_draft((product, 2)), promotions=(Gift(),)), now())
-    assert not minor(order.total)
+    assert not to_minor_units(order.total)
     started = operations.start_payment(order, ORIGIN, now())
     assert started.url.endswith(f"/orders/{order.number}/")
     done = audit(order.order_id)

@@ -18,7 +18,7 @@ from orders.operations.changing import plan_change, recalculate_sums
 from orders.operations.selling import build_sale
 from orders.states import TRANSITION_RULES, allowed_transitions
 from pricing import tax
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 from tests.orders import paper
 from tests.orders.paper import AT_HOME, changed, happens, items, paid
 
@@ -39,21 +39,21 @@ def about(order: Order, kind: str) -> dict[str, Any]:
     """Details with which this can happen to the order, if anything can."""
     payment_id = str(uuid4())
     if kind in ("authorized", "paid_late", "paid_too_late"):
-        return {"payment_id": payment_id, "amount": minor(order.total)}
+        return {"payment_id": payment_id, "amount": to_minor_units(order.total)}
     if kind == "captured":
         return {
             "payment_id": payment_id,
-            "amount": minor(balance.amount_to_capture(order)),
+            "amount": to_minor_units(balance.amount_to_capture(order)),
             "key": payment_id,
         }
     if kind == "refund_owed":
-        left = minor(balance.refundable_amount(order))
+        left = to_minor_units(balance.refundable_amount(order))
         return {"refund": payment_id, "amount": left, "lines": {}, "reason": "", "return": "1"}
     if kind == "refunded":
         owed = order.due_refunds
         of = (
             {
-                str(paid_by): minor(part)
+                str(paid_by): to_minor_units(part)
                 for paid_by, part in balance.refund_sources(order, owed[0].amount).items()
             }
             if owed
@@ -61,7 +61,7 @@ def about(order: Order, kind: str) -> dict[str, Any]:
         )
         return {
             "refund": owed[0].refund_id if owed else "",
-            "amount": minor(owed[0].amount) if owed else 0,
+            "amount": to_minor_units(owed[0].amount) if owed else 0,
             "of": of,
         }
     if kind == "return_requested":
@@ -305,13 +305,14 @@ def test_fewer_things_never_cost_more_where_tax_is_added() -> None:
         ("standard", Money(0, "EUR")),
         ("standard", order.delivery),
     ]
-    taxes = tax.on_top(taxed, "DE")
+    taxes = tax.compute_added_tax(taxed, "DE")
     added = sum((part.tax for part in taxes), order.total * 0)
     order = replace(order, taxes=taxes, tax=added, total=order.total + added)
     sums = recalculate_sums(order, goods, {1: 0, 2: 1})
-    assert 0 < sums["total"] <= minor(order.total)
+    assert 0 < sums["total"] <= to_minor_units(order.total)
     assert (
-        sums["total"] == sums["subtotal"] + minor(order.delivery) - sums["discount"] + sums["tax"]
+        sums["total"]
+        == sums["subtotal"] + to_minor_units(order.delivery) - sums["discount"] + sums["tax"]
     )
     assert sums["discount"] < 3000
 
@@ -495,8 +496,8 @@ def stepped(order: Order, goods: tuple[Item, ...], kind: str, draw: Callable[[in
 @given(st.data())
 def test_i2_i9_hold_whatever_happens(data: st.DataObject) -> None:
     goods = items(3, 4, cents=data.draw(st.integers(1, 3000)), off=data.draw(st.integers(0, 1)))
-    off = minor(goods[1].line_total) * data.draw(st.integers(0, 4)) // 4
-    goods = (goods[0], replace(goods[1], discount=money(off, "EUR")))
+    off = to_minor_units(goods[1].line_total) * data.draw(st.integers(0, 4)) // 4
+    goods = (goods[0], replace(goods[1], discount=from_minor_units(off, "EUR")))
     order = paper.order(goods, {"berlin": {1: 2}, "cork": {1: 1, 2: 3}, "ahead": {2: 1}})
 
     def draw(most: int) -> int:

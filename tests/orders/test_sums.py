@@ -13,9 +13,9 @@ from moneyed import EUR, Money
 
 from orders import numbers
 from pricing import delivery, quotes, tax
-from pricing.money import minor
+from pricing.money import to_minor_units
 from pricing.quotes import QuotedLine
-from pricing.shares import share, spread
+from pricing.shares import spread_amount, units_share
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE, Promotion
 
 
@@ -40,7 +40,7 @@ def off(kind: str, **terms: Any) -> Promotion:
 
 
 def test_the_included_tax_is_split_by_rate() -> None:
-    parts = tax.included(
+    parts = tax.split_included_tax(
         [("standard", Money("119.00", EUR)), ("reduced", Money("10.70", EUR))], "DE"
     )
     assert [(part.rate, part.net.amount, part.tax.amount) for part in parts] == [
@@ -52,22 +52,24 @@ def test_the_included_tax_is_split_by_rate() -> None:
 def test_each_country_has_its_rates(subtests: pytest.Subtests) -> None:
     for country, rates in (("DE", ("19", "7")), ("FR", ("20", "5.5")), ("IE", ("23", "13.5"))):
         with subtests.test(country):
-            parts = tax.included([("reduced", Money(1, EUR)), ("standard", Money(1, EUR))], country)
+            parts = tax.split_included_tax(
+                [("reduced", Money(1, EUR)), ("standard", Money(1, EUR))], country
+            )
             assert [part.rate for part in parts] == [Decimal(rate) for rate in rates]
 
 
 def test_tax_is_rounded_half_up_once_for_each_rate() -> None:
     # 0.23 of 1.23 is tax. A gross of 0.1230 euros has exactly 2.3 cents, so three lines of 0.05 differ from their sum.
-    (part,) = tax.included([("standard", Money("0.05", EUR))] * 3, "IE")
+    (part,) = tax.split_included_tax([("standard", Money("0.05", EUR))] * 3, "IE")
     assert (part.net.amount, part.tax.amount) == (Decimal("0.12"), Decimal("0.03"))
     # 20 % of 1.23 gross is 0.205, which is half a cent: up.
-    (part,) = tax.included([("standard", Money("1.23", EUR))], "FR")
+    (part,) = tax.split_included_tax([("standard", Money("1.23", EUR))], "FR")
     assert part.tax.amount == Decimal("0.21")
 
 
 def test_delivery_is_taxed_at_the_standard_rate() -> None:
-    sums = quotes.sums(
-        [line("10.70", tax_class="reduced")], "DE", delivery.method("DE", "standard")
+    sums = quotes.compute_quote(
+        [line("10.70", tax_class="reduced")], "DE", delivery.get_delivery_method("DE", "standard")
     )
     assert [(part.rate, part.net + part.tax) for part in sums.taxes] == [
         (Decimal(19), Money("4.90", EUR)),
@@ -76,21 +78,21 @@ def test_delivery_is_taxed_at_the_standard_rate() -> None:
 
 
 def test_standard_delivery_is_free_from_a_sum_on_and_express_never() -> None:
-    standard, express = delivery.methods("DE")
+    standard, express = delivery.list_delivery_methods("DE")
     assert standard.price_for(Money("59.99", EUR)) == Money("4.90", EUR)
     assert standard.price_for(Money("60.00", EUR)) == Money(0, EUR)
     assert express.price_for(Money("999.00", EUR)) == Money("9.90", EUR)
 
 
 def test_free_delivery_leaves_no_row_of_tax_for_itself() -> None:
-    sums = quotes.sums(
-        [line("70.00", tax_class="reduced")], "DE", delivery.method("DE", "standard")
+    sums = quotes.compute_quote(
+        [line("70.00", tax_class="reduced")], "DE", delivery.get_delivery_method("DE", "standard")
     )
     assert [part.rate for part in sums.taxes] == [Decimal(7)]
 
 
 def test_delivery_costs_more_by_weight() -> None:
-    standard, express = delivery.methods("DE")
+    standard, express = delivery.list_delivery_methods("DE")
     little = Money("10.00", EUR)
     for grams, price in (
         (0, "4.90"),
@@ -101,13 +103,13 @@ def test_delivery_costs_more_by_weight() -> None:
     ):
         assert standard.price_for(little, grams) == Money(price, EUR)
     assert express.price_for(little, 5_001) == Money("12.40", EUR)
-    assert quotes.sums([line("1.00", 3, grams=2_000)], "DE", standard).delivery == Money(
+    assert quotes.compute_quote([line("1.00", 3, grams=2_000)], "DE", standard).delivery == Money(
         "7.40", EUR
     )
 
 
 def test_what_is_too_heavy_for_one_parcel_goes_in_several() -> None:
-    standard, _ = delivery.methods("DE")
+    standard, _ = delivery.list_delivery_methods("DE")
     assert standard.price_for(Money(10, EUR), 31_501) == Money("16.90", EUR) + Money("4.90", EUR)
     assert standard.price_for(Money(10, EUR), 63_000) == Money("33.80", EUR)
     # Free delivery is that of the first of them.
@@ -118,8 +120,10 @@ def test_what_is_too_heavy_for_one_parcel_goes_in_several() -> None:
 def test_tax_is_added_where_prices_are_net() -> None:
     lines = [line("10.00", 2), line("1.15", tax_class="reduced")]
     with override_settings(TAX_ADDED_IN=["IE"]):
-        sums = quotes.sums(lines, "IE", delivery.method("IE", "standard"))
-        elsewhere = quotes.sums(lines, "DE", delivery.method("DE", "standard"))
+        sums = quotes.compute_quote(lines, "IE", delivery.get_delivery_method("IE", "standard"))
+        elsewhere = quotes.compute_quote(
+            lines, "DE", delivery.get_delivery_method("DE", "standard")
+        )
     # 23 % of 25.90 and 13.5 % of 1.15, which is 0.15525.
     assert [(part.net, part.tax) for part in sums.taxes] == [
         (Money("25.90", EUR), Money("5.96", EUR)),
@@ -133,10 +137,10 @@ def test_tax_is_added_where_prices_are_net() -> None:
 
 
 def test_what_is_taken_off_is_not_taxed() -> None:
-    sums = quotes.sums(
+    sums = quotes.compute_quote(
         [line("119.00")],
         "DE",
-        delivery.method("DE", "standard"),
+        delivery.get_delivery_method("DE", "standard"),
         [off(PERCENTAGE, percent=Decimal(50))],
     )
     assert (sums.discount, sums.total) == (Money("59.50", EUR), Money("59.50", EUR))
@@ -144,15 +148,18 @@ def test_what_is_taken_off_is_not_taxed() -> None:
 
 
 def test_a_code_does_not_make_delivery_dearer() -> None:
-    sums = quotes.sums(
-        [line("65.00")], "DE", delivery.method("DE", "standard"), [off(AMOUNT, amount=1000)]
+    sums = quotes.compute_quote(
+        [line("65.00")],
+        "DE",
+        delivery.get_delivery_method("DE", "standard"),
+        [off(AMOUNT, amount=1000)],
     )
     assert (sums.delivery, sums.total) == (Money(0, EUR), Money("55.00", EUR))
 
 
 def test_free_delivery_takes_nothing_off_the_goods() -> None:
-    sums = quotes.sums(
-        [line("10.00")], "DE", delivery.method("DE", "express"), [off(FREE_DELIVERY)]
+    sums = quotes.compute_quote(
+        [line("10.00")], "DE", delivery.get_delivery_method("DE", "express"), [off(FREE_DELIVERY)]
     )
     assert (sums.delivery, sums.discount, sums.total) == (
         Money(0, EUR),
@@ -164,8 +171,11 @@ def test_free_delivery_takes_nothing_off_the_goods() -> None:
 
 def test_no_more_is_taken_off_than_the_goods_cost() -> None:
     promotions = [off(AMOUNT, amount=700), off(AMOUNT, amount=700)]
-    sums = quotes.sums(
-        [line("5.00"), line("5.00")], "DE", delivery.method("DE", "standard"), promotions
+    sums = quotes.compute_quote(
+        [line("5.00"), line("5.00")],
+        "DE",
+        delivery.get_delivery_method("DE", "standard"),
+        promotions,
     )
     assert [each.amount for each in sums.discounts] == [Money("7.00", EUR), Money("3.00", EUR)]
     assert sums.total == sums.delivery == Money("4.90", EUR)
@@ -218,9 +228,11 @@ def test_s36_everything_adds_up_to_the_cent(
         line(str(Decimal(cents) / 100), units, kind, grams) for cents, units, kind, grams in sold
     ]
     with override_settings(TAX_ADDED_IN=[country] if added else []):
-        sums = quotes.sums(lines, country, delivery.method(country, method), promotions)
+        sums = quotes.compute_quote(
+            lines, country, delivery.get_delivery_method(country, method), promotions
+        )
     nothing = sums.total * 0
-    assert sums.added is added
+    assert sums.is_tax_added is added
     assert (
         sum((each.total for each in lines), sums.delivery) + sums.tax_added - sums.discount
         == sums.total
@@ -240,7 +252,7 @@ def test_s36_everything_adds_up_to_the_cent(
         *sums.line_taxes,
         *(part.tax for part in sums.taxes),
     ):
-        minor(amount)  # no fractions of a cent
+        to_minor_units(amount)  # no fractions of a cent
     # The tax of a rate is within half a cent of the exact one.
     for part in sums.taxes:
         exact = (
@@ -254,7 +266,7 @@ def test_s36_everything_adds_up_to_the_cent(
 @given(st.integers(0, 10_000_000), st.lists(st.integers(0, 1_000_000), min_size=1, max_size=30))
 def test_s36_an_amount_is_spread_without_a_cent_lost(amount: int, over: list[int]) -> None:
     amount = min(amount, sum(over))
-    parts = spread(amount, over)
+    parts = spread_amount(amount, over)
     assert sum(parts) == amount
     for part, each in zip(parts, over, strict=True):
         assert 0 <= part <= each
@@ -265,21 +277,21 @@ def test_s36_an_amount_is_spread_without_a_cent_lost(amount: int, over: list[int
 def test_s36_refunds_of_parts_of_a_line_add_up_to_the_line(amount: int, cuts: list[int]) -> None:
     given_back, before = 0, 0
     for units in cuts:
-        given_back += share(amount, max(sum(cuts), 1), units, before)
+        given_back += units_share(amount, max(sum(cuts), 1), units, before)
         before += units
     assert given_back == (amount if sum(cuts) else 0)
 
 
 def test_a_parcel_rests_on_weekends() -> None:
     friday = datetime(2026, 5, 8, 10, tzinfo=UTC)
-    first, last = delivery.method("DE", "standard").arrives(friday)
+    first, last = delivery.get_delivery_method("DE", "standard").delivery_estimate(friday)
     assert (first.strftime("%a %d"), last.strftime("%a %d")) == ("Tue 12", "Wed 13")
 
 
 def test_we_deliver_to_three_countries_only() -> None:
-    assert not delivery.methods("US")
+    assert not delivery.list_delivery_methods("US")
     with pytest.raises(KeyError):
-        delivery.method("DE", "drone")
+        delivery.get_delivery_method("DE", "drone")
 
 
 def test_x57_a_number_is_found_however_it_is_typed() -> None:

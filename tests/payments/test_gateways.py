@@ -20,7 +20,7 @@ from orders.entities import Order
 from payments import gateways
 from payments.errors import GatewayUnavailable, NoGateway
 from payments.gateways import CaptureRefused, Gateway, PaymentRequest
-from pricing.money import money
+from pricing.money import from_minor_units
 from tests.factories import make_order
 from tests.orders.audit import audit
 from tests.payments.fake_stripe import stripe_that_remembers
@@ -31,7 +31,7 @@ def now() -> datetime:
 
 
 def euros(cents: int) -> Any:
-    return money(cents, "EUR")
+    return from_minor_units(cents, "EUR")
 
 
 @dataclass(frozen=True)

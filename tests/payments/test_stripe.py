@@ -25,7 +25,7 @@ from payments import gateways
 from payments.checks import check_payment_settings
 from payments.errors import GatewayUnavailable, NoGateway
 from payments.gateways import CaptureRefused, PaymentRequest, stripe
-from pricing.money import minor, money
+from pricing.money import from_minor_units, to_minor_units
 from tests.environment import ROOT
 from tests.factories import make_order
 from tests.orders.audit import audit
@@ -42,7 +42,7 @@ def now() -> datetime:
 
 
 def euros(cents: int) -> Any:
-    return money(cents, "EUR")
+    return from_minor_units(cents, "EUR")
 
 
 def request(**changes: Any) -> PaymentRequest:
@@ -139,7 +139,7 @@ def test_set_aside_then_taken_then_given_back_in_parts(fake: FakeStripe) -> None
     order = make_order(quantity=2, price="20.00")
     opened, reference = started(order)
     session = fake.sessions[reference]
-    assert session["amount_total"] == minor(order.total)
+    assert session["amount_total"] == to_minor_units(order.total)
     assert session["metadata"] == {
         "order": str(order.order_id),
         "number": order.number,
@@ -153,7 +153,7 @@ def test_set_aside_then_taken_then_given_back_in_parts(fake: FakeStripe) -> None
         "paid",
         "succeeded",
     )
-    assert intent["amount_received"] == minor(order.total)
+    assert intent["amount_received"] == to_minor_units(order.total)
     for part in (500, 700):
         details: dict[str, Any] = {
             "refund": uuid4().hex,
@@ -165,7 +165,7 @@ def test_set_aside_then_taken_then_given_back_in_parts(fake: FakeStripe) -> None
             fresh(order), Transition("refund_owed", actor="Ann", at=now(), details=details)
         )
     done = audit(order.order_id)
-    assert (done.payment, minor(done.refunded)) == ("partially_refunded", 1200)
+    assert (done.payment, to_minor_units(done.refunded)) == ("partially_refunded", 1200)
     assert intent["latest_charge"]["amount_refunded"] == 1200
     for _ in range(3):
         operations.apply_effects(order.order_id, now())
@@ -226,7 +226,7 @@ def test_taken_but_not_noted_is_noted_and_not_taken_twice(
     fake.answered.clear()
     operations.apply_effects(order.order_id, now())
     assert audit(order.order_id).payment == "paid"
-    assert intent["amount_received"] == minor(order.total)
+    assert intent["amount_received"] == to_minor_units(order.total)
 
 
 def test_a_refund_that_was_not_noted_is_not_given_twice(

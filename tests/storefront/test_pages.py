@@ -18,7 +18,7 @@ from django.urls import reverse
 
 from catalogue import operations, queries, search
 from catalogue.entities import CategoryNode, Product
-from pricing.delivery import METHODS
+from pricing.delivery import DELIVERY_METHODS
 from storefront import sitemap
 from tests.factories import make_category, make_product, make_stock, make_user
 
@@ -571,10 +571,10 @@ def test_the_delivery_page_lists_every_way_and_what_makes_it_free(client: Client
         " ".join(row.text_content().split())
         for row in tree(client.get("/help/delivery/")).cssselect("tbody tr")
     ]
-    assert len(rows) == len(METHODS)
+    assert len(rows) == len(DELIVERY_METHODS)
     assert all(
         any(str(way.price.amount) in row for row in rows)
-        for ways in METHODS.values()
+        for ways in DELIVERY_METHODS.values()
         for way in ways
     )
     assert any("Ireland" in row and "€12.90" in row for row in rows)
