@@ -18,7 +18,7 @@ from catalogue.queries import categories
 from orders.numbers import normalize_order_number
 from orders.states import BOARD_COLUMNS, STAFF_TRANSITIONS
 from pricing.money import to_minor_units
-from promotions.operations import Terms
+from promotions.operations import PromotionTerms
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, LONGEST_CODE, PERCENTAGE
 from web.forms import Form
 
@@ -281,11 +281,11 @@ class PromotionForm(Form):
             self.add_error("ends", "The last day is before the first one")
         return clean
 
-    def terms(self) -> Terms:
+    def terms(self) -> PromotionTerms:
         """Return the terms of the valid form. Those that its kind does not have stay out."""
         clean = self.cleaned_data
         kind = clean["kind"]
-        return Terms(
+        return PromotionTerms(
             title=clean["title"],
             kind=kind,
             code=clean["voucher"].strip(),

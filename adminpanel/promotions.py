@@ -39,15 +39,17 @@ def listed(now: datetime) -> list[Line]:
     """Return the promotions, those that count or will count first, the newest of each first. Raises CassandraUnavailable."""
     found = []
     for shelf in (AUTOMATIC, CODE):
-        there = [queries.promotion_in(row) for row in queries.promotions(shelf)[:MOST_SHOWN]]
-        used = queries.used([each.key for each in there]) if shelf == CODE else {}
+        there = [
+            queries.promotion_from_row(row) for row in queries.list_promotions(shelf)[:MOST_SHOWN]
+        ]
+        used = queries.count_voucher_uses([each.key for each in there]) if shelf == CODE else {}
         found += [_line(shelf, each, used.get(each.key, 0), now) for each in there]
     return sorted(found, key=lambda line: line.over)
 
 
 def _line(shelf: str, promotion: Promotion, used: int, now: datetime) -> Line:
     state, tone = "Counts", "good"
-    if promotion.over(now):
+    if promotion.unavailable_reason(now):
         to_come = promotion.starts_at and now < promotion.starts_at and not promotion.ended_at
         state, tone = ("To come", "calm") if to_come else ("Over", "plain")
     return Line(shelf, promotion, takes_off(promotion), _limits(promotion), used, state, tone)

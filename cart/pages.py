@@ -21,7 +21,7 @@ from cart.undo import Removed, removed
 from catalogue.queries import categories_ahead
 from pricing import delivery
 from pricing.templatetags.money import format_money as in_words
-from promotions.operations import person_key
+from promotions.operations import voucher_customer_key
 from web.rendering import done, page
 
 # How many lines the page draws unless all are asked for.
@@ -79,8 +79,8 @@ def _voucher(found: PricedCart) -> VoucherForm:
     """Return the field for a code, with the one that the cart has, and beside it why that takes nothing off."""
     typed = found.cart.voucher
     form = VoucherForm({"cart": str(found.cart.cart_id), "code": typed}) if typed else VoucherForm()
-    if found.applied_promotions.refused:
-        form.add_error("code", found.applied_promotions.refused)
+    if found.applied_promotions.refusal_reason:
+        form.add_error("code", found.applied_promotions.refusal_reason)
     return form
 
 
@@ -173,7 +173,7 @@ def _sums(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
         "ways": [
             (
                 way,
-                found.applied_promotions.delivery(found.quoted_lines, way),
+                found.applied_promotions.delivery_price(found.quoted_lines, way),
                 *way.delivery_estimate(now),
             )
             for way in ways
@@ -210,4 +210,4 @@ def sums_in_words(badge: Badge) -> str:
 
 def voucher_customer(request: HttpRequest, person_id: UUID) -> str:
     """Return as whom the visitor uses codes: a member by the account; of a guest that is known at the checkout only."""
-    return "" if person_id == owner.guest_of(request) else person_key(person_id)
+    return "" if person_id == owner.guest_of(request) else voucher_customer_key(person_id)

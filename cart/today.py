@@ -20,8 +20,8 @@ from pricing import delivery, quotes
 from pricing.money import to_minor_units
 from pricing.quotes import QuotedLine
 from promotions import queries as promotions
-from promotions.entities import Applied
-from promotions.queries import Reading
+from promotions.entities import AppliedPromotions
+from promotions.queries import PendingPromotions
 
 # Of so many lines it is asked whether the cart's own checkout keeps what is missing.
 MOST_LOOKED_AT = 20
@@ -129,7 +129,7 @@ class PricedCart:
 
     cart: Cart
     lines: tuple[PricedLine, ...]
-    applied_promotions: Applied  # what makes it cheaper, and what became of its code
+    applied_promotions: AppliedPromotions  # what makes it cheaper, and what became of its code
 
     @cached_property
     def quoted_lines(self) -> tuple[QuotedLine, ...]:
@@ -158,7 +158,7 @@ class PricedCart:
 def price_cart(
     cart: Cart,
     products: Mapping[UUID, Goods],
-    pending_promotions: Reading,
+    pending_promotions: PendingPromotions,
     available_units: Mapping[UUID, int] | None = None,
     *,
     refusal_reason: str = "",
@@ -176,11 +176,11 @@ def price_cart(
         )
     if cart.checkout_id and available_units is None:
         lines = _add_own_reservations(cart.checkout_id, lines)
-    found = PricedCart(cart, tuple(lines), Applied())
+    found = PricedCart(cart, tuple(lines), AppliedPromotions())
     return replace(
         found,
-        applied=pending_promotions.applied(
-            found.quoted_lines, datetime.now(UTC), refused=refusal_reason
+        applied=pending_promotions.collect(
+            found.quoted_lines, datetime.now(UTC), refusal_reason=refusal_reason
         ),
     )
 
@@ -216,7 +216,7 @@ def get_priced_cart(
 
     Raises CassandraUnavailable.
     """
-    pending_promotions = promotions.reading(cart.voucher, customer_key)
+    pending_promotions = promotions.prefetch_promotions(cart.voucher, customer_key)
     return price_cart(
         cart,
         goods_of(line.product_id for line in cart.lines),
@@ -256,8 +256,10 @@ def get_active_priced_cart(
     )
 
 
-def _prefetch_promotions(rows: Sequence[Row], customer_key: str) -> Reading:
-    return promotions.reading((rows[0].voucher_code or "") if rows else "", customer_key)
+def _prefetch_promotions(rows: Sequence[Row], customer_key: str) -> PendingPromotions:
+    return promotions.prefetch_promotions(
+        (rows[0].voucher_code or "") if rows else "", customer_key
+    )
 
 
 def _prefetch_products(rows: Iterable[Row]) -> GoodsReading:

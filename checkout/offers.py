@@ -15,7 +15,7 @@ from pricing import delivery, quotes
 from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import QuotedLine
 from pricing.templatetags.money import format_money
-from promotions.entities import Applied
+from promotions.entities import AppliedPromotions
 
 _SALT = "orders.checkout"
 # How long a checkout page may stay open.
@@ -87,7 +87,7 @@ class Offer:
     price_rises: Sequence[
         PriceConsent
     ] = ()  # what costs more than in the cart, which nobody has agreed to
-    applied: Applied = field(default_factory=Applied)  # what makes it cheaper
+    applied: AppliedPromotions = field(default_factory=AppliedPromotions)  # what makes it cheaper
     # by variant and warehouse, as the page knows
     stock: Mapping[UUID, Mapping[str, int]] = field(default_factory=dict)
     backorders: Mapping[UUID, Ahead] = field(
@@ -199,7 +199,7 @@ def _describe_sum_changes(
     found = []
     if to_minor_units(sums.discount) != snapshot.discount:
         found.append(
-            offer.applied.refused
+            offer.applied.refusal_reason
             or f"What is taken off is {format_money(sums.discount)} now; here it was {_format_snapshot_amount(snapshot.discount, snapshot)}."
         )
     if to_minor_units(sums.delivery) != snapshot.delivery:

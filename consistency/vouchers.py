@@ -15,7 +15,7 @@ from orders.entities import Order
 from orders.operations import apply_effects
 from orders.states import CANCELLED, EXPIRED
 from promotions import queries
-from promotions.operations import voucher_had, vouchers_released
+from promotions.operations import has_voucher_use, release_vouchers
 from promotions.queries import CODE, UNLIMITED
 from promotions.rules import code_key
 
@@ -55,7 +55,7 @@ def _counts(key: str, head: Row, claims: Sequence[Row]) -> Iterator[Violation]:
         f"code {key}",
         f"{head.used} used, {head.remaining} remaining, {len(claims)} claims",
     )
-    found = queries.promotion(CODE, key)
+    found = queries.get_promotion(CODE, key)
     limit = found.uses or UNLIMITED if found else head.used + head.remaining
     if head.used > limit or head.remaining < 0:
         yield Violation("I6", what, f"is used more often than its limit of {limit}", told)
@@ -111,7 +111,7 @@ def not_had(order: Order) -> Iterator[Violation]:
     if (
         order.voucher
         and order.state not in (CANCELLED, EXPIRED)
-        and not voucher_had(order.voucher, order.order_id)
+        and not has_voucher_use(order.voucher, order.order_id)
     ):
         what = f"order {order.number} ({order.order_id}), code {code_key(order.voucher)}"
         fault = "was placed with a code, and has no use of it"
@@ -119,7 +119,7 @@ def not_had(order: Order) -> Iterator[Violation]:
 
 
 def _given_back(row: Row, but: str = "") -> Mend:
-    return lambda now: vouchers_released(row.order_id, but)
+    return lambda now: release_vouchers(row.order_id, but)
 
 
 CHECKS = (Check("codes", ("I6",), _codes, _violations),)

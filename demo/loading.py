@@ -23,7 +23,7 @@ from demo.logins import LOGINS
 from inventory.operations import stock_copied, stock_received
 from orders.together import list_bought_together
 from promotions.errors import CodeTaken
-from promotions.operations import Terms, promotion_made
+from promotions.operations import PromotionTerms, create_promotion
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE
 from storefront.sitemap import sitemap_written
 
@@ -34,17 +34,17 @@ FEW_LEFT_FROM = 5
 # One of each kind: some for everybody, one for a cart that is worth it, one that is over.
 SHOWROOM = UUID("5b0f4a52-6a0e-4f0c-9a55-3d1f0f2a7c11")
 PROMOTIONS = (
-    Terms("Welcome: 10% off", PERCENTAGE, "WELCOME10", percent=Decimal(10), per_person=1),
-    Terms("Free delivery", FREE_DELIVERY, "POST-FREE", minimum=2500),
-    Terms("€5 off from €40 on", AMOUNT, "FIVER", amount=500, minimum=4000, uses=500),
-    Terms(
+    PromotionTerms("Welcome: 10% off", PERCENTAGE, "WELCOME10", percent=Decimal(10), per_person=1),
+    PromotionTerms("Free delivery", FREE_DELIVERY, "POST-FREE", minimum=2500),
+    PromotionTerms("€5 off from €40 on", AMOUNT, "FIVER", amount=500, minimum=4000, uses=500),
+    PromotionTerms(
         "20% off for the summer",
         PERCENTAGE,
         "SUMMER20",
         percent=Decimal(20),
         ends_at=datetime(2025, 9, 1, tzinfo=UTC),
     ),
-    Terms(
+    PromotionTerms(
         "Vases and plants: buy two, get a third free",
         BUY_GET,
         buy=2,
@@ -160,7 +160,7 @@ def promotions_loaded(now: datetime, step: Step) -> None:
     """Make the showroom's offers and codes; those that are there, or were ended, stay as they are."""
     for terms in PROMOTIONS:
         with suppress(CodeTaken):
-            promotion_made(terms, now, key=uuid5(SHOWROOM, terms.title).hex)
+            create_promotion(terms, now, key=uuid5(SHOWROOM, terms.title).hex)
         step()
 
 

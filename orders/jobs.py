@@ -27,7 +27,7 @@ from orders.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
 from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayUnavailable, NoGateway
-from promotions.operations import vouchers_released
+from promotions.operations import release_vouchers
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -233,7 +233,7 @@ def _end_reservations(minute: datetime, expiries: list[Row], now: datetime) -> b
     if order is None:
         if not operations.mark_checkout_abandoned(order_id):
             return False  # somebody is placing it just now
-        vouchers_released(order_id)
+        release_vouchers(order_id)
         release_orphaned_reservations(expiries)
     elif order.state == PENDING:
         inventory.hinted(
@@ -255,8 +255,8 @@ def _end_reservations(minute: datetime, expiries: list[Row], now: datetime) -> b
         release_orphaned_reservations(
             [hold for hold in expiries if hold.hold_id not in own_reservation_ids]
         )
-        vouchers_released(
-            order_id, but="" if order.state in (CANCELLED, EXPIRED) else order.voucher
+        release_vouchers(
+            order_id, except_code="" if order.state in (CANCELLED, EXPIRED) else order.voucher
         )
         if claim:
             operations.unclaim_expired_order(order, claim)

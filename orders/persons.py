@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from accounts import queries as accounts
-from promotions.operations import person_key
+from promotions.operations import voucher_customer_key
 
 
 def find_voucher_customer(user_id: UUID | None, email: str) -> str:
@@ -16,4 +16,4 @@ def find_voucher_customer(user_id: UUID | None, email: str) -> str:
         member = accounts.user_by_email(email)
         if member and member.verified_at:
             user_id = member.user_id
-    return person_key(user_id, email)
+    return voucher_customer_key(user_id, email)

@@ -14,29 +14,29 @@ from promotions.rules import FREE_DELIVERY, Promotion
 class Voucher:
     """A code that somebody has typed, and why it takes nothing off; no reason if it does."""
 
-    typed: str
+    typed_code: str
     promotion: Promotion | None = None
     reason: str = ""
 
     @property
     def code(self) -> str:
         """The code as the shop writes it, or as it was typed."""
-        return self.promotion.code if self.promotion else self.typed
+        return self.promotion.code if self.promotion else self.typed_code
 
 
 @dataclass(frozen=True)
-class Applied:
+class AppliedPromotions:
     """What makes some lines cheaper: the promotions that count, in their order, and what became of the code."""
 
     promotions: tuple[Promotion, ...] = ()
     voucher: Voucher | None = None
 
     @property
-    def refused(self) -> str:
+    def refusal_reason(self) -> str:
         """Why the code takes nothing off; nothing if it does, or if there is none."""
         return self.voucher.reason if self.voucher else ""
 
-    def delivery(self, lines: Sequence[QuotedLine], way: DeliveryMethod) -> Money:
+    def delivery_price(self, lines: Sequence[QuotedLine], way: DeliveryMethod) -> Money:
         """Return what a way to deliver these lines costs. Raises ValueError without lines."""
         price = way.price_for(lines_subtotal(lines), lines_weight(lines))
         return price * 0 if any(each.kind == FREE_DELIVERY for each in self.promotions) else price

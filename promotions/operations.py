@@ -24,13 +24,13 @@ from promotions.queries import AUTOMATIC, CODE, UNLIMITED
 from promotions.rules import Promotion, code_key
 
 # The promotions of a shelf, over ones included.
-MOST = 1000
+MAX_PROMOTIONS = 1000
 # How often somebody else may be faster with a use of the same code before we say that we are busy.
 ATTEMPTS = 50
 
 
 @dataclass(frozen=True)
-class Terms:
+class PromotionTerms:
     """What a promotion is made of. Sums in minor units of the shop's currency, times in UTC; 0 and None are no limit."""
 
     title: str
@@ -48,32 +48,32 @@ class Terms:
     ends_at: datetime | None = None
 
 
-MADE = conditional(
+INSERT_PROMOTION = conditional(
     "promotions",
     """INSERT INTO promotions (shelf, key, code, title, kind, percent, amount, buy, free, category_id, minimum, per_person,
                                uses, starts_at, ends_at, made_at)
        VALUES (:shelf, :key, :code, :title, :kind, :percent, :amount, :buy, :free, :category_id, :minimum, :per_person,
                :uses, :starts_at, :ends_at, :made_at) IF NOT EXISTS""",
 )
-ENDED = conditional(
+END_PROMOTION = conditional(
     "promotions",
     "UPDATE promotions SET ended_at = :now WHERE shelf = :shelf AND key = :key IF ended_at = null AND kind IN :kinds",
 )
 
 
-def promotion_made(terms: Terms, now: datetime, key: str = "") -> str:
+def create_promotion(terms: PromotionTerms, now: datetime, key: str = "") -> str:
     """Make a promotion, with a code or without; return its key. `key` makes one without a code only once.
 
     Raises PromotionRefused, CodeTaken, CassandraUnavailable.
     """
-    _checked(terms)
-    shelf = CODE if terms.code else AUTOMATIC
+    _check_terms(terms)
+    trigger = CODE if terms.code else AUTOMATIC
     key = code_key(terms.code) or key or uuid4().hex
-    if len(queries.promotions(shelf)) >= MOST:
-        raise PromotionRefused(f"There are {MOST} promotions of this kind already.")
-    outcome = MADE.apply(
+    if len(queries.list_promotions(trigger)) >= MAX_PROMOTIONS:
+        raise PromotionRefused(f"There are {MAX_PROMOTIONS} promotions of this kind already.")
+    outcome = INSERT_PROMOTION.apply(
         if_lost=applied_if(lambda row: row.made_at == as_kept(now) and row.title == terms.title),
-        shelf=shelf,
+        shelf=trigger,
         key=key,
         code=terms.code,
         title=terms.title,
@@ -92,11 +92,11 @@ def promotion_made(terms: Terms, now: datetime, key: str = "") -> str:
     )
     if not outcome and terms.code:
         raise CodeTaken(terms.code)
-    queries.promotions_forgotten()
+    queries.clear_promotion_cache()
     return key
 
 
-def _checked(terms: Terms) -> None:
+def _check_terms(terms: PromotionTerms) -> None:
     if terms.code and not code_key(terms.code):
         raise PromotionRefused("A code has letters or digits.")
     right = {
@@ -113,20 +113,20 @@ def _checked(terms: Terms) -> None:
         raise PromotionRefused("It ends before it starts.")
 
 
-def promotion_ended(shelf: str, key: str, now: datetime) -> bool:
+def end_promotion(trigger: str, key: str, now: datetime) -> bool:
     """End a promotion; tell whether this call ended it. Raises CassandraUnavailable."""
-    outcome = ENDED.apply(
+    outcome = END_PROMOTION.apply(
         if_lost=applied_if(lambda row: row.ended_at == as_kept(now)),
-        shelf=shelf,
+        shelf=trigger,
         key=key,
         now=now,
         kinds=list(rules.KINDS),
     )
-    queries.promotions_forgotten()
+    queries.clear_promotion_cache()
     return outcome.applied
 
 
-def person_key(user_id: UUID | None, email: str = "") -> str:
+def voucher_customer_key(user_id: UUID | None, email: str = "") -> str:
     """Return who uses a code, without telling who that is: a member by the account, a guest by the e-mail address.
 
     '' for a guest whose address is not known.
@@ -148,12 +148,12 @@ TAKE = conditional(
     "I6",
     "UPDATE voucher_uses SET used = used + 1, remaining = remaining + -1 WHERE key = :key IF remaining >= 1",
 )
-FOR_ORDER = conditional(
+INSERT_ORDER_CLAIM = conditional(
     "I6",
     """INSERT INTO voucher_uses (key, claim, order_id, person_claim, person, claimed_at)
        VALUES (:key, :claim, :order_id, :person_claim, :person, :now) IF NOT EXISTS""",
 )
-FOR_PERSON = conditional(
+INSERT_CUSTOMER_CLAIM = conditional(
     "I6",
     "INSERT INTO voucher_uses (key, claim, order_id) VALUES (:key, :claim, :order_id) IF NOT EXISTS",
 )
@@ -161,76 +161,82 @@ GIVE = conditional(
     "I6",
     "UPDATE voucher_uses SET used = used + -1, remaining = remaining + 1 WHERE key = :key IF used >= 1",
 )
-ORDER_GONE = conditional(
+DELETE_ORDER_CLAIM = conditional(
     "I6",
     "DELETE FROM voucher_uses WHERE key = :key AND claim = :claim IF person_claim = :person_claim",
 )
-PERSON_GONE = conditional(
+DELETE_CUSTOMER_CLAIM = conditional(
     "I6", "DELETE FROM voucher_uses WHERE key = :key AND claim = :claim IF order_id = :order_id"
 )
 CLAIM = read(
     "I6",
     "SELECT claim, order_id, person, person_claim FROM voucher_uses WHERE key = :key AND claim = :claim",
 )
-TRIED = write("I6", "INSERT INTO vouchers_by_order (order_id, key) VALUES (:order_id, :key)")
-TRIED_BY = read("I6", "SELECT key FROM vouchers_by_order WHERE order_id = :order_id")
-FORGOTTEN = write("I6", "DELETE FROM vouchers_by_order WHERE order_id = :order_id AND key = :key")
+INSERT_VOUCHER_BY_ORDER = write(
+    "I6", "INSERT INTO vouchers_by_order (order_id, key) VALUES (:order_id, :key)"
+)
+VOUCHERS_BY_ORDER = read("I6", "SELECT key FROM vouchers_by_order WHERE order_id = :order_id")
+DELETE_VOUCHER_BY_ORDER = write(
+    "I6", "DELETE FROM vouchers_by_order WHERE order_id = :order_id AND key = :key"
+)
 
 
-def voucher_claimed(
-    typed: str, person: str, order_id: UUID, now: datetime, *, late: bool = False
+def claim_voucher(
+    typed: str, customer_key: str, order_id: UUID, now: datetime, *, late: bool = False
 ) -> Promotion:
     """Take one use of a code for an order; taking it again for the same order and person takes no other.
 
-    `person` is a `person_key`. `late` is for an order that was placed in time, and comes back to life now. Raises VoucherRefused, with the reason in words; CassandraUnavailable.
+    `person` is a `voucher_customer_key`. `late` is for an order that was placed in time, and comes back to life now. Raises VoucherRefused, with the reason in words; CassandraUnavailable.
     """
     key = code_key(typed)
-    found = queries.promotion(CODE, key)
+    found = queries.get_promotion(CODE, key)
     if found is None:
-        raise VoucherRefused(queries.unknown(typed))
-    if (over := found.over(now)) and not late:
+        raise VoucherRefused(queries.unknown_code_message(typed))
+    if (over := found.unavailable_reason(now)) and not late:
         raise VoucherRefused(over)
-    TRIED.run(order_id=order_id, key=key)
-    places = [f"user:{person}:{number}" for number in range(found.per_person)] or [""]
+    INSERT_VOUCHER_BY_ORDER.run(order_id=order_id, key=key)
+    places = [f"user:{customer_key}:{number}" for number in range(found.per_person)] or [""]
     for _ in range(ATTEMPTS):
         if not places:
-            raise VoucherRefused(queries.used_by_you(found))
-        outcome = _claim(found, places[0], person, order_id, now)
+            raise VoucherRefused(queries.already_used_message(found))
+        outcome = _claim(found, places[0], customer_key, order_id, now)
         if outcome:
             return found
         in_the_way = {row.claim: row for row in outcome.rows if len(row) > 1 and row.claim}
         if mine := in_the_way.get(_order_claim(order_id)):
-            if mine.person == person:
+            if mine.person == customer_key:
                 return found
             # it was somebody else's when the order was tried before
-            voucher_released(typed, order_id)
+            release_voucher(typed, order_id)
         elif places[0] in in_the_way:
             places = places[1:]
         elif outcome.current is None or outcome.current.remaining is None:
             SEED.apply(if_lost=REFUSED_MEANS_DONE, key=key, uses=found.uses or UNLIMITED)
         else:
-            raise VoucherRefused(queries.used_up(found))
-    raise VoucherRefused(f"{found.named} is used by many just now. Please try again.")
+            raise VoucherRefused(queries.used_up_message(found))
+    raise VoucherRefused(f"{found.capitalized_name} is used by many just now. Please try again.")
 
 
-def _claim(found: Promotion, place: str, person: str, order_id: UUID, now: datetime) -> Outcome:
+def _claim(
+    found: Promotion, place: str, customer_key: str, order_id: UUID, now: datetime
+) -> Outcome:
     """Take a use, or return what stands in the way."""
     claim = _order_claim(order_id)
     batch = [
         TAKE.bind(key=found.key),
-        FOR_ORDER.bind(
+        INSERT_ORDER_CLAIM.bind(
             key=found.key,
             claim=claim,
             order_id=order_id,
             person_claim=place,
-            person=person,
+            person=customer_key,
             now=now,
         ),
     ]
     if place:
-        batch.append(FOR_PERSON.bind(key=found.key, claim=place, order_id=order_id))
+        batch.append(INSERT_CUSTOMER_CLAIM.bind(key=found.key, claim=place, order_id=order_id))
     return conditional_batch(
-        *batch, if_lost=applied_if(lambda row: row.claim == claim and row.person == person)
+        *batch, if_lost=applied_if(lambda row: row.claim == claim and row.person == customer_key)
     )
 
 
@@ -238,13 +244,13 @@ def _order_claim(order_id: UUID) -> str:
     return f"order:{order_id}"
 
 
-def voucher_had(typed: str, order_id: UUID) -> bool:
+def has_voucher_use(typed: str, order_id: UUID) -> bool:
     """Tell whether an order has a use of a code, whoever took it. Raises CassandraUnavailable."""
     row = CLAIM.one(key=code_key(typed), claim=_order_claim(order_id))
     return row is not None and row.person_claim is not None
 
 
-def voucher_released(typed: str, order_id: UUID) -> bool:
+def release_voucher(typed: str, order_id: UUID) -> bool:
     """Give back the use of a code that an order has taken; tell whether this call did. Raises CassandraUnavailable."""
     key, claim = code_key(typed), _order_claim(order_id)
     row = CLAIM.one(key=key, claim=claim) if key else None
@@ -252,20 +258,20 @@ def voucher_released(typed: str, order_id: UUID) -> bool:
         return False
     batch = [
         GIVE.bind(key=key),
-        ORDER_GONE.bind(key=key, claim=claim, person_claim=row.person_claim),
+        DELETE_ORDER_CLAIM.bind(key=key, claim=claim, person_claim=row.person_claim),
     ]
     if row.person_claim:
-        batch.append(PERSON_GONE.bind(key=key, claim=row.person_claim, order_id=order_id))
+        batch.append(DELETE_CUSTOMER_CLAIM.bind(key=key, claim=row.person_claim, order_id=order_id))
     return conditional_batch(*batch, if_lost=RAISE_UNKNOWN).applied
 
 
-def vouchers_released(order_id: UUID, but: str = "") -> None:
+def release_vouchers(order_id: UUID, except_code: str = "") -> None:
     """Give back every use that an order, or the tries to place it, have taken, `but` that of the code it has.
 
     Raises CassandraUnavailable.
     """
-    kept = code_key(but)
-    for row in TRIED_BY.all(order_id=order_id):
+    kept = code_key(except_code)
+    for row in VOUCHERS_BY_ORDER.all(order_id=order_id):
         if row.key != kept:
-            voucher_released(row.key, order_id)
-            FORGOTTEN.run(order_id=order_id, key=row.key)
+            release_voucher(row.key, order_id)
+            DELETE_VOUCHER_BY_ORDER.run(order_id=order_id, key=row.key)

@@ -10,8 +10,14 @@ from cassandra_db import CassandraUnavailable, Pending, Row, read
 from cassandra_db.session import keyspace
 from catalogue.queries import categories
 from pricing.quotes import QuotedLine
-from promotions.entities import Applied, Voucher
-from promotions.rules import LONGEST_CODE, Promotion, code_key, counting, in_order
+from promotions.entities import AppliedPromotions, Voucher
+from promotions.rules import (
+    LONGEST_CODE,
+    Promotion,
+    applicable_promotions,
+    code_key,
+    sort_promotions,
+)
 
 AUTOMATIC = "automatic"
 CODE = "code"
@@ -20,7 +26,7 @@ COPY_SECONDS = 30
 # What `remaining` starts with where there is no limit.
 UNLIMITED = 1_000_000_000
 
-SHELF = read(
+PROMOTIONS_BY_TRIGGER = read(
     "promotions",
     """SELECT shelf, key, code, title, kind, percent, amount, buy, free, category_id, minimum, per_person, uses, starts_at,
               ends_at, ended_at, made_at
@@ -33,16 +39,18 @@ PROMOTION = read(
        FROM promotions WHERE shelf = :shelf AND key = :key""",
 )
 # I6: the uses of a code, which are static: they cost one row.
-USES = read("I6", "SELECT key, claim, used, remaining FROM voucher_uses WHERE key = :key LIMIT 1")
+VOUCHER_USES = read(
+    "I6", "SELECT key, claim, used, remaining FROM voucher_uses WHERE key = :key LIMIT 1"
+)
 # The uses of one person.
-USED_BY = read(
+VOUCHER_USES_OF_CUSTOMER = read(
     "I6",
     """SELECT key, claim, used, remaining, order_id FROM voucher_uses
        WHERE key = :key AND claim >= :first AND claim < :after""",
 )
 
 
-def promotion_in(row: Row) -> Promotion:
+def promotion_from_row(row: Row) -> Promotion:
     """Return a row as a promotion, with all the categories that it is for. Raises CassandraUnavailable."""
     return Promotion(
         key=row.key,
@@ -86,12 +94,12 @@ class _Copy:
         of, read_at, found = self._kept
         return found if of == keyspace() and monotonic() - read_at < COPY_SECONDS else None
 
-    def ahead(self) -> None:
+    def prefetch(self) -> None:
         if self._under_way() is None and self._fresh() is None:
             self._reading = self._begun()
 
     def _begun(self) -> tuple[str, float, Pending]:
-        return keyspace(), monotonic(), SHELF.start(shelf=AUTOMATIC)
+        return keyspace(), monotonic(), PROMOTIONS_BY_TRIGGER.start(shelf=AUTOMATIC)
 
     def _under_way(self) -> tuple[str, float, Pending] | None:
         """Return what is being read. A page that failed may have left it behind: so old a one is none."""
@@ -116,7 +124,7 @@ class _Copy:
 
     def _read(self, begun: tuple[str, float, Pending]) -> tuple[Promotion, ...]:
         of, read_at, reading = begun
-        found = in_order(promotion_in(row) for row in reading.rows())
+        found = sort_promotions(promotion_from_row(row) for row in reading.rows())
         self._kept = of, read_at, found
         return found
 
@@ -126,122 +134,141 @@ class _Copy:
 
 _copy = _Copy()
 # A page that is about to wait for something else lets the promotions be read beside it.
-promotions_ahead = _copy.ahead
-promotions_forgotten = _copy.forget
+prefetch_automatic_promotions = _copy.prefetch
+clear_promotion_cache = _copy.forget
 
 
-def automatic() -> tuple[Promotion, ...]:
+def list_automatic_promotions() -> tuple[Promotion, ...]:
     """Return the promotions without a code, at most 30 seconds old, over or not. Raises CassandraUnavailable."""
     return _copy.promotions()
 
 
-def offers(now: datetime, category_id: UUID | None = None) -> tuple[Promotion, ...]:
+def list_current_promotions(
+    now: datetime, category_id: UUID | None = None
+) -> tuple[Promotion, ...]:
     """Return the promotions without a code that count now; with a category, those that its goods have a part in.
 
     Raises CassandraUnavailable.
     """
     return tuple(
         each
-        for each in automatic()
-        if not each.over(now)
+        for each in list_automatic_promotions()
+        if not each.unavailable_reason(now)
         and (category_id is None or not each.category_id or category_id in each.categories)
     )
 
 
-def promotions(shelf: str) -> list[Row]:
+def list_promotions(trigger: str) -> list[Row]:
     """Return a shelf's promotions as rows, the newest first. Raises CassandraUnavailable."""
-    return sorted(SHELF.all(shelf=shelf), key=lambda row: row.made_at, reverse=True)
+    return sorted(
+        PROMOTIONS_BY_TRIGGER.all(shelf=trigger), key=lambda row: row.made_at, reverse=True
+    )
 
 
-def promotion(shelf: str, key: str) -> Promotion | None:
+def get_promotion(trigger: str, key: str) -> Promotion | None:
     """Return a promotion, over or not, or None. Raises CassandraUnavailable."""
-    row = PROMOTION.one(shelf=shelf, key=key) if key else None
-    return promotion_in(row) if row else None
+    row = PROMOTION.one(shelf=trigger, key=key) if key else None
+    return promotion_from_row(row) if row else None
 
 
-def used(keys: Sequence[str]) -> dict[str, int]:
+def count_voucher_uses(keys: Sequence[str]) -> dict[str, int]:
     """Return how often each code was used. One round. Raises CassandraUnavailable."""
-    reading = {key: USES.start(key=key) for key in keys}
+    reading = {key: VOUCHER_USES.start(key=key) for key in keys}
     rows = {key: pending.one() for key, pending in reading.items()}
     return {key: row.used or 0 if row else 0 for key, row in rows.items()}
 
 
 @dataclass(frozen=True)
-class Reading:
+class PendingPromotions:
     """A code on its way, with its uses, and the promotions without a code."""
 
-    typed: str
-    person: str = ""
+    typed_code: str
+    customer_key: str = ""
     _terms: Pending | None = None
     _uses: Pending | None = None
     _mine: Pending | None = None
 
-    def applied(self, lines: Sequence[QuotedLine], now: datetime, *, refused: str = "") -> Applied:
+    def collect(
+        self, lines: Sequence[QuotedLine], now: datetime, *, refusal_reason: str = ""
+    ) -> AppliedPromotions:
         """Wait, and return what counts for these lines; `refused` is why the code is known not to.
 
         Raises CassandraUnavailable.
         """
-        mine = self._voucher(lines, now, refused)
+        mine = self._voucher(lines, now, refusal_reason)
         with_code = [mine.promotion] if mine and mine.promotion and not mine.reason else []
-        return Applied(in_order([*counting(automatic(), lines, now), *with_code]), mine)
+        return AppliedPromotions(
+            sort_promotions(
+                [*applicable_promotions(list_automatic_promotions(), lines, now), *with_code]
+            ),
+            mine,
+        )
 
-    def _voucher(self, lines: Sequence[QuotedLine], now: datetime, refused: str) -> Voucher | None:
-        if not self.typed:
+    def _voucher(
+        self, lines: Sequence[QuotedLine], now: datetime, refusal_reason: str
+    ) -> Voucher | None:
+        if not self.typed_code:
             return None
         row = self._terms.one() if self._terms else None
         if row is None:
-            return Voucher(self.typed, None, unknown(self.typed))
-        found = promotion_in(row)
+            return Voucher(self.typed_code, None, unknown_code_message(self.typed_code))
+        found = promotion_from_row(row)
         reason = (
-            refused
-            or found.over(now)
+            refusal_reason
+            or found.unavailable_reason(now)
             or self._used_up(found)
-            or (found.short_of(lines) if lines else "")
+            or (found.shortfall_reason(lines) if lines else "")
         )
-        return Voucher(self.typed, found, reason)
+        return Voucher(self.typed_code, found, reason)
 
     def _used_up(self, found: Promotion) -> str:
         mine = self._mine.rows() if self._mine else []
         if found.per_person and len([row for row in mine if row.claim]) >= found.per_person:
-            return used_by_you(found)
+            return already_used_message(found)
         uses = self._uses.one() if self._uses else None
-        return used_up(found) if uses and uses.remaining is not None and uses.remaining < 1 else ""
+        return (
+            used_up_message(found)
+            if uses and uses.remaining is not None and uses.remaining < 1
+            else ""
+        )
 
 
-def reading(typed: str, person: str = "") -> Reading:
+def prefetch_promotions(typed: str, customer_key: str = "") -> PendingPromotions:
     """Start reading what makes an order cheaper: the code that was typed, if any, and what needs none. One round.
 
     `person` is who asks (promotions.operations.person_key), '' where that is not known yet.
     """
-    promotions_ahead()
+    prefetch_automatic_promotions()
     key = code_key(typed)
     if not key:
-        return Reading(typed[:LONGEST_CODE])
-    first, after = f"user:{person}:", f"user:{person};"
-    return Reading(
+        return PendingPromotions(typed[:LONGEST_CODE])
+    first, after = f"user:{customer_key}:", f"user:{customer_key};"
+    return PendingPromotions(
         typed,
-        person,
+        customer_key,
         PROMOTION.start(shelf=CODE, key=key),
-        USES.start(key=key),
-        USED_BY.start(key=key, first=first, after=after) if person else None,
+        VOUCHER_USES.start(key=key),
+        VOUCHER_USES_OF_CUSTOMER.start(key=key, first=first, after=after) if customer_key else None,
     )
 
 
-def unknown(typed: str) -> str:
+def unknown_code_message(typed: str) -> str:
     """Return what is said of a code that there is none of."""
     return f"There is no code “{typed}”. Look at its letters once more; capitals, spaces and dashes do not matter."
 
 
-def used_up(found: Promotion) -> str:
+def used_up_message(found: Promotion) -> str:
     """Return what is said of a code whose uses are all taken."""
-    return f"{found.named} has been used as often as it can be."
+    return f"{found.capitalized_name} has been used as often as it can be."
 
 
-def used_by_you(found: Promotion) -> str:
+def already_used_message(found: Promotion) -> str:
     """Return what is said of a code that this person has used as often as one may."""
-    return f"You have used {found.named_within} already{'' if found.per_person == 1 else ' as often as you can'}."
+    return f"You have used {found.inline_name} already{'' if found.per_person == 1 else ' as often as you can'}."
 
 
-def applied(typed: str, lines: Iterable[QuotedLine], now: datetime, person: str = "") -> Applied:
+def get_applied_promotions(
+    typed: str, lines: Iterable[QuotedLine], now: datetime, customer_key: str = ""
+) -> AppliedPromotions:
     """Return what makes these lines cheaper. One round. Raises CassandraUnavailable."""
-    return reading(typed, person).applied(tuple(lines), now)
+    return prefetch_promotions(typed, customer_key).collect(tuple(lines), now)

@@ -58,34 +58,35 @@ class Promotion:
     ends_at: datetime | None = None
     ended_at: datetime | None = None  # by the staff, before its time
 
-    def covers(self, line: QuotedLine) -> bool:
+    def is_for_line(self, line: QuotedLine) -> bool:
         """Tell whether the line is of the goods that this is for."""
         return self.category_id is None or line.category_id in self.categories
 
-    def goods(self, lines: Iterable[QuotedLine]) -> int:
+    def covered_subtotal(self, lines: Iterable[QuotedLine]) -> int:
         """Return what the goods that this is for cost, before anything is taken off."""
-        return sum(to_minor_units(line.total) for line in lines if self.covers(line))
+        return sum(to_minor_units(line.total) for line in lines if self.is_for_line(line))
 
-    def reduction(self, lines: Sequence[QuotedLine], left: Sequence[int]) -> Reduction:
+    def compute_reduction(self, lines: Sequence[QuotedLine], remaining: Sequence[int]) -> Reduction:
         """Return what it takes off each line, of what others have left there. Rounded as pricing.quotes states."""
         if self.kind == FREE_DELIVERY:
             return Reduction((0,) * len(lines), has_free_delivery=True)
         if self.kind == BUY_GET:
             return Reduction(self._cheapest_free(lines))
         there = [
-            amount if self.covers(line) else 0 for line, amount in zip(lines, left, strict=True)
+            amount if self.is_for_line(line) else 0
+            for line, amount in zip(lines, remaining, strict=True)
         ]
-        off = min(self._of(sum(there)), sum(there))
+        off = min(self._amount_off(sum(there)), sum(there))
         return Reduction(tuple(spread_amount(off, there)))
 
-    def _of(self, cents: int) -> int:
+    def _amount_off(self, cents: int) -> int:
         if self.kind == AMOUNT:
             return self.amount
         return int((cents * self.percent / 100).quantize(Decimal(1), ROUND_HALF_UP))
 
     def _cheapest_free(self, lines: Sequence[QuotedLine]) -> tuple[int, ...]:
         """For each `buy` + `free` of the units, as many as `free` cost nothing: the cheapest of all."""
-        places = [place for place, line in enumerate(lines) if self.covers(line)]
+        places = [place for place, line in enumerate(lines) if self.is_for_line(line)]
         units = sum(lines[place].quantity for place in places)
         given = units // (self.buy + self.free) * self.free
         off = [0] * len(lines)
@@ -95,41 +96,41 @@ class Promotion:
             given -= taken
         return tuple(off)
 
-    def over(self, now: datetime) -> str:
+    def unavailable_reason(self, now: datetime) -> str:
         """Return why nobody can use it at that moment; nothing if that is not why."""
         if self.ended_at and now >= self.ended_at:
-            return f"{self.named} is not in use any more."
+            return f"{self.capitalized_name} is not in use any more."
         if self.ends_at and now >= self.ends_at:
-            return f"{self.named} expired on {_day(self.ends_at)}."
+            return f"{self.capitalized_name} expired on {_day(self.ends_at)}."
         if self.starts_at and now < self.starts_at:
-            return f"{self.named} counts from {_day(self.starts_at)} on."
+            return f"{self.capitalized_name} counts from {_day(self.starts_at)} on."
         return ""
 
-    def short_of(self, lines: Sequence[QuotedLine]) -> str:
+    def shortfall_reason(self, lines: Sequence[QuotedLine]) -> str:
         """Return why it does not count for these lines; nothing if it does."""
-        covered = [line for line in lines if self.covers(line)]
+        covered = [line for line in lines if self.is_for_line(line)]
         if not covered:
-            return f"Nothing in your cart is of what {self.named_within} is for."
-        if (missing := self.minimum - self.goods(lines)) > 0:
+            return f"Nothing in your cart is of what {self.inline_name} is for."
+        if (missing := self.minimum - self.covered_subtotal(lines)) > 0:
             least, more = (
                 format_money(from_minor_units(each, settings.CURRENCY))
                 for each in (self.minimum, missing)
             )
-            return f"{self.named} counts from {least} on: {more} more, and it does."
+            return f"{self.capitalized_name} counts from {least} on: {more} more, and it does."
         if (
             self.kind == BUY_GET
             and (wanting := self.buy + self.free - sum(line.quantity for line in covered)) > 0
         ):
-            return f"{self.named} counts from {self.buy + self.free} things on: {wanting} more, and it does."
+            return f"{self.capitalized_name} counts from {self.buy + self.free} things on: {wanting} more, and it does."
         return ""
 
     @property
-    def named(self) -> str:
+    def capitalized_name(self) -> str:
         """What a sentence about it begins with."""
         return f"The code {self.code}" if self.code else self.title
 
     @property
-    def named_within(self) -> str:
+    def inline_name(self) -> str:
         return f"the code {self.code}" if self.code else self.title
 
 
@@ -137,15 +138,19 @@ def _day(at: datetime) -> str:
     return date_format(timezone.localtime(at), "j F Y")
 
 
-def in_order(promotions: Iterable[Promotion]) -> tuple[Promotion, ...]:
+def sort_promotions(promotions: Iterable[Promotion]) -> tuple[Promotion, ...]:
     """Return promotions in the order in which they apply."""
     return tuple(
         sorted(promotions, key=lambda each: (KINDS.index(each.kind), bool(each.code), each.key))
     )
 
 
-def counting(
+def applicable_promotions(
     promotions: Iterable[Promotion], lines: Sequence[QuotedLine], now: datetime
 ) -> tuple[Promotion, ...]:
     """Return those that count for these lines at that moment, in the order in which they apply."""
-    return in_order(each for each in promotions if not each.over(now) and not each.short_of(lines))
+    return sort_promotions(
+        each
+        for each in promotions
+        if not each.unavailable_reason(now) and not each.shortfall_reason(lines)
+    )

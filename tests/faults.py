@@ -358,8 +358,8 @@ FAULTS = (
     _fault(
         "A percentage is rounded line by line",
         "promotions/rules.py",
-        "        off = min(self._of(sum(there)), sum(there))\n        return Reduction(tuple(spread_amount(off, there)))",
-        "        return Reduction(tuple(min(self._of(each), each) for each in there))",
+        "        off = min(self._amount_off(sum(there)), sum(there))\n        return Reduction(tuple(spread_amount(off, there)))",
+        "        return Reduction(tuple(min(self._amount_off(each), each) for each in there))",
         "tests/promotions/test_rules.py",
     ),
     _fault(

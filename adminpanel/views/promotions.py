@@ -30,7 +30,7 @@ def promotion_make(request: HttpRequest) -> HttpResponse:
     form = PromotionForm(request.POST)
     if form.is_valid():
         try:
-            operations.promotion_made(form.terms(), datetime.now(UTC))
+            operations.create_promotion(form.terms(), datetime.now(UTC))
         except CodeTaken as taken:
             form.add_error("voucher", str(taken))
         except PromotionRefused as refused:
@@ -45,10 +45,10 @@ def promotion_make(request: HttpRequest) -> HttpResponse:
 @post_only("adminpanel:promotions")
 def promotion_end(request: HttpRequest, shelf: str, name: str) -> HttpResponse:
     """End a promotion now; orders that have it keep it."""
-    found = queries.promotion(shelf, name)
+    found = queries.get_promotion(shelf, name)
     if found is None:
         raise Http404("no such promotion")
-    operations.promotion_ended(shelf, name, datetime.now(UTC))
+    operations.end_promotion(shelf, name, datetime.now(UTC))
     messages.success(request, f"{found.title}: ended.")
     return redirect("adminpanel:promotions")
 

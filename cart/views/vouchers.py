@@ -55,7 +55,7 @@ def _looked_up(request: HttpRequest, typed: str) -> Voucher | None:
         request, "voucher", str(person_id), own=f"voucher {person_id}" if member else ""
     )
     person = voucher_customer(request, person_id) if person_id else ""
-    found = promotions.applied(typed, (), datetime.now(UTC), person).voucher
+    found = promotions.get_applied_promotions(typed, (), datetime.now(UTC), person).voucher
     if found and not found.reason:
         attempt.forgotten()
     return found

@@ -12,7 +12,7 @@ from inventory.entities import SENTINEL, Allocation
 from inventory.operations import HOLD_FOR
 from jobs.minutes import MINUTE, minutes_between
 from orders.states import ABANDONED
-from promotions.operations import vouchers_released
+from promotions.operations import release_vouchers
 
 # How long the mark of a checkout that was given up stays: longer than the checkout page's own id is valid.
 ABANDONED_SECONDS = 30 * 24 * 3600
@@ -54,7 +54,7 @@ def abandon_checkout(order_id: UUID) -> bool:
     """
     if not mark_checkout_abandoned(order_id):
         return False
-    vouchers_released(order_id)
+    release_vouchers(order_id)
     now = datetime.now(UTC)
     due = stock.holds_due(minutes_between(now - MAX_SWEEP_DELAY, now + HOLD_FOR + MINUTE))
     expiries = [

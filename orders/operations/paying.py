@@ -37,7 +37,7 @@ from payments import gateways
 from payments.gateways import PaymentOutcome
 from pricing.money import to_minor_units
 from promotions.errors import VoucherRefused
-from promotions.operations import voucher_claimed
+from promotions.operations import claim_voucher
 
 log = logging.getLogger(__name__)
 
@@ -334,7 +334,7 @@ def _accept_late_payment(
     kind = "paid_too_late" if note else "paid_late"
     try:
         if order.voucher and not note:
-            voucher_claimed(
+            claim_voucher(
                 order.voucher,
                 find_voucher_customer(order.user_id, order.email),
                 order.order_id,

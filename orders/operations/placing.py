@@ -49,7 +49,7 @@ from pricing import delivery, quotes
 from pricing.money import to_minor_units
 from pricing.quotes import snapshot_columns
 from promotions.errors import VoucherRefused
-from promotions.operations import voucher_claimed
+from promotions.operations import claim_voucher
 
 log = logging.getLogger(__name__)
 
@@ -354,7 +354,7 @@ def _take_voucher(draft: OrderDraft, allocations: tuple[Allocation, ...], now: d
     if not draft.voucher:
         return
     try:
-        voucher_claimed(
+        claim_voucher(
             draft.voucher, find_voucher_customer(draft.user_id, draft.email), draft.order_id, now
         )
     except VoucherRefused:

@@ -25,7 +25,7 @@ from orders.transitions import Transition
 from payments.errors import GatewayUnavailable
 from payments.gateways import TRANSFER
 from promotions.errors import VoucherRefused
-from promotions.operations import voucher_claimed, voucher_had, voucher_released
+from promotions.operations import claim_voucher, has_voucher_use, release_voucher
 
 log = logging.getLogger(__name__)
 
@@ -141,19 +141,19 @@ def _sync_voucher(order: Order, now: datetime) -> None:
     for _ in attempts(_LOOKS if order.voucher else 0):
         row, had = (
             CURRENT_STATE.one(order_id=order.order_id),
-            voucher_had(order.voucher, order.order_id),
+            has_voucher_use(order.voucher, order.order_id),
         )
         if row is None:
             return
         if row.state in (CANCELLED, EXPIRED):
             if not had or row.placing:
                 return
-            voucher_released(order.voucher, order.order_id)
+            release_voucher(order.voucher, order.order_id)
         elif had or order.is_erased:
             return
         else:
             try:
-                voucher_claimed(
+                claim_voucher(
                     order.voucher,
                     find_voucher_customer(order.user_id, order.email),
                     order.order_id,

@@ -21,7 +21,7 @@ from catalogue import pictures, queries
 from catalogue.entities import CardPage, CategoryNode, Product
 from inventory.queries import stock_in, stock_started
 from pricing.tax import tax_added_countries
-from promotions.queries import offers, promotions_ahead
+from promotions.queries import list_current_promotions, prefetch_automatic_promotions
 from storefront import choices, structured, viewed
 from storefront.delivery import delivery_rows, usual_delivery_rows, weight_rows
 from storefront.lists import list_url, next_url, shown_in
@@ -37,14 +37,14 @@ def home(request: HttpRequest) -> HttpResponse:
         name: queries.featured_started(name) for name in ("new_arrivals", "deals", "featured")
     }
     queries.categories_ahead()
-    promotions_ahead()
+    prefetch_automatic_promotions()
     rows: dict[str, Any] = {
         name: [queries.card_in(row) for row in each.rows()] for name, each in reading.items()
     }
     tiles = [child for root in queries.root_categories() for child in root.children or [root]]
     context = {
         "tiles": tiles,
-        "offers": offers(datetime.now(UTC)),
+        "offers": list_current_promotions(datetime.now(UTC)),
         "canonical": structured.absolute("/"),
     }
     return page(request, "storefront/home.html", rows | context)
@@ -97,7 +97,7 @@ def _category_context(node: CategoryNode, sort: str, cards: CardPage, shown: int
 def product(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a product in the variant that the address names."""
     queries.categories_ahead()
-    promotions_ahead()
+    prefetch_automatic_promotions()
     product_id = queries.product_id_by_slug(slug)
     if product_id is None:
         raise Http404
@@ -130,7 +130,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "add_form": add_form(chosen.sku),
         "delivery_rows": usual_delivery_rows(destination(request)),
         "tax_added": destination(request) in tax_added_countries(),
-        "offers": offers(datetime.now(UTC), found.category_id),
+        "offers": list_current_promotions(datetime.now(UTC), found.category_id),
         "related": [queries.card_in(row) for row in reading[2].rows()],
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from promotions import queries
-from promotions.operations import voucher_claimed
+from promotions.operations import claim_voucher
 from promotions.queries import CODE
 from promotions.rules import PERCENTAGE, Promotion, code_key
 from tests.factories import make_user, staff_signed_in
@@ -35,7 +35,7 @@ def typed(**fields: Any) -> dict[str, Any]:
 
 
 def made(code: str) -> Promotion:
-    found = queries.promotion(CODE, code_key(code))
+    found = queries.get_promotion(CODE, code_key(code))
     assert found
     return found
 
@@ -87,7 +87,7 @@ def test_a_code_is_taken_once(cleo: Client) -> None:
 def test_the_list_shows_the_uses_and_a_press_ends_it(cleo: Client) -> None:
     sent = typed(title=f"Offer {uuid4().hex[:6]}", uses="7")
     cleo.post(MAKE, sent)
-    voucher_claimed(sent["voucher"], somebody(), uuid4(), datetime.now(UTC))
+    claim_voucher(sent["voucher"], somebody(), uuid4(), datetime.now(UTC))
     page = cleo.get(LIST).content.decode()
     assert sent["title"] in page
     assert "1 of 7" in page

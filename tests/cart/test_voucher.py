@@ -16,11 +16,11 @@ from cart.today import get_priced_cart
 from catalogue.entities import Product
 from pricing import delivery
 from promotions.operations import (
-    Terms,
-    person_key,
-    promotion_ended,
-    promotion_made,
-    voucher_claimed,
+    PromotionTerms,
+    claim_voucher,
+    create_promotion,
+    end_promotion,
+    voucher_customer_key,
 )
 from promotions.queries import CODE
 from promotions.rules import FREE_DELIVERY, PERCENTAGE, code_key
@@ -32,7 +32,7 @@ NOW = datetime.now(UTC)
 def make_code(kind: str = PERCENTAGE, **terms: Any) -> str:
     code = f"TRY-{uuid4().hex[:10].upper()}"
     terms = {"percent": Decimal(10)} | terms if kind == PERCENTAGE else terms
-    promotion_made(Terms("Ten per cent off", kind, code, **terms), NOW)
+    create_promotion(PromotionTerms("Ten per cent off", kind, code, **terms), NOW)
     return code
 
 
@@ -112,7 +112,7 @@ def test_x51_why_a_code_fails_is_said_beside_the_field(
 
 def test_x51_an_unknown_code_and_a_used_one_say_so(client: Client) -> None:
     cart_id, used = filled(client), make_code(uses=1)
-    voucher_claimed(used, person_key(uuid4()), uuid4(), NOW)
+    claim_voucher(used, voucher_customer_key(uuid4()), uuid4(), NOW)
     assert "There is no code “NOTHING”" in use(client, cart_id, "NOTHING").content.decode()
     assert "as often as it can be" in use(client, cart_id, used).content.decode()
     assert use(client, cart_id, " ").status_code == 422
@@ -120,7 +120,7 @@ def test_x51_an_unknown_code_and_a_used_one_say_so(client: Client) -> None:
 
 def test_x51_a_member_who_has_used_it_is_told_so(client: Client) -> None:
     user, code = make_user(), make_code(per_person=1)
-    voucher_claimed(code, person_key(user.user_id), uuid4(), NOW)
+    claim_voucher(code, voucher_customer_key(user.user_id), uuid4(), NOW)
     client.force_login(user)
     assert "You have used the code" in use(client, filled(client), code).content.decode()
 
@@ -138,7 +138,7 @@ def test_x51_a_code_for_more_stays_and_counts_once_there_is_more(client: Client)
 def test_a_code_that_has_ended_stays_shown_with_its_reason(client: Client) -> None:
     cart_id, code = filled(client), make_code()
     use(client, cart_id, code)
-    promotion_ended(CODE, code_key(code), datetime.now(UTC))
+    end_promotion(CODE, code_key(code), datetime.now(UTC))
     page = client.get("/cart/").content.decode()
     assert code in page
     assert "is not in use any more" in page

@@ -35,7 +35,7 @@ from orders.entities import Order
 from orders.errors import CartOrdered
 from orders.operations import paying, placing
 from pricing.money import to_minor_units
-from promotions.operations import Terms, promotion_made
+from promotions.operations import PromotionTerms, create_promotion
 from promotions.rules import PERCENTAGE
 from tests.cart.sharing import make_person
 from tests.environment import KEYSPACE
@@ -779,7 +779,9 @@ def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.Monke
     last, plate, email = goods(1), goods(name="Plate"), somebody()
     shopper = Shopper((last, 1))
     code = f"T{uuid4().hex[:10].upper()}"
-    promotion_made(Terms("Ten off", PERCENTAGE, code, percent=Decimal(10), uses=1), now())
+    create_promotion(
+        PromotionTerms("Ten off", PERCENTAGE, code, percent=Decimal(10), uses=1), now()
+    )
     cart_operations.voucher_set(owner_of(shopper), cart_of(shopper).cart_id, code, now())
     with monkeypatch.context() as cut:
         cut.setattr(

@@ -29,8 +29,8 @@ from orders.operations.copies import copy_timestamp
 from orders.operations.hints import clear_pending_effects
 from orders.operations.moving import append_event
 from orders.transitions import Transition
-from promotions.operations import voucher_released
-from promotions.queries import CODE, promotion
+from promotions.operations import release_voucher
+from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key
 from tests.environment import KEYSPACE
 from tests.factories import make_draft, make_order, make_product, make_stock, make_user
@@ -361,12 +361,12 @@ def test_i6_an_order_that_stands_and_has_no_use_of_its_code_is_named_and_gets_it
     code = make_voucher(uses=3)
     product = make_product()
     make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
-    terms = promotion(CODE, code_key(code))
+    terms = get_promotion(CODE, code_key(code))
     assert terms
     order = place_order(
         replace(make_draft((product, 1)), voucher=code, promotions=(terms,)), datetime.now(UTC)
     )
-    voucher_released(code, order.order_id)
+    release_voucher(code, order.order_id)
     only = Only(orders=frozenset({order.order_id}))
     (named,) = found(only, "I6")
     assert "has no use of it" in named

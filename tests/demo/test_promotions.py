@@ -6,7 +6,7 @@ from django.test import Client
 
 from demo.loading import PROMOTIONS, promotions_loaded
 from promotions import queries
-from promotions.queries import AUTOMATIC, CODE, promotion
+from promotions.queries import AUTOMATIC, CODE, get_promotion
 from promotions.rules import KINDS
 from tests.factories import make_product
 
@@ -18,11 +18,11 @@ def test_loading_them_again_changes_nothing_and_the_front_page_shows_what_counts
     for _ in range(2):
         promotions_loaded(now, lambda: None)
     assert {each.kind for each in PROMOTIONS} == set(KINDS)
-    assert promotion(CODE, "welcome10")
-    summer = promotion(CODE, "summer20")
+    assert get_promotion(CODE, "welcome10")
+    summer = get_promotion(CODE, "summer20")
     assert summer
-    assert "expired on" in summer.over(now)
-    titles = [row.title for row in queries.promotions(AUTOMATIC)]
+    assert "expired on" in summer.unavailable_reason(now)
+    titles = [row.title for row in queries.list_promotions(AUTOMATIC)]
     assert titles.count(PROMOTIONS[-1].title) == 1
     assert PROMOTIONS[-1].title in client.get("/").content.decode()
     # It is for plants, and this is none.

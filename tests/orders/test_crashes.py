@@ -23,7 +23,7 @@ from orders.entities import Order
 from orders.operations import OrderDraft, PaymentRedirect
 from orders.states import ABANDONED, BOARD_COLUMNS
 from orders.transitions import Transition
-from promotions.queries import CODE, promotion
+from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key
 from tests.factories import make_draft, make_product, make_stock
 from tests.orders.audit import audit, numbers_of, stock_adds_up
@@ -72,7 +72,7 @@ class Case:
                 2, cork=2, product_id=product.product_id, variant_id=product.variants[0].variant_id
             )
         lines = zip(self.goods, (1, 3), strict=True)
-        code = promotion(CODE, code_key(self.code))
+        code = get_promotion(CODE, code_key(self.code))
         assert code
         draft = make_draft(*lines, user_id=uuid4(), email=self.email)
         self.draft = replace(draft, voucher=self.code, promotions=(code,))

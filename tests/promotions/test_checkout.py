@@ -9,7 +9,7 @@ from lxml import html
 from cart import queries as carts
 from orders import queries
 from pricing.templatetags.money import format_money
-from promotions.operations import person_key, promotion_ended, voucher_claimed
+from promotions.operations import claim_voucher, end_promotion, voucher_customer_key
 from promotions.queries import CODE
 from promotions.rules import code_key
 from tests.cart.test_voucher import make_code
@@ -49,7 +49,7 @@ def test_x66_a_code_that_ends_on_the_way_is_told_and_nothing_is_charged() -> Non
     code = make_code()
     shopper = with_code(code)
     token = shopper.token()
-    promotion_ended(CODE, code_key(code), datetime.now(UTC))
+    end_promotion(CODE, code_key(code), datetime.now(UTC))
     answer = shopper.send(token)
     page = html.fromstring(answer.content)
     assert answer.status_code == 409
@@ -66,7 +66,7 @@ def test_s37_the_last_use_that_goes_to_another_on_the_way_is_told() -> None:
     code = make_code(uses=1)
     shopper = with_code(code)
     token = shopper.token()
-    voucher_claimed(code, somebody(), uuid4(), datetime.now(UTC))
+    claim_voucher(code, somebody(), uuid4(), datetime.now(UTC))
     answer = shopper.send(token)
     assert answer.status_code == 409
     assert "has been used as often as it can be" in text(answer)
@@ -75,7 +75,7 @@ def test_s37_the_last_use_that_goes_to_another_on_the_way_is_told() -> None:
 
 def test_s37_a_guest_is_known_by_the_address_at_the_checkout() -> None:
     code, email = make_code(per_person=1), f"{uuid4().hex}@example.com"
-    voucher_claimed(code, person_key(None, email), uuid4(), datetime.now(UTC))
+    claim_voucher(code, voucher_customer_key(None, email), uuid4(), datetime.now(UTC))
     shopper = with_code(code)
     page = shopper.look(email=email.upper())
     assert "You have used the code" in text(page)

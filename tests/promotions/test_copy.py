@@ -27,9 +27,9 @@ class Begun:
 
 @pytest.fixture(autouse=True)
 def forgotten() -> Iterator[None]:
-    queries.promotions_forgotten()
+    queries.clear_promotion_cache()
     yield
-    queries.promotions_forgotten()
+    queries.clear_promotion_cache()
 
 
 def left_behind(begun: Begun, seconds: float) -> None:
@@ -39,27 +39,27 @@ def left_behind(begun: Begun, seconds: float) -> None:
 def test_what_was_begun_a_moment_ago_is_used() -> None:
     begun = Begun()
     left_behind(begun, 1)
-    queries.promotions_ahead()
-    assert queries.automatic() == ()
+    queries.prefetch_automatic_promotions()
+    assert queries.list_automatic_promotions() == ()
     assert begun.asked == 1
 
 
 def test_what_a_page_has_left_behind_long_ago_is_not_used() -> None:
     begun = Begun()
     left_behind(begun, COPY_SECONDS + 1)
-    queries.automatic()
+    queries.list_automatic_promotions()
     assert begun.asked == 0
 
 
 def test_a_read_that_came_to_nothing_is_made_once_anew() -> None:
     begun = Begun(CassandraUnavailable("away"))
     left_behind(begun, 1)
-    queries.automatic()
+    queries.list_automatic_promotions()
     assert begun.asked == 1
 
 
 def test_the_copy_is_as_old_as_its_read() -> None:
     left_behind(Begun(), COPY_SECONDS - 1)
-    queries.automatic()
+    queries.list_automatic_promotions()
     assert queries._copy._kept
     assert monotonic() - queries._copy._kept[1] >= COPY_SECONDS - 1

@@ -21,8 +21,8 @@ from orders.operations import placing, settling
 from orders.transitions import Transition
 from promotions import queries as promotions
 from promotions.errors import VoucherRefused
-from promotions.operations import voucher_claimed, voucher_had, voucher_released
-from promotions.queries import CODE, promotion
+from promotions.operations import claim_voucher, has_voucher_use, release_voucher
+from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key
 from tests.factories import make_draft, make_payment, make_product, make_stock
 from tests.orders.crashing import worked
@@ -51,7 +51,7 @@ def draft(
         user_id=user_id,
         email=email or f"{uuid4().hex}@example.com",
     )
-    found = promotion(CODE, code_key(code))
+    found = get_promotion(CODE, code_key(code))
     assert found
     return replace(made, voucher=code, promotions=(found,))
 
@@ -210,12 +210,12 @@ def test_a_late_payment_whose_code_is_used_by_another_is_refunded() -> None:
     order = placed(code)
     payment_id = _expired_and_paid(order)
     other = uuid4()
-    voucher_claimed(code, somebody(), other, now())
+    claim_voucher(code, somebody(), other, now())
     operations.settle_payment(order.order_id, payment_id, now())
     ended = _fresh(order)
     assert (ended.state, ended.payment) == ("expired", "voided")
     assert used(code) == 1
-    assert promotions.promotion(CODE, code_key(code))
+    assert promotions.get_promotion(CODE, code_key(code))
 
 
 def test_a_settling_that_comes_late_takes_nothing_from_an_order_that_was_paid_late() -> None:
@@ -232,7 +232,7 @@ def test_a_settling_that_comes_late_takes_nothing_from_an_order_that_was_paid_la
 def test_a_use_that_was_lost_under_way_is_taken_again() -> None:
     code = make_code(uses=1)
     order = make_payment(placed(code))
-    voucher_released(code, order.order_id)
+    release_voucher(code, order.order_id)
     assert used(code) == 0
     operations.apply_effects(order.order_id, now())
     assert used(code) == 1
@@ -250,7 +250,7 @@ def test_the_use_of_a_guests_order_stays_when_it_becomes_a_members(
     monkeypatch.setattr("promotions.operations.GIVE", None)
     operations.apply_effects(order.order_id, now())
     assert used(code) == 1
-    assert voucher_had(code, order.order_id)
+    assert has_voucher_use(code, order.order_id)
 
 
 def _fresh(order: Order) -> Order:

@@ -17,9 +17,9 @@ from promotions.rules import (
     FREE_DELIVERY,
     PERCENTAGE,
     Promotion,
+    applicable_promotions,
     code_key,
-    counting,
-    in_order,
+    sort_promotions,
 )
 
 NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)
@@ -49,7 +49,9 @@ def off(kind: str, code: str = "", **terms: Any) -> Promotion:
 
 def taken(promotion: Promotion, *lines: QuotedLine) -> list[int]:
     return list(
-        promotion.reduction(lines, [to_minor_units(each.total) for each in lines]).line_amounts
+        promotion.compute_reduction(
+            lines, [to_minor_units(each.total) for each in lines]
+        ).line_amounts
     )
 
 
@@ -79,24 +81,25 @@ def test_only_its_category_gets_cheaper() -> None:
 
 
 def test_free_delivery_takes_nothing_off_the_goods() -> None:
-    reduction = off(FREE_DELIVERY).reduction([line("8.00")], [800])
+    reduction = off(FREE_DELIVERY).compute_reduction([line("8.00")], [800])
     assert (reduction.line_amounts, reduction.has_free_delivery) == ((0,), True)
 
 
 def test_x51_why_it_does_not_count_is_said() -> None:
     code = off(AMOUNT, "SPRING", amount=500, minimum=3000)
     assert (
-        code.short_of([line("12.00")])
+        code.shortfall_reason([line("12.00")])
         == "The code SPRING counts from €30.00 on: €18.00 more, and it does."
     )
-    assert code.short_of([line("30.00")]) == ""
+    assert code.shortfall_reason([line("30.00")]) == ""
     bowls = off(
         PERCENTAGE, "BOWLS", percent=Decimal(5), category_id=BOWLS, categories=frozenset({BOWLS})
     )
     assert (
-        bowls.short_of([line("99.00")]) == "Nothing in your cart is of what the code BOWLS is for."
+        bowls.shortfall_reason([line("99.00")])
+        == "Nothing in your cart is of what the code BOWLS is for."
     )
-    assert off(BUY_GET, "THREE", buy=2, free=1).short_of([line("1.00", 2)]) == (
+    assert off(BUY_GET, "THREE", buy=2, free=1).shortfall_reason([line("1.00", 2)]) == (
         "The code THREE counts from 3 things on: 1 more, and it does."
     )
 
@@ -105,14 +108,21 @@ def test_the_least_is_asked_of_its_own_goods() -> None:
     bowls = off(
         AMOUNT, "B", amount=1, minimum=1000, category_id=BOWLS, categories=frozenset({BOWLS})
     )
-    assert "€4.00 more" in bowls.short_of([line("99.00"), line("6.00", category_id=BOWLS)])
+    assert "€4.00 more" in bowls.shortfall_reason([line("99.00"), line("6.00", category_id=BOWLS)])
 
 
 def test_the_window_is_half_open() -> None:
     code = off(AMOUNT, "MAY", amount=1, starts_at=NOW, ends_at=NOW + timedelta(days=1))
-    assert code.over(NOW - timedelta(seconds=1)) == "The code MAY counts from 8 May 2026 on."
-    assert code.over(NOW) == code.over(NOW + timedelta(hours=23, minutes=59)) == ""
-    assert code.over(NOW + timedelta(days=1)) == "The code MAY expired on 9 May 2026."
+    assert (
+        code.unavailable_reason(NOW - timedelta(seconds=1))
+        == "The code MAY counts from 8 May 2026 on."
+    )
+    assert (
+        code.unavailable_reason(NOW)
+        == code.unavailable_reason(NOW + timedelta(hours=23, minutes=59))
+        == ""
+    )
+    assert code.unavailable_reason(NOW + timedelta(days=1)) == "The code MAY expired on 9 May 2026."
 
 
 def test_they_apply_in_the_stated_order() -> None:
@@ -123,14 +133,14 @@ def test_they_apply_in_the_stated_order() -> None:
         off(PERCENTAGE, percent=Decimal(1)),
         off(BUY_GET, buy=1, free=1),
     ]
-    assert [(each.kind, each.code) for each in in_order(kinds)] == [
+    assert [(each.kind, each.code) for each in sort_promotions(kinds)] == [
         (BUY_GET, ""),
         (PERCENTAGE, ""),
         (AMOUNT, ""),
         (AMOUNT, "A"),
         (FREE_DELIVERY, ""),
     ]
-    assert counting([off(AMOUNT, amount=1, ends_at=NOW)], [line("5.00")], NOW) == ()
+    assert applicable_promotions([off(AMOUNT, amount=1, ends_at=NOW)], [line("5.00")], NOW) == ()
 
 
 @given(

@@ -14,13 +14,13 @@ from cassandra_db import statements
 from promotions import queries
 from promotions.errors import CodeTaken, PromotionRefused, VoucherRefused
 from promotions.operations import (
-    Terms,
-    person_key,
-    promotion_ended,
-    promotion_made,
-    voucher_claimed,
-    voucher_released,
-    vouchers_released,
+    PromotionTerms,
+    claim_voucher,
+    create_promotion,
+    end_promotion,
+    release_voucher,
+    release_vouchers,
+    voucher_customer_key,
 )
 from promotions.queries import CODE
 from promotions.rules import AMOUNT, PERCENTAGE
@@ -32,17 +32,19 @@ NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)
 def make_voucher(**terms: Any) -> str:
     """A code of ten per cent off."""
     code = f"TEST-{uuid4().hex[:12].upper()}"
-    promotion_made(Terms("Ten per cent off", PERCENTAGE, code, percent=Decimal(10), **terms), NOW)
+    create_promotion(
+        PromotionTerms("Ten per cent off", PERCENTAGE, code, percent=Decimal(10), **terms), NOW
+    )
     return code
 
 
 def somebody() -> str:
-    return person_key(uuid4())
+    return voucher_customer_key(uuid4())
 
 
 def claimed(code: str, person: str, order_id: UUID) -> bool:
     try:
-        voucher_claimed(code, person, order_id, NOW)
+        claim_voucher(code, person, order_id, NOW)
     except VoucherRefused:
         return False
     return True
@@ -50,7 +52,7 @@ def claimed(code: str, person: str, order_id: UUID) -> bool:
 
 def used(code: str) -> int:
     key = code.replace("-", "").lower()
-    return queries.used([key])[key]
+    return queries.count_voucher_uses([key])[key]
 
 
 def test_s37_of_fifty_at_once_one_gets_the_last_use() -> None:
@@ -68,7 +70,7 @@ def test_s37_one_person_uses_it_once_however_many_carts_there_are() -> None:
     assert won.count(True) == 1
     assert claimed(code, bob, uuid4())
     with pytest.raises(VoucherRefused, match="You have used the code"):
-        voucher_claimed(code, alice, uuid4(), NOW)
+        claim_voucher(code, alice, uuid4(), NOW)
     assert used(code) == 2
 
 
@@ -89,11 +91,11 @@ def test_s37_given_back_twice_is_one_use_back_and_can_be_taken_again() -> None:
     assert claimed(code, alice, order_id)
     assert claimed(code, somebody(), uuid4())
     with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(lambda _: voucher_released(code, order_id), range(8))).count(True) == 1
+        assert list(pool.map(lambda _: release_voucher(code, order_id), range(8))).count(True) == 1
     assert used(code) == 1
     assert claimed(code, alice, uuid4())
     assert not claimed(code, somebody(), uuid4())
-    assert not voucher_released(code, order_id)
+    assert not release_voucher(code, order_id)
     assert used(code) == 2
 
 
@@ -102,7 +104,7 @@ def test_s37_an_order_that_is_tried_again_as_somebody_else_takes_their_use() -> 
     assert claimed(code, alice, order_id)
     assert claimed(code, bob, order_id)
     assert used(code) == 1
-    assert voucher_released(code, order_id)
+    assert release_voucher(code, order_id)
     assert claimed(code, alice, uuid4())
 
 
@@ -110,16 +112,16 @@ def test_all_that_an_order_has_tried_goes_back_but_the_code_that_it_has() -> Non
     first, second, order_id = make_voucher(uses=1), make_voucher(uses=1), uuid4()
     assert claimed(first, somebody(), order_id)
     assert claimed(second, somebody(), order_id)
-    vouchers_released(order_id, but=second)
+    release_vouchers(order_id, except_code=second)
     assert (used(first), used(second)) == (0, 1)
-    vouchers_released(order_id)
+    release_vouchers(order_id)
     assert (used(first), used(second)) == (0, 0)
 
 
 def test_x57_case_spaces_and_dashes_do_not_matter() -> None:
     code = make_voucher()
     typed = f" {code.lower().replace('-', ' – ')} "
-    assert voucher_claimed(typed, somebody(), uuid4(), NOW).code == code
+    assert claim_voucher(typed, somebody(), uuid4(), NOW).code == code
 
 
 def refusal(act: Callable[..., object], *given: object) -> str:
@@ -136,7 +138,7 @@ def test_x51_a_code_outside_its_window_is_refused_in_words() -> None:
         make_voucher(ends_at=NOW): "expired on 8 May 2026",
         make_voucher(starts_at=NOW + timedelta(days=2)): "counts from 10 May 2026 on",
     }
-    told = {code: refusal(voucher_claimed, code, somebody(), uuid4(), NOW) for code in expected}
+    told = {code: refusal(claim_voucher, code, somebody(), uuid4(), NOW) for code in expected}
     assert [(why, told[code]) for code, why in expected.items() if why not in told[code]] == []
 
 
@@ -144,43 +146,45 @@ def test_x51_a_code_that_was_used_up_or_ended_or_never_was_is_refused_in_words()
     code = make_voucher(uses=1)
     assert claimed(code, somebody(), uuid4())
     with pytest.raises(VoucherRefused, match="as often as it can be"):
-        voucher_claimed(code, somebody(), uuid4(), NOW)
+        claim_voucher(code, somebody(), uuid4(), NOW)
     ended = make_voucher()
-    assert promotion_ended(CODE, ended.replace("-", "").lower(), NOW)
-    assert not promotion_ended(CODE, ended.replace("-", "").lower(), NOW + timedelta(hours=1))
+    assert end_promotion(CODE, ended.replace("-", "").lower(), NOW)
+    assert not end_promotion(CODE, ended.replace("-", "").lower(), NOW + timedelta(hours=1))
     with pytest.raises(VoucherRefused, match="not in use any more"):
-        voucher_claimed(ended, somebody(), uuid4(), NOW)
+        claim_voucher(ended, somebody(), uuid4(), NOW)
     with pytest.raises(VoucherRefused, match="There is no code"):
-        voucher_claimed("nothing of ours", somebody(), uuid4(), NOW)
-    assert not promotion_ended(CODE, "nothing", NOW)
+        claim_voucher("nothing of ours", somebody(), uuid4(), NOW)
+    assert not end_promotion(CODE, "nothing", NOW)
 
 
 def test_a_code_is_made_once() -> None:
     code = make_voucher()
     with pytest.raises(CodeTaken):
-        promotion_made(Terms("Again", AMOUNT, code.lower().replace("-", ""), amount=100), NOW)
+        create_promotion(
+            PromotionTerms("Again", AMOUNT, code.lower().replace("-", ""), amount=100), NOW
+        )
 
 
 def test_what_makes_no_sense_is_not_made() -> None:
     nonsense = [
-        Terms("Too much", PERCENTAGE, "A", percent=Decimal(101)),
-        Terms("Nothing", AMOUNT, "A"),
-        Terms("No letters", AMOUNT, "—", amount=100),
-        Terms("Limited, and nobody can count it", AMOUNT, amount=100, uses=1),
-        Terms("Over before it begins", AMOUNT, amount=100, starts_at=NOW, ends_at=NOW),
+        PromotionTerms("Too much", PERCENTAGE, "A", percent=Decimal(101)),
+        PromotionTerms("Nothing", AMOUNT, "A"),
+        PromotionTerms("No letters", AMOUNT, "—", amount=100),
+        PromotionTerms("Limited, and nobody can count it", AMOUNT, amount=100, uses=1),
+        PromotionTerms("Over before it begins", AMOUNT, amount=100, starts_at=NOW, ends_at=NOW),
     ]
-    assert [terms.title for terms in nonsense if not refusal(promotion_made, terms, NOW)] == []
+    assert [terms.title for terms in nonsense if not refusal(create_promotion, terms, NOW)] == []
 
 
 def test_a_person_is_nobody_without_the_shops_key() -> None:
     user_id = uuid4()
-    assert str(user_id) not in person_key(user_id)
+    assert str(user_id) not in voucher_customer_key(user_id)
     assert (
-        person_key(None, " Ada@Example.com")
-        == person_key(None, "ada@example.com")
-        != person_key(None, "eve@example.com")
+        voucher_customer_key(None, " Ada@Example.com")
+        == voucher_customer_key(None, "ada@example.com")
+        != voucher_customer_key(None, "eve@example.com")
     )
-    assert person_key(None, "") == ""
+    assert voucher_customer_key(None, "") == ""
 
 
 def test_a_code_whose_making_had_no_answer_is_not_said_to_be_somebody_elses(
@@ -189,6 +193,6 @@ def test_a_code_whose_making_had_no_answer_is_not_said_to_be_somebody_elses(
     flaky, moment = AnswerLost(sessions.session()), datetime.now(UTC).replace(microsecond=123_456)
     monkeypatch.setattr(statements, "session", lambda: flaky)
     code = f"LOST{uuid4().hex[:8]}"
-    key = promotion_made(Terms("Lost", AMOUNT, code, amount=100), moment)
-    assert promotion_ended(CODE, key, moment)
+    key = create_promotion(PromotionTerms("Lost", AMOUNT, code, amount=100), moment)
+    assert end_promotion(CODE, key, moment)
     assert flaky.lost == 2
