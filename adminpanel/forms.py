@@ -14,7 +14,7 @@ from accounts.audit import ACCOUNTS, KEPT_FOR, STAFF
 from accounts.forms import email_field
 from accounts.roles import MAY
 from adminpanel.sales import LONGEST, USUAL
-from catalogue.queries import categories
+from catalogue.queries import get_category_tree
 from orders.numbers import normalize_order_number
 from orders.states import BOARD_COLUMNS, STAFF_TRANSITIONS
 from pricing.money import to_minor_units
@@ -261,7 +261,7 @@ class PromotionForm(Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, auto_id="promotion-%s", **kwargs)
         named = sorted(
-            (str(key), node.name) for key, node in categories().by_id.items() if node.slug
+            (str(key), node.name) for key, node in get_category_tree().by_id.items() if node.slug
         )
         category = cast(forms.ChoiceField, self.fields["category"])
         category.choices = [("", "Everything"), *sorted(named, key=lambda each: each[1])]

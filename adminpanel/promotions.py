@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.conf import settings
 
-from catalogue.queries import categories
+from catalogue.queries import get_category_tree
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
 from promotions import queries
@@ -64,7 +64,9 @@ def takes_off(promotion: Promotion) -> str:
         what = f"{_sum(promotion.amount)} off"
     elif promotion.kind == BUY_GET:
         what = f"Buy {promotion.buy}, get {promotion.free} free"
-    category = categories().by_id.get(promotion.category_id) if promotion.category_id else None
+    category = (
+        get_category_tree().by_id.get(promotion.category_id) if promotion.category_id else None
+    )
     return f"{what} in {category.name}" if category else what
 
 

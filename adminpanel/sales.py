@@ -50,7 +50,7 @@ def sales(first: date, last: date, currency: str) -> Sales:
 
     Raises CassandraUnavailable.
     """
-    catalogue.categories_ahead()
+    catalogue.prefetch_categories()
     found = [each for each in queries.sales_between(first, last) if each.currency == currency]
     whole = [each for each in found if each.category_id == ALL]
     return Sales(
@@ -74,7 +74,7 @@ def _categories(found: Iterable[Daily], currency: str) -> tuple[Line, ...]:
     sums = queries.by_category(found)
     sums.pop(ALL, None)
     best = max((each.gross for each in sums.values()), default=0)
-    nodes = _in_tree(catalogue.root_categories())
+    nodes = _in_tree(catalogue.list_root_categories())
     named = [
         (" › ".join(each.name for each in [*node.ancestors, node]), node.category_id)
         for node in nodes

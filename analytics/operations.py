@@ -92,8 +92,8 @@ def day_changed(day: date) -> None:
 
 def _categories(product_ids: set[UUID]) -> dict[UUID, tuple[UUID, ...]]:
     found = {}
-    for product in catalogue.products_now(product_ids).values():
-        if node := catalogue.category_by_id(product.category_id):
+    for product in catalogue.get_current_products(product_ids).values():
+        if node := catalogue.get_category(product.category_id):
             found[product.product_id] = tuple(each.category_id for each in [*node.ancestors, node])
     return found
 

@@ -304,7 +304,7 @@ def cart_for(goods: Sequence[tuple[UUID, UUID, int]], email: str = "") -> dict[s
 
     person_id, now = uuid4(), datetime.now(UTC)
     for product_id, variant_id, quantity in goods:
-        product = queries.product(product_id)
+        product = queries.get_product(product_id)
         assert product
         variant = next(each for each in product.variants if each.variant_id == variant_id)
         cart_id = operations.line_added(

@@ -119,7 +119,7 @@ def product_with(name: str, units: int) -> tuple[UUID, UUID, str]:
     from inventory.operations import stock_copied, stock_received
 
     now, product_id = datetime.now(UTC), uuid4()
-    category_id = catalogue.category_saved(
+    category_id = catalogue.save_category(
         category_id=UUID(int=1),
         slug="sale",
         name="Sale",
@@ -143,7 +143,7 @@ def product_with(name: str, units: int) -> tuple[UUID, UUID, str]:
         tax_class="standard",
         variants=(variant,),
     )
-    catalogue.product_saved(product, now)
+    catalogue.save_product(product, now)
     # From two warehouses, the smaller part from the second.
     for place, there in (("berlin", units - units // 5), ("cork", units // 5)):
         if there:

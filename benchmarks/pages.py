@@ -138,9 +138,9 @@ def probed() -> dict[str, Any]:
     from django.test import Client
 
     from benchmarks import visitors
-    from catalogue.search import index_refreshed
+    from catalogue.search import refresh_index
 
-    index_refreshed(datetime.now(UTC))
+    refresh_index(datetime.now(UTC))
     settings.ALLOWED_HOSTS.append("testserver")
     urls = visitors.urls()
     guest, member = visitors.guest(), visitors.member()

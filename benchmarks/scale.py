@@ -18,8 +18,8 @@ from accounts.addresses import Address
 from cassandra_db import write
 from cassandra_db.bulk import Bulk, without_condition
 from catalogue import operations, queries, search
-from catalogue.entities import Product, Tree, Variant
-from catalogue.queries import card_of
+from catalogue.entities import CategoryTree, Product, Variant
+from catalogue.queries import product_card
 from demo.orders import PEOPLE
 from inventory.entities import SENTINEL, Allocation
 from orders.entities import Order
@@ -129,8 +129,8 @@ TOGETHER = 40
 
 # ---- The writes of conditional statements, without the claims
 
-SLUG = without_condition(operations.SLUG_CLAIMED)
-SKU = without_condition(operations.SKU_CLAIMED)
+SLUG = without_condition(operations.CLAIM_SLUG)
+SKU = without_condition(operations.CLAIM_SKU)
 NUMBER = without_condition(placing.INSERT_NUMBER)
 PLACED = without_condition(placing.PLACE)
 EVENT = without_condition(moving.INSERT_EVENT)
@@ -175,7 +175,7 @@ def tree_loaded() -> None:
         names = [name for name in (root, middle, leaf) if name]
         parent = "-".join(names[:-1]).lower()
         number += 1
-        operations.category_saved(
+        operations.save_category(
             category_id=_category_id("-".join(names).lower()),
             slug="-".join(names).lower(),
             name=names[-1] if len(names) < 3 else f"{names[-1]} {root.lower()}",
@@ -237,13 +237,13 @@ def made_product(number: int, now: datetime) -> Product:
         featured=dice.random() < 0.01,
         created_at=created,
         updated_at=created,
-        stock_word=dice.choices(("in", "few", "out"), (92, 4, 4))[0],
+        availability=dice.choices(("in", "few", "out"), (92, 4, 4))[0],
     )
 
 
 def products_loaded(count: int, part: Part, now: datetime) -> int:
     """Write this part's share of the products, and return how many rows that were."""
-    tree = queries.categories()
+    tree = queries.get_category_tree()
     of_leaves = len(leaves())
     with Bulk() as bulk:
         for leaf in range(part.number, of_leaves, part.of):
@@ -253,26 +253,28 @@ def products_loaded(count: int, part: Part, now: datetime) -> int:
     return bulk.rows
 
 
-def _write_products(bulk: Bulk, some: Sequence[Product], tree: Tree) -> None:
+def _write_products(bulk: Bulk, some: Sequence[Product], tree: CategoryTree) -> None:
     shelves: dict[tuple[UUID, str], list[BoundStatement]] = {}
-    cards = [operations.Related(card_of(each), pinned=False) for each in some]
+    cards = [operations.RelatedCard(product_card(each), pinned=False) for each in some]
     for place, each in enumerate(some):
-        word = operations.STOCK_WORD_SAVED.bind(product_id=each.product_id, word=each.stock_word)
-        bulk.send(*operations.product_rows(each), word)
-        stands = operations.card_rows(each, tree)
+        word = operations.UPDATE_AVAILABILITY.bind(
+            product_id=each.product_id, word=each.availability
+        )
+        bulk.send(*operations.product_statements(each), word)
+        stands = operations.card_statements(each, tree)
         bulk.send(*(taken for _, taken, _ in stands))
         for (category_id, sort, _), _, put in stands:
             shelves.setdefault((category_id, sort), []).append(put)
         beside = [*cards[place + 1 :], *cards[:place]][: operations.RELATED_LENGTH]
         if beside:
-            bulk.send(*operations.related_puts(each.product_id, beside))
+            bulk.send(*operations.related_statements(each.product_id, beside))
         _write_variants(bulk, each)
     for puts in shelves.values():
         bulk.send(*puts)
 
 
 def _write_variants(bulk: Bulk, each: Product) -> None:
-    units = {"in": 40, "few": 3, "out": 0}[each.stock_word]
+    units = {"in": 40, "few": 3, "out": 0}[each.availability]
     stands = {"product_id": each.product_id, "warehouse_id": "berlin", "units": units}
     bulk.send(*(SHELF.bind(variant_id=variant.variant_id, **stands) for variant in each.variants))
     # Of several partitions, but few and small: a message for each would cost more than what is in it.
@@ -364,7 +366,7 @@ def _draft(number: int, products: int, dice: Random, now: datetime) -> OrderDraf
 
 def _line(of: Product, dice: Random) -> QuotedLine:
     variant = dice.choice(of.variants)
-    return of.quote(variant, dice.choice((1, 1, 2)))
+    return of.quote_line(variant, dice.choice((1, 1, 2)))
 
 
 def _closed(draft: OrderDraft, number: str, placed_at: datetime, allocated: str) -> Order:
@@ -450,7 +452,7 @@ def derived(part: Part) -> int:
     if part.number == 0:
         search.build_index()
     if part.number == part.of - 1:
-        operations.featured_rebuilt(queries.scanned_products())
-        operations.prefixes_rebuilt(queries.scanned_products())
-        sitemap_written(queries.scanned_products(), datetime.now(UTC))
+        operations.rebuild_featured(queries.iterate_products())
+        operations.rebuild_prefixes(queries.iterate_products())
+        sitemap_written(queries.iterate_products(), datetime.now(UTC))
     return 0

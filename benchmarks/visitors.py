@@ -11,7 +11,7 @@ from accounts.operations import user_registered
 from accounts.queries import user, user_by_email
 from cart.operations import line_added
 from catalogue.entities import Card
-from catalogue.queries import category_page, product, root_categories
+from catalogue.queries import get_category_page, get_product, list_root_categories
 
 MEMBER = uuid5(NAMESPACE_URL, "benchmarks/member")
 MEMBER_EMAIL = "benchmark@stoa.example"
@@ -19,7 +19,7 @@ MEMBER_EMAIL = "benchmark@stoa.example"
 
 def urls() -> dict[str, str]:
     """Return an address for each kind of page: the first category's, and the first product's in it that is in stock."""
-    category = root_categories()[0]
+    category = list_root_categories()[0]
     card = _card()
     # A word with digits would be looked up as a SKU, too.
     words = sorted((word for word in card.name.split() if word.isalpha()), key=len)
@@ -34,7 +34,7 @@ def urls() -> dict[str, str]:
 
 def guest() -> dict[str, str]:
     """Return the cookies of a guest with a thing in the cart."""
-    found = product(_card().product_id)
+    found = get_product(_card().product_id)
     if found is None:
         raise SystemExit("the first product of the first category is not there")
     client = Client()
@@ -56,7 +56,7 @@ def member() -> dict[str, str]:
         if found is None:
             raise
         somebody = found
-    goods = product(_card().product_id)
+    goods = get_product(_card().product_id)
     if goods:
         line_added(
             somebody.pk, goods, goods.variants[0], 1, uuid5(MEMBER, "once"), datetime.now(UTC)
@@ -67,6 +67,6 @@ def member() -> dict[str, str]:
 
 
 def _card() -> Card:
-    category = root_categories()[0]
-    cards = category_page(category.category_id).cards
-    return next((card for card in cards if card.stock_word != "out"), cards[0])
+    category = list_root_categories()[0]
+    cards = get_category_page(category.category_id).cards
+    return next((card for card in cards if card.availability != "out"), cards[0])

@@ -18,7 +18,7 @@ from cart.people import People
 from cart.request_cart import request_cart
 from cart.today import PricedCart, get_active_priced_cart, get_priced_cart
 from cart.undo import Removed, removed
-from catalogue.queries import categories_ahead
+from catalogue.queries import prefetch_categories
 from pricing import delivery
 from pricing.templatetags.money import format_money as in_words
 from promotions.operations import voucher_customer_key
@@ -60,7 +60,7 @@ def press_refused(request: HttpRequest, sentence: str) -> HttpResponse:
 
 def cart_context(request: HttpRequest, *, undo: Removed | None = None) -> dict[str, Any]:
     """Return what the cart's page shows."""
-    categories_ahead()
+    prefetch_categories()
     owner_id = owner.owner_of(request)
     opened = _opened(request, owner_id) if owner_id else None
     # The member was read beside the cart. One who may not sign in any more has lost the session by this look.

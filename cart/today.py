@@ -12,7 +12,7 @@ from cart import queries
 from cart.entities import Cart, Line
 from cassandra_db import Chain, Row
 from catalogue.entities import Variant
-from catalogue.queries import on_sale
+from catalogue.queries import get_sellable_variant
 from inventory.entities import Ahead, Stock
 from inventory.goods import Goods, GoodsReading, goods_of
 from inventory.queries import kept_for
@@ -54,7 +54,7 @@ class PricedLine:
 
     @property
     def variant(self) -> Variant | None:
-        return on_sale(self.product_with_stock.product, self.line.variant_id)
+        return get_sellable_variant(self.product_with_stock.product, self.line.variant_id)
 
     @property
     def is_gone(self) -> bool:
@@ -120,7 +120,7 @@ class PricedLine:
         product, variant = self.product_with_stock.product, self.variant
         if product is None or variant is None or not self.orderable_quantity:
             return None
-        return product.quote(variant, self.orderable_quantity)
+        return product.quote_line(variant, self.orderable_quantity)
 
 
 @dataclass(frozen=True)

@@ -52,17 +52,17 @@ class Product:
     featured: bool = False
     created_at: datetime | None = None  # None: not saved yet
     updated_at: datetime | None = None
-    stock_word: str = "out"
+    availability: str = "out"
 
     @property
-    def active(self) -> bool:
+    def is_active(self) -> bool:
         return self.status == "active" and any(variant.sold for variant in self.variants)
 
-    def variant(self, variant_id: UUID) -> Variant | None:
+    def get_variant(self, variant_id: UUID) -> Variant | None:
         """Return the variant with this id, sold or not."""
         return next((each for each in self.variants if each.variant_id == variant_id), None)
 
-    def snapshot(self, variant: Variant) -> dict[str, Any]:
+    def variant_columns(self, variant: Variant) -> dict[str, Any]:
         """Return what a line keeps of a variant of it, by the names of pricing.quotes.VariantSnapshot."""
         return {
             "product_id": self.product_id,
@@ -74,10 +74,10 @@ class Product:
             "picture": variant.picture,
         }
 
-    def quote(self, variant: Variant, quantity: int) -> QuotedLine:
+    def quote_line(self, variant: Variant, quantity: int) -> QuotedLine:
         """Return a line of so many units of a variant of it, at its price."""
         return QuotedLine(
-            **self.snapshot(variant),
+            **self.variant_columns(variant),
             unit_price=variant.price,
             quantity=quantity,
             tax_class=self.tax_class,
@@ -102,7 +102,7 @@ class Card:
     compare_at: Money | None
     rating: float | None
     rating_count: int
-    stock_word: str
+    availability: str
     created_at: datetime
 
     @property
@@ -138,7 +138,7 @@ class CardPage:
     """A part of a list, and the token of the next part; "" at the end."""
 
     cards: tuple[Card, ...]
-    next: str
+    next_token: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Suggestion:
     category_name: str
 
 
-class Tree:
+class CategoryTree:
     """All categories, by what they are asked by."""
 
     def __init__(self, rows: Sequence[Row]) -> None:

@@ -12,22 +12,22 @@ from jobs.registry import Job
 
 LISTS = "catalogue lists"
 # A change is noted before it is written: after this time it is either there or was cut off, and is finished here.
-SETTLED_AFTER = timedelta(seconds=10)
+COMPLETE_AFTER = timedelta(seconds=10)
 MOST_AT_ONCE = 500
 
 
-def index_followed(now: datetime) -> str:
+def update_search_index(now: datetime) -> str:
     """Bring this host's search index up to date."""
-    count = search.index_refreshed(now)
+    count = search.refresh_index(now)
     return f"{count} products indexed" if count else ""
 
 
-def lists_followed(now: datetime) -> str:
+def update_lists(now: datetime) -> str:
     """Bring cards, suggestions, related products and the front page up to date with what has changed."""
     noted = position(LISTS)
     since = datetime.fromisoformat(noted) if noted else now - timedelta(hours=1)
-    until = now - SETTLED_AFTER
-    changed = operations.changed_since(since, until)
+    until = now - COMPLETE_AFTER
+    changed = operations.list_changed_products(since, until)
     due = sorted((at, product_id) for product_id, at in changed.items() if since < at <= until)[
         :MOST_AT_ONCE
     ]
@@ -37,35 +37,35 @@ def lists_followed(now: datetime) -> str:
             moved(LISTS, until.isoformat())
         return ""
     for _, product_id in due:
-        operations.cards_written(product_id)
-    products = queries.products_now(product_id for _, product_id in due)
+        operations.refresh_cards(product_id)
+    products = queries.get_current_products(product_id for _, product_id in due)
     for product in products.values():
-        operations.prefixes_refreshed(product)
-        operations.related_refreshed(product)
-    operations.featured_refreshed(products.values())
+        operations.refresh_prefixes(product)
+        operations.refresh_related(product)
+    operations.refresh_featured(products.values())
     moved(LISTS, due[-1][0].isoformat())
     return f"{len(due)} products followed"
 
 
-def suggestions_rebuilt(now: datetime) -> str:
+def rebuild_suggestions(now: datetime) -> str:
     """Write the suggestions anew."""
-    return f"{operations.prefixes_rebuilt(queries.scanned_products())} prefixes"
+    return f"{operations.rebuild_prefixes(queries.iterate_products())} prefixes"
 
 
-def front_page_rebuilt(now: datetime) -> str:
+def rebuild_front_page(now: datetime) -> str:
     """Choose the front page's rows among all products."""
-    return f"{operations.featured_rebuilt(queries.scanned_products())} cards"
+    return f"{operations.rebuild_featured(queries.iterate_products())} cards"
 
 
-def of_this_host(name: str) -> str:
+def host_job_name(name: str) -> str:
     """Name a job that each host does for itself, since what it writes are files there."""
     place = hashlib.blake2b(str(settings.SEARCH_INDEX_DIR).encode(), digest_size=4).hexdigest()
     return f"{name} of {socket.gethostname()} {place}"
 
 
 JOBS = [
-    Job(of_this_host("search index"), timedelta(seconds=2), index_followed),
-    Job(LISTS, timedelta(seconds=5), lists_followed),
-    Job("front page", timedelta(hours=1), front_page_rebuilt),
-    Job("suggestions", timedelta(days=1), suggestions_rebuilt),
+    Job(host_job_name("search index"), timedelta(seconds=2), update_search_index),
+    Job(LISTS, timedelta(seconds=5), update_lists),
+    Job("front page", timedelta(hours=1), rebuild_front_page),
+    Job("suggestions", timedelta(days=1), rebuild_suggestions),
 ]

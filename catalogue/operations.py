@@ -14,10 +14,10 @@ from cassandra.util import uuid_from_time
 
 from cassandra_db import Pending, Row, applied_if, conditional, read, scan, write, write_together
 from catalogue import queries
-from catalogue.entities import Card, CategoryNode, Product, Tree, Variant
+from catalogue.entities import Card, CategoryNode, CategoryTree, Product, Variant
 from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
-from catalogue.queries import CHANGE_SHARDS, SHOP_TREE, card_of
-from catalogue.words import folded, prefixes
+from catalogue.queries import CHANGE_SHARDS, SHOP_TREE, product_card
+from catalogue.words import fold_text, name_prefixes
 from pricing.money import to_minor_units
 
 MAX_VARIANTS = 200
@@ -27,21 +27,21 @@ FEATURED_LENGTH = 24
 RELATED_LENGTH = 12
 PREFIX_LENGTH = 50
 FEATURE_TYPES = ("featured", "deals", "new_arrivals")
-STOCK_WORDS = ("in", "few", "ahead", "out")
+AVAILABILITIES = ("in", "few", "ahead", "out")
 
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SKU = re.compile(r"[A-Z0-9]+(?:[-._][A-Z0-9]+)*")
 
 # ---- Categories
 
-CATEGORY_SAVED = write(
+INSERT_CATEGORY = write(
     "Q2",
     """INSERT INTO categories (tree, category_id, slug, name, parent_id, position, description, picture)
        VALUES (:tree, :category_id, :slug, :name, :parent_id, :position, :description, :picture)""",
 )
 
 
-def category_saved(
+def save_category(
     *,
     category_id: UUID,
     slug: str,
@@ -55,7 +55,7 @@ def category_saved(
 
     Raises CategoryRefused for a bad or taken slug, an unknown parent, a fourth level or too many categories.
     """
-    tree = queries.categories_now()
+    tree = queries.get_current_category_tree()
     if not _SLUG.fullmatch(slug) or not name.strip():
         raise CategoryRefused(f"{slug!r} is no address, or the name is missing")
     if (other := tree.by_slug.get(slug)) and other.category_id != category_id:
@@ -64,12 +64,13 @@ def category_saved(
     if parent_id and parent is None:
         raise CategoryRefused(f"{name}: there is no parent {parent_id}")
     if parent and (
-        parent.depth >= MAX_DEPTH or any(each.category_id == category_id for each in _line(parent))
+        parent.depth >= MAX_DEPTH
+        or any(each.category_id == category_id for each in _category_path(parent))
     ):
         raise CategoryRefused(f"{name}: the tree has {MAX_DEPTH} levels, and no circles")
     if category_id not in tree.by_id and len(tree.by_id) >= MAX_CATEGORIES:
         raise CategoryRefused(f"there are {MAX_CATEGORIES} categories already")
-    CATEGORY_SAVED.run(
+    INSERT_CATEGORY.run(
         tree=SHOP_TREE,
         category_id=category_id,
         slug=slug,
@@ -79,49 +80,49 @@ def category_saved(
         description=description,
         picture=picture,
     )
-    queries.categories_forgotten()
-    return queries.categories_now().by_id[category_id]
+    queries.clear_category_cache()
+    return queries.get_current_category_tree().by_id[category_id]
 
 
-def _line(node: CategoryNode) -> list[CategoryNode]:
+def _category_path(node: CategoryNode) -> list[CategoryNode]:
     """A category and all above it."""
     return [*node.ancestors, node]
 
 
 # ---- Products
 
-SLUG_CLAIMED = conditional(
+CLAIM_SLUG = conditional(
     "Q1",
     "INSERT INTO product_ids_by_slug (slug, product_id) VALUES (:slug, :product_id) IF NOT EXISTS",
 )
-SKU_CLAIMED = conditional(
+CLAIM_SKU = conditional(
     "Q1",
     """INSERT INTO variants_by_sku (sku, product_id, variant_id) VALUES (:sku, :product_id, :variant_id)
        IF NOT EXISTS""",
 )
-PRODUCT_SAVED = write(
+INSERT_PRODUCT = write(
     "Q1",
     """INSERT INTO products (product_id, name, slug, brand, description, details, category_id, option_names, tax_class,
        currency, status, featured, created_at, updated_at)
        VALUES (:product_id, :name, :slug, :brand, :description, :details, :category_id, :option_names, :tax_class,
        :currency, :status, :featured, :created_at, :updated_at)""",
 )
-VARIANT_SAVED = write(
+INSERT_VARIANT = write(
     "Q1",
     """INSERT INTO products (product_id, variant_id, sku, position, options, price, compare_at, picture, weight_grams,
        sold) VALUES (:product_id, :variant_id, :sku, :position, :options, :price, :compare_at, :picture,
        :weight_grams, :sold)""",
 )
-STOCK_WORD_SAVED = write(
+UPDATE_AVAILABILITY = write(
     "Q1", "UPDATE products SET stock_word = :word WHERE product_id = :product_id"
 )
-CHANGE_NOTED = write(
+INSERT_CHANGE = write(
     "Q3",
     "INSERT INTO product_changes (day, shard, changed, product_id) VALUES (:day, :shard, :changed, :product_id)",
 )
 
 
-def product_saved(product: Product, now: datetime) -> Product:
+def save_product(product: Product, now: datetime) -> Product:
     """Add a product or change it, with its claims and its cards in every list.
 
     A variant that was there before and is not in `product.variants` is kept as no longer sold. The first save sets
@@ -129,9 +130,9 @@ def product_saved(product: Product, now: datetime) -> Product:
     SlugTaken, SkuTaken, CassandraUnavailable; done again after a failure, it finishes what was begun.
     """
     _check(product)
-    before = queries.product_now(product.product_id)
+    before = queries.get_current_product(product.product_id)
     _claim(product)
-    left_out = _left_out(product, before)
+    left_out = _left_out_variants(product, before)
     saved = replace(
         product,
         variants=(
@@ -140,15 +141,15 @@ def product_saved(product: Product, now: datetime) -> Product:
         ),
         created_at=product.created_at or (before.created_at if before else now),
         updated_at=now,
-        stock_word=before.stock_word if before else "out",
+        stock_word=before.availability if before else "out",
     )
     # First, so that a crash on the way leaves a hint; last, so that what is derived sees what was written.
-    product_changed(product.product_id, datetime.now(UTC))
-    write_together(product_rows(saved))
-    cards_written(product.product_id)
+    record_product_change(product.product_id, datetime.now(UTC))
+    write_together(product_statements(saved))
+    refresh_cards(product.product_id)
     if before and before.name != saved.name:
-        prefixes_refreshed(saved, [before.name])
-    product_changed(product.product_id, datetime.now(UTC))
+        refresh_prefixes(saved, [before.name])
+    record_product_change(product.product_id, datetime.now(UTC))
     return saved
 
 
@@ -160,7 +161,7 @@ def _check(product: Product) -> None:
         )
     if not _SLUG.fullmatch(product.slug) or not product.name.strip():
         raise ProductRefused(f"{product.slug!r} is no address, or the name is missing")
-    if queries.category_by_id(product.category_id) is None:
+    if queries.get_category(product.category_id) is None:
         raise ProductRefused(f"{product.name}: there is no category {product.category_id}")
     if len({variant.sku for variant in variants}) < len(variants) or len(
         {variant.variant_id for variant in variants}
@@ -188,9 +189,10 @@ def _check(product: Product) -> None:
 def _claim(product: Product) -> None:
     """Take the address and the SKUs, those that this product does not have yet."""
     skus = {
-        variant.sku: (variant, queries.sku_started(variant.sku)) for variant in product.variants
+        variant.sku: (variant, queries.prefetch_variant_by_sku(variant.sku))
+        for variant in product.variants
     }
-    if queries.product_id_by_slug(product.slug) != product.product_id:
+    if queries.find_product_id_by_slug(product.slug) != product.product_id:
         _claim_slug(product)
     for variant, reading in skus.values():
         standing = reading.one()
@@ -202,7 +204,7 @@ def _claim_slug(product: Product) -> None:
     def mine(row: Row) -> bool:
         return bool(row.product_id == product.product_id)
 
-    outcome = SLUG_CLAIMED.apply(
+    outcome = CLAIM_SLUG.apply(
         if_lost=applied_if(mine), slug=product.slug, product_id=product.product_id
     )
     if not outcome and not (outcome.current and mine(outcome.current)):
@@ -213,7 +215,7 @@ def _claim_sku(product: Product, variant: Variant) -> None:
     def mine(row: Row) -> bool:
         return bool(row.variant_id == variant.variant_id and row.product_id == product.product_id)
 
-    outcome = SKU_CLAIMED.apply(
+    outcome = CLAIM_SKU.apply(
         if_lost=applied_if(mine),
         sku=variant.sku,
         product_id=product.product_id,
@@ -223,17 +225,17 @@ def _claim_sku(product: Product, variant: Variant) -> None:
         raise SkuTaken(f"the SKU {variant.sku} belongs to another variant")
 
 
-def _left_out(product: Product, before: Product | None) -> Iterator[Variant]:
+def _left_out_variants(product: Product, before: Product | None) -> Iterator[Variant]:
     kept = {variant.variant_id for variant in product.variants}
     for place, variant in enumerate(before.variants if before else (), start=len(product.variants)):
         if variant.variant_id not in kept:
             yield replace(variant, sold=False, position=place)
 
 
-def product_rows(product: Product) -> list[BoundStatement]:
+def product_statements(product: Product) -> list[BoundStatement]:
     """Return the writes that make up a product's partition; its stock word is not among them."""
     currency = product.variants[0].price.currency.code
-    head = PRODUCT_SAVED.bind(
+    head = INSERT_PRODUCT.bind(
         product_id=product.product_id,
         name=product.name,
         slug=product.slug,
@@ -250,7 +252,7 @@ def product_rows(product: Product) -> list[BoundStatement]:
         updated_at=product.updated_at,
     )
     rows = (
-        VARIANT_SAVED.bind(
+        INSERT_VARIANT.bind(
             product_id=product.product_id,
             variant_id=variant.variant_id,
             sku=variant.sku,
@@ -267,9 +269,9 @@ def product_rows(product: Product) -> list[BoundStatement]:
     return [head, *rows]
 
 
-def product_changed(product_id: UUID, now: datetime) -> None:
+def record_product_change(product_id: UUID, now: datetime) -> None:
     """Note that something about a product has changed, for the index and the lists made by jobs."""
-    CHANGE_NOTED.run(
+    INSERT_CHANGE.run(
         day=now.astimezone(UTC).date(),
         shard=product_id.int % CHANGE_SHARDS,
         changed=uuid_from_time(now),
@@ -277,17 +279,17 @@ def product_changed(product_id: UUID, now: datetime) -> None:
     )
 
 
-def stock_word_changed(product_id: UUID, word: str) -> None:
+def set_availability(product_id: UUID, availability: str) -> None:
     """Say on every card of a product that it is `in` stock, that `few` are left, that it is sold `ahead`, or `out`.
 
     Raises ValueError for another word, CassandraUnavailable.
     """
-    if word not in STOCK_WORDS:
-        raise ValueError(f"{word!r} is none of {STOCK_WORDS}")
-    product_changed(product_id, datetime.now(UTC))
-    STOCK_WORD_SAVED.run(product_id=product_id, word=word)
-    cards_written(product_id)
-    product_changed(product_id, datetime.now(UTC))
+    if availability not in AVAILABILITIES:
+        raise ValueError(f"{availability!r} is none of {AVAILABILITIES}")
+    record_product_change(product_id, datetime.now(UTC))
+    UPDATE_AVAILABILITY.run(product_id=product_id, word=availability)
+    refresh_cards(product_id)
+    record_product_change(product_id, datetime.now(UTC))
 
 
 # ---- Cards
@@ -295,24 +297,24 @@ def stock_word_changed(product_id: UUID, word: str) -> None:
 PLACES = read(
     "Q2", "SELECT category_id, sort, sort_key FROM card_places WHERE product_id = :product_id"
 )
-PLACE_TAKEN = write(
+INSERT_PLACE = write(
     "Q2",
     """INSERT INTO card_places (product_id, category_id, sort, sort_key)
        VALUES (:product_id, :category_id, :sort, :sort_key)""",
 )
-PLACE_LEFT = write(
+DELETE_PLACE = write(
     "Q2",
     """DELETE FROM card_places WHERE product_id = :product_id AND category_id = :category_id AND sort = :sort
        AND sort_key = :sort_key""",
 )
-CARD_PUT = write(
+INSERT_CARD = write(
     "Q2",
     """INSERT INTO products_by_category (category_id, sort, sort_key, product_id, name, slug, brand, picture, swatches,
        variant_count, price, price_varies, compare_at, currency, rating, rating_count, stock_word, created_at)
        VALUES (:category_id, :sort, :sort_key, :product_id, :name, :slug, :brand, :picture, :swatches, :variant_count,
        :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :stock_word, :created_at)""",
 )
-CARD_TAKEN_AWAY = write(
+DELETE_CARD = write(
     "Q2",
     """DELETE FROM products_by_category WHERE category_id = :category_id AND sort = :sort AND sort_key = :sort_key
        AND product_id = :product_id""",
@@ -326,7 +328,7 @@ def sort_keys(card: Card) -> dict[str, bytes]:
     return {
         "created": _sortable(round(card.created_at.timestamp() * 1000)),
         "price": _sortable(to_minor_units(card.price)),
-        "name": folded(card.name).encode(),
+        "name": fold_text(card.name).encode(),
     }
 
 
@@ -335,7 +337,7 @@ def _sortable(number: int) -> bytes:
     return (number + (1 << 63)).to_bytes(8, "big")
 
 
-def card_values(card: Card) -> dict[str, Any]:
+def card_columns(card: Card) -> dict[str, Any]:
     """Return the columns that every table of cards has."""
     return {
         "name": card.name,
@@ -350,37 +352,41 @@ def card_values(card: Card) -> dict[str, Any]:
         "currency": card.price.currency.code,
         "rating": card.rating,
         "rating_count": card.rating_count,
-        "stock_word": card.stock_word,
+        "stock_word": card.availability,
         "created_at": card.created_at,
     }
 
 
-def places_of(product: Product, tree: Tree) -> set[Place]:
+def card_places(product: Product, tree: CategoryTree) -> set[Place]:
     """Return where a product's cards belong: its category and all above it, in every sort."""
     node = tree.by_id.get(product.category_id)
-    if node is None or not product.active:
+    if node is None or not product.is_active:
         return set()
-    keys = sort_keys(card_of(product))
-    return {(each.category_id, sort, key) for each in _line(node) for sort, key in keys.items()}
+    keys = sort_keys(product_card(product))
+    return {
+        (each.category_id, sort, key) for each in _category_path(node) for sort, key in keys.items()
+    }
 
 
-def cards_written(product_id: UUID) -> None:
+def refresh_cards(product_id: UUID) -> None:
     """Make a product's cards what its row says, and take away those that stand elsewhere.
 
     Everything is derived from the row and from the places read, so it may be done again at any time: after a crash,
     and beside another save. It ends only when the row has not changed meanwhile. Raises CassandraUnavailable.
     """
     seen = None
-    while (product := queries.product_now(product_id)) is not None and product != seen:
+    while (product := queries.get_current_product(product_id)) is not None and product != seen:
         _write_cards(product)
         seen = product
 
 
-def card_rows(product: Product, tree: Tree) -> list[tuple[Place, BoundStatement, BoundStatement]]:
+def card_statements(
+    product: Product, tree: CategoryTree
+) -> list[tuple[Place, BoundStatement, BoundStatement]]:
     """Return for each place of a product the writes of the place and of the card there."""
-    values = card_values(card_of(product)) if product.active else {}
+    values = card_columns(product_card(product)) if product.is_active else {}
     rows = []
-    for category_id, sort, key in sorted(places_of(product, tree)):
+    for category_id, sort, key in sorted(card_places(product, tree)):
         place = {
             "product_id": product.product_id,
             "category_id": category_id,
@@ -388,27 +394,31 @@ def card_rows(product: Product, tree: Tree) -> list[tuple[Place, BoundStatement,
             "sort_key": key,
         }
         rows.append(
-            ((category_id, sort, key), PLACE_TAKEN.bind(**place), CARD_PUT.bind(**place, **values))
+            (
+                (category_id, sort, key),
+                INSERT_PLACE.bind(**place),
+                INSERT_CARD.bind(**place, **values),
+            )
         )
     return rows
 
 
 def _write_cards(product: Product) -> None:
     standing = PLACES.start(product_id=product.product_id)
-    belongs = places_of(product, queries.categories_with(product.category_id))
+    belongs = card_places(product, queries.get_category_tree_with(product.category_id))
     found = {(row.category_id, row.sort, row.sort_key) for row in standing.rows()}
-    values = card_values(card_of(product)) if belongs else {}
-    _all_done(
+    values = card_columns(product_card(product)) if belongs else {}
+    _wait_for_all(
         [
-            PLACE_TAKEN.start(
+            INSERT_PLACE.start(
                 product_id=product.product_id, category_id=category_id, sort=sort, sort_key=key
             )
             for category_id, sort, key in belongs - found
         ]
     )
-    _all_done(
+    _wait_for_all(
         [
-            CARD_PUT.start(
+            INSERT_CARD.start(
                 product_id=product.product_id,
                 category_id=category_id,
                 sort=sort,
@@ -428,40 +438,40 @@ def _write_cards(product: Product) -> None:
         for category_id, sort, key in found - belongs
     ]
     # A place is known for as long as a card may stand there.
-    _all_done([CARD_TAKEN_AWAY.start(**place) for place in left])
-    _all_done([PLACE_LEFT.start(**place) for place in left])
+    _wait_for_all([DELETE_CARD.start(**place) for place in left])
+    _wait_for_all([DELETE_PLACE.start(**place) for place in left])
 
 
-def _all_done(under_way: Iterable[Pending]) -> None:
+def _wait_for_all(under_way: Iterable[Pending]) -> None:
     for pending in under_way:
         pending.rows()
 
 
 # ---- The front page's rows
 
-FEATURED_PUT = write(
+INSERT_FEATURED = write(
     "Q4",
     """INSERT INTO featured_products (feature_type, position, product_id, name, slug, brand, picture, swatches,
        variant_count, price, price_varies, compare_at, currency, rating, rating_count, stock_word, created_at)
        VALUES (:feature_type, :position, :product_id, :name, :slug, :brand, :picture, :swatches, :variant_count,
        :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :stock_word, :created_at)""",
 )
-FEATURED_CUT = write(
+DELETE_FEATURED = write(
     "Q4",
     "DELETE FROM featured_products WHERE feature_type = :feature_type AND position >= :position",
 )
 
 
-def featured_rebuilt(candidates: Iterable[Product]) -> int:
+def rebuild_featured(candidates: Iterable[Product]) -> int:
     """Choose the front page's rows among the products given, and return how many cards stand there.
 
     Deals are the largest discounts, the others the newest first; what is sold out does not take a place there.
     """
     rows: dict[str, list[Card]] = {feature_type: [] for feature_type in FEATURE_TYPES}
     for product in candidates:
-        if not product.active or product.stock_word == "out":
+        if not product.is_active or product.availability == "out":
             continue
-        card = card_of(product)
+        card = product_card(product)
         rows["new_arrivals"].append(card)
         if product.featured:
             rows["featured"].append(card)
@@ -475,15 +485,17 @@ def featured_rebuilt(candidates: Iterable[Product]) -> int:
     }
     for feature_type, chosen in rows.items():
         puts = [
-            FEATURED_PUT.bind(
+            INSERT_FEATURED.bind(
                 feature_type=feature_type,
                 position=position,
                 product_id=card.product_id,
-                **card_values(card),
+                **card_columns(card),
             )
             for position, card in enumerate(chosen)
         ]
-        write_together([*puts, FEATURED_CUT.bind(feature_type=feature_type, position=len(chosen))])
+        write_together(
+            [*puts, DELETE_FEATURED.bind(feature_type=feature_type, position=len(chosen))]
+        )
     return sum(len(chosen) for chosen in rows.values())
 
 
@@ -494,23 +506,26 @@ def _best_cards(feature_type: str, cards: Sequence[Card]) -> list[Card]:
     ]
 
 
-def featured_refreshed(changed: Iterable[Product]) -> int:
+def refresh_featured(changed: Iterable[Product]) -> int:
     """Choose the front page's rows anew among what stands there, what has changed and what is newest.
 
-    It reads no more than that; `featured_rebuilt` with all products also finds what was passed over earlier.
+    It reads no more than that; `rebuild_featured` with all products also finds what was passed over earlier.
     """
-    roots = queries.root_categories()
-    reading = [queries.featured_started(feature_type) for feature_type in FEATURE_TYPES]
+    roots = queries.list_root_categories()
+    reading = [queries.prefetch_featured(feature_type) for feature_type in FEATURE_TYPES]
     newest = [
-        queries.category_page(root.category_id, "newest", limit=FEATURED_LENGTH) for root in roots
+        queries.get_category_page(root.category_id, "newest", limit=FEATURED_LENGTH)
+        for root in roots
     ]
     standing = [row.product_id for pending in reading for row in pending.rows()]
     wanted = dict.fromkeys(
         [*standing, *(card.product_id for part in newest for card in part.cards)]
     )
     fresh = {product.product_id: product for product in changed}
-    fresh |= queries.products_now(product_id for product_id in wanted if product_id not in fresh)
-    return featured_rebuilt(fresh.values())
+    fresh |= queries.get_current_products(
+        product_id for product_id in wanted if product_id not in fresh
+    )
+    return rebuild_featured(fresh.values())
 
 
 def _discount(card: Card) -> float:
@@ -519,69 +534,79 @@ def _discount(card: Card) -> float:
 
 # ---- Related products
 
-RELATED_PUT = write(
+INSERT_RELATED = write(
     "Q5",
     """INSERT INTO related_products (product_id, rank, related_id, pinned, name, slug, brand, picture, swatches,
        variant_count, price, price_varies, compare_at, currency, rating, rating_count, stock_word, created_at)
        VALUES (:product_id, :rank, :related_id, :pinned, :name, :slug, :brand, :picture, :swatches, :variant_count,
        :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :stock_word, :created_at)""",
 )
-RELATED_CUT = write(
+DELETE_RELATED = write(
     "Q5", "DELETE FROM related_products WHERE product_id = :product_id AND rank >= :rank"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class RelatedCard:
     """A card that stands with another product, and whether the staff put it there."""
 
     card: Card
     pinned: bool
 
 
-def related_pinned(product_id: UUID, pinned: Sequence[UUID]) -> None:
+def pin_related(product_id: UUID, pinned: Sequence[UUID]) -> None:
     """Put products of the staff's choice first among what goes with a product."""
-    found = queries.products_now([product_id, *pinned])
+    found = queries.get_current_products([product_id, *pinned])
     chosen = [found[each] for each in pinned if each in found and each != product_id]
-    others = [each for each in related_rows(product_id) if not each.pinned]
+    others = [each for each in list_related_with_pins(product_id) if not each.pinned]
     _write_related(
         product_id,
-        [*(Related(card_of(each), pinned=True) for each in chosen if each.active), *others],
+        [
+            *(RelatedCard(product_card(each), pinned=True) for each in chosen if each.is_active),
+            *others,
+        ],
     )
 
 
-def related_rows(product_id: UUID) -> list[Related]:
+def list_related_with_pins(product_id: UUID) -> list[RelatedCard]:
     """Return what stands with a product now."""
     return [
-        Related(queries.card_in(row), bool(row.pinned))
-        for row in queries.related_started(product_id).rows()
+        RelatedCard(queries.card_from_row(row), bool(row.pinned))
+        for row in queries.prefetch_related(product_id).rows()
     ]
 
 
-def related_rebuilt(products: Iterable[Product], together: Mapping[UUID, Sequence[UUID]]) -> int:
+def rebuild_related(
+    products: Iterable[Product], recommendations: Mapping[UUID, Sequence[UUID]]
+) -> int:
     """Choose anew what goes with each of the products, and return for how many it did.
 
     First what the staff pinned, then what was bought together with it (`together`: product -> others, the most often
     first), then its neighbours on the shelf. `products` is gone through once, their cards are held in memory.
     """
-    shelves: dict[UUID, list[Card]] = {}
+    cards_by_category: dict[UUID, list[Card]] = {}
     for product in products:
-        if product.active:
-            shelves.setdefault(product.category_id, []).append(card_of(product))
-    known = {card.product_id: card for shelf in shelves.values() for card in shelf}
-    for shelf in shelves.values():
-        for start in range(0, len(shelf), RELATED_AT_ONCE):
-            part = shelf[start : start + RELATED_AT_ONCE]
-            reading = [queries.related_started(card.product_id) for card in part]
+        if product.is_active:
+            cards_by_category.setdefault(product.category_id, []).append(product_card(product))
+    known = {card.product_id: card for shelf in cards_by_category.values() for card in shelf}
+    for category_cards in cards_by_category.values():
+        for start in range(0, len(category_cards), RELATED_AT_ONCE):
+            part = category_cards[start : start + RELATED_AT_ONCE]
+            reading = [queries.prefetch_related(card.product_id) for card in part]
             for place, pending in enumerate(reading, start):
                 pinned = [row.product_id for row in pending.rows() if row.pinned]
-                card = shelf[place]
+                card = category_cards[place]
                 wanted = dict.fromkeys(
-                    [*pinned, *together.get(card.product_id, ()), *_neighbours(shelf, place)], False
+                    [
+                        *pinned,
+                        *recommendations.get(card.product_id, ()),
+                        *_neighbours(category_cards, place),
+                    ],
+                    False,
                 ) | dict.fromkeys(pinned, True)
                 wanted.pop(card.product_id, None)
                 chosen = [
-                    Related(known[each], is_pinned)
+                    RelatedCard(known[each], is_pinned)
                     for each, is_pinned in wanted.items()
                     if each in known
                 ]
@@ -589,46 +614,49 @@ def related_rebuilt(products: Iterable[Product], together: Mapping[UUID, Sequenc
     return len(known)
 
 
-def _neighbours(shelf: Sequence[Card], place: int) -> Iterator[UUID]:
+def _neighbours(category_cards: Sequence[Card], place: int) -> Iterator[UUID]:
     """The next on the shelf, and behind its end the first."""
-    for step in range(1, min(RELATED_LENGTH + 1, len(shelf))):
-        yield shelf[(place + step) % len(shelf)].product_id
+    for step in range(1, min(RELATED_LENGTH + 1, len(category_cards))):
+        yield category_cards[(place + step) % len(category_cards)].product_id
 
 
 RELATED_AT_ONCE = 32
 
 
-def _write_related(product_id: UUID, chosen: Sequence[Related]) -> None:
+def _write_related(product_id: UUID, chosen: Sequence[RelatedCard]) -> None:
     best = chosen[:RELATED_LENGTH]
     write_together(
-        [*related_puts(product_id, best), RELATED_CUT.bind(product_id=product_id, rank=len(best))]
+        [
+            *related_statements(product_id, best),
+            DELETE_RELATED.bind(product_id=product_id, rank=len(best)),
+        ]
     )
 
 
-def related_puts(product_id: UUID, chosen: Sequence[Related]) -> list[BoundStatement]:
+def related_statements(product_id: UUID, chosen: Sequence[RelatedCard]) -> list[BoundStatement]:
     """Return the writes that put cards beside a product, in this order."""
     return [
-        RELATED_PUT.bind(
+        INSERT_RELATED.bind(
             product_id=product_id,
             rank=rank,
             related_id=each.card.product_id,
             pinned=each.pinned,
-            **card_values(each.card),
+            **card_columns(each.card),
         )
         for rank, each in enumerate(chosen)
     ]
 
 
-def related_refreshed(product: Product) -> None:
+def refresh_related(product: Product) -> None:
     """Bring a changed product's card up to date where it stands beside the products on its own list.
 
     What goes together mostly goes both ways; the rest follows when all are rebuilt.
     """
-    card = card_of(product) if product.active else None
-    for beside in related_rows(product.product_id):
-        standing = related_rows(beside.card.product_id)
+    card = product_card(product) if product.is_active else None
+    for beside in list_related_with_pins(product.product_id):
+        standing = list_related_with_pins(beside.card.product_id)
         fresh = [
-            Related(card, each.pinned)
+            RelatedCard(card, each.pinned)
             if card and each.card.product_id == product.product_id
             else each
             for each in standing
@@ -640,16 +668,16 @@ def related_refreshed(product: Product) -> None:
 
 # ---- Suggestions
 
-PREFIX_PUT = write(
+INSERT_PREFIX_ROW = write(
     "Q3",
     """INSERT INTO products_by_name_prefix (prefix, rank, product_id, name, slug, picture, price, price_varies, currency,
        category_name) VALUES (:prefix, :rank, :product_id, :name, :slug, :picture, :price, :price_varies, :currency,
        :category_name) USING TIMESTAMP :at""",
 )
-PREFIX_EMPTIED = write(
+DELETE_PREFIX = write(
     "Q3", "DELETE FROM products_by_name_prefix USING TIMESTAMP :at WHERE prefix = :prefix"
 )
-PREFIX_ROW_GONE = write(
+DELETE_PREFIX_ROW = write(
     "Q3",
     "DELETE FROM products_by_name_prefix WHERE prefix = :prefix AND rank = :rank AND product_id = :product_id",
 )
@@ -665,15 +693,15 @@ def prefix_rank(product: Product, place: int) -> int:
     days = (product.created_at or datetime.now(UTC)).timestamp() // 86_400
     return (
         min(place, 9) * 1_000_000
-        + (500_000 if product.stock_word == "out" else 0)
+        + (500_000 if product.availability == "out" else 0)
         + _LAST_DAY
         - int(days)
     )
 
 
-def prefix_values(product: Product, category_name: str) -> dict[str, Any]:
+def prefix_columns(product: Product, category_name: str) -> dict[str, Any]:
     """Return what a suggestion of the product shows."""
-    card = card_of(product)
+    card = product_card(product)
     return {
         "product_id": card.product_id,
         "name": card.name,
@@ -686,70 +714,72 @@ def prefix_values(product: Product, category_name: str) -> dict[str, Any]:
     }
 
 
-def prefixes_rebuilt(products: Iterable[Product]) -> int:
+def rebuild_prefixes(products: Iterable[Product]) -> int:
     """Write the suggestions anew, from all products of the shop, and return for how many prefixes.
 
     The best 50 of each prefix are kept.
     """
-    tree = queries.categories()
+    tree = queries.get_category_tree()
     best: dict[str, list[tuple[int, UUID, dict[str, Any]]]] = {}
     for product in products:
-        if not product.active:
+        if not product.is_active:
             continue
         node = tree.by_id.get(product.category_id)
-        values = prefix_values(product, node.name if node else "")
-        for prefix, place in prefixes(product.name).items():
+        values = prefix_columns(product, node.name if node else "")
+        for prefix, place in name_prefixes(product.name).items():
             kept = best.setdefault(prefix, [])
             kept.append((prefix_rank(product, place), product.product_id, values))
             if len(kept) >= 8 * PREFIX_LENGTH:
-                kept[:] = _best(kept)
+                kept[:] = _best_suggestions(kept)
     at = time_ns() // 1000
     for row in PREFIXES.over_ring():
         if row.prefix not in best:
-            PREFIX_EMPTIED.run(prefix=row.prefix, at=at - 1)
+            DELETE_PREFIX.run(prefix=row.prefix, at=at - 1)
     for prefix, kept in best.items():
         puts = [
-            PREFIX_PUT.bind(prefix=prefix, rank=rank, at=at, **values)
-            for rank, _, values in _best(kept)
+            INSERT_PREFIX_ROW.bind(prefix=prefix, rank=rank, at=at, **values)
+            for rank, _, values in _best_suggestions(kept)
         ]
         # One microsecond before: in one batch a deletion of the same time would win over what is put in.
-        write_together([PREFIX_EMPTIED.bind(prefix=prefix, at=at - 1), *puts])
+        write_together([DELETE_PREFIX.bind(prefix=prefix, at=at - 1), *puts])
     return len(best)
 
 
-def _best(kept: list[tuple[int, UUID, dict[str, Any]]]) -> list[tuple[int, UUID, dict[str, Any]]]:
+def _best_suggestions(
+    kept: list[tuple[int, UUID, dict[str, Any]]],
+) -> list[tuple[int, UUID, dict[str, Any]]]:
     return sorted(kept, key=lambda each: each[:2])[:PREFIX_LENGTH]
 
 
-def prefixes_refreshed(product: Product, former_names: Iterable[str] = ()) -> None:
+def refresh_prefixes(product: Product, former_names: Iterable[str] = ()) -> None:
     """Bring one product's suggestions up to date.
 
     `former_names` are names under which it may still be suggested. A prefix may hold a few more than 50 until all are
     rebuilt.
     """
-    node = queries.category_by_id(product.category_id)
-    belongs = prefixes(product.name) if product.active else {}
+    node = queries.get_category(product.category_id)
+    belongs = name_prefixes(product.name) if product.is_active else {}
     looked_at = set(belongs).union(
-        *(prefixes(name) for name in former_names), prefixes(product.name)
+        *(name_prefixes(name) for name in former_names), name_prefixes(product.name)
     )
     reading = {prefix: queries.BY_PREFIX.start(prefix=prefix) for prefix in sorted(looked_at)}
     at = time_ns() // 1000
     for prefix, pending in reading.items():
         writes = [
-            PREFIX_ROW_GONE.bind(prefix=prefix, rank=row.rank, product_id=row.product_id)
+            DELETE_PREFIX_ROW.bind(prefix=prefix, rank=row.rank, product_id=row.product_id)
             for row in pending.rows()
             if row.product_id == product.product_id
             and (prefix not in belongs or row.rank != prefix_rank(product, belongs[prefix]))
         ]
         if prefix in belongs:
-            values = prefix_values(product, node.name if node else "")
+            values = prefix_columns(product, node.name if node else "")
             rank = prefix_rank(product, belongs[prefix])
-            writes.append(PREFIX_PUT.bind(prefix=prefix, rank=rank, at=at, **values))
+            writes.append(INSERT_PREFIX_ROW.bind(prefix=prefix, rank=rank, at=at, **values))
         if writes:
             write_together(writes)
 
 
-def changed_since(moment: datetime, until: datetime) -> dict[UUID, datetime]:
+def list_changed_products(moment: datetime, until: datetime) -> dict[UUID, datetime]:
     """Return which products have changed after `moment`, and when last. Both are UTC.
 
     Changes are kept for a week. Raises CassandraUnavailable.

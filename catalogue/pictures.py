@@ -27,7 +27,7 @@ from catalogue.tone import Tone
 _COLOUR = re.compile(r"[0-9a-f]{6}")
 _SLOT = re.compile(r"\{([^{}]*)\}")
 _WORD = re.compile(r"\.[a-z]+\(|#[0-9a-f]{6}|[a-z]+|-?\.?[0-9]+|\S")
-_OWN = re.compile(r"#[0-9a-f]{6}")
+_FIXED_COLOUR = re.compile(r"#[0-9a-f]{6}")
 _NUMBER = re.compile(r"-?\.?[0-9]+")
 _CHANGES: Mapping[str, Callable[..., Tone]] = {
     f".{change.__name__}(": change
@@ -65,7 +65,7 @@ class Shape:
 
     @cached_property
     def drawing(self) -> Drawing:
-        return taken_apart(self.file.read_text(encoding="utf-8"))
+        return parse_drawing(self.file.read_text(encoding="utf-8"))
 
     @property
     def most_colours(self) -> int:
@@ -77,13 +77,13 @@ SHAPES: Mapping[str, Shape] = {
 }
 
 
-def parse(picture: str) -> tuple[str, tuple[str, ...]]:
+def parse_picture(picture: str) -> tuple[str, tuple[str, ...]]:
     """Split `shape/hex-hex` into the shape and its colours; raises UnknownPicture."""
     shape, _, colours = picture.partition("/")
-    return checked(shape, tuple(colours.split("-")))
+    return check_picture(shape, tuple(colours.split("-")))
 
 
-def checked(shape: str, colours: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+def check_picture(shape: str, colours: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """Return what it is given if it can be drawn, and raise UnknownPicture otherwise."""
     if shape not in SHAPES:
         raise UnknownPicture(f"no shape is called {shape!r}")
@@ -95,9 +95,9 @@ def checked(shape: str, colours: tuple[str, ...]) -> tuple[str, tuple[str, ...]]
     return shape, colours
 
 
-def draw(shape: str, colours: tuple[str, ...]) -> str:
+def draw_picture(shape: str, colours: tuple[str, ...]) -> str:
     """Return the picture as an SVG document, 600 by 600; raises UnknownPicture."""
-    checked(shape, colours)
+    check_picture(shape, colours)
     drawing = SHAPES[shape].drawing
     tones = _tones(drawing, colours)
     paints = [str(paint(tones)) for paint in drawing.paints]
@@ -115,40 +115,40 @@ def draw(shape: str, colours: tuple[str, ...]) -> str:
 
 def _tones(drawing: Drawing, colours: tuple[str, ...]) -> Tones:
     """Return the tone of each name in a drawing; those of colours left out come from the ones before them."""
-    tones = dict(zip(drawing.colours, map(Tone.of, colours), strict=False))
+    tones = dict(zip(drawing.colours, map(Tone.from_hex, colours), strict=False))
     for name, instead in drawing.colours.items():
         if instead and name not in tones:
             tones[name] = instead(tones)
-    return {**tones, "backdrop": backdrop(tones["a"])}
+    return {**tones, "backdrop": backdrop_tone(tones["a"])}
 
 
-def backdrop(tone: Tone) -> Tone:
+def backdrop_tone(tone: Tone) -> Tone:
     """Return a calm ground on which a thing of this colour stands out."""
     # A pale thing stands on a deeper ground. The hue answers the thing's own, and warm paper calms it.
     lightness = 0.905 if tone.lightness < 0.8 else 0.82
-    paper = Tone.polar(lightness, 0.02, math.radians(80))
+    paper = Tone.from_polar(lightness, 0.02, math.radians(80))
     if tone.chroma < 0.03:
         return paper
-    return paper.mix(Tone.polar(lightness, 0.034, tone.hue + math.pi), 0.6)
+    return paper.mix(Tone.from_polar(lightness, 0.034, tone.hue + math.pi), 0.6)
 
 
-def taken_apart(text: str) -> Drawing:
+def parse_drawing(text: str) -> Drawing:
     """Return a drawing's file, ready to be drawn in any colours; raises BadDrawing."""
     first, *lines = (line.strip() for line in text.splitlines())
     colours: dict[str, Paint | None] = {}
     for each in first.removeprefix("<!-- ").removesuffix(" -->").split("; "):
         name, _, instead = each.partition(" = ")
-        colours[name] = slot(instead, frozenset(colours)) if instead else None
+        colours[name] = parse_slot(instead, frozenset(colours)) if instead else None
     start, end = lines.index("<defs>"), lines.index("</defs>")
     found: dict[str, int] = {}
-    marks = _numbered("".join(lines[end:]), found)
+    marks = _number_slots("".join(lines[end:]), found)
     definitions = [
-        _numbered(line, found).split(f' id="g{place}"')
+        _number_slots(line, found).split(f' id="g{place}"')
         for place, line in enumerate(lines[start + 1 : end])
     ]
     return Drawing(
         colours=colours,
-        paints=tuple(slot(each, frozenset({*colours, "backdrop"})) for each in found),
+        paints=tuple(parse_slot(each, frozenset({*colours, "backdrop"})) for each in found),
         head="".join(lines[: start + 1]),
         definitions=tuple((element.removeprefix("<"), rest) for element, rest in definitions),
         marks=re.sub(
@@ -157,12 +157,12 @@ def taken_apart(text: str) -> Drawing:
     )
 
 
-def _numbered(text: str, found: dict[str, int]) -> str:
+def _number_slots(text: str, found: dict[str, int]) -> str:
     """Put a number into each slot; slots that hold the same have the same."""
     return _SLOT.sub(lambda match: f"{{{found.setdefault(match[1], len(found))}}}", text)
 
 
-def slot(text: str, names: frozenset[str]) -> Paint:
+def parse_slot(text: str, names: frozenset[str]) -> Paint:
     """Read what a slot holds, which may speak of these names; raises BadDrawing."""
     words = _WORD.findall(text)
     paint = _colour(words, names)
@@ -173,34 +173,36 @@ def slot(text: str, names: frozenset[str]) -> Paint:
 
 def _colour(words: list[str], names: frozenset[str]) -> Paint:
     """Take a colour, and all that is done to it, off the front of the words."""
-    word = _taken(words, lambda word: word in names or _OWN.fullmatch(word))
-    paint = _own(Tone.of(word[1:])) if word[0] == "#" else itemgetter(word)
+    word = _take_word(words, lambda word: word in names or _FIXED_COLOUR.fullmatch(word))
+    paint = _fixed_tone(Tone.from_hex(word[1:])) if word[0] == "#" else itemgetter(word)
     while words and words[0].endswith("("):
-        change = _taken(words, _CHANGES.__contains__)
+        change = _take_word(words, _CHANGES.__contains__)
         other = _colour(words, names) if change == ".mix(" else None
         if other:
-            _taken(words, ",".__eq__)
-        paint = _changed(paint, _CHANGES[change], _number(words), other)
+            _take_word(words, ",".__eq__)
+        paint = _change_paint(paint, _CHANGES[change], _number(words), other)
     return paint
 
 
-def _own(tone: Tone) -> Paint:
+def _fixed_tone(tone: Tone) -> Paint:
     return lambda tones: tone
 
 
-def _changed(paint: Paint, change: Callable[..., Tone], step: float, other: Paint | None) -> Paint:
+def _change_paint(
+    paint: Paint, change: Callable[..., Tone], step: float, other: Paint | None
+) -> Paint:
     if other:
         return lambda tones: change(paint(tones), other(tones), step)
     return lambda tones: change(paint(tones), step)
 
 
 def _number(words: list[str]) -> float:
-    number = float(_taken(words, _NUMBER.fullmatch))
-    _taken(words, ")".__eq__)
+    number = float(_take_word(words, _NUMBER.fullmatch))
+    _take_word(words, ")".__eq__)
     return number
 
 
-def _taken(words: list[str], fits: Callable[[str], object]) -> str:
+def _take_word(words: list[str], fits: Callable[[str], object]) -> str:
     if not words or not fits(words[0]):
         raise BadDrawing(" ".join(words))
     return words.pop(0)

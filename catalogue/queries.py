@@ -9,9 +9,17 @@ from uuid import UUID
 
 from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, Pending, Row, page_key, page_token, read, scan
 from cassandra_db.session import keyspace
-from catalogue.entities import Card, CardPage, CategoryNode, Product, Suggestion, Tree, Variant
+from catalogue.entities import (
+    Card,
+    CardPage,
+    CategoryNode,
+    CategoryTree,
+    Product,
+    Suggestion,
+    Variant,
+)
 from catalogue.errors import NoLongerSold
-from catalogue.words import PREFIX_LETTERS, words
+from catalogue.words import PREFIX_LETTERS, split_words
 from pricing.money import from_minor_units
 
 SHOP_TREE = "shop"
@@ -54,17 +62,17 @@ PRODUCT_ID = read(
 VARIANT = read("Q1", "SELECT product_id, variant_id FROM variants_by_sku WHERE sku = :sku")
 
 
-def product_started(product_id: UUID) -> Pending:
-    """Start reading a product, for `product_in`."""
+def prefetch_product(product_id: UUID) -> Pending:
+    """Start reading a product, for `product_from_rows`."""
     return PRODUCT.start(product_id=product_id)
 
 
-def product_now_started(product_id: UUID) -> Pending:
-    """Start reading a product as a quorum knows it, for `product_in`."""
+def prefetch_current_product(product_id: UUID) -> Pending:
+    """Start reading a product as a quorum knows it, for `product_from_rows`."""
     return PRODUCT_NOW.start(product_id=product_id)
 
 
-def product_in(rows: Sequence[Row]) -> Product | None:
+def product_from_rows(rows: Sequence[Row]) -> Product | None:
     """Return the product that the rows of Q1 hold, or None."""
     kept = [row for row in rows if row.variant_id is not None]
     if not kept or kept[0].name is None:
@@ -85,7 +93,7 @@ def product_in(rows: Sequence[Row]) -> Product | None:
         featured=bool(head.featured),
         created_at=head.created_at,
         updated_at=head.updated_at,
-        stock_word=head.stock_word or "out",
+        availability=head.stock_word or "out",
     )
 
 
@@ -105,73 +113,77 @@ def _variant(row: Row) -> Variant:
     )
 
 
-def product(product_id: UUID) -> Product | None:
+def get_product(product_id: UUID) -> Product | None:
     """Return the product, archived or not, or None. Raises CassandraUnavailable."""
-    return product_in(product_started(product_id).rows())
+    return product_from_rows(prefetch_product(product_id).rows())
 
 
-def product_now(product_id: UUID) -> Product | None:
+def get_current_product(product_id: UUID) -> Product | None:
     """Return the product as a quorum knows it: whatever was acknowledged is in it. Raises CassandraUnavailable."""
-    return product_in(product_now_started(product_id).rows())
+    return product_from_rows(prefetch_current_product(product_id).rows())
 
 
-def products(product_ids: Iterable[UUID]) -> dict[UUID, Product]:
+def get_products(product_ids: Iterable[UUID]) -> dict[UUID, Product]:
     """Return those of the products that exist, read side by side. Raises CassandraUnavailable."""
-    return _found([product_started(product_id) for product_id in dict.fromkeys(product_ids)])
+    return _collect_products(
+        [prefetch_product(product_id) for product_id in dict.fromkeys(product_ids)]
+    )
 
 
-def products_now(product_ids: Iterable[UUID]) -> dict[UUID, Product]:
+def get_current_products(product_ids: Iterable[UUID]) -> dict[UUID, Product]:
     """Return those of the products that exist as a quorum knows them, for what is made from them and kept.
 
     Raises CassandraUnavailable.
     """
-    return _found([product_now_started(product_id) for product_id in dict.fromkeys(product_ids)])
+    return _collect_products(
+        [prefetch_current_product(product_id) for product_id in dict.fromkeys(product_ids)]
+    )
 
 
-def _found(reading: Iterable[Pending]) -> dict[UUID, Product]:
-    found = (product_in(pending.rows()) for pending in reading)
+def _collect_products(reading: Iterable[Pending]) -> dict[UUID, Product]:
+    found = (product_from_rows(pending.rows()) for pending in reading)
     return {each.product_id: each for each in found if each}
 
 
-def scanned_products() -> Iterator[Product]:
+def iterate_products() -> Iterator[Product]:
     """Yield every product of the shop. For commands and jobs. Raises CassandraUnavailable."""
     for _, rows in groupby(PRODUCTS.over_ring(), key=lambda row: row.product_id):
-        if found := product_in(list(rows)):
+        if found := product_from_rows(list(rows)):
             yield found
 
 
-def product_id_by_slug(slug: str) -> UUID | None:
+def find_product_id_by_slug(slug: str) -> UUID | None:
     """Return which product an address belongs to, or once belonged to. Raises CassandraUnavailable."""
     row = PRODUCT_ID.one(slug=slug)
     return row.product_id if row else None
 
 
-def sku_started(sku: str) -> Pending:
+def prefetch_variant_by_sku(sku: str) -> Pending:
     """Start looking a SKU up; the row has product_id and variant_id."""
     return VARIANT.start(sku=sku)
 
 
-def variant_by_sku(sku: str) -> Row | None:
+def find_variant_by_sku(sku: str) -> Row | None:
     """Return the row (product_id, variant_id) that a SKU names, or None. Raises CassandraUnavailable."""
-    return sku_started(sku).one()
+    return prefetch_variant_by_sku(sku).one()
 
 
 LONGEST_SKU = 64
 
 
-def on_sale(product: Product | None, variant_id: UUID) -> Variant | None:
+def get_sellable_variant(product: Product | None, variant_id: UUID) -> Variant | None:
     """Return the product's variant, or None if it is not sold, or not any more."""
-    variant = product.variant(variant_id) if product and product.active else None
+    variant = product.get_variant(variant_id) if product and product.is_active else None
     return variant if variant and variant.sold else None
 
 
-def goods_named(sku: str | None) -> tuple[Product, Variant]:
+def find_product_and_variant(sku: str | None) -> tuple[Product, Variant]:
     """Return what a SKU names. Raises NoLongerSold."""
-    row = variant_by_sku(sku) if sku and len(sku) <= LONGEST_SKU and "\0" not in sku else None
-    found = product_now(row.product_id) if row else None
+    row = find_variant_by_sku(sku) if sku and len(sku) <= LONGEST_SKU and "\0" not in sku else None
+    found = get_current_product(row.product_id) if row else None
     if row is None or found is None:
         raise NoLongerSold
-    variant = on_sale(found, row.variant_id)
+    variant = get_sellable_variant(found, row.variant_id)
     if variant is None:
         raise NoLongerSold(found.name)
     return found, variant
@@ -191,28 +203,28 @@ class _TreeCopy:
     """This process's copy of the tree, read again after 30 seconds. Two threads at once may read it twice, harmlessly."""
 
     def __init__(self) -> None:
-        self._kept: tuple[str, float, Tree] | None = None
+        self._kept: tuple[str, float, CategoryTree] | None = None
         self._reading: Pending | None = None
         self._forgotten = 0
 
-    def _fresh(self) -> Tree | None:
+    def _fresh(self) -> CategoryTree | None:
         if self._kept is None:
             return None
         of, read_at, tree = self._kept
         return tree if of == keyspace() and monotonic() - read_at < TREE_SECONDS else None
 
-    def ahead(self) -> None:
+    def prefetch(self) -> None:
         if self._reading is None and self._fresh() is None:
             self._reading = CATEGORIES.start(tree=SHOP_TREE)
 
-    def tree(self) -> Tree:
+    def get_tree(self) -> CategoryTree:
         if fresh := self._fresh():
             return fresh
         asked, (reading, self._reading) = (
             self._forgotten,
             (self._reading or CATEGORIES.start(tree=SHOP_TREE), None),
         )
-        tree = Tree(reading.rows())
+        tree = CategoryTree(reading.rows())
         # what was read before somebody changed the tree is kept for nobody
         if asked == self._forgotten:
             self._kept = keyspace(), monotonic(), tree
@@ -225,48 +237,48 @@ class _TreeCopy:
 
 _copy = _TreeCopy()
 # A page that is about to wait for something else lets the tree be read beside it.
-categories_ahead = _copy.ahead
-categories_forgotten = _copy.forget
+prefetch_categories = _copy.prefetch
+clear_category_cache = _copy.forget
 
 
-def categories_now() -> Tree:
+def get_current_category_tree() -> CategoryTree:
     """Return the tree of categories as it stands, for whoever is about to change it. Raises CassandraUnavailable."""
-    return Tree(CATEGORIES_NOW.all(tree=SHOP_TREE))
+    return CategoryTree(CATEGORIES_NOW.all(tree=SHOP_TREE))
 
 
-def categories() -> Tree:
+def get_category_tree() -> CategoryTree:
     """Return the tree of categories, at most 30 seconds old. Raises CassandraUnavailable."""
-    return _copy.tree()
+    return _copy.get_tree()
 
 
-def categories_with(category_id: UUID) -> Tree:
+def get_category_tree_with(category_id: UUID) -> CategoryTree:
     """Return the tree of categories, for a product that is written: as it stands, if the copy does not know its category yet.
 
     Raises CassandraUnavailable.
     """
-    known = categories()
-    return known if category_id in known.by_id else categories_now()
+    known = get_category_tree()
+    return known if category_id in known.by_id else get_current_category_tree()
 
 
-def category_by_id(category_id: UUID) -> CategoryNode | None:
+def get_category(category_id: UUID) -> CategoryNode | None:
     """Return the category of a product that is written, or None if there is none, not even since a moment.
 
     Raises CassandraUnavailable.
     """
-    return categories_with(category_id).by_id.get(category_id)
+    return get_category_tree_with(category_id).by_id.get(category_id)
 
 
-def root_categories() -> list[CategoryNode]:
+def list_root_categories() -> list[CategoryNode]:
     """Return the categories that the navigation starts with. Raises CassandraUnavailable."""
-    return categories().roots
+    return get_category_tree().roots
 
 
-def category_by_slug(slug: str) -> CategoryNode | None:
+def find_category_by_slug(slug: str) -> CategoryNode | None:
     """Return the category with this address, or None. Raises CassandraUnavailable."""
-    return categories().by_slug.get(slug)
+    return get_category_tree().by_slug.get(slug)
 
 
-def answers() -> bool:
+def is_database_answering() -> bool:
     """Tell whether Cassandra answers a read of the shop's own. Raises CassandraUnavailable if it does not."""
     CATEGORIES.all(tree=SHOP_TREE)
     return True
@@ -305,7 +317,7 @@ CARDS_DOWN_AFTER = read(
 )
 
 
-def card_in(row: Row) -> Card:
+def card_from_row(row: Row) -> Card:
     """Return the card in a row of any of the tables of cards."""
     return Card(
         product_id=row.product_id,
@@ -322,12 +334,12 @@ def card_in(row: Row) -> Card:
         else None,
         rating=row.rating,
         rating_count=row.rating_count or 0,
-        stock_word=row.stock_word or "out",
+        availability=row.stock_word or "out",
         created_at=row.created_at,
     )
 
 
-def category_page(
+def get_category_page(
     category_id: UUID, sort: str = "newest", after: str = "", limit: int = PAGE_LENGTH
 ) -> CardPage:
     """Return a part of a category's list, which holds the products of all categories below it too.
@@ -346,7 +358,7 @@ def category_page(
         rows = (CARDS_DOWN if down else CARDS).all(**place)
     shown = rows[:limit]
     token = page_token([shown[-1].sort_key, shown[-1].product_id], of) if len(rows) > limit else ""
-    return CardPage(tuple(card_in(row) for row in shown), token)
+    return CardPage(tuple(card_from_row(row) for row in shown), token)
 
 
 # Q4: the rows of the front page.
@@ -358,14 +370,14 @@ FEATURED = read(
 )
 
 
-def featured_started(feature_type: str) -> Pending:
+def prefetch_featured(feature_type: str) -> Pending:
     """Start reading a row of the front page: featured, deals or new_arrivals."""
     return FEATURED.start(feature_type=feature_type)
 
 
-def featured(feature_type: str) -> list[Card]:
+def list_featured(feature_type: str) -> list[Card]:
     """Return a row of the front page. Raises CassandraUnavailable."""
-    return [card_in(row) for row in featured_started(feature_type).rows()]
+    return [card_from_row(row) for row in prefetch_featured(feature_type).rows()]
 
 
 # Q5: related products.
@@ -378,14 +390,14 @@ RELATED = read(
 )
 
 
-def related_started(product_id: UUID) -> Pending:
+def prefetch_related(product_id: UUID) -> Pending:
     """Start reading what goes with a product."""
     return RELATED.start(product_id=product_id)
 
 
-def related(product_id: UUID) -> list[Card]:
+def list_related(product_id: UUID) -> list[Card]:
     """Return what goes with a product, the best first. Raises CassandraUnavailable."""
-    return [card_in(row) for row in related_started(product_id).rows()]
+    return [card_from_row(row) for row in prefetch_related(product_id).rows()]
 
 
 # Q3: suggestions for the beginning of a word.
@@ -397,18 +409,18 @@ BY_PREFIX = read(
 )
 
 
-def suggestions(typed: str, most: int = MOST_SUGGESTIONS) -> list[Suggestion]:
+def list_suggestions(typed: str, most: int = MOST_SUGGESTIONS) -> list[Suggestion]:
     """Return the products one of whose words begins as each of the typed words does: every letter narrows.
 
     One partition is read, that of the longest word; with fewer than two letters there are none. Raises
     CassandraUnavailable.
     """
-    parts = words(typed)
+    parts = split_words(typed)
     longest = max(parts, key=len, default="")
     if len(longest) < PREFIX_LETTERS.start:
         return []
     rows = BY_PREFIX.all(prefix=longest[: PREFIX_LETTERS.stop - 1])
-    fitting = [row for row in rows if _begins(words(row.name), parts)]
+    fitting = [row for row in rows if _begins(split_words(row.name), parts)]
     return [
         Suggestion(
             row.product_id,
@@ -427,13 +439,13 @@ def _begins(name: list[str], typed: list[str]) -> bool:
     return all(any(word.startswith(part) for word in name) for part in typed)
 
 
-def cards_by_prefix(typed: str) -> list[Card]:
+def list_cards_by_prefix(typed: str) -> list[Card]:
     """Return what suggestions find, as cards: what the search page falls back on. Raises CassandraUnavailable."""
-    found = products(each.product_id for each in suggestions(typed, PAGE_LENGTH))
-    return [card_of(each) for each in found.values() if each.active]
+    found = get_products(each.product_id for each in list_suggestions(typed, PAGE_LENGTH))
+    return [product_card(each) for each in found.values() if each.is_active]
 
 
-def card_of(product: Product) -> Card:
+def product_card(product: Product) -> Card:
     """Return the card of a product that is sold in at least one variant: it shows the least price."""
     sold = [variant for variant in product.variants if variant.sold]
     cheapest = min(sold, key=lambda variant: variant.price)
@@ -452,7 +464,7 @@ def card_of(product: Product) -> Card:
         compare_at=cheapest.compare_at,
         rating=None,
         rating_count=0,
-        stock_word=product.stock_word,
+        availability=product.availability,
         created_at=product.created_at or datetime.now(UTC),
     )
 

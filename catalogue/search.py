@@ -30,9 +30,9 @@ from django.conf import settings
 from cassandra_db.session import keyspace
 from catalogue import queries
 from catalogue.entities import Card, Product
-from catalogue.operations import card_values, changed_since
-from catalogue.queries import card_of
-from catalogue.words import forms, terms, words
+from catalogue.operations import card_columns, list_changed_products
+from catalogue.queries import product_card
+from catalogue.words import search_terms, split_words, word_forms
 from pricing.money import from_minor_units, to_minor_units
 
 MOST_WORDS = 8
@@ -63,7 +63,7 @@ class NoIndex(Exception):
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """A part of what a search found."""
 
     cards: tuple[Card, ...]
@@ -128,18 +128,18 @@ class _Reader:
 _reader = _Reader()
 
 
-def search(
+def search_products(
     query: str, limit: int = queries.PAGE_LENGTH, offset: int = 0, sort: str = "best"
-) -> Found:
+) -> SearchResult:
     """Return the cards of the products that have all words of the query, from `offset` on, in the order of SORTS.
 
     Case, accents, plural and hyphens make no difference, the last word may be a beginning, and a word of five letters
     or more may have one typo. Raises NoIndex.
     """
     schema, searcher = _reader.searcher()
-    asked = _asked(query)
+    asked = _query_words(query)
     if not asked or offset + limit > DEEPEST:
-        return Found((), 0)
+        return SearchResult((), 0)
     field, down = SORTS[sort]
     order = (
         {"order_by_field": field, "order": tantivy.Order.Desc if down else tantivy.Order.Asc}
@@ -148,11 +148,11 @@ def search(
     )
     result = searcher.search(_query(schema, asked), limit=limit, offset=offset, count=True, **order)
     found = (searcher.doc(address) for _, address in result.hits)
-    return Found(tuple(_card(document["card"][0]) for document in found), result.count)
+    return SearchResult(tuple(_card(document["card"][0]) for document in found), result.count)
 
 
-def _asked(query: str) -> list[str]:
-    return [word[:LONGEST_WORD] for word in words(query)[:MOST_WORDS]]
+def _query_words(query: str) -> list[str]:
+    return [word[:LONGEST_WORD] for word in split_words(query)[:MOST_WORDS]]
 
 
 def _query(schema: Any, asked: list[str]) -> Any:
@@ -178,7 +178,7 @@ def _query(schema: Any, asked: list[str]) -> Any:
 def _word(schema: Any, word: str, *, is_last: bool) -> Any:
     found = []
     for field, boost in _BOOSTS.items():
-        for form in sorted(forms(word)):
+        for form in sorted(word_forms(word)):
             exact = tantivy.Query.term_query(schema, field, form)
             found.append(
                 tantivy.Query.boost_query(tantivy.Query.const_score_query(exact, 1.0), boost)
@@ -202,13 +202,13 @@ def _any(found: list[Any]) -> Any:
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, each) for each in found])
 
 
-def near_queries(query: str, most: int = 4) -> list[str]:
+def find_near_queries(query: str, most: int = 4) -> list[str]:
     """Return queries that find something and are near to one that found nothing: other spellings, fewer words.
 
     Raises NoIndex.
     """
     _reader.searcher()
-    asked = _asked(query)
+    asked = _query_words(query)
     respelt = [" ".join(_spellings(word)[:1] or [word]) for word in asked]
     tries = [" ".join(respelt)] if respelt != asked else []
     if len(asked) > 1:
@@ -216,7 +216,7 @@ def near_queries(query: str, most: int = 4) -> list[str]:
         tries += asked
     tries += [near for word in asked for near in _spellings(word)]
     candidates = [each for each in dict.fromkeys(tries) if each != " ".join(asked)][: 4 * most]
-    return [each for each in candidates if search(each, limit=1).total][:most]
+    return [each for each in candidates if search_products(each, limit=1).total][:most]
 
 
 def _spellings(word: str) -> list[str]:
@@ -241,7 +241,7 @@ def build_index(products: Iterable[Product] | None = None) -> int:
         path = home / f"{began:%Y%m%dT%H%M%S}-{uuid4().hex[:8]}"
         path.mkdir()
         try:
-            count = _fill(path, queries.scanned_products() if products is None else products)
+            count = _fill(path, queries.iterate_products() if products is None else products)
         except BaseException:
             shutil.rmtree(path)
             raise
@@ -258,7 +258,7 @@ def _fill(path: Path, products: Iterable[Product]) -> int:
     count, seen = 0, set[str]()
     try:
         for product in products:
-            if product.active:
+            if product.is_active:
                 writer.add_document(_document(product))
                 seen.update(_vocabulary(product))
                 count += 1
@@ -270,7 +270,7 @@ def _fill(path: Path, products: Iterable[Product]) -> int:
     return count
 
 
-def index_refreshed(now: datetime) -> int:
+def refresh_index(now: datetime) -> int:
     """Bring what has changed since the last time into the index, and return how many products.
 
     Without an index on this host it builds one. Raises CassandraUnavailable.
@@ -286,7 +286,7 @@ def index_refreshed(now: datetime) -> int:
         done = _Done.read(path)
         changed = {
             product_id: at
-            for product_id, at in changed_since(since - OVERLAP, now).items()
+            for product_id, at in list_changed_products(since - OVERLAP, now).items()
             if done.at(product_id) < at
         }
         if changed:
@@ -328,32 +328,34 @@ def _replace(path: Path, product_ids: list[UUID]) -> None:
     writer = index.writer(heap_size=32_000_000, num_threads=1)
     for start in range(0, len(product_ids), 100):
         part = product_ids[start : start + 100]
-        found = queries.products_now(part)
+        found = queries.get_current_products(part)
         for product_id in part:
             writer.delete_documents_by_term("id", product_id.hex)
             product = found.get(product_id)
-            if product and product.active:
+            if product and product.is_active:
                 writer.add_document(_document(product))
     writer.commit()
     writer.wait_merging_threads()
 
 
 def _document(product: Product) -> Any:
-    node = queries.category_by_id(product.category_id)
+    node = queries.get_category(product.category_id)
     line = [*node.ancestors, node] if node else []
-    card = card_of(product)
+    card = product_card(product)
     sold = [variant for variant in product.variants if variant.sold]
     options = {value for variant in sold for value in variant.options.values()}
     skus = {variant.sku for variant in sold}
     return tantivy.Document(
         id=product.product_id.hex,
         card=_packed(card),
-        name=" ".join(terms(product.name)),
-        kind=" ".join(terms(" ".join(each.name for each in line))),
-        brand=" ".join(terms(product.brand)),
-        sku=" ".join({part for sku in skus for part in (*words(sku), "".join(words(sku)))}),
-        options=" ".join({term for value in options for term in terms(value)}),
-        text=" ".join(terms(" ".join([product.description, *product.details.values()]))),
+        name=" ".join(search_terms(product.name)),
+        kind=" ".join(search_terms(" ".join(each.name for each in line))),
+        brand=" ".join(search_terms(product.brand)),
+        sku=" ".join(
+            {part for sku in skus for part in (*split_words(sku), "".join(split_words(sku)))}
+        ),
+        options=" ".join({term for value in options for term in search_terms(value)}),
+        text=" ".join(search_terms(" ".join([product.description, *product.details.values()]))),
         price=to_minor_units(card.price),
         created=round(card.created_at.timestamp() * 1000),
     )
@@ -361,11 +363,11 @@ def _document(product: Product) -> Any:
 
 def _vocabulary(product: Product) -> Iterator[str]:
     for text in (product.name, product.brand, *product.option_names):
-        yield from (word for word in words(text) if len(word) > 2)
+        yield from (word for word in split_words(text) if len(word) > 2)
 
 
 def _packed(card: Card) -> bytes:
-    values = card_values(card) | {
+    values = card_columns(card) | {
         "product_id": card.product_id.hex,
         "created_at": card.created_at.isoformat(),
     }

@@ -27,7 +27,7 @@ class Tone:
     blue_yellow: float
 
     @classmethod
-    def of(cls, hex6: str) -> Self:
+    def from_hex(cls, hex6: str) -> Self:
         """Return the tone of six hexadecimal digits; raises ValueError for anything else."""
         red, green, blue = (_to_linear(int(hex6[i : i + 2], 16) / 255) for i in (0, 2, 4))
         long = math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue)
@@ -40,7 +40,7 @@ class Tone:
         )
 
     @classmethod
-    def polar(cls, lightness: float, chroma: float, hue: float) -> Self:
+    def from_polar(cls, lightness: float, chroma: float, hue: float) -> Self:
         """Return the tone with this lightness, colourfulness and hue (radians)."""
         return cls(lightness, chroma * math.cos(hue), chroma * math.sin(hue))
 

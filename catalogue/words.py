@@ -8,18 +8,18 @@ PREFIX_LETTERS = range(2, 9)
 _WORD = re.compile(r"[^\W_]+")
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """Return the text without case and accents: "Café Größe" becomes "cafe grosse"."""
     apart = unicodedata.normalize("NFKD", text.casefold())
     return "".join(letter for letter in apart if not unicodedata.combining(letter)).casefold()
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Return the folded words of a text, in order: "T-Shirt, blue" gives t, shirt, blue."""
-    return _WORD.findall(folded(text).replace("'", "").replace("’", ""))
+    return _WORD.findall(fold_text(text).replace("'", "").replace("’", ""))
 
 
-def forms(word: str) -> set[str]:
+def word_forms(word: str) -> set[str]:
     """Return a folded word and what it may be the plural of."""
     found = {word}
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
@@ -34,20 +34,20 @@ def forms(word: str) -> set[str]:
     return found
 
 
-def terms(text: str) -> list[str]:
+def search_terms(text: str) -> list[str]:
     """Return all forms of a text's words, and of each two neighbours as one word.
 
     So "T-shirts" is found by "t shirt", "tshirt" and "t-shirt" alike.
     """
-    found = words(text)
+    found = split_words(text)
     joined = [first + second for first, second in pairwise(found)]
-    return [form for word in (*found, *joined) for form in sorted(forms(word))]
+    return [form for word in (*found, *joined) for form in sorted(word_forms(word))]
 
 
-def prefixes(name: str) -> dict[str, int]:
+def name_prefixes(name: str) -> dict[str, int]:
     """Return each beginning, of 2 to 8 letters, of a name's words, with the place of the first such word."""
     found: dict[str, int] = {}
-    for place, word in enumerate(words(name)):
+    for place, word in enumerate(split_words(name)):
         for length in PREFIX_LETTERS:
             if length <= len(word):
                 found.setdefault(word[:length], place)

@@ -67,7 +67,7 @@ def in_parallel(do: Callable[[Thing], object], things: Iterable[Thing], step: St
 def categories_loaded(step: Step) -> None:
     """Add the showroom's categories, parents first."""
     for position, category in enumerate(goods.CATEGORIES):
-        operations.category_saved(
+        operations.save_category(
             category_id=goods.category_id(category.slug),
             slug=category.slug,
             name=category.name,
@@ -84,11 +84,11 @@ def products_loaded(now: datetime, step: Step, *, renew: bool) -> None:
 
     def load(product: goods.Product) -> None:
         product_id = goods.product_id(product.key)
-        if not renew and queries.product_now(product_id):
+        if not renew and queries.get_current_product(product_id):
             # Finished, if an earlier run was cut off.
-            operations.cards_written(product_id)
+            operations.refresh_cards(product_id)
         else:
-            operations.product_saved(_as_sold(product, now), now)
+            operations.save_product(_as_sold(product, now), now)
 
     in_parallel(load, goods.PRODUCTS, step)
 
@@ -168,7 +168,7 @@ def pins_loaded(step: Step) -> None:
     """Pin what the showroom's staff would put beside each product."""
 
     def pin(product: goods.Product) -> None:
-        operations.related_pinned(goods.product_id(product.key), _ids(product.related))
+        operations.pin_related(goods.product_id(product.key), _ids(product.related))
 
     in_parallel(pin, goods.PRODUCTS, step)
 
@@ -179,12 +179,12 @@ def _ids(keys: Sequence[str]) -> list[UUID]:
 
 def derived(now: datetime, step: Step) -> None:
     """Make all that follows from the products: front page, related, suggestions, index, sitemap."""
-    products = list(queries.scanned_products())
-    operations.featured_rebuilt(products)
+    products = list(queries.iterate_products())
+    operations.rebuild_featured(products)
     step()
-    operations.related_rebuilt(products, list_bought_together())
+    operations.rebuild_related(products, list_bought_together())
     step()
-    operations.prefixes_rebuilt(products)
+    operations.rebuild_prefixes(products)
     step()
     search.build_index(products)
     step()

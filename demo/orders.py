@@ -118,7 +118,7 @@ def orders_loaded(now: datetime, count: int, step: Step) -> None:
     What is there already is left as it is, and what was cut off is gone on with. Raises OutOfStock when the showroom
     has been sold out meanwhile, CassandraUnavailable.
     """
-    products = queries.products(goods.product_id(product.key) for product in goods.PRODUCTS)
+    products = queries.get_products(goods.product_id(product.key) for product in goods.PRODUCTS)
     plentiful = {
         goods.variant_id(variant.sku)
         for product in goods.PRODUCTS
@@ -181,7 +181,7 @@ def _lines(
         ]
         if sold:
             variant = dice.choice(sold)
-            lines.append(product.quote(variant, dice.choice((1, 1, 1, 2))))
+            lines.append(product.quote_line(variant, dice.choice((1, 1, 1, 2))))
     return tuple(lines) or _lines(dice, products, plentiful)
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from cassandra_db import Pending
 from catalogue.entities import Product
-from catalogue.queries import product_in, product_now_started
+from catalogue.queries import prefetch_current_product, product_from_rows
 from inventory.entities import Stock
 from inventory.queries import stock_in, stock_now_started
 
@@ -34,14 +34,14 @@ class GoodsReading:
 
     def _started(self) -> dict[UUID, tuple[Pending, Pending]]:
         now, self._waiting = self._waiting[:AT_ONCE], self._waiting[AT_ONCE:]
-        return {each: (product_now_started(each), stock_now_started(each)) for each in now}
+        return {each: (prefetch_current_product(each), stock_now_started(each)) for each in now}
 
     def collected(self) -> dict[UUID, Goods]:
         """Wait for all of them. Raises CassandraUnavailable."""
         found = {}
         while self._under_way:
             for product_id, (product, stock) in self._under_way.items():
-                found[product_id] = Goods(product_in(product.rows()), stock_in(stock.rows()))
+                found[product_id] = Goods(product_from_rows(product.rows()), stock_in(stock.rows()))
             self._under_way = self._started()
         return found
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from cassandra_db import SEND_AGAIN, Row, conditional, write
 from catalogue.entities import Product, Variant
-from catalogue.queries import on_sale
+from catalogue.queries import get_sellable_variant
 from inventory.entities import Stock
 from inventory.goods import AT_ONCE, Goods, goods_of
 from jobs.shares import Share
@@ -115,7 +115,7 @@ def waiters_told(now: datetime, share: Share = ALL_WAITING) -> int:
 
 
 def _told(row: Row, goods: Goods, now: datetime) -> int:
-    variant = on_sale(goods.product, row.variant_id)
+    variant = get_sellable_variant(goods.product, row.variant_id)
     stock = goods.stock.get(row.variant_id, Stock())
     if goods.product is None or variant is None or stock.available < 1:
         return 0

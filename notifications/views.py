@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
-from catalogue.queries import goods_named, on_sale, product_now
+from catalogue.queries import find_product_and_variant, get_current_product, get_sellable_variant
 from inventory.queries import stock_of
 from mail.addresses import email_key
 from notifications import operations
@@ -35,7 +35,7 @@ def wait(request: HttpRequest) -> HttpResponse:
         initial={"variant": request.GET.get("variant")},
     )
     try:
-        goods = goods_named(form["variant"].value())
+        goods = find_product_and_variant(form["variant"].value())
     except NoLongerSold as gone:
         return page(
             request, "notifications/wait.html", {"gone": str(gone)}, part="answer", status=422
@@ -71,8 +71,8 @@ def wait(request: HttpRequest) -> HttpResponse:
 def waiting(request: HttpRequest, token: str) -> HttpResponse:
     """Confirm by the mailed link, and a press, that an address wants to be told."""
     wish = wish_in(token)
-    found = product_now(wish.product_id) if wish else None
-    variant = on_sale(found, wish.variant_id) if wish else None
+    found = get_current_product(wish.product_id) if wish else None
+    variant = get_sellable_variant(found, wish.variant_id) if wish else None
     if wish is None or found is None or variant is None:
         return page(request, "notifications/wait_over.html", {}, status=410)
     if request.method != "POST":

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from moneyed import Money
 
 from catalogue.entities import Product, Variant
-from catalogue.queries import on_sale
+from catalogue.queries import get_sellable_variant
 from inventory.goods import goods_of
 from orders.items import Item
 from pricing.templatetags.money import format_money
@@ -59,6 +59,6 @@ def list_reorder_items(items: Sequence[Item]) -> list[ReorderItem]:
     for item in items:
         today = products[item.product_id]
         stock = today.stock.get(item.variant_id)
-        variant = on_sale(today.product, item.variant_id)
+        variant = get_sellable_variant(today.product, item.variant_id)
         found.append(ReorderItem(item, today.product, variant, stock.available if stock else 0))
     return found

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from cassandra_db import CassandraUnavailable, Pending, Row, read
 from cassandra_db.session import keyspace
-from catalogue.queries import categories
+from catalogue.queries import get_category_tree
 from pricing.quotes import QuotedLine
 from promotions.entities import AppliedPromotions, Voucher
 from promotions.rules import (
@@ -73,7 +73,7 @@ def promotion_from_row(row: Row) -> Promotion:
 
 
 def _with_all_below(category_id: UUID) -> frozenset[UUID]:
-    found, waiting = {category_id}, [categories().by_id.get(category_id)]
+    found, waiting = {category_id}, [get_category_tree().by_id.get(category_id)]
     while waiting:
         if node := waiting.pop():
             found.add(node.category_id)

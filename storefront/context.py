@@ -13,7 +13,7 @@ def shop(request: HttpRequest) -> dict[str, object]:
     whether the browser remembers what was looked at.
     """
     return {
-        "nav_categories": SimpleLazyObject(queries.root_categories),
+        "nav_categories": SimpleLazyObject(queries.list_root_categories),
         "debug_showroom": settings.DEMO,
         "order_staff": (*ORDER_STAFF, ADMIN),
         "viewed_any": settings.VIEWED_COOKIE_NAME in request.COOKIES,

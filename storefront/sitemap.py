@@ -61,7 +61,7 @@ def small_sitemap() -> str:
 
 def shop_addresses() -> list[Address]:
     """Return the addresses that are no product's."""
-    shelves = queries.categories().by_slug
+    shelves = queries.get_category_tree().by_slug
     plain = [reverse(name) for name in ("home", "help", "delivery")]
     return [
         (address, None)
@@ -71,7 +71,7 @@ def shop_addresses() -> list[Address]:
 
 def _product_addresses(products: Iterable[Product]) -> Iterator[Address]:
     for product in products:
-        if product.active:
+        if product.is_active:
             yield reverse("product", args=(product.slug,)), product.updated_at
 
 

@@ -66,11 +66,11 @@ def viewed(product_ids: list[UUID]) -> list[Viewed]:
 
     Raises CassandraUnavailable.
     """
-    products = queries.products(product_ids)
+    products = queries.get_products(product_ids)
     return [
         _viewed(products[each])
         for each in product_ids
-        if each in products and products[each].active
+        if each in products and products[each].is_active
     ]
 
 

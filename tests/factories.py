@@ -36,7 +36,7 @@ def make_category(
 ) -> CategoryNode:
     """A category with an address of its own."""
     category_id = uuid4()
-    return catalogue.category_saved(
+    return catalogue.save_category(
         category_id=category_id,
         slug=f"{slugify(name)}-{category_id.hex[:10]}",
         name=name,
@@ -101,20 +101,20 @@ def make_product(
         featured=featured,
         created_at=now,
         updated_at=now,
-        stock_word=stock_word,
+        availability=stock_word,
     )
     if listed:
-        catalogue.product_saved(made, now)
+        catalogue.save_product(made, now)
         if stock_word != "out":
-            catalogue.stock_word_changed(product_id, stock_word)
+            catalogue.set_availability(product_id, stock_word)
     else:
         skus = (
             SKU.bind(sku=each.sku, product_id=product_id, variant_id=each.variant_id)
             for each in made.variants
         )
         write_together([SLUG.bind(slug=made.slug, product_id=product_id), *skus])
-        word = catalogue.STOCK_WORD_SAVED.bind(product_id=product_id, word=stock_word)
-        write_together([*catalogue.product_rows(made), word])
+        word = catalogue.UPDATE_AVAILABILITY.bind(product_id=product_id, word=stock_word)
+        write_together([*catalogue.product_statements(made), word])
     return made
 
 
@@ -127,7 +127,7 @@ def make_stock(
 ) -> UUID:
     """Put units of a variant on the shelves, and into the copy that carts and pages read; return the variant's id.
 
-    Cards are not told of it, as `stock_copied` would: what they say is the product's `stock_word`.
+    Cards are not told of it, as `stock_copied` would: what they say is the product's `availability`.
     """
     product_id, variant_id = product_id or uuid4(), variant_id or uuid4()
     copies = []
@@ -199,7 +199,7 @@ def make_draft(
 ) -> OrderDraft:
     """What a checkout would make an order of: the first variant of each product, so many of it."""
     address = Address("Ada Lovelace", "Torstraße 1", "10115", "Berlin", country)
-    quoted = [product.quote(product.variants[0], quantity) for product, quantity in lines]
+    quoted = [product.quote_line(product.variants[0], quantity) for product, quantity in lines]
     return OrderDraft(
         order_id=uuid4(),
         owner_id=owner_id or user_id or uuid4(),

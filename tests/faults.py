@@ -401,24 +401,21 @@ FAULTS = (
     _fault(
         "A product is written before its change is noted",
         "catalogue/operations.py",
-        """    product_changed(product.product_id, datetime.now(UTC))
-    write_together(product_rows(saved))
-""",
-        """    write_together(product_rows(saved))
-""",
+        "    record_product_change(product.product_id, datetime.now(UTC))\n    write_together(product_statements(saved))\n",
+        "    write_together(product_statements(saved))\n",
         "tests/catalogue/test_products.py",
     ),
     _fault(
         "A product that is renamed is still suggested by its former name",
         "catalogue/operations.py",
-        "    looked_at = set(belongs).union(\n        *(prefixes(name) for name in former_names), prefixes(product.name)\n    )\n",
-        "    looked_at = set(belongs).union(prefixes(product.name))\n",
+        "    looked_at = set(belongs).union(\n        *(name_prefixes(name) for name in former_names), name_prefixes(product.name)\n    )\n",
+        "    looked_at = set(belongs).union(name_prefixes(product.name))\n",
         "tests/catalogue/test_derived.py",
     ),
     _fault(
         "A product that is not sold any more is still found",
         "catalogue/search.py",
-        "            if product and product.active:\n",
+        "            if product and product.is_active:\n",
         "            if product:\n",
         "tests/catalogue/test_search.py",
     ),

@@ -72,7 +72,7 @@ class _Line(VariantSnapshot):
 def _row(each: Units, now: datetime) -> Row:
     product, variant = each.product, each.variant
     line: Any = _Line(
-        **product.snapshot(variant),
+        **product.variant_columns(variant),
         key=str(variant.variant_id),
         price=to_minor_units(variant.price),
         added_at=now,

@@ -336,7 +336,7 @@ def _put(
     insert = NEW_LINE.bind(
         cart_id=cart_id,
         key=key,
-        **product.snapshot(variant),
+        **product.variant_columns(variant),
         price=price,
         quantity=quantity,
         added_at=added_at,

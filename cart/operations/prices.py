@@ -11,7 +11,7 @@ from cart.errors import CartBusy, PriceMoved
 from cart.operations.lines import ATTEMPTS, SET_LINE, SUMS, applied
 from cart.today import PriceConsent
 from cassandra_db import attempts
-from catalogue.queries import on_sale
+from catalogue.queries import get_sellable_variant
 from inventory.goods import goods_of
 from pricing.money import to_minor_units
 
@@ -69,6 +69,6 @@ def _as_shown(line: Line | None, each: PriceConsent) -> bool:
 def _check_today(rises: Sequence[tuple[Line, PriceConsent]]) -> None:
     goods = goods_of(line.product_id for line, _ in rises)
     for line, each in rises:
-        variant = on_sale(goods[line.product_id].product, line.variant_id)
+        variant = get_sellable_variant(goods[line.product_id].product, line.variant_id)
         if variant is None or to_minor_units(variant.price) != each.new_price:
             raise PriceMoved

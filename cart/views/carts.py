@@ -21,7 +21,7 @@ from cart.forms import MoveForm, NameForm, PressForm
 from cart.merging import preview
 from cart.request_cart import request_cart
 from cart.undo import Undo, undo_of
-from catalogue.queries import categories_ahead
+from catalogue.queries import prefetch_categories
 from web.methods import get_or_post, own, post_only
 from web.rendering import page
 
@@ -275,7 +275,7 @@ def _overview(
     refused: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    categories_ahead()
+    prefetch_categories()
     cards = queries.cards(_rows(request))
     context = {
         "cards": cards,

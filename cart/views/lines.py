@@ -22,7 +22,7 @@ from cart.pages import badge_now, cart_address, cart_context, press_refused, sum
 from cart.undo import removed
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
-from catalogue.queries import goods_named, on_sale, product_now
+from catalogue.queries import find_product_and_variant, get_current_product, get_sellable_variant
 from inventory.queries import stock_of
 from pricing.templatetags.money import format_money as in_words
 from web.methods import own, post_only
@@ -97,7 +97,7 @@ def add(request: HttpRequest) -> HttpResponse:
     form = AddForm(request.POST)
     goods = None
     try:
-        goods = goods_named(form["variant"].value())
+        goods = find_product_and_variant(form["variant"].value())
         if not form.is_valid():
             return _not_added(request, form, goods)
         _in_stock(*goods)
@@ -128,7 +128,7 @@ def change(request: HttpRequest) -> HttpResponse:
         if not form.is_valid():
             return _unchanged(request, form)
         cart_id, line = _named_line(request, form)
-        _, variant = goods_named(line.sku)
+        _, variant = find_product_and_variant(line.sku)
         changed = operations.line_changed(
             _owner(request), cart_id, variant, form.cleaned_data["quantity"], datetime.now(UTC)
         )
@@ -190,8 +190,8 @@ def restore(request: HttpRequest) -> HttpResponse:
     if undo is None:
         return press_refused(request, TOO_LATE)
     try:
-        found = product_now(undo.product_id)
-        variant = on_sale(found, undo.variant_id)
+        found = get_current_product(undo.product_id)
+        variant = get_sellable_variant(found, undo.variant_id)
         if found is None or variant is None:
             raise NoLongerSold(undo.name)
         restored = operations.line_restored(

@@ -9,11 +9,11 @@ from django.utils.safestring import SafeString
 
 register = template.Library()
 # A list draws the same few hundred pictures again and again, and this is a third of what a list costs: kept.
-_KEPT = 4096
+_CACHE_SIZE = 4096
 
 
 @register.simple_tag
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHE_SIZE)
 def picture(
     drawing: str, alt: str = "", size: str = "", *, eager: bool = False, first: bool = False
 ) -> SafeString:
@@ -43,7 +43,7 @@ def swatches(colours: list[str], more: int = 0) -> SafeString:
     return _swatches(tuple(colours[:5]), len(colours), more)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHE_SIZE)
 def _swatches(colours: tuple[str, ...], count: int, more: int) -> SafeString:
     shown = [colour.lstrip("#") for colour in colours]
     dots = format_html_join(

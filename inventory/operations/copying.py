@@ -37,7 +37,7 @@ def stock_copied(product_id: UUID) -> None:
         return
     word = word_of(stock_in(fresh).values())
     if word != word_of(stock_in(shelves).values()):
-        catalogue.stock_word_changed(product_id, word)
+        catalogue.set_availability(product_id, word)
     # Last: after a crash the next copy sees the change again, and tells the cards again.
     write_together(
         [

@@ -23,7 +23,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> HttpResponse:
     """Tell whether this process can serve pages: whether Cassandra answers it."""
     try:
-        queries.answers()
+        queries.is_database_answering()
     except CassandraUnavailable:
         return HttpResponse("Cassandra does not answer\n", content_type="text/plain", status=503)
     return HttpResponse("ready\n", content_type="text/plain")

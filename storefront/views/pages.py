@@ -34,14 +34,14 @@ from web.rendering import page, without_header
 def home(request: HttpRequest) -> HttpResponse:
     """Show the front page."""
     reading = {
-        name: queries.featured_started(name) for name in ("new_arrivals", "deals", "featured")
+        name: queries.prefetch_featured(name) for name in ("new_arrivals", "deals", "featured")
     }
-    queries.categories_ahead()
+    queries.prefetch_categories()
     prefetch_automatic_promotions()
     rows: dict[str, Any] = {
-        name: [queries.card_in(row) for row in each.rows()] for name, each in reading.items()
+        name: [queries.card_from_row(row) for row in each.rows()] for name, each in reading.items()
     }
-    tiles = [child for root in queries.root_categories() for child in root.children or [root]]
+    tiles = [child for root in queries.list_root_categories() for child in root.children or [root]]
     context = {
         "tiles": tiles,
         "offers": list_current_promotions(datetime.now(UTC)),
@@ -54,7 +54,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @public
 def category(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a part of a category's list."""
-    node = queries.category_by_slug(slug)
+    node = queries.find_category_by_slug(slug)
     if node is None:
         raise Http404
     sort = request.GET.get("sort", "newest")
@@ -62,7 +62,7 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("category", slug)
     after, shown = request.GET.get("after", ""), shown_in(request)
     try:
-        cards = queries.category_page(
+        cards = queries.get_category_page(
             node.category_id, sort, after, queries.PAGE_LENGTH if after else shown
         )
     except BadPageToken as error:
@@ -86,7 +86,9 @@ def _category_context(node: CategoryNode, sort: str, cards: CardPage, shown: int
         "cards": cards.cards,
         "sort": sort,
         "sorts": queries.SORT_LABELS,
-        "next_url": next_url(url, shown, sort=sort, after=cards.next) if cards.next else "",
+        "next_url": next_url(url, shown, sort=sort, after=cards.next_token)
+        if cards.next_token
+        else "",
         "canonical": structured.absolute(url),
         "json_ld": structured.script(data),
     }
@@ -96,24 +98,24 @@ def _category_context(node: CategoryNode, sort: str, cards: CardPage, shown: int
 @public
 def product(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a product in the variant that the address names."""
-    queries.categories_ahead()
+    queries.prefetch_categories()
     prefetch_automatic_promotions()
-    product_id = queries.product_id_by_slug(slug)
+    product_id = queries.find_product_id_by_slug(slug)
     if product_id is None:
         raise Http404
     reading = (
-        queries.product_started(product_id),
+        queries.prefetch_product(product_id),
         stock_started(product_id),
-        queries.related_started(product_id),
+        queries.prefetch_related(product_id),
     )
-    found = queries.product_in(reading[0].rows())
+    found = queries.product_from_rows(reading[0].rows())
     if found is None:
         raise Http404
     if found.slug != slug:
         address = reverse("product", args=(found.slug,))
         return redirect(list_url(address, variant=request.GET.get("variant", "")), permanent=True)
     trail = _trail(found)
-    if not found.active:
+    if not found.is_active:
         context = {"product": found, "ancestors": trail}
         return page(request, "errors/410.html", context, status=HTTPStatus.GONE)
     stock = stock_in(reading[1].rows())
@@ -131,7 +133,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "delivery_rows": usual_delivery_rows(destination(request)),
         "tax_added": destination(request) in tax_added_countries(),
         "offers": list_current_promotions(datetime.now(UTC), found.category_id),
-        "related": [queries.card_in(row) for row in reading[2].rows()],
+        "related": [queries.card_from_row(row) for row in reading[2].rows()],
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",
         "canonical": structured.absolute(url),
@@ -147,7 +149,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _trail(found: Product) -> list[CategoryNode]:
-    node = queries.categories().by_id.get(found.category_id)
+    node = queries.get_category_tree().by_id.get(found.category_id)
     return [*node.ancestors, node] if node else []
 
 
@@ -192,7 +194,7 @@ def picture(request: HttpRequest, shape: str, colours: str) -> HttpResponse:
 
 @lru_cache(maxsize=1024)
 def _drawing(shape: str, colours: str) -> tuple[bytes, str]:
-    drawing = pictures.draw(shape, tuple(colours.split("-"))).encode()
+    drawing = pictures.draw_picture(shape, tuple(colours.split("-"))).encode()
     return drawing, quote_etag(blake2b(drawing, digest_size=8).hexdigest())
 
 

@@ -28,7 +28,7 @@ SKU = re.compile(r"[A-Z0-9][A-Z0-9._-]{2,63}")
 def search_page(request: HttpRequest) -> HttpResponse:
     """Show what was found for the words asked for; a SKU leads straight to its product."""
     query = " ".join(request.GET.get("q", "").replace("\0", "").split())[:LONGEST_QUERY]
-    queries.categories_ahead()
+    queries.prefetch_categories()
     if (sku := _sku_in(query)) and (address := _address_of(sku)):
         return redirect(address)
     sort = request.GET.get("sort", "best")
@@ -54,10 +54,10 @@ def _search_context(query: str, sort: str, offset: int, show: int) -> dict[str, 
         "after": offset,
     }
     try:
-        found = search.search(query, queries.PAGE_LENGTH if offset else show, offset, sort)
-        near = search.near_queries(query) if query and not found.total else []
+        found = search.search_products(query, queries.PAGE_LENGTH if offset else show, offset, sort)
+        near = search.find_near_queries(query) if query and not found.total else []
     except search.NoIndex:
-        return context | {"cards": queries.cards_by_prefix(query)}
+        return context | {"cards": queries.list_cards_by_prefix(query)}
     shown = offset + len(found.cards)
     more = found.cards and shown < min(found.total, search.DEEPEST)
     token = page_token([shown], _search_list(query, sort)) if more else ""
@@ -85,9 +85,9 @@ def _sku_in(query: str) -> str:
 
 
 def _address_of(sku: str) -> str:
-    row = queries.variant_by_sku(sku)
-    found = queries.product(row.product_id) if row else None
-    variant = found.variant(row.variant_id) if row and found and found.active else None
+    row = queries.find_variant_by_sku(sku)
+    found = queries.get_product(row.product_id) if row else None
+    variant = found.get_variant(row.variant_id) if row and found and found.is_active else None
     return choices.variant_url(found, variant) if found and variant and variant.sold else ""
 
 
@@ -98,7 +98,7 @@ def suggest(request: HttpRequest) -> HttpResponse:
     """Show the products that a typed beginning may mean."""
     attempted_here(request, "suggestions")
     typed = request.GET.get("q", "").replace("\0", "")[:LONGEST_QUERY]
-    found = queries.suggestions(typed)
+    found = queries.list_suggestions(typed)
     return page(
         request, "storefront/suggest.html", {"suggestions": found, "query": typed}, part="options"
     )

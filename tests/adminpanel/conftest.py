@@ -32,7 +32,7 @@ def make_order(
     address = Address(
         name=name, street="Hauptstraße 1", postal_code="10115", city="Berlin", country="DE"
     )
-    line = product.quote(variant, quantity)
+    line = product.quote_line(variant, quantity)
     draft = OrderDraft(
         order_id=uuid4(),
         owner_id=uuid4(),

@@ -24,7 +24,7 @@ from analytics.operations import (
 )
 from cassandra_db import write_together
 from catalogue.entities import CategoryNode
-from catalogue.operations import product_saved
+from catalogue.operations import save_product
 from tests.factories import make_category, make_product, make_user, staff_signed_in
 
 # Each test has days of its own, long ago.
@@ -95,7 +95,7 @@ def test_a_product_that_moves_stays_where_it_was_sold() -> None:
     product = make_product("Lamp", category=below)
     sale = make_sale(line(1, product.product_id), placed_at=noon())
     sold(sale)
-    product_saved(replace(product, category_id=above.category_id), datetime.now(UTC))
+    save_product(replace(product, category_id=above.category_id), datetime.now(UTC))
     (there,) = sale.lines
     gone = SoldLine(1, there.product_id, there.variant_id, 2, 2380, 2000, 2, 2380, 2000)
     sold(make_sale(gone, placed_at=sale.placed_at, version=3, order_id=sale.order_id))

@@ -28,7 +28,7 @@ from cart import queries as cart_queries
 from cart.operations import sharing
 from catalogue import operations as catalogue
 from catalogue.entities import Product
-from catalogue.queries import category_by_slug, product, product_id_by_slug
+from catalogue.queries import find_category_by_slug, find_product_id_by_slug, get_product
 from checkout.typed import save_typed_fields
 from demo import goods as data
 from demo.testbank.cards import CHALLENGED
@@ -89,8 +89,8 @@ def made() -> None:
 
 
 def _goods(wanted: data.Product) -> Product:
-    product_id = product_id_by_slug(wanted.slug)
-    found = product(product_id) if product_id else None
+    product_id = find_product_id_by_slug(wanted.slug)
+    found = get_product(product_id) if product_id else None
     assert found, wanted.slug
     return found
 
@@ -166,8 +166,8 @@ def _typed(guest: Cookies) -> str:
 
 def _addressed(ann: User, now: datetime) -> dict[str, str]:
     """What opens by an address of its own, and Ann's things."""
-    gone = make_product("Discontinued mug", category=category_by_slug("kitchen"), listed=True)
-    catalogue.product_saved(replace(gone, status="archived"), now)
+    gone = make_product("Discontinued mug", category=find_category_by_slug("kitchen"), listed=True)
+    catalogue.save_product(replace(gone, status="archived"), now)
     shared, present = make_shared_cart(ann, "Gifts", things=0), _in_stock(steps.ONE_CHOICE)[0]
     carts.line_added(ann.user_id, present, present.variants[0], 2, uuid4(), now)
     make_person(ann, shared, "editor", name="Ben")
@@ -269,7 +269,7 @@ def _shared_cart(now: datetime) -> tuple[str, dict[str, Cookies]]:
 
 def _long_shelf(now: datetime) -> str:
     """A category with more products than a page shows: deep in the tree and old, so that the front page shows none of it."""
-    shelf = make_category("Long shelf", parent=category_by_slug("stationery"))
+    shelf = make_category("Long shelf", parent=find_category_by_slug("stationery"))
     for number in range(LONG_SHELF):
         made = datetime(2020, 1, 1, tzinfo=UTC) - timedelta(days=number)
         make_product(f"Card {number:02}", category=shelf, now=made, listed=True)

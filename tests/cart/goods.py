@@ -54,7 +54,7 @@ def put_all(cart_id: UUID, things: Iterable[tuple[Product, Variant]]) -> None:
         for product, variant in things:
             row: Any = SimpleNamespace(
                 key=str(variant.variant_id),
-                **product.snapshot(variant),
+                **product.variant_columns(variant),
                 price=to_minor_units(variant.price),
                 added_at=now,
             )

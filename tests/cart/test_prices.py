@@ -19,7 +19,7 @@ from cart.entities import Cart
 from cart.errors import NoSuchCart, PriceMoved
 from cart.today import PriceConsent
 from catalogue.entities import Product
-from catalogue.operations import product_saved
+from catalogue.operations import save_product
 from inventory import goods as stocked
 from inventory.goods import goods_of
 from tests.cart.goods import mug as loose_mug
@@ -41,7 +41,7 @@ def goods(
 
 def save_at(product: Product, price: str) -> None:
     variants = tuple(replace(variant, price=Money(price, EUR)) for variant in product.variants)
-    product_saved(replace(product, variants=variants), datetime.now(UTC))
+    save_product(replace(product, variants=variants), datetime.now(UTC))
 
 
 def put(client: Client, product: Product, quantity: int = 1) -> None:
@@ -254,7 +254,7 @@ def test_x49_what_is_gone_or_sold_out_does_not_count(client: Client) -> None:
     mug, lamp, tea = goods(), goods("Lamp", units=1), goods("Tea")
     for each in (mug, lamp, tea):
         put(client, each)
-    product_saved(replace(mug, status="archived"), datetime.now(UTC))
+    save_product(replace(mug, status="archived"), datetime.now(UTC))
     make_nothing_left(lamp)
     page = look(client)
     assert "This is no longer sold. It does not count in the total" in text(page)

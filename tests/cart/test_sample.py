@@ -9,8 +9,8 @@ import pytest
 from cart import operations, queries
 from cart.operations import carts
 from catalogue.entities import Product
-from catalogue.operations import prefixes_rebuilt
-from catalogue.queries import product, suggestions, variant_by_sku
+from catalogue.operations import rebuild_prefixes
+from catalogue.queries import find_variant_by_sku, get_product, list_suggestions
 from pricing.money import from_minor_units
 from tests.factories import make_product
 
@@ -70,16 +70,16 @@ def test_k4_all_carts_of_jen_by_name() -> None:
 
 def test_k2_an_item_by_its_id(shop: dict[str, Product]) -> None:
     box = shop["Box2"]
-    row = variant_by_sku(box.variants[0].sku)
+    row = find_variant_by_sku(box.variants[0].sku)
     assert row
-    found = product(row.product_id)
+    found = get_product(row.product_id)
     assert found
     assert (found.name, found.variants[0].price) == ("Gift Box Two", from_minor_units(8150, "EUR"))
 
 
 def test_k3_items_by_their_name(shop: dict[str, Product]) -> None:
-    prefixes_rebuilt(shop.values())
-    assert shop["Chocolate Cake"].slug in [each.slug for each in suggestions("chocolat")]
+    rebuild_prefixes(shop.values())
+    assert shop["Chocolate Cake"].slug in [each.slug for each in list_suggestions("chocolat")]
 
 
 def test_k5_a_carts_items_and_their_subtotal_the_newest_first(shop: dict[str, Product]) -> None:

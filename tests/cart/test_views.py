@@ -21,7 +21,7 @@ from cart import queries
 from cart.entities import Cart
 from cart.operations import carts_adopted
 from catalogue.entities import Product
-from catalogue.operations import product_saved
+from catalogue.operations import save_product
 from tests.factories import make_product, make_stock, make_user
 
 HTMX = {"HX-Request": "true"}
@@ -511,10 +511,10 @@ def test_the_cart_is_neither_cached_nor_indexed(client: Client) -> None:
 def save_at(product: Product, price: str) -> None:
     """Save the product at another price."""
     variants = tuple(replace(variant, price=Money(price, EUR)) for variant in product.variants)
-    product_saved(replace(product, variants=variants), datetime.now(UTC))
+    save_product(replace(product, variants=variants), datetime.now(UTC))
 
 
 def save_without(product: Product, place: int) -> None:
     """Save the product with one variant no longer sold."""
     kept = tuple(variant for i, variant in enumerate(product.variants) if i != place)
-    product_saved(replace(product, variants=kept), datetime.now(UTC))
+    save_product(replace(product, variants=kept), datetime.now(UTC))

@@ -10,7 +10,7 @@ from moneyed import EUR, Money
 
 from catalogue import jobs, operations, queries
 from catalogue.entities import Product
-from catalogue.words import forms, prefixes, terms, words
+from catalogue.words import name_prefixes, search_terms, split_words, word_forms
 from jobs.leases import lease, moved
 from tests.factories import make_category, make_product
 
@@ -20,14 +20,14 @@ def now() -> datetime:
 
 
 def names(typed: str) -> list[str]:
-    return [suggestion.name for suggestion in queries.suggestions(typed, most=50)]
+    return [suggestion.name for suggestion in queries.list_suggestions(typed, most=50)]
 
 
 @pytest.fixture
 def front_page_of_others() -> Iterator[None]:
     """The rows of the front page belong to the whole shop: put back what other tests may look at."""
     yield
-    operations.featured_rebuilt(queries.scanned_products())
+    operations.rebuild_featured(queries.iterate_products())
 
 
 @pytest.mark.usefixtures("front_page_of_others")
@@ -43,11 +43,11 @@ def test_q4_the_rows_of_the_front_page() -> None:
         "Large deal", price="5.00", was="10.00", category=shelf, now=start + timedelta(hours=3)
     )
     gone = make_product("Sold out", was="50.00", featured=True, category=shelf, stock_word="out")
-    found = queries.products(each.product_id for each in (plain, flagged, small, large, gone))
-    operations.featured_rebuilt(found.values())
-    assert [card.name for card in queries.featured("featured")] == ["Flagged"]
-    assert [card.name for card in queries.featured("deals")] == ["Large deal", "Small deal"]
-    assert [card.name for card in queries.featured("new_arrivals")] == [
+    found = queries.get_products(each.product_id for each in (plain, flagged, small, large, gone))
+    operations.rebuild_featured(found.values())
+    assert [card.name for card in queries.list_featured("featured")] == ["Flagged"]
+    assert [card.name for card in queries.list_featured("deals")] == ["Large deal", "Small deal"]
+    assert [card.name for card in queries.list_featured("new_arrivals")] == [
         "Large deal",
         "Small deal",
         "Flagged",
@@ -59,40 +59,40 @@ def test_q4_the_rows_of_the_front_page() -> None:
 def test_q4_a_row_that_grows_shorter_loses_its_end() -> None:
     shelf = make_category()
     both = [replace(make_product(category=shelf, featured=True), stock_word="in") for _ in range(2)]
-    operations.featured_rebuilt(both)
-    operations.featured_rebuilt(both[:1])
-    assert [card.product_id for card in queries.featured("featured")] == [both[0].product_id]
+    operations.rebuild_featured(both)
+    operations.rebuild_featured(both[:1])
+    assert [card.product_id for card in queries.list_featured("featured")] == [both[0].product_id]
 
 
 def related_names(product: Product) -> list[str]:
-    return [card.name for card in queries.related(product.product_id)]
+    return [card.name for card in queries.list_related(product.product_id)]
 
 
 def test_q5_pinned_first_then_bought_together_then_neighbours() -> None:
     shelf, other = make_category(), make_category()
     product, neighbour = (make_product(name, category=shelf) for name in ("This", "Neighbour"))
     pinned, together = (make_product(name, category=other) for name in ("Pinned", "Together"))
-    operations.related_pinned(product.product_id, [pinned.product_id, product.product_id])
-    operations.related_rebuilt(
+    operations.pin_related(product.product_id, [pinned.product_id, product.product_id])
+    operations.rebuild_related(
         [product, neighbour, pinned, together],
         {product.product_id: [together.product_id, pinned.product_id]},
     )
     assert related_names(product) == ["Pinned", "Together", "Neighbour"]
     assert related_names(neighbour) == ["This"]
-    operations.related_rebuilt([product, neighbour, pinned], {})
+    operations.rebuild_related([product, neighbour, pinned], {})
     assert related_names(product) == ["Pinned", "Neighbour"]
 
 
 def test_q5_a_changed_product_is_renewed_where_it_stands() -> None:
     shelf = make_category()
     one, other = make_product("One", category=shelf), make_product("Other", category=shelf)
-    operations.related_rebuilt([one, other], {})
+    operations.rebuild_related([one, other], {})
     dearer = replace(one.variants[0], price=Money("99.00", EUR))
-    saved = operations.product_saved(replace(one, variants=(dearer,)), now())
-    operations.related_refreshed(saved)
-    assert [card.price for card in queries.related(other.product_id)] == [Money("99.00", EUR)]
-    operations.related_refreshed(operations.product_saved(replace(saved, status="archived"), now()))
-    assert queries.related(other.product_id) == []
+    saved = operations.save_product(replace(one, variants=(dearer,)), now())
+    operations.refresh_related(saved)
+    assert [card.price for card in queries.list_related(other.product_id)] == [Money("99.00", EUR)]
+    operations.refresh_related(operations.save_product(replace(saved, status="archived"), now()))
+    assert queries.list_related(other.product_id) == []
 
 
 def test_x33_every_typed_letter_narrows() -> None:
@@ -101,7 +101,7 @@ def test_x33_every_typed_letter_narrows() -> None:
         make_product(name, category=shelf)
         for name in ("Qoppa lamp", "Qoppaling", "Old Qoppa", "Qop")
     ]
-    operations.prefixes_rebuilt(made)
+    operations.rebuild_prefixes(made)
     assert set(names("qo")) == {"Qoppa lamp", "Qoppaling", "Old Qoppa", "Qop"}
     assert set(names("qopp")) == {"Qoppa lamp", "Qoppaling", "Old Qoppa"}
     assert names("qoppali") == ["Qoppaling"]
@@ -125,36 +125,34 @@ def test_q3_a_prefix_keeps_its_best_fifty_and_what_is_gone_leaves() -> None:
         )
         for place in range(60)
     ]
-    operations.prefixes_rebuilt(crowd)
+    operations.rebuild_prefixes(crowd)
     kept = [row.name for row in queries.BY_PREFIX.all(prefix="xyzzy")]
     assert kept == [f"Xyzzy {place}" for place in range(50)]
-    operations.prefixes_rebuilt([one])
+    operations.rebuild_prefixes([one])
     assert names("xyz") == ["Xyzzy One"]
-    operations.prefixes_rebuilt([])
+    operations.rebuild_prefixes([])
     assert names("xyz") == []
 
 
 def test_q3_one_products_suggestions_follow_it() -> None:
     product = make_product("Wqwq lamp")
-    operations.prefixes_refreshed(product)
+    operations.refresh_prefixes(product)
     assert names("wqw") == ["Wqwq lamp"]
-    renamed = operations.product_saved(replace(product, name="Vqvq lamp"), now())
+    renamed = operations.save_product(replace(product, name="Vqvq lamp"), now())
     assert names("wqw") == []
     assert names("vqv") == ["Vqvq lamp"]
-    operations.prefixes_refreshed(
-        operations.product_saved(replace(renamed, status="archived"), now())
-    )
+    operations.refresh_prefixes(operations.save_product(replace(renamed, status="archived"), now()))
     assert names("vqv") == []
 
 
 def test_words_forms_and_terms() -> None:
-    assert words("Café-Crème, GRÖSSE 45 × 45") == ["cafe", "creme", "grosse", "45", "45"]
-    assert "mug" in forms("mugs")
-    assert "knife" in forms("knives")
-    assert "brush" in forms("brushes")
-    assert forms("glass") == {"glass"}
-    assert {"t", "shirt", "tshirt"} <= set(terms("T-Shirts"))
-    assert prefixes("Old Lamp") == {"ol": 0, "old": 0, "la": 1, "lam": 1, "lamp": 1}
+    assert split_words("Café-Crème, GRÖSSE 45 × 45") == ["cafe", "creme", "grosse", "45", "45"]
+    assert "mug" in word_forms("mugs")
+    assert "knife" in word_forms("knives")
+    assert "brush" in word_forms("brushes")
+    assert word_forms("glass") == {"glass"}
+    assert {"t", "shirt", "tshirt"} <= set(search_terms("T-Shirts"))
+    assert name_prefixes("Old Lamp") == {"ol": 0, "old": 0, "la": 1, "lam": 1, "lamp": 1}
 
 
 @pytest.mark.usefixtures("front_page_of_others")
@@ -164,7 +162,9 @@ def test_the_job_follows_what_has_changed() -> None:
     with lease(jobs.LISTS):
         # what other tests have changed is more than one run follows
         moved(jobs.LISTS, before.isoformat())
-        jobs.lists_followed(now() + jobs.SETTLED_AFTER)
+        jobs.update_lists(now() + jobs.COMPLETE_AFTER)
         assert names("kjkj") == ["Kjkj jug"]
-        assert jobs.lists_followed(now() + jobs.SETTLED_AFTER) == ""
-    assert any(card.product_id == product.product_id for card in queries.featured("new_arrivals"))
+        assert jobs.update_lists(now() + jobs.COMPLETE_AFTER) == ""
+    assert any(
+        card.product_id == product.product_id for card in queries.list_featured("new_arrivals")
+    )

@@ -7,7 +7,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from catalogue.pictures import SHAPES, BadDrawing, UnknownPicture, backdrop, draw, parse, slot
+from catalogue.pictures import (
+    SHAPES,
+    BadDrawing,
+    UnknownPicture,
+    backdrop_tone,
+    draw_picture,
+    parse_picture,
+    parse_slot,
+)
 from catalogue.tone import Tone
 from demo.goods import CATEGORIES, PRODUCTS
 from tests.rules import for_each
@@ -23,7 +31,7 @@ KINDS_OF_COLOUR = ("efeae0", "1d1f22", "c8724c", "2f4160", "ffffff", "000000")
 def drawings(shape: str) -> list[str]:
     """Return the shape in as many colours as it takes, the first of each kind: drawn once, for all rules."""
     others = ("d6a03f", "3e7f80")[: SHAPES[shape].most_colours - 1]
-    return [draw(shape, (first, *others)) for first in (*KINDS_OF_COLOUR, "62717f")]
+    return [draw_picture(shape, (first, *others)) for first in (*KINDS_OF_COLOUR, "62717f")]
 
 
 def read(svg: str) -> ElementTree.Element:
@@ -47,14 +55,14 @@ def test_it_draws_well_formed_svg_that_the_strictest_policy_lets_through(shape: 
 
 @for_each(SHAPES, at_least=196)
 def test_it_draws_with_one_colour_alone(shape: str) -> None:
-    assert read(draw(shape, ("9aae8c",))).findtext(f"{SVG}title")
+    assert read(draw_picture(shape, ("9aae8c",))).findtext(f"{SVG}title")
 
 
 @for_each(SHAPES, at_least=196)
 def test_it_shows_each_colour_that_it_takes(shape: str) -> None:
     colours = ("9aae8c", "d6a03f", "3e7f80")[: SHAPES[shape].most_colours]
     for place in range(len(colours)):
-        assert draw(shape, colours) != draw(
+        assert draw_picture(shape, colours) != draw_picture(
             shape, (*colours[:place], "2f4160", *colours[place + 1 :])
         )
 
@@ -80,12 +88,14 @@ def test_what_the_showroom_sells_looks_as_it_always_did() -> None:
     """An address keeps its picture for a year in browsers: if this has to change, so do the addresses."""
     sold = {variant.picture for product in PRODUCTS for variant in product.variants}
     shown = sorted(sold | {category.picture for category in CATEGORIES})
-    drawn = blake2b("".join(draw(*parse(picture)) for picture in shown).encode(), digest_size=16)
+    drawn = blake2b(
+        "".join(draw_picture(*parse_picture(picture)) for picture in shown).encode(), digest_size=16
+    )
     assert (len(shown), drawn.hexdigest()) == (227, "edce776e940589a5b23c6f545c670f27")
 
 
 def test_it_parses_the_text_that_a_variant_keeps() -> None:
-    assert parse("mug/4f6d7a-e8d9c5") == ("mug", ("4f6d7a", "e8d9c5"))
+    assert parse_picture("mug/4f6d7a-e8d9c5") == ("mug", ("4f6d7a", "e8d9c5"))
 
 
 @for_each(
@@ -110,20 +120,20 @@ def test_it_parses_the_text_that_a_variant_keeps() -> None:
 )
 def test_it_refuses_what_it_cannot_draw(picture: str) -> None:
     with pytest.raises(UnknownPicture):
-        parse(picture)
+        parse_picture(picture)
 
 
 def test_draw_refuses_the_same_as_parse() -> None:
     with pytest.raises(UnknownPicture, match="no shape"):
-        draw("unicorn", ("4f6d7a",))
+        draw_picture("unicorn", ("4f6d7a",))
     with pytest.raises(UnknownPicture, match="colours"):
-        draw("mug", ("blue",))
+        draw_picture("mug", ("blue",))
     with pytest.raises(UnknownPicture, match="colours"):
-        draw("mug", ())
+        draw_picture("mug", ())
 
 
 def test_a_slot_holds_a_colour_and_what_is_done_to_it() -> None:
-    tones = {"a": Tone.of("4f6d7a"), "b": Tone.of("e8d9c5")}
+    tones = {"a": Tone.from_hex("4f6d7a"), "b": Tone.from_hex("e8d9c5")}
     a, b = tones.values()
     for text, tone in (
         ("a", a),
@@ -131,10 +141,10 @@ def test_a_slot_holds_a_colour_and_what_is_done_to_it() -> None:
         ("a.up(.05).against(.3).deepened(0)", a.up(0.05).against(0.3).deepened(0)),
         (
             "#f6f1e6.mix(a.mix(b, .35).up(-.1), .3)",
-            Tone.of("f6f1e6").mix(a.mix(b, 0.35).up(-0.1), 0.3),
+            Tone.from_hex("f6f1e6").mix(a.mix(b, 0.35).up(-0.1), 0.3),
         ),
     ):
-        assert slot(text, frozenset(tones))(tones) == tone
+        assert parse_slot(text, frozenset(tones))(tones) == tone
 
 
 @for_each(
@@ -171,17 +181,17 @@ def test_a_slot_holds_a_colour_and_what_is_done_to_it() -> None:
 )
 def test_a_slot_holds_nothing_else(text: str) -> None:
     with pytest.raises(BadDrawing):
-        slot(text, frozenset({"a", "b"}))
+        parse_slot(text, frozenset({"a", "b"}))
 
 
 @for_each([*KINDS_OF_COLOUR, "9aae8c", "b8b0a3", "ecd28a"])
 def test_a_tone_comes_back_as_the_colour_it_was(colour: str) -> None:
-    assert str(Tone.of(colour)) == f"#{colour}"
+    assert str(Tone.from_hex(colour)) == f"#{colour}"
 
 
 @for_each(KINDS_OF_COLOUR)
 def test_lighter_is_lighter_and_darker_is_darker_and_never_out_of_range(colour: str) -> None:
-    tone = Tone.of(colour)
+    tone = Tone.from_hex(colour)
     assert tone.down(0.1).lightness <= tone.lightness or tone.lightness < 0.08
     assert re.fullmatch(r"#[0-9a-f]{6}", str(tone.up(0.6)))
     assert re.fullmatch(r"#[0-9a-f]{6}", str(tone.down(0.9)))
@@ -189,7 +199,7 @@ def test_lighter_is_lighter_and_darker_is_darker_and_never_out_of_range(colour: 
 
 @for_each(["efeae0", "9aae8c", "c8724c", "2f4160", "43474c", "ecd28a"])
 def test_the_ground_is_pale_and_not_the_colour_of_the_thing(colour: str) -> None:
-    ground = backdrop(Tone.of(colour))
+    ground = backdrop_tone(Tone.from_hex(colour))
     assert ground.lightness > 0.8
     assert ground.chroma < 0.04
-    assert abs(ground.lightness - Tone.of(colour).lightness) > 0.04
+    assert abs(ground.lightness - Tone.from_hex(colour).lightness) > 0.04

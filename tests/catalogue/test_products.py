@@ -26,7 +26,7 @@ def now() -> datetime:
 
 
 def listed(category_id: Any, sort: str = "name") -> list[str]:
-    return [card.name for card in queries.category_page(category_id, sort).cards]
+    return [card.name for card in queries.get_category_page(category_id, sort).cards]
 
 
 def places(product: Product) -> set[tuple[Any, ...]]:
@@ -37,23 +37,23 @@ def test_a_product_comes_back_as_it_was_saved() -> None:
     saved = make_product(
         "Teapot", price="48.00", was="60.00", options={"Colour": ["Teal", "Oat"]}, listed=True
     )
-    found = queries.product(saved.product_id)
+    found = queries.get_product(saved.product_id)
     assert found is not None
     assert replace(found, updated_at=None, created_at=None) == replace(
         saved, updated_at=None, created_at=None
     )
     assert [variant.label for variant in found.variants] == ["Teal", "Oat"]
     assert found.variants[0].price == Money("48.00", EUR)
-    assert queries.product_id_by_slug(saved.slug) == saved.product_id
-    row = queries.variant_by_sku(found.variants[1].sku)
+    assert queries.find_product_id_by_slug(saved.slug) == saved.product_id
+    row = queries.find_variant_by_sku(found.variants[1].sku)
     assert row is not None
     assert row.variant_id == found.variants[1].variant_id
 
 
 def test_an_unknown_product_is_none() -> None:
-    assert queries.product(uuid4()) is None
-    assert queries.product_id_by_slug("no-such-slug") is None
-    assert queries.variant_by_sku("NO-SUCH-SKU") is None
+    assert queries.get_product(uuid4()) is None
+    assert queries.find_product_id_by_slug("no-such-slug") is None
+    assert queries.find_variant_by_sku("NO-SUCH-SKU") is None
 
 
 def test_q2_a_product_stands_in_its_category_and_in_all_above_it() -> None:
@@ -92,14 +92,14 @@ def five_of_one_name() -> CategoryNode:
 @for_each(sorted(queries.SORTS), at_least=4)
 def test_q2_the_parts_of_a_list_are_the_list(sort: str) -> None:
     shelf = five_of_one_name()
-    whole = queries.category_page(shelf.category_id, sort)
-    assert whole.next == ""
+    whole = queries.get_category_page(shelf.category_id, sort)
+    assert whole.next_token == ""
     parts: list[Card] = []
     token = ""
     while True:
-        part = queries.category_page(shelf.category_id, sort, token, limit=2)
+        part = queries.get_category_page(shelf.category_id, sort, token, limit=2)
         parts += part.cards
-        token = part.next
+        token = part.next_token
         if not token:
             break
     assert parts == list(whole.cards)
@@ -110,7 +110,7 @@ def test_a_page_token_fits_one_list_and_cannot_be_made_up() -> None:
     shelf, other = make_category(), make_category()
     for _ in range(2):
         make_product(category=shelf, listed=True)
-    token = queries.category_page(shelf.category_id, "price", limit=1).next
+    token = queries.get_category_page(shelf.category_id, "price", limit=1).next_token
     for category_id, sort, sent in (
         (other.category_id, "price", token),
         (shelf.category_id, "name", token),
@@ -118,7 +118,7 @@ def test_a_page_token_fits_one_list_and_cannot_be_made_up() -> None:
         (shelf.category_id, "price", "\0"),
     ):
         with pytest.raises(BadPageToken):
-            queries.category_page(category_id, sort, sent)
+            queries.get_category_page(category_id, sort, sent)
 
 
 def test_bytes_sort_as_the_numbers_they_stand_for() -> None:
@@ -130,8 +130,8 @@ def test_a_changed_price_moves_the_card_and_leaves_none_behind() -> None:
     shelf = make_category()
     product = make_product(price="10.00", category=shelf, listed=True)
     dearer = replace(product.variants[0], price=Money("30.00", EUR))
-    operations.product_saved(replace(product, variants=(dearer,)), now())
-    cards = queries.category_page(shelf.category_id, "price").cards
+    operations.save_product(replace(product, variants=(dearer,)), now())
+    cards = queries.get_category_page(shelf.category_id, "price").cards
     assert [card.price for card in cards] == [Money("30.00", EUR)]
     assert len(places(product)) == 3
 
@@ -139,7 +139,7 @@ def test_a_changed_price_moves_the_card_and_leaves_none_behind() -> None:
 def test_another_category_takes_the_cards_along() -> None:
     here, there = make_category(), make_category()
     product = make_product(category=here, listed=True)
-    operations.product_saved(replace(product, category_id=there.category_id), now())
+    operations.save_product(replace(product, category_id=there.category_id), now())
     assert listed(here.category_id) == []
     assert listed(there.category_id) == [product.name]
 
@@ -147,7 +147,7 @@ def test_another_category_takes_the_cards_along() -> None:
 def test_an_archived_product_leaves_all_lists() -> None:
     shelf = make_category()
     product = make_product(category=shelf, listed=True)
-    operations.product_saved(replace(product, status="archived"), now())
+    operations.save_product(replace(product, status="archived"), now())
     assert listed(shelf.category_id) == []
     assert places(product) == set()
 
@@ -155,24 +155,24 @@ def test_an_archived_product_leaves_all_lists() -> None:
 def test_a_variant_that_is_left_out_is_kept_as_no_longer_sold() -> None:
     product = make_product(options={"Size": ["S", "L"]})
     small, large = product.variants
-    operations.product_saved(replace(product, variants=(large,)), now())
-    found = queries.product(product.product_id)
+    operations.save_product(replace(product, variants=(large,)), now())
+    found = queries.get_product(product.product_id)
     assert found is not None
-    gone = found.variant(small.variant_id)
+    gone = found.get_variant(small.variant_id)
     assert gone is not None
     assert not gone.sold
-    card = queries.card_of(found)
+    card = queries.product_card(found)
     assert card.variant_count == 1
 
 
 def test_a_slug_and_a_sku_belong_to_one() -> None:
     first, second = make_product(listed=True), make_product(listed=True)
     with pytest.raises(SlugTaken):
-        operations.product_saved(replace(second, slug=first.slug), now())
+        operations.save_product(replace(second, slug=first.slug), now())
     stolen = replace(second.variants[0], sku=first.variants[0].sku)
     with pytest.raises(SkuTaken):
-        operations.product_saved(replace(second, variants=(stolen,)), now())
-    assert queries.product(second.product_id) is not None
+        operations.save_product(replace(second, variants=(stolen,)), now())
+    assert queries.get_product(second.product_id) is not None
 
 
 def test_of_two_who_claim_a_slug_at_once_one_wins() -> None:
@@ -194,21 +194,21 @@ def test_of_two_who_claim_a_slug_at_once_one_wins() -> None:
     def save(draft: Product) -> None:
         barrier.wait()
         with contextlib.suppress(SlugTaken):
-            won.append(operations.product_saved(draft, now()).product_id)
+            won.append(operations.save_product(draft, now()).product_id)
 
     threads = [Thread(target=save, args=(draft,)) for draft in drafts]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert won == [queries.product_id_by_slug(slug)]
+    assert won == [queries.find_product_id_by_slug(slug)]
 
 
 def test_the_former_address_still_leads_to_the_product() -> None:
     product = make_product(listed=True)
-    renamed = operations.product_saved(replace(product, slug=f"{product.slug}-new"), now())
-    assert queries.product_id_by_slug(product.slug) == product.product_id
-    assert queries.product_id_by_slug(renamed.slug) == product.product_id
+    renamed = operations.save_product(replace(product, slug=f"{product.slug}-new"), now())
+    assert queries.find_product_id_by_slug(product.slug) == product.product_id
+    assert queries.find_product_id_by_slug(renamed.slug) == product.product_id
 
 
 @cache
@@ -235,27 +235,27 @@ def changed(product: Product, **what: Any) -> Product:
 
 @for_each(SPOILT)
 def test_a_product_that_breaks_a_rule_is_refused(wrong: str) -> None:
-    before = queries.product(sound().product_id)
+    before = queries.get_product(sound().product_id)
     with pytest.raises(ProductRefused):
-        operations.product_saved(SPOILT[wrong](sound()), now())
+        operations.save_product(SPOILT[wrong](sound()), now())
     assert before is not None
-    assert queries.product(sound().product_id) == before
+    assert queries.get_product(sound().product_id) == before
 
 
 def test_a_fraction_of_a_cent_is_refused() -> None:
     product = make_product()
     odd = replace(product.variants[0], price=Money(Decimal("1.005"), EUR))
     with pytest.raises(ValueError, match="fraction"):
-        operations.product_saved(replace(product, variants=(odd,)), now())
+        operations.save_product(replace(product, variants=(odd,)), now())
 
 
 def test_a_product_goes_into_a_category_that_another_process_has_just_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """This process knows a tree of a moment ago."""
-    before = queries.categories()
+    before = queries.get_category_tree()
     shelf = make_category()
-    monkeypatch.setattr(queries._copy, "tree", lambda: before)
+    monkeypatch.setattr(queries._copy, "get_tree", lambda: before)
     make_product("Anvil", category=shelf, listed=True)
     assert listed(shelf.category_id) == ["Anvil"]
 
@@ -282,22 +282,22 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(
     cheaper = replace(product, variants=(replace(product.variants[0], price=Money("4.00", EUR)),))
     with monkeypatch.context() as patch:
         steps = (
-            operations.PLACE_TAKEN,
-            operations.CARD_PUT,
-            operations.CARD_TAKEN_AWAY,
-            operations.PLACE_LEFT,
+            operations.INSERT_PLACE,
+            operations.INSERT_CARD,
+            operations.DELETE_CARD,
+            operations.DELETE_PLACE,
         )
         for statement in steps:
             patch.setattr(statement, "start", cut(statement.start))
         patch.setattr(operations, "write_together", cut(write_together))
         with contextlib.suppress(CassandraUnavailable):
-            operations.product_saved(cheaper, now())
+            operations.save_product(cheaper, now())
     # What the job does with every change that was noted.
-    assert operations.changed_since(began, now())[product.product_id] >= began
-    operations.cards_written(product.product_id)
-    found = queries.product(product.product_id)
+    assert operations.list_changed_products(began, now())[product.product_id] >= began
+    operations.refresh_cards(product.product_id)
+    found = queries.get_product(product.product_id)
     assert found is not None
-    prices = [card.price for card in queries.category_page(shelf.category_id, "price").cards]
+    prices = [card.price for card in queries.get_category_page(shelf.category_id, "price").cards]
     assert prices == [found.variants[0].price]
     assert len(places(product)) == 3
 
@@ -311,16 +311,16 @@ def test_two_who_save_at_once_leave_one_card() -> None:
         def save(price: int, barrier: Barrier = barrier) -> None:
             changed = replace(product.variants[0], price=Money(price, EUR))
             barrier.wait()
-            operations.product_saved(replace(product, variants=(changed,)), now())
+            operations.save_product(replace(product, variants=(changed,)), now())
 
         threads = [Thread(target=save, args=(price,)) for price in (11, 12, 13, 14)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        found = queries.product_now(product.product_id)
+        found = queries.get_current_product(product.product_id)
         assert found is not None
-        cards = queries.category_page(shelf.category_id, "price").cards
+        cards = queries.get_category_page(shelf.category_id, "price").cards
         assert [card.price for card in cards] == [found.variants[0].price]
         assert len(places(product)) == 3
 
@@ -328,21 +328,21 @@ def test_two_who_save_at_once_leave_one_card() -> None:
 def test_x29_a_stock_word_reaches_every_card_and_survives_a_save() -> None:
     shelf = make_category()
     product = make_product(category=shelf, stock_word="in", listed=True)
-    operations.stock_word_changed(product.product_id, "few")
+    operations.set_availability(product.product_id, "few")
     for sort in queries.SORTS:
         assert [
-            card.stock_word for card in queries.category_page(shelf.category_id, sort).cards
+            card.availability for card in queries.get_category_page(shelf.category_id, sort).cards
         ] == ["few"]
-    operations.product_saved(replace(product, name="Renamed"), now())
-    assert queries.category_page(shelf.category_id).cards[0].stock_word == "few"
+    operations.save_product(replace(product, name="Renamed"), now())
+    assert queries.get_category_page(shelf.category_id).cards[0].availability == "few"
     with pytest.raises(ValueError, match="none of"):
-        operations.stock_word_changed(product.product_id, "plenty")
+        operations.set_availability(product.product_id, "plenty")
 
 
 def test_a_stock_word_for_nobody_makes_no_product() -> None:
     product_id = uuid4()
-    operations.stock_word_changed(product_id, "in")
-    assert queries.product(product_id) is None
+    operations.set_availability(product_id, "in")
+    assert queries.get_product(product_id) is None
 
 
 def test_the_tree_refuses_a_fourth_level_a_circle_and_a_taken_address() -> None:
@@ -351,19 +351,21 @@ def test_the_tree_refuses_a_fourth_level_a_circle_and_a_taken_address() -> None:
     with pytest.raises(CategoryRefused):
         make_category("Too deep", parent=leaf)
     with pytest.raises(CategoryRefused):
-        operations.category_saved(
+        operations.save_category(
             category_id=root.category_id,
             slug=root.slug,
             name="Root",
             parent_id=leaf.ancestors[1].category_id,
         )
     with pytest.raises(CategoryRefused):
-        operations.category_saved(category_id=uuid4(), slug=root.slug, name="Twin")
+        operations.save_category(category_id=uuid4(), slug=root.slug, name="Twin")
 
 
 def test_changes_are_found_by_the_time_they_were_noted() -> None:
     began = now()
     product = make_product(listed=True)
-    changed = operations.changed_since(began, now())
+    changed = operations.list_changed_products(began, now())
     assert began <= changed[product.product_id] <= now()
-    assert product.product_id not in operations.changed_since(now(), now() + timedelta(days=1))
+    assert product.product_id not in operations.list_changed_products(
+        now(), now() + timedelta(days=1)
+    )

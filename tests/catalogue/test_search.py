@@ -54,7 +54,7 @@ def index(goods: dict[str, Product], tmp_path_factory: pytest.TempPathFactory) -
 
 def found(query: str, **how: str) -> list[str]:
     search._reader._looked_at = 0.0
-    return [card.name for card in search.search(query, **how).cards]  # type: ignore[arg-type]
+    return [card.name for card in search.search_products(query, **how).cards]  # type: ignore[arg-type]
 
 
 @for_each(
@@ -143,39 +143,40 @@ def test_the_orders_of_a_search() -> None:
 
 
 def test_the_parts_of_what_was_found_are_the_whole() -> None:
-    whole = search.search("kitchen", sort="price")
+    whole = search.search_products("kitchen", sort="price")
     parts = [
-        search.search("kitchen", limit=1, offset=place, sort="price").cards[0] for place in range(3)
+        search.search_products("kitchen", limit=1, offset=place, sort="price").cards[0]
+        for place in range(3)
     ]
     assert (parts, whole.total) == (list(whole.cards), 3)
 
 
 def test_x35_near_queries_find_something() -> None:
-    assert search.near_queries("nordlict kettel zzzzzz")
-    assert "kettle" in search.near_queries("kattlle")
-    for query in search.near_queries("bread kettle"):
+    assert search.find_near_queries("nordlict kettel zzzzzz")
+    assert "kettle" in search.find_near_queries("kattlle")
+    for query in search.find_near_queries("bread kettle"):
         assert found(query)
 
 
 def test_the_index_follows_a_change(goods: dict[str, Product]) -> None:
     came = make_product("Paper Boat", listed=True)
-    assert search.index_refreshed(now()) >= 1
+    assert search.refresh_index(now()) >= 1
     assert found("paper boat") == ["Paper Boat"]
-    operations.product_saved(replace(came, name="Paper Ship"), now())
-    search.index_refreshed(now())
+    operations.save_product(replace(came, name="Paper Ship"), now())
+    search.refresh_index(now())
     assert found("paper") == ["Paper Ship"]
-    operations.product_saved(replace(came, status="archived"), now())
-    search.index_refreshed(now())
+    operations.save_product(replace(came, status="archived"), now())
+    search.refresh_index(now())
     assert found("paper") == []
-    assert search.index_refreshed(now()) == 0
+    assert search.refresh_index(now()) == 0
 
 
 def test_a_stock_word_and_a_price_are_those_of_the_product() -> None:
     product = make_product("Glass Jug", price="18.00", was="25.00", stock_word="few", listed=True)
-    search.index_refreshed(now())
+    search.refresh_index(now())
     search._reader._looked_at = 0.0
-    (card,) = search.search("glass jug").cards
-    assert (card.stock_word, card.price, card.compare_at) == (
+    (card,) = search.search_products("glass jug").cards
+    assert (card.availability, card.price, card.compare_at) == (
         "few",
         product.variants[0].price,
         product.variants[0].compare_at,
@@ -184,7 +185,7 @@ def test_a_stock_word_and_a_price_are_those_of_the_product() -> None:
 
 def test_without_an_index_it_says_so(tmp_path: Path) -> None:
     with override_settings(SEARCH_INDEX_DIR=tmp_path), pytest.raises(search.NoIndex):
-        search.search("kettle")
+        search.search_products("kettle")
 
 
 def test_a_build_that_fails_leaves_the_index_in_use() -> None:
@@ -207,5 +208,5 @@ def test_old_versions_are_removed(index: Path, goods: dict[str, Product]) -> Non
 
 
 def test_an_unknown_product_in_the_changes_is_no_harm() -> None:
-    operations.product_changed(uuid4(), now())
-    assert search.index_refreshed(now()) >= 1
+    operations.record_product_change(uuid4(), now())
+    assert search.refresh_index(now()) >= 1

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from catalogue.pictures import SHAPES, draw, parse
+from catalogue.pictures import SHAPES, draw_picture, parse_picture
 from demo.goods import (
     CATEGORIES,
     PRODUCTS,
@@ -89,7 +89,7 @@ def test_keys_slugs_names_and_skus_are_unique_and_readable() -> None:
 def test_a_category_has_a_name_a_description_and_a_picture(category: Category) -> None:
     assert category.name.strip() == category.name
     assert category.description.endswith(".")
-    assert draw(*parse(category.picture))
+    assert draw_picture(*parse_picture(category.picture))
 
 
 @for_each(PRODUCTS, key, at_least=62)
@@ -133,17 +133,17 @@ def test_each_colour_is_drawn_in_its_own_colour(product: Product) -> None:
 
 @for_each(sorted({variant.picture for _, variant in VARIANTS}), at_least=205)
 def test_every_variant_can_be_drawn(picture: str) -> None:
-    assert draw(*parse(picture))
+    assert draw_picture(*parse_picture(picture))
 
 
-@for_each(sorted({parse(variant.picture)[0] for _, variant in VARIANTS}), at_least=64)
+@for_each(sorted({parse_picture(variant.picture)[0] for _, variant in VARIANTS}), at_least=64)
 def test_what_is_sold_has_a_view_from_near_by_and_one_in_its_place_in_the_same_colours(
     shape: str,
 ) -> None:
     views = {shape: "", f"{shape}-2": ", close", f"{shape}-3": ", in its place"}
     assert {SHAPES[view].most_colours for view in views} == {SHAPES[shape].most_colours}
     for view, word in views.items():
-        assert f"<title>{shape.replace('-', ' ').capitalize()}{word}</title>" in draw(
+        assert f"<title>{shape.replace('-', ' ').capitalize()}{word}</title>" in draw_picture(
             view, ("9aae8c",)
         )
 

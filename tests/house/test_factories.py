@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 from catalogue import queries
 from catalogue.entities import Product
-from catalogue.operations import PLACES, changed_since
+from catalogue.operations import PLACES, list_changed_products
 from inventory import queries as stock
 from inventory.entities import SENTINEL
 from inventory.operations import stock_copied, stock_received
@@ -15,11 +15,11 @@ from tests.factories import make_category, make_product, make_stock
 
 
 def without_ids(product_id: UUID) -> Product:
-    found = queries.product_now(product_id)
+    found = queries.get_current_product(product_id)
     assert found
-    assert queries.product_id_by_slug(found.slug) == product_id
+    assert queries.find_product_id_by_slug(found.slug) == product_id
     for each in found.variants:
-        row = queries.variant_by_sku(each.sku)
+        row = queries.find_variant_by_sku(each.sku)
         assert row
         assert (row.product_id, row.variant_id) == (product_id, each.variant_id)
     variants = tuple(replace(each, variant_id=SENTINEL, sku="") for each in found.variants)
@@ -46,10 +46,10 @@ def test_a_product_that_is_not_listed_reads_as_one_that_is_and_stands_in_no_list
     told = without_ids(plain.product_id)
     assert told == replace(without_ids(listed.product_id), updated_at=told.updated_at)
     assert PLACES.all(product_id=plain.product_id) == []
-    assert [card.product_id for card in queries.category_page(shelf.category_id).cards] == [
+    assert [card.product_id for card in queries.get_category_page(shelf.category_id).cards] == [
         listed.product_id
     ]
-    changed = changed_since(now, datetime.now(UTC))
+    changed = list_changed_products(now, datetime.now(UTC))
     assert (plain.product_id in changed, listed.product_id in changed) == (False, True)
 
 

@@ -20,7 +20,7 @@ from accounts.models import User
 from cart import queries as carts
 from cart.operations import cart_made
 from catalogue.entities import Product
-from catalogue.operations import product_saved
+from catalogue.operations import save_product
 from demo.testbank import cards
 from demo.testbank import operations as bank
 from jobs.minutes import minute_of
@@ -331,10 +331,10 @@ def test_it_says_what_is_gone_short_or_costs_more_before_anything_is_put_in() ->
     mug, bowl, vase = goods("Mug", "12.00"), goods("Bowl", units=5), goods("Vase")
     order = ordered((mug, 1), (bowl, 4), (vase, 1), user_id=alice.pk)
     variant = mug.variants[0]
-    product_saved(
+    save_product(
         replace(mug, variants=(replace(variant, price=variant.price * 2),)), datetime.now(UTC)
     )
-    product_saved(
+    save_product(
         replace(vase, variants=(replace(vase.variants[0], sold=False),)), datetime.now(UTC)
     )
     client = signed_in(alice)

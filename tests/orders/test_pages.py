@@ -23,7 +23,7 @@ from accounts.operations import address_saved, user_registered
 from benchmarks import buyers
 from cart import queries as cart_queries
 from catalogue.entities import Product
-from catalogue.operations import product_saved
+from catalogue.operations import save_product
 from checkout.steps import STEPS
 from demo.testbank import cards
 from demo.testbank import gateway as bank_gateway
@@ -464,7 +464,7 @@ def test_x66_a_changed_price_is_told_and_nothing_is_charged(mug: Product) -> Non
     shopper = Shopper((mug, 2))
     token = shopper.token()
     dearer = replace(mug, variants=(replace(mug.variants[0], price=mug.variants[0].price * 2),))
-    product_saved(dearer, datetime.now(UTC))
+    save_product(dearer, datetime.now(UTC))
     answer = shopper.send(token)
     assert answer.status_code == 409
     page = html.fromstring(answer.content)
@@ -480,7 +480,7 @@ def test_x66_a_changed_price_is_told_and_nothing_is_charged(mug: Product) -> Non
 
 
 def save_at(product: Product, price: str) -> None:
-    product_saved(
+    save_product(
         replace(product, variants=(replace(product.variants[0], price=Money(price, EUR)),)),
         datetime.now(UTC),
     )
@@ -573,7 +573,7 @@ def test_when_all_is_gone_nothing_is_ordered() -> None:
 def test_what_is_no_longer_sold_is_left_out_in_words(mug: Product) -> None:
     plate = goods(name="Plate")
     shopper = Shopper((mug, 1), (plate, 1))
-    product_saved(replace(plate, status="archived"), datetime.now(UTC))
+    save_product(replace(plate, status="archived"), datetime.now(UTC))
     page = shopper.details()
     assert "Plate is no longer sold and was left out." in text(page)
     assert "Plate" not in text(page.get_element_by_id("summary"))

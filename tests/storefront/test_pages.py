@@ -118,7 +118,7 @@ def test_a_page_takes_two_rounds_of_a_guest_and_three_of_a_member(
     for who, most in ((client, 2), (member, 3)):
         who.post(reverse("cart:add"), {"variant": sku, "quantity": "1", "operation": str(uuid4())})
         for address in addresses:
-            for forget in (queries.categories_forgotten, lambda: None):
+            for forget in (queries.clear_category_cache, lambda: None):
                 forget()
                 response = who.get(address)
                 assert response.status_code == 200
@@ -136,11 +136,11 @@ def test_pages_that_need_no_header_read_nothing(client: Client) -> None:
 
 def test_the_front_page_shows_its_rows(client: Client) -> None:
     made = make_product("Front Row Lamp", price="10.00", was="20.00", featured=True)
-    operations.featured_rebuilt(queries.products([made.product_id]).values())
+    operations.rebuild_featured(queries.get_products([made.product_id]).values())
     page = tree(client.get("/"))
     assert len(page.cssselect("h1")) == 1
     assert names(page) == ["Front Row Lamp"] * 3
-    operations.featured_rebuilt(queries.scanned_products())
+    operations.rebuild_featured(queries.iterate_products())
 
 
 # ---- Lists
@@ -229,7 +229,7 @@ def test_x27_x29_what_a_card_says(client: Client) -> None:
         "Many Bowls", price="10.00", options={"Colour": ["A", "B"]}, category=shelf, listed=True
     )
     dearer = replace(many.variants[1], price=many.variants[1].price * 2)
-    operations.product_saved(replace(many, variants=(many.variants[0], dearer)), datetime.now(UTC))
+    operations.save_product(replace(many, variants=(many.variants[0], dearer)), datetime.now(UTC))
     cards = tree(client.get(reverse("category", args=(shelf.slug,)), {"sort": "name"})).cssselect(
         ".card"
     )
@@ -382,7 +382,7 @@ def test_a_part_of_the_product_is_what_a_choice_changes(client: Client, jug: Pro
 
 def test_a_renamed_product_leads_on_for_good(client: Client) -> None:
     product = make_product("Old Name", options={"Size": ["S", "L"]})
-    operations.product_saved(replace(product, slug=f"{product.slug}-new"), datetime.now(UTC))
+    operations.save_product(replace(product, slug=f"{product.slug}-new"), datetime.now(UTC))
     sku = product.variants[1].sku
     response = client.get(f"{page_of(product)}?variant={sku}")
     assert (response.status_code, response["Location"]) == (
@@ -393,7 +393,7 @@ def test_a_renamed_product_leads_on_for_good(client: Client) -> None:
 
 def test_an_archived_product_is_gone_in_words(client: Client) -> None:
     product = make_product("Once Sold")
-    operations.product_saved(replace(product, status="archived"), datetime.now(UTC))
+    operations.save_product(replace(product, status="archived"), datetime.now(UTC))
     response = client.get(page_of(product))
     assert response.status_code == 410
     assert "no longer sold" in response.content.decode()
@@ -494,7 +494,7 @@ def test_nonsense_in_a_search_is_a_page(client: Client) -> None:
 
 def test_without_an_index_the_beginnings_of_words_are_found(client: Client, tmp_path: Path) -> None:
     product = make_product("Zwzw Lamp")
-    operations.prefixes_refreshed(product)
+    operations.refresh_prefixes(product)
     with override_settings(SEARCH_INDEX_DIR=tmp_path):
         page = tree(client.get("/search", {"q": "zwzw"}))
     assert names(page) == ["Zwzw Lamp"]
@@ -503,7 +503,7 @@ def test_without_an_index_the_beginnings_of_words_are_found(client: Client, tmp_
 def test_x32_suggestions_are_options_and_a_page_of_their_own(client: Client) -> None:
     made = [make_product(f"Vbvb {place}") for place in range(12)]
     for product in made:
-        operations.prefixes_refreshed(product)
+        operations.refresh_prefixes(product)
     part = client.get("/search/suggest", {"q": "vbv"}, headers={"HX-Request": "true"})
     assert part.content.count(b'role="option"') == 10
     assert b"<html" not in part.content

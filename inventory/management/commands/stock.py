@@ -50,7 +50,7 @@ class Command(BaseCommand):
         rebuild.add_argument("warehouse", choices=PLACES)
 
     def handle(self, *args: Any, action: str, sku: str, **options: Any) -> None:
-        found = catalogue.variant_by_sku(sku)
+        found = catalogue.find_variant_by_sku(sku)
         if found is None:
             raise CommandError(f"There is no SKU {sku}.")
         acts: dict[str, Callable[..., None]] = {

@@ -14,8 +14,8 @@ from storefront.jobs import related_rebuilt, sitemap_rebuilt
 
 WHAT: dict[str, Callable[[datetime], str]] = {
     "index": lambda now: f"{search.build_index()} products",
-    "suggestions": jobs.suggestions_rebuilt,
-    "front-page": jobs.front_page_rebuilt,
+    "suggestions": jobs.rebuild_suggestions,
+    "front-page": jobs.rebuild_front_page,
     "related": related_rebuilt,
     "sitemap": sitemap_rebuilt,
     "order-lists": rebuild_order_lists,
