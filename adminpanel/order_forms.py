@@ -14,7 +14,7 @@ from uuid import uuid4
 from django import forms
 from moneyed import Money
 
-from inventory.entities import AHEAD
+from inventory.entities import BACKORDER_WAREHOUSE
 from orders import balance, parcels, returns
 from orders.entities import Order
 from orders.items import Item
@@ -441,7 +441,7 @@ def can_be_changed(order: Order) -> bool:
     waits = any(
         units
         for house, lines in order.reserved_units.items()
-        if house == AHEAD
+        if house == BACKORDER_WAREHOUSE
         for units in lines.values()
     )
     return (

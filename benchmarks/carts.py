@@ -165,14 +165,14 @@ def _goods() -> tuple[tuple[Product, Variant], ...]:
     """Return variants of the keyspace that are in stock."""
     from catalogue.queries import get_category_page, get_product, list_root_categories
     from inventory.entities import Stock
-    from inventory.queries import stock_of
+    from inventory.queries import get_stock
 
     none = Stock()
     found: list[tuple[Product, Variant]] = []
     for category in list_root_categories():
         for card in get_category_page(category.category_id).cards:
             goods = get_product(card.product_id)
-            stock = stock_of(card.product_id) if goods else {}
+            stock = get_stock(card.product_id) if goods else {}
             if goods:
                 sold = (
                     each

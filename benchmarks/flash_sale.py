@@ -196,7 +196,7 @@ def numbers_of(variant_id: UUID) -> Counter[str]:
 
     sums: Counter[str] = Counter()
     for place in stock.WAREHOUSES:
-        found = stock.numbers(variant_id, place)
+        found = stock.get_stock_numbers(variant_id, place)
         for name in ("received", "available", "held", "committed", "shipped"):
             sums[name] += getattr(found, name)
     return sums

@@ -36,7 +36,7 @@ from benchmarks.pages import Figures, environment
 from cassandra_db import RAISE_UNKNOWN
 
 if TYPE_CHECKING:
-    from inventory.entities import Numbers
+    from inventory.entities import StockNumbers
 
 CROWDS = (1, 4, 16, 64)
 PLACE = "berlin"
@@ -110,7 +110,7 @@ def _stocked(units: int) -> UUID:
 
 def _ours(variants: dict[str, UUID]) -> list[Way]:
     from inventory import operations
-    from inventory.entities import Want
+    from inventory.entities import WantedLine
     from inventory.operations.combining import Hold, alone, held_together
 
     def wish() -> Hold:
@@ -129,7 +129,7 @@ def _ours(variants: dict[str, UUID]) -> list[Way]:
         _must(hold.kept)
 
     def whole() -> None:
-        want = Want(1, variants["with its hint"], variants["with its hint"], 1)
+        want = WantedLine(1, variants["with its hint"], variants["with its hint"], 1)
         operations.held(uuid4(), [want], datetime.now(UTC), retry=False)
 
     return [Way("combined", combined), Way("plain", plain), Way("with its hint", whole)]
@@ -197,10 +197,10 @@ def _measure(args: argparse.Namespace, ways: Sequence[Way]) -> None:
 # ---- what must be true
 
 
-def _numbers(variant_id: UUID) -> Numbers:
-    from inventory.queries import numbers
+def _numbers(variant_id: UUID) -> StockNumbers:
+    from inventory.queries import get_stock_numbers
 
-    return numbers(variant_id, PLACE)
+    return get_stock_numbers(variant_id, PLACE)
 
 
 def _wrong(way: Way, variant_id: UUID) -> list[str]:
@@ -212,7 +212,7 @@ def _wrong(way: Way, variant_id: UUID) -> list[str]:
 
 def _rushed() -> list[str]:
     """Let more buyers come than there are units."""
-    from inventory.entities import Want
+    from inventory.entities import WantedLine
     from inventory.errors import OutOfStock
     from inventory.operations import held
 
@@ -221,7 +221,12 @@ def _rushed() -> list[str]:
     def buy(_: int) -> int:
         try:
             return len(
-                held(uuid4(), [Want(1, variant_id, variant_id, 1)], datetime.now(UTC), retry=False)
+                held(
+                    uuid4(),
+                    [WantedLine(1, variant_id, variant_id, 1)],
+                    datetime.now(UTC),
+                    retry=False,
+                )
             )
         except OutOfStock:
             return 0

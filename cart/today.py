@@ -13,9 +13,9 @@ from cart.entities import Cart, Line
 from cassandra_db import Chain, Row
 from catalogue.entities import Variant
 from catalogue.queries import get_sellable_variant
-from inventory.entities import Ahead, Stock
-from inventory.goods import Goods, GoodsReading, goods_of
-from inventory.queries import kept_for
+from inventory.entities import Backorder, Stock
+from inventory.goods import PendingProductsWithStock, ProductWithStock, get_products_with_stock
+from inventory.queries import get_reserved_units
 from pricing import delivery, quotes
 from pricing.money import to_minor_units
 from pricing.quotes import QuotedLine
@@ -49,7 +49,7 @@ class PricedLine:
     """
 
     line: Line
-    product_with_stock: Goods
+    product_with_stock: ProductWithStock
     available: int
 
     @property
@@ -72,13 +72,13 @@ class PricedLine:
     @property
     def has_few_left(self) -> bool:
         stock = self.product_with_stock.stock.get(self.line.variant_id)
-        return stock is not None and stock.word == "few" and stock.ahead is None
+        return stock is not None and stock.availability == "few" and stock.backorder is None
 
     @property
-    def backorder(self) -> Ahead | None:
+    def backorder(self) -> Backorder | None:
         """What so many of it wait for: goods that have still to arrive. None when they are sent at once."""
         stock = self.product_with_stock.stock.get(self.line.variant_id)
-        return stock.waits(self.line.quantity) if stock else None
+        return stock.backorder_for(self.line.quantity) if stock else None
 
     @property
     def price(self) -> Money:
@@ -157,7 +157,7 @@ class PricedCart:
 
 def price_cart(
     cart: Cart,
-    products: Mapping[UUID, Goods],
+    products: Mapping[UUID, ProductWithStock],
     pending_promotions: PendingPromotions,
     available_units: Mapping[UUID, int] | None = None,
     *,
@@ -193,7 +193,7 @@ def _add_own_reservations(checkout_id: UUID, lines: Sequence[PricedLine]) -> lis
         if each.is_sold_out or each.is_short
     }
     # A line's place in its order is that in the cart, or before it.
-    reserved = kept_for(
+    reserved = get_reserved_units(
         checkout_id,
         {variant_id: place for variant_id, place in missing.items() if place <= MOST_LOOKED_AT},
     )
@@ -219,7 +219,7 @@ def get_priced_cart(
     pending_promotions = promotions.prefetch_promotions(cart.voucher, customer_key)
     return price_cart(
         cart,
-        goods_of(line.product_id for line in cart.lines),
+        get_products_with_stock(line.product_id for line in cart.lines),
         pending_promotions,
         available_units,
         refusal_reason=refusal_reason,
@@ -251,7 +251,7 @@ def get_active_priced_cart(
         )
     return price_cart(
         queries.as_cart(found.cart_id, found.cart_name, rows),
-        products.collected(),
+        products.collect(),
         pending_promotions,
     )
 
@@ -262,5 +262,5 @@ def _prefetch_promotions(rows: Sequence[Row], customer_key: str) -> PendingPromo
     )
 
 
-def _prefetch_products(rows: Iterable[Row]) -> GoodsReading:
-    return GoodsReading(row.product_id for row in rows if row.product_id is not None)
+def _prefetch_products(rows: Iterable[Row]) -> PendingProductsWithStock:
+    return PendingProductsWithStock(row.product_id for row in rows if row.product_id is not None)

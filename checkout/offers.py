@@ -9,7 +9,7 @@ from django.core import signing
 
 from cart.entities import Cart
 from cart.today import PriceConsent, PricedLine, get_priced_cart
-from inventory.entities import Ahead
+from inventory.entities import Backorder
 from payments import gateways
 from pricing import delivery, quotes
 from pricing.money import from_minor_units, to_minor_units
@@ -90,7 +90,7 @@ class Offer:
     applied: AppliedPromotions = field(default_factory=AppliedPromotions)  # what makes it cheaper
     # by variant and warehouse, as the page knows
     stock: Mapping[UUID, Mapping[str, int]] = field(default_factory=dict)
-    backorders: Mapping[UUID, Ahead] = field(
+    backorders: Mapping[UUID, Backorder] = field(
         default_factory=dict
     )  # by variant: what its line waits for
 

@@ -13,7 +13,7 @@ from cassandra_db import Row, scan
 from consistency.findings import Check, Only, Violation
 from inventory import operations as inventory
 from inventory import queries
-from inventory.entities import AHEAD, Allocation, Numbers
+from inventory.entities import BACKORDER_WAREHOUSE, Allocation, StockNumbers
 from inventory.operations import numbers_rebuilt
 from inventory.queries import WAREHOUSES
 from jobs.minutes import minute_of
@@ -59,12 +59,15 @@ def kept_for(order: Order, items: Sequence[Item]) -> list[tuple[Kept, Kept]]:
     """Return, of each part of an order's lines, what has to be kept for it, and what is. Raises CassandraUnavailable."""
     sent = parcels.sent_units(order.parcels())
     reading = [
-        (each, queries.numbers_started(each.variant_id, each.warehouse_id, each.hold_id))
+        (
+            each,
+            queries.prefetch_stock_numbers(each.variant_id, each.warehouse_id, each.reservation_id),
+        )
         for each in order.list_allocations(items)
     ]
     pairs = []
     for each, pending in reading:
-        row = next((row for row in pending.rows() if row.hold_id == each.hold_id), None)
+        row = next((row for row in pending.rows() if row.hold_id == each.reservation_id), None)
         gone = sent.get(each.warehouse_id, {}).get(each.line_number, 0)
         state, units = _due(order, each.quantity - gone)
         found = Kept(each.line_number, each.variant_id, each.warehouse_id, *_standing(row))
@@ -93,14 +96,14 @@ def _shelves(only: Only | None) -> Iterator[Shelf]:
         yield from (
             (variant_id, place)
             for variant_id in sorted(only.variants)
-            for place in (*WAREHOUSES, AHEAD)
+            for place in (*WAREHOUSES, BACKORDER_WAREHOUSE)
         )
     else:
         yield from ((row.variant_id, row.warehouse_id) for row in SHELVES.over_ring())
 
 
 def _violations(shelf: Shelf) -> Iterator[Violation]:
-    numbers, rows = queries.shelf(*shelf)
+    numbers, rows = queries.get_stock_item(*shelf)
     yield from _sums(shelf, numbers, rows)
     yield from _holds(shelf, rows)
 
@@ -110,7 +113,7 @@ def name(shelf: Shelf) -> str:
     return f"variant {shelf[0]} in {shelf[1]}"
 
 
-def _sums(shelf: Shelf, numbers: Numbers, rows: Sequence[Row]) -> Iterator[Violation]:
+def _sums(shelf: Shelf, numbers: StockNumbers, rows: Sequence[Row]) -> Iterator[Violation]:
     what, there = name(shelf), vars(numbers)
     told = ", ".join(f"{units} {field}" for field, units in there.items())
 
@@ -125,9 +128,9 @@ def _sums(shelf: Shelf, numbers: Numbers, rows: Sequence[Row]) -> Iterator[Viola
     for field, units in there.items():
         if units < 0:
             yield Violation("I1", what, f"there is less than nothing {field}", told, mend)
-    made = queries.numbers_from(rows, queries.ledger(*shelf))
+    made = queries.fold_stock_numbers(rows, queries.list_ledger_entries(*shelf))
     if made != numbers:
-        made = queries.numbers_from(rows, queries.ledger(*shelf, whole=True))
+        made = queries.fold_stock_numbers(rows, queries.list_ledger_entries(*shelf, whole=True))
     # Goods that a loader has put there without a receipt are in no ledger.
     if made.received and made != numbers:
         right = ", ".join(f"{units} {field}" for field, units in vars(made).items())
@@ -185,7 +188,7 @@ def _committed(shelf: Shelf, row: Row) -> Iterator[Violation]:
     if order is None:
         yield Violation("I2", what, f"are {row.state} for order {row.order_id}, which is none")
         return
-    own = {each.hold_id for each in order.list_allocations(orders.list_items(order))}
+    own = {each.reservation_id for each in order.list_allocations(orders.list_items(order))}
     if row.hold_id not in own or order.state in (CANCELLED, EXPIRED) or row.state == "ended":
         fault = f"are {row.state} for order {order.number} ({order.order_id}), which has no use for them"
         yield Violation("I2", what, fault, mend=lambda now: apply_effects(order.order_id, now))
@@ -195,7 +198,7 @@ def _looked_at(row: Row) -> datetime | None:
     """Return until when a hold is kept, by the last of its hints; None if there is none."""
     now = datetime.now(UTC)
     order = orders.get_order(row.order_id) if row.order_id else None
-    due = queries.holds_due([minute_of(order.pay_until)]) if order else {}
+    due = queries.list_reservation_expiries([minute_of(order.pay_until)]) if order else {}
     found = [
         minute for minute, hints in due.items() if row.hold_id in {hint.hold_id for hint in hints}
     ]
@@ -230,7 +233,7 @@ class _Hints:
 def _hints_of_these_minutes() -> Iterator[tuple[UUID, datetime]]:
     now = minute_of(datetime.now(UTC))
     minutes = [now + timedelta(minutes=away) for away in range(-15, 16)]
-    for minute, hints in queries.holds_due(minutes).items():
+    for minute, hints in queries.list_reservation_expiries(minutes).items():
         yield from ((hint.hold_id, minute) for hint in hints)
 
 

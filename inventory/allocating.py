@@ -9,28 +9,30 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from uuid import UUID
 
-from inventory.entities import AHEAD, Allocation, Want
-from inventory.queries import WAREHOUSES, hold_id_for
+from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine
+from inventory.queries import WAREHOUSES, make_reservation_id
 
 
-def in_order(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
+def sort_allocations(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
     """Return allocations in the order in which everybody takes goods, so that no two orders wait for each other's."""
     return tuple(
         sorted(allocations, key=lambda each: (each.variant_id, each.warehouse_id, each.line_number))
     )
 
 
-def needed(wants: Iterable[Want]) -> dict[UUID, int]:
+def needed_units(wanted_lines: Iterable[WantedLine]) -> dict[UUID, int]:
     """Return how many units of each variant are wanted, over all lines."""
     units: dict[UUID, int] = {}
-    for want in wants:
+    for want in wanted_lines:
         units[want.variant_id] = units.get(want.variant_id, 0) + want.quantity
     return units
 
 
-def chosen(wants: Sequence[Want], units: Callable[[UUID, str], int]) -> tuple[str, ...] | None:
+def choose_warehouses(
+    wanted_lines: Sequence[WantedLine], units: Callable[[UUID, str], int]
+) -> tuple[str, ...] | None:
     """Return the fewest warehouses that together have everything; None when all of them have too little."""
-    variants = needed(wants)
+    variants = needed_units(wanted_lines)
     for parcels in range(1 if variants else 0, len(WAREHOUSES) + 1):
         for places in combinations(WAREHOUSES, parcels):
             if all(
@@ -41,15 +43,16 @@ def chosen(wants: Sequence[Want], units: Callable[[UUID, str], int]) -> tuple[st
     return None
 
 
-def planned(
-    order_id: UUID, wants: Sequence[Want], units: Callable[[UUID, str], int], take: int
+def plan_allocations(
+    order_id: UUID, wanted_lines: Sequence[WantedLine], units: Callable[[UUID, str], int], take: int
 ) -> tuple[Allocation, ...] | None:
     """Return what each warehouse keeps for the order, in the order of taking; None when there is too little."""
-    waiting = _waiting(wants, units)
-    wants_now = [want for want in wants if want not in waiting]
-    places = chosen(wants_now, units)
+    backordered = _backordered_lines(wanted_lines, units)
+    wants_now = [want for want in wanted_lines if want not in backordered]
+    places = choose_warehouses(wants_now, units)
     if places is None or any(
-        units(variant, AHEAD) < most for variant, most in needed(waiting).items()
+        units(variant, BACKORDER_WAREHOUSE) < most
+        for variant, most in needed_units(backordered).items()
     ):
         return None
     left = {
@@ -57,35 +60,41 @@ def planned(
         for want in wants_now
         for place in places
     }
-    plan = [_allocation(order_id, want, AHEAD, want.quantity, take) for want in waiting]
+    plan = [
+        _allocation(order_id, want, BACKORDER_WAREHOUSE, want.quantity, take)
+        for want in backordered
+    ]
     for want in wants_now:
         whole = [place for place in places if left[want.variant_id, place] >= want.quantity]
         missing = want.quantity
         for place in whole[:1] or places:
-            kept = min(left[want.variant_id, place], missing)
-            if kept > 0:
-                left[want.variant_id, place] -= kept
-                missing -= kept
-                plan.append(_allocation(order_id, want, place, kept, take))
-    return in_order(plan)
+            reserved = min(left[want.variant_id, place], missing)
+            if reserved > 0:
+                left[want.variant_id, place] -= reserved
+                missing -= reserved
+                plan.append(_allocation(order_id, want, place, reserved, take))
+    return sort_allocations(plan)
 
 
-def _waiting(wants: Sequence[Want], units: Callable[[UUID, str], int]) -> list[Want]:
+def _backordered_lines(
+    wanted_lines: Sequence[WantedLine], units: Callable[[UUID, str], int]
+) -> list[WantedLine]:
     """Return the lines that the warehouses do not have, after those that come before them."""
     left = {
-        variant: sum(units(variant, place) for place in WAREHOUSES) for variant in needed(wants)
+        variant: sum(units(variant, place) for place in WAREHOUSES)
+        for variant in needed_units(wanted_lines)
     }
-    waiting = []
-    for want in wants:
+    backordered = []
+    for want in wanted_lines:
         if want.quantity > left[want.variant_id]:
-            waiting.append(want)
+            backordered.append(want)
         else:
             left[want.variant_id] -= want.quantity
-    return waiting
+    return backordered
 
 
-def _allocation(order_id: UUID, want: Want, place: str, units: int, take: int) -> Allocation:
-    hold_id = hold_id_for(order_id, want.line_number, want.variant_id, place, take)
+def _allocation(order_id: UUID, want: WantedLine, place: str, units: int, take: int) -> Allocation:
+    reservation_id = make_reservation_id(order_id, want.line_number, want.variant_id, place, take)
     return Allocation(
-        want.line_number, want.product_id, want.variant_id, place, units, hold_id, order_id
+        want.line_number, want.product_id, want.variant_id, place, units, reservation_id, order_id
     )

@@ -8,29 +8,29 @@ from uuid import UUID
 from django.utils.timezone import localdate
 
 # Where units stand that are sold before they have arrived: no house, so nobody packs them.
-AHEAD = "ahead"
+BACKORDER_WAREHOUSE = "ahead"
 # The row that is no hold: it sorts first and lets the numbers be read quickly.
 SENTINEL = UUID(int=0)
 BACKORDER, PREORDER = "backorder", "preorder"
-Word = Literal["in", "few", "ahead", "out"]
+Availability = Literal["in", "few", "ahead", "out"]
 
 
 @dataclass(frozen=True)
-class Ahead:
+class Backorder:
     """That a variant is sold before it has arrived: how (backorder or preorder), how many more, and from when it is sent."""
 
     kind: str
     units: int
-    on: date | None = None
+    expected_on: date | None = None
 
     @property
-    def words(self) -> str:
+    def customer_label(self) -> str:
         """What its buyers are told: "Pre-order: sent from 3 December"; a day that is over is not told any more."""
         sort = "Pre-order" if self.kind == PREORDER else "On order"
-        if self.on is None or self.on <= localdate():
+        if self.expected_on is None or self.expected_on <= localdate():
             return f"{sort}: sent as soon as it is here"
-        year = f" {self.on.year}" if self.on.year != localdate().year else ""
-        return f"{sort}: sent from {self.on.day} {self.on:%B}{year}"
+        year = f" {self.expected_on.year}" if self.expected_on.year != localdate().year else ""
+        return f"{sort}: sent from {self.expected_on.day} {self.expected_on:%B}{year}"
 
 
 @dataclass(frozen=True)
@@ -41,22 +41,28 @@ class Stock:
     """
 
     available: int = 0
-    word: Word = "out"
+    availability: Availability = "out"
     by_warehouse: dict[str, int] = field(default_factory=dict)
-    ahead: Ahead | None = None
+    backorder: Backorder | None = None
 
     @property
-    def in_house(self) -> int:
+    def total_in_stock(self) -> int:
         """How many there are over all warehouses."""
-        return sum(units for place, units in self.by_warehouse.items() if place != AHEAD)
+        return sum(
+            units for place, units in self.by_warehouse.items() if place != BACKORDER_WAREHOUSE
+        )
 
-    def waits(self, quantity: int) -> Ahead | None:
+    def backorder_for(self, quantity: int) -> Backorder | None:
         """Return what so many units would wait for, or None when they are sent at once, or cannot be had."""
-        return self.ahead if self.ahead and self.in_house < quantity <= self.ahead.units else None
+        return (
+            self.backorder
+            if self.backorder and self.total_in_stock < quantity <= self.backorder.units
+            else None
+        )
 
 
 @dataclass(frozen=True)
-class Numbers:
+class StockNumbers:
     """A variant's numbers in one warehouse: received = available + held + committed + shipped (I1)."""
 
     received: int
@@ -67,7 +73,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Want:
+class WantedLine:
     """What an order's line needs."""
 
     line_number: int
@@ -85,6 +91,6 @@ class Allocation:
     variant_id: UUID
     warehouse_id: str
     quantity: int
-    hold_id: UUID
+    reservation_id: UUID
     # Whose they are; a hold that belongs to no order (any more) has nothing to tell the ledger.
     order_id: UUID = SENTINEL

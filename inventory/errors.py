@@ -12,7 +12,7 @@ class OutOfStock(Exception):
         self.shortages = dict(shortages)
 
 
-class NotThatMany(Exception):
+class NotEnoughAvailable(Exception):
     """More units were to be taken off a shelf than are free there; nothing was. `available` tells how many are."""
 
     def __init__(self, available: int) -> None:
@@ -20,9 +20,9 @@ class NotThatMany(Exception):
         self.available = available
 
 
-class NothingBooked(Exception):
+class NothingReceived(Exception):
     """The ledger knows of no goods that ever arrived in a place, so its numbers cannot be made from it."""
 
 
-class NumbersMoving(Exception):
+class StockNumbersChanging(Exception):
     """A place's numbers changed each time somebody looked, so they were left as they are."""

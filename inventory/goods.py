@@ -8,21 +8,21 @@ from cassandra_db import Pending
 from catalogue.entities import Product
 from catalogue.queries import prefetch_current_product, product_from_rows
 from inventory.entities import Stock
-from inventory.queries import stock_in, stock_now_started
+from inventory.queries import prefetch_current_stock, stock_from_rows
 
 # How many products are read side by side: a cart may have a thousand lines.
 AT_ONCE = 100
 
 
 @dataclass(frozen=True)
-class Goods:
+class ProductWithStock:
     """A product as it is today, and the stock of its variants."""
 
     product: Product | None = None
     stock: Mapping[UUID, Stock] = field(default_factory=dict)
 
 
-class GoodsReading:
+class PendingProductsWithStock:
     """Products and their stock on their way: the first hundred at once, the others when these are here.
 
     As a quorum knows them: a node that was away would leave a line out of an order, or say that it is sold out.
@@ -34,18 +34,22 @@ class GoodsReading:
 
     def _started(self) -> dict[UUID, tuple[Pending, Pending]]:
         now, self._waiting = self._waiting[:AT_ONCE], self._waiting[AT_ONCE:]
-        return {each: (prefetch_current_product(each), stock_now_started(each)) for each in now}
+        return {
+            each: (prefetch_current_product(each), prefetch_current_stock(each)) for each in now
+        }
 
-    def collected(self) -> dict[UUID, Goods]:
+    def collect(self) -> dict[UUID, ProductWithStock]:
         """Wait for all of them. Raises CassandraUnavailable."""
         found = {}
         while self._under_way:
             for product_id, (product, stock) in self._under_way.items():
-                found[product_id] = Goods(product_from_rows(product.rows()), stock_in(stock.rows()))
+                found[product_id] = ProductWithStock(
+                    product_from_rows(product.rows()), stock_from_rows(stock.rows())
+                )
             self._under_way = self._started()
         return found
 
 
-def goods_of(product_ids: Iterable[UUID]) -> dict[UUID, Goods]:
+def get_products_with_stock(product_ids: Iterable[UUID]) -> dict[UUID, ProductWithStock]:
     """Return products as they are today, with their stock. Raises CassandraUnavailable."""
-    return GoodsReading(product_ids).collected()
+    return PendingProductsWithStock(product_ids).collect()

@@ -7,11 +7,18 @@ from uuid import UUID, uuid5
 from django.conf import settings
 
 from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, Pending, Row, read
-from inventory.entities import AHEAD, SENTINEL, Ahead, Numbers, Stock, Word
+from inventory.entities import (
+    BACKORDER_WAREHOUSE,
+    SENTINEL,
+    Availability,
+    Backorder,
+    Stock,
+    StockNumbers,
+)
 
 # In the order in which they are asked for goods (see inventory.allocating).
 WAREHOUSES = ("berlin", "cork")
-PLACES = (*WAREHOUSES, AHEAD)
+PLACES = (*WAREHOUSES, BACKORDER_WAREHOUSE)
 
 
 # Q16: a product's stock, for its pages.
@@ -25,62 +32,64 @@ STOCK = read(
 STOCK_NOW = STOCK.at(LOCAL_QUORUM)
 
 
-def stock_started(product_id: UUID) -> Pending:
-    """Start reading a product's stock beside whatever else the page reads; `stock_in` takes the rows."""
+def prefetch_stock(product_id: UUID) -> Pending:
+    """Start reading a product's stock beside whatever else the page reads; `stock_from_rows` takes the rows."""
     return STOCK.start(product_id=product_id)
 
 
-def stock_now_started(product_id: UUID) -> Pending:
-    """Start reading a product's stock as a quorum knows it, for `stock_in`."""
+def prefetch_current_stock(product_id: UUID) -> Pending:
+    """Start reading a product's stock as a quorum knows it, for `stock_from_rows`."""
     return STOCK_NOW.start(product_id=product_id)
 
 
-def stock_of(product_id: UUID) -> dict[UUID, Stock]:
+def get_stock(product_id: UUID) -> dict[UUID, Stock]:
     """Return the stock of a product's variants as a quorum knows it, by variant; one that was never received is missing.
 
     Raises CassandraUnavailable.
     """
-    return stock_in(stock_now_started(product_id).rows())
+    return stock_from_rows(prefetch_current_stock(product_id).rows())
 
 
-def stock_in(rows: Iterable[Row]) -> dict[UUID, Stock]:
+def stock_from_rows(rows: Iterable[Row]) -> dict[UUID, Stock]:
     """Return rows of `stock_by_product` as stock by variant."""
     units: dict[UUID, dict[str, int]] = {}
     few: dict[UUID, int] = {}
-    ahead: dict[UUID, Ahead] = {}
+    ahead: dict[UUID, Backorder] = {}
     for row in rows:
         there = units.setdefault(row.variant_id, {})
-        if row.warehouse_id != AHEAD:
+        if row.warehouse_id != BACKORDER_WAREHOUSE:
             there[row.warehouse_id] = row.available or 0
             few[row.variant_id] = max(few.get(row.variant_id, 0), row.threshold or 0)
         elif row.ahead:
-            there[AHEAD] = max(row.available or 0, 0)
+            there[BACKORDER_WAREHOUSE] = max(row.available or 0, 0)
             on = row.ahead_on.date() if row.ahead_on else None
-            ahead[row.variant_id] = Ahead(row.ahead, there[AHEAD], on)
+            ahead[row.variant_id] = Backorder(row.ahead, there[BACKORDER_WAREHOUSE], on)
     return {
         variant_id: _stock(there, few.get(variant_id, 0), ahead.get(variant_id))
         for variant_id, there in units.items()
     }
 
 
-def _stock(there: dict[str, int], few: int, ahead: Ahead | None) -> Stock:
-    in_house = sum(units for place, units in there.items() if place != AHEAD)
+def _stock(there: dict[str, int], few: int, ahead: Backorder | None) -> Stock:
+    total_in_stock = sum(units for place, units in there.items() if place != BACKORDER_WAREHOUSE)
     promised = ahead.units if ahead else 0
-    word = "ahead" if in_house < 1 and promised else word_for(in_house, few)
-    return Stock(max(in_house, promised), word, there, ahead)
+    availability = (
+        "ahead" if total_in_stock < 1 and promised else stock_availability(total_in_stock, few)
+    )
+    return Stock(max(total_in_stock, promised), availability, there, ahead)
 
 
-def word_for(available: int, threshold: int) -> Word:
+def stock_availability(available: int, threshold: int) -> Availability:
     """Return "out" for nothing, "few" up to the threshold, else "in"."""
     return "out" if available < 1 else "few" if available <= threshold else "in"
 
 
-BEST_FIRST: tuple[Word, ...] = ("in", "few", "ahead", "out")
+BEST_FIRST: tuple[Availability, ...] = ("in", "few", "ahead", "out")
 
 
-def word_of(stock: Iterable[Stock]) -> Word:
+def product_availability(stock: Iterable[Stock]) -> Availability:
     """Return the word for a whole product: that of its best variant."""
-    words = {each.word for each in stock}
+    words = {each.availability for each in stock}
     return next((word for word in BEST_FIRST if word in words), "out")
 
 
@@ -92,25 +101,27 @@ NUMBERS = read(
 )
 
 
-def numbers_started(variant_id: UUID, warehouse_id: str, hold_id: UUID = SENTINEL) -> Pending:
+def prefetch_stock_numbers(
+    variant_id: UUID, warehouse_id: str, reservation_id: UUID = SENTINEL
+) -> Pending:
     """Start reading a variant's numbers in a warehouse and, beside the sentinel's row, that of a hold."""
     return NUMBERS.start(
-        variant_id=variant_id, warehouse_id=warehouse_id, sentinel=SENTINEL, hold_id=hold_id
+        variant_id=variant_id, warehouse_id=warehouse_id, sentinel=SENTINEL, hold_id=reservation_id
     )
 
 
-def numbers(variant_id: UUID, warehouse_id: str) -> Numbers:
+def get_stock_numbers(variant_id: UUID, warehouse_id: str) -> StockNumbers:
     """Return the exact numbers of a variant in a warehouse; zeros where nothing was received.
 
     Raises CassandraUnavailable.
     """
-    row = numbers_started(variant_id, warehouse_id).one()
+    row = prefetch_stock_numbers(variant_id, warehouse_id).one()
     if row is None:
-        return Numbers(0, 0, 0, 0, 0)
-    return Numbers(row.received, row.available, row.held, row.committed, row.shipped)
+        return StockNumbers(0, 0, 0, 0, 0)
+    return StockNumbers(row.received, row.available, row.held, row.committed, row.shipped)
 
 
-def hold_id_for(
+def make_reservation_id(
     order_id: UUID, line_number: int, variant_id: UUID, warehouse_id: str, take: int = 0
 ) -> UUID:
     """Return the id that a hold always has, so that a repeated hold is recognised by its own row.
@@ -120,7 +131,7 @@ def hold_id_for(
     return uuid5(order_id, f"{take}:{line_number}:{variant_id}:{warehouse_id}")
 
 
-def kept_for(order_id: UUID, lines: Mapping[UUID, int]) -> dict[UUID, int]:
+def get_reserved_units(order_id: UUID, lines: Mapping[UUID, int]) -> dict[UUID, int]:
     """Return how many units of variants an order keeps that is not paid yet; `lines` has the last line where each may stand.
 
     Raises CassandraUnavailable.
@@ -129,35 +140,38 @@ def kept_for(order_id: UUID, lines: Mapping[UUID, int]) -> dict[UUID, int]:
     for variant_id, last in lines.items():
         for place in WAREHOUSES:
             ids = [
-                hold_id_for(order_id, number, variant_id, place) for number in range(1, last + 1)
+                make_reservation_id(order_id, number, variant_id, place)
+                for number in range(1, last + 1)
             ]
             reading += [
-                (variant_id, hold_id, numbers_started(variant_id, place, hold_id))
+                (variant_id, hold_id, prefetch_stock_numbers(variant_id, place, hold_id))
                 for hold_id in ids
             ]
-    kept = dict.fromkeys(lines, 0)
-    for variant_id, hold_id, pending in reading:
-        kept[variant_id] += sum(
-            row.quantity for row in pending.rows() if row.hold_id == hold_id and row.state == "held"
+    reserved = dict.fromkeys(lines, 0)
+    for variant_id, reservation_id, pending in reading:
+        reserved[variant_id] += sum(
+            row.quantity
+            for row in pending.rows()
+            if row.hold_id == reservation_id and row.state == "held"
         )
-    return kept
+    return reserved
 
 
 # I4: the holds that run out in a minute.
-HOLDS_DUE = read(
+RESERVATION_EXPIRIES = read(
     "Q17",
     "SELECT variant_id, warehouse_id, hold_id, order_id, quantity FROM holds_by_minute WHERE minute = :minute",
 )
 
 
-def holds_due(minutes: Sequence[datetime]) -> dict[datetime, list[Row]]:
+def list_reservation_expiries(minutes: Sequence[datetime]) -> dict[datetime, list[Row]]:
     """Return the hints of holds that run out in these minutes. Raises CassandraUnavailable."""
-    reading = {minute: HOLDS_DUE.start(minute=minute) for minute in minutes}
+    reading = {minute: RESERVATION_EXPIRIES.start(minute=minute) for minute in minutes}
     return {minute: rows for minute, pending in reading.items() if (rows := pending.rows())}
 
 
 # Q16: all that lies on a shelf: its numbers, and the holds, receipts, corrections and returns.
-SHELF = read(
+STOCK_ITEM = read(
     "Q16",
     """SELECT hold_id, quantity, sent, state, order_id, held_at, available, held, committed, shipped, received
        FROM inventory WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id""",
@@ -165,13 +179,13 @@ SHELF = read(
 )
 
 
-def shelf(variant_id: UUID, warehouse_id: str) -> tuple[Numbers, list[Row]]:
+def get_stock_item(variant_id: UUID, warehouse_id: str) -> tuple[StockNumbers, list[Row]]:
     """Return a shelf's numbers and its rows, for commands. Raises CassandraUnavailable."""
-    rows = SHELF.all(variant_id=variant_id, warehouse_id=warehouse_id)
+    rows = STOCK_ITEM.all(variant_id=variant_id, warehouse_id=warehouse_id)
     if not rows:
-        return Numbers(0, 0, 0, 0, 0), []
+        return StockNumbers(0, 0, 0, 0, 0), []
     row = rows[0]
-    there = Numbers(row.received, row.available, row.held, row.committed, row.shipped)
+    there = StockNumbers(row.received, row.available, row.held, row.committed, row.shipped)
     return there, [row for row in rows if row.state]
 
 
@@ -179,7 +193,7 @@ def shelf(variant_id: UUID, warehouse_id: str) -> tuple[Numbers, list[Row]]:
 SHARDS_AT_MOST = 16
 
 
-def shard_of(source_id: UUID) -> int:
+def ledger_shard(source_id: UUID) -> int:
     """Return into which of a ledger's partitions an order's or a receipt's entries are written."""
     return source_id.int % int(settings.STOCK_LEDGER_SHARDS)
 
@@ -193,11 +207,11 @@ LEDGER = read(
 )
 
 
-def ledger(variant_id: UUID, warehouse_id: str, *, whole: bool = False) -> list[Row]:
+def list_ledger_entries(variant_id: UUID, warehouse_id: str, *, whole: bool = False) -> list[Row]:
     """Return a shelf's ledger, in no order that matters, for commands and staff. Raises CassandraUnavailable.
 
     `whole`: with what was written while it was spread over more partitions. What was written under several settings may
-    stand there twice; it counts once (see numbers_from).
+    stand there twice; it counts once (see fold_stock_numbers).
     """
     shards = range(SHARDS_AT_MOST if whole else settings.STOCK_LEDGER_SHARDS)
     reading = [
@@ -207,16 +221,16 @@ def ledger(variant_id: UUID, warehouse_id: str, *, whole: bool = False) -> list[
     return [row for pending in reading for row in pending.rows()]
 
 
-def numbers_from(holds: Iterable[Row], entries: Iterable[Row]) -> Numbers:
+def fold_stock_numbers(stock_rows: Iterable[Row], entries: Iterable[Row]) -> StockNumbers:
     """Return a shelf's numbers as its rows and its ledger have them, which must have been read in this order.
 
     What still lies on the shelf as a row speaks for itself; the ledger speaks for what has left. Its entries count up:
     of one source, line, kind and reference the largest holds.
     """
     received = held = committed = shipped = 0
-    told = set()
-    for row in holds:
-        told.add(row.hold_id)
+    known_rows = set()
+    for row in stock_rows:
+        known_rows.add(row.hold_id)
         if row.state in ("received", "adjusted"):
             received += row.quantity
         elif row.state == "returned":
@@ -227,7 +241,7 @@ def numbers_from(holds: Iterable[Row], entries: Iterable[Row]) -> Numbers:
             shipped += row.sent or 0
     most: dict[tuple[UUID, int, str, UUID], int] = {}
     for row in entries:
-        if row.ref not in told:
+        if row.ref not in known_rows:
             key = (row.source_id, row.line_number, row.kind, row.ref)
             most[key] = row.units if key not in most else max(most[key], row.units)
     for (_, _, kind, _), units in most.items():
@@ -236,31 +250,37 @@ def numbers_from(holds: Iterable[Row], entries: Iterable[Row]) -> Numbers:
             kind, 0
         )
         shipped += {"shipped": units, "returned": -units}.get(kind, 0)
-    return Numbers(received, received - held - committed - shipped, held, committed, shipped)
+    return StockNumbers(received, received - held - committed - shipped, held, committed, shipped)
 
 
 # Q16: what is sold before it has arrived, in one partition: it is short.
 SHOP = "stoa"
-SOLD_AHEAD = read("Q16", "SELECT variant_id, product_id FROM sold_ahead WHERE shop = :shop")
+BACKORDERED_VARIANTS = read(
+    "Q16", "SELECT variant_id, product_id FROM sold_ahead WHERE shop = :shop"
+)
 
 
-def variants_sold_ahead() -> list[tuple[UUID, UUID]]:
+def list_backordered_variants() -> list[tuple[UUID, UUID]]:
     """Return the variants that are, or were, sold ahead, each with its product. Raises CassandraUnavailable."""
-    return [(row.variant_id, row.product_id) for row in SOLD_AHEAD.all(shop=SHOP)]
+    return [(row.variant_id, row.product_id) for row in BACKORDERED_VARIANTS.all(shop=SHOP)]
 
 
-def waiting_for(variant_id: UUID) -> list[UUID]:
+def list_waiting_orders(variant_id: UUID) -> list[UUID]:
     """Return the paid orders that wait for a variant to arrive, the oldest first; [] while there is nothing to send.
 
     Raises CassandraUnavailable.
     """
-    reading = {place: numbers_started(variant_id, place) for place in PLACES}
+    reading = {place: prefetch_stock_numbers(variant_id, place) for place in PLACES}
     there = {place: pending.one() for place, pending in reading.items()}
-    waits = there.pop(AHEAD)
+    waits = there.pop(BACKORDER_WAREHOUSE)
     # What is held may be held for one of these, by whoever died on the way.
     if not (waits and waits.committed) or not any(
         row and row.available + row.held > 0 for row in there.values()
     ):
         return []
-    rows = [row for row in shelf(variant_id, AHEAD)[1] if row.state == "committed"]
+    rows = [
+        row
+        for row in get_stock_item(variant_id, BACKORDER_WAREHOUSE)[1]
+        if row.state == "committed"
+    ]
     return list(dict.fromkeys(row.order_id for row in sorted(rows, key=lambda row: row.held_at)))

@@ -16,7 +16,7 @@ from cassandra_db import SEND_AGAIN, Row, conditional, write
 from catalogue.entities import Product, Variant
 from catalogue.queries import get_sellable_variant
 from inventory.entities import Stock
-from inventory.goods import AT_ONCE, Goods, goods_of
+from inventory.goods import AT_ONCE, ProductWithStock, get_products_with_stock
 from jobs.shares import Share
 from mail.addresses import email_key
 from mail.operations import mail_queued
@@ -109,12 +109,12 @@ def waiters_told(now: datetime, share: Share = ALL_WAITING) -> int:
     """
     told, rows = 0, (row for row in waiting.waited_for() if share.has(row.variant_id))
     while part := list(islice(rows, AT_ONCE)):
-        goods = goods_of(row.product_id for row in part)
+        goods = get_products_with_stock(row.product_id for row in part)
         told += sum(_told(row, goods[row.product_id], now) for row in part)
     return told
 
 
-def _told(row: Row, goods: Goods, now: datetime) -> int:
+def _told(row: Row, goods: ProductWithStock, now: datetime) -> int:
     variant = get_sellable_variant(goods.product, row.variant_id)
     stock = goods.stock.get(row.variant_id, Stock())
     if goods.product is None or variant is None or stock.available < 1:

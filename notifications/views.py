@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
 from catalogue.queries import find_product_and_variant, get_current_product, get_sellable_variant
-from inventory.queries import stock_of
+from inventory.queries import get_stock
 from mail.addresses import email_key
 from notifications import operations
 from notifications.forms import WaitForm
@@ -108,7 +108,7 @@ def _wish(goods: tuple[Product, Variant], email: str) -> Wish:
 
 
 def _left(found: Product, variant: Variant) -> int:
-    stock = stock_of(found.product_id).get(variant.variant_id)
+    stock = get_stock(found.product_id).get(variant.variant_id)
     return stock.available if stock else 0
 
 

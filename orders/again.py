@@ -7,7 +7,7 @@ from moneyed import Money
 
 from catalogue.entities import Product, Variant
 from catalogue.queries import get_sellable_variant
-from inventory.goods import goods_of
+from inventory.goods import get_products_with_stock
 from orders.items import Item
 from pricing.templatetags.money import format_money
 
@@ -54,7 +54,7 @@ class ReorderItem:
 
 def list_reorder_items(items: Sequence[Item]) -> list[ReorderItem]:
     """Return an order's lines as they could be bought now. Raises CassandraUnavailable."""
-    products = goods_of(item.product_id for item in items)
+    products = get_products_with_stock(item.product_id for item in items)
     found = []
     for item in items:
         today = products[item.product_id]

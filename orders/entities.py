@@ -13,7 +13,7 @@ from moneyed import Money
 
 from accounts.addresses import Address
 from inventory.entities import Allocation
-from inventory.queries import hold_id_for
+from inventory.queries import make_reservation_id
 from orders import parcels, refunds, returns, states
 from orders.events import Event
 from orders.items import Item, spread_discount
@@ -269,7 +269,7 @@ class Order:
                 of[line].variant_id,
                 place,
                 units,
-                hold_id_for(self.order_id, line, of[line].variant_id, place, take),
+                make_reservation_id(self.order_id, line, of[line].variant_id, place, take),
                 self.order_id,
             )
             for place, lines in warehouses.items()

@@ -98,7 +98,7 @@ def expire_reservations(
 
 def _expire_reservations_in(minutes: list[datetime], now: datetime, shard: Share) -> SweepResult:
     swept = SweepResult()
-    for minute, rows in stock.holds_due(minutes).items():
+    for minute, rows in stock.list_reservation_expiries(minutes).items():
         by_order: dict[UUID, list[Row]] = {}
         for row in rows:
             # An order's holds are one thing: whoever looks after one looks after all of them.
@@ -278,7 +278,7 @@ def _delete_expiries(minute: datetime, expiries: list[Row]) -> None:
 
 def _own_reservation_ids(order: Order) -> set[UUID]:
     """Return the holds that an order says are its own."""
-    return {each.hold_id for each in order.list_allocations(queries.list_items(order))}
+    return {each.reservation_id for each in order.list_allocations(queries.list_items(order))}
 
 
 def sweep_backorders(now: datetime) -> str:

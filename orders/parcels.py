@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from inventory.entities import AHEAD
+from inventory.entities import BACKORDER_WAREHOUSE
 from orders.events import Event, parse_line_units
 from orders.items import Item
 
@@ -140,7 +140,7 @@ def units_to_pack(
             line: count - packed.get(warehouse, {}).get(line, 0) for line, count in lines.items()
         }
         for warehouse, lines in reserved_units.items()
-        if warehouse != AHEAD
+        if warehouse != BACKORDER_WAREHOUSE
     }
     some = {
         warehouse: {line: count for line, count in lines.items() if count > 0}

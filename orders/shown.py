@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils import timezone
 from moneyed import Money
 
-from inventory.entities import AHEAD
+from inventory.entities import BACKORDER_WAREHOUSE
 from orders import balance, parcels, returns
 from orders.carriers import tracking_url
 from orders.entities import Order
@@ -101,7 +101,7 @@ def items_to_pack(order: Order, items: Sequence[Item]) -> tuple[ItemUnits, ...]:
 
 def has_backordered_units(order: Order) -> bool:
     """Tell whether something of it has still to arrive with us."""
-    return any(order.reserved_units.get(AHEAD, {}).values())
+    return any(order.reserved_units.get(BACKORDER_WAREHOUSE, {}).values())
 
 
 def item_units(items: Sequence[Item], lines: Mapping[int, int]) -> tuple[ItemUnits, ...]:

@@ -41,7 +41,7 @@ class Chosen:
 
     @property
     def stock_word(self) -> str:
-        return self.stock.word
+        return self.stock.availability
 
 
 @dataclass(frozen=True)

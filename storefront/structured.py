@@ -59,8 +59,8 @@ def _offer(product: Product, variant: Variant, stock: Stock) -> dict[str, Any]:
 
 
 def _availability(stock: Stock) -> str:
-    if stock.ahead and stock.word == "ahead":
-        return "PreOrder" if stock.ahead.kind == PREORDER else "BackOrder"
+    if stock.backorder and stock.availability == "ahead":
+        return "PreOrder" if stock.backorder.kind == PREORDER else "BackOrder"
     return "InStock" if stock.available > 0 else "OutOfStock"
 
 

@@ -25,7 +25,7 @@ from demo.testbank.operations import card_given
 from inventory.operations import stock_received
 from inventory.operations.copying import COPY
 from inventory.operations.receiving import seeded
-from inventory.queries import numbers
+from inventory.queries import get_stock_numbers
 from orders.entities import Order
 from orders.operations import OrderDraft, place_order, settle_payment, start_payment
 from pricing import delivery
@@ -144,7 +144,11 @@ def make_stock(
             }
             read_at = time_ns() // 1000
             copies.append(
-                COPY.bind(read_at=read_at, available=numbers(variant_id, place).available, **shelf)
+                COPY.bind(
+                    read_at=read_at,
+                    available=get_stock_numbers(variant_id, place).available,
+                    **shelf,
+                )
             )
     if copies:
         write_together(copies)

@@ -147,8 +147,8 @@ FAULTS = (
     _fault(
         "What comes back is put on the shelf as often as somebody says so",
         "inventory/operations/moving.py",
-        'uuid5(order_id, f"returned {return_id}:{each.hold_id}")',
-        'uuid5(order_id, f"returned {now}:{each.hold_id}")',
+        "uuid5(order_id, f\"returned {return_id}:{each.reservation_id}\")",
+        "uuid5(order_id, f\"returned {now}:{each.reservation_id}\")",
         "tests/inventory/test_moving.py",
     ),
     _fault(

@@ -12,7 +12,7 @@ from cart.operations.lines import ATTEMPTS, SET_LINE, SUMS, applied
 from cart.today import PriceConsent
 from cassandra_db import attempts
 from catalogue.queries import get_sellable_variant
-from inventory.goods import goods_of
+from inventory.goods import get_products_with_stock
 from pricing.money import to_minor_units
 
 
@@ -67,7 +67,7 @@ def _as_shown(line: Line | None, each: PriceConsent) -> bool:
 
 
 def _check_today(rises: Sequence[tuple[Line, PriceConsent]]) -> None:
-    goods = goods_of(line.product_id for line, _ in rises)
+    goods = get_products_with_stock(line.product_id for line, _ in rises)
     for line, each in rises:
         variant = get_sellable_variant(goods[line.product_id].product, line.variant_id)
         if variant is None or to_minor_units(variant.price) != each.new_price:

@@ -23,7 +23,7 @@ from cart.undo import removed
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
 from catalogue.queries import find_product_and_variant, get_current_product, get_sellable_variant
-from inventory.queries import stock_of
+from inventory.queries import get_stock
 from pricing.templatetags.money import format_money as in_words
 from web.methods import own, post_only
 from web.rendering import done, page, without_header
@@ -219,7 +219,7 @@ def _owner(request: HttpRequest) -> UUID:
 
 
 def _in_stock(found: Product, variant: Variant) -> None:
-    stock = stock_of(found.product_id).get(variant.variant_id)
+    stock = get_stock(found.product_id).get(variant.variant_id)
     if stock is None or stock.available < 1:
         raise SoldOut(found.name)
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from cassandra_db import read, write, write_together
 from catalogue import operations as catalogue
-from inventory.queries import numbers_started, stock_in, word_of
+from inventory.queries import prefetch_stock_numbers, product_availability, stock_from_rows
 
 SHELVES = read(
     "Q16",
@@ -27,7 +27,7 @@ def stock_copied(product_id: UUID) -> None:
     """
     read_at = time_ns() // 1000
     shelves = SHELVES.all(product_id=product_id)
-    reading = [(row, numbers_started(row.variant_id, row.warehouse_id)) for row in shelves]
+    reading = [(row, prefetch_stock_numbers(row.variant_id, row.warehouse_id)) for row in shelves]
     fresh = []
     for row, pending in reading:
         now_there = pending.one()
@@ -35,8 +35,8 @@ def stock_copied(product_id: UUID) -> None:
             fresh.append(row._replace(available=now_there.available, threshold=now_there.threshold))
     if not fresh:
         return
-    word = word_of(stock_in(fresh).values())
-    if word != word_of(stock_in(shelves).values()):
+    word = product_availability(stock_from_rows(fresh).values())
+    if word != product_availability(stock_from_rows(shelves).values()):
         catalogue.set_availability(product_id, word)
     # Last: after a crash the next copy sees the change again, and tells the cards again.
     write_together(

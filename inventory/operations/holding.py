@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from cassandra_db import attempts, write, write_together
-from inventory.allocating import in_order, needed, planned
-from inventory.entities import AHEAD, Allocation, Want
+from inventory.allocating import needed_units, plan_allocations, sort_allocations
+from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations.combining import Hold, held_together
 from inventory.operations.copying import stock_copied
 from inventory.operations.moving import released
-from inventory.queries import PLACES, WAREHOUSES, hold_id_for, numbers_started
+from inventory.queries import PLACES, WAREHOUSES, make_reservation_id, prefetch_stock_numbers
 from jobs.minutes import minute_of
 
 # How long units are kept for somebody who is paying.
@@ -34,7 +34,7 @@ HINT_REMOVED = write(
 
 def held(
     order_id: UUID,
-    wants: Sequence[Want],
+    wants: Sequence[WantedLine],
     now: datetime,
     take: int = 0,
     check: Callable[[], None] = lambda: None,
@@ -58,7 +58,7 @@ def held(
     if not retry:
         taking.believe(seen or {})
     elif taking.covered():
-        return in_order(taking.kept.values())
+        return sort_allocations(taking.kept.values())
     try:
         return taking.taken()
     except OutOfStock:
@@ -76,7 +76,7 @@ class _Taking:
     """
 
     order_id: UUID
-    wants: Sequence[Want]
+    wants: Sequence[WantedLine]
     now: datetime
     take: int
     check: Callable[[], None]
@@ -87,7 +87,7 @@ class _Taking:
     given_back: set[UUID] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.needed = needed(self.wants)
+        self.needed = needed_units(self.wants)
 
     def units(self, variant_id: UUID, place: str) -> int:
         return self.known.get((variant_id, place), 0)
@@ -97,14 +97,16 @@ class _Taking:
         for variant_id, most in self.needed.items():
             there = seen.get(variant_id)
             for place in self.places:
-                unseen = most if there is None and place != AHEAD else 0
+                unseen = most if there is None and place != BACKORDER_WAREHOUSE else 0
                 self.known[variant_id, place] = unseen if there is None else there.get(place, 0)
                 self.guessed.add((variant_id, place))
 
     def covered(self) -> bool:
         """Look at the shelves and for what the order holds already; tell whether that is just what is wanted."""
         holds = {
-            hold_id_for(self.order_id, want.line_number, want.variant_id, place, self.take): (
+            make_reservation_id(
+                self.order_id, want.line_number, want.variant_id, place, self.take
+            ): (
                 want,
                 place,
             )
@@ -112,7 +114,7 @@ class _Taking:
             for place in self.places
         }
         reading = [
-            (numbers_started(want.variant_id, place, id_), id_)
+            (prefetch_stock_numbers(want.variant_id, place, id_), id_)
             for id_, (want, place) in holds.items()
         ]
         self.known = {(variant_id, place): 0 for variant_id in self.needed for place in self.places}
@@ -148,14 +150,14 @@ class _Taking:
     def taken(self) -> tuple[Allocation, ...]:
         """Plan and take until one plan holds. Raises OutOfStock, with nothing held."""
         for _ in attempts(ROUNDS):
-            plan = planned(self.order_id, self.wants, self.units, self.take)
+            plan = plan_allocations(self.order_id, self.wants, self.units, self.take)
             if plan is None:
                 if not self.guessed:
                     break
                 self._look()
                 continue
             self._give_back(each for each in self.kept.values() if each not in plan)
-            left = [each for each in plan if each.hold_id not in self.kept]
+            left = [each for each in plan if each.reservation_id not in self.kept]
             if left:
                 hinted(self.order_id, left, max(self.now, datetime.now(UTC)) + HOLD_FOR)
             if all(self._keep(each) for each in left):
@@ -171,12 +173,12 @@ class _Taking:
         """How many a line could have: it is sent from the warehouses, or waits, as a whole."""
         return max(
             sum(self.units(variant_id, place) for place in WAREHOUSES),
-            self.units(variant_id, AHEAD),
+            self.units(variant_id, BACKORDER_WAREHOUSE),
         )
 
     def _look(self) -> None:
         """Ask Cassandra for what was only guessed: nobody is told of too little because a page was old."""
-        reading = [(shelf, numbers_started(*shelf)) for shelf in self.guessed]
+        reading = [(shelf, prefetch_stock_numbers(*shelf)) for shelf in self.guessed]
         self.guessed = set()
         for shelf, pending in reading:
             row = pending.one()
@@ -193,7 +195,7 @@ class _Taking:
     def _keep(self, each: Allocation) -> bool:
         self.check()
         hold = Hold(
-            hold_id=each.hold_id,
+            hold_id=each.reservation_id,
             order_id=self.order_id,
             line_number=each.line_number,
             units=each.quantity,
@@ -201,7 +203,7 @@ class _Taking:
         )
         held_together(each.variant_id, each.warehouse_id, hold)
         if hold.kept:
-            self.kept[each.hold_id] = each
+            self.kept[each.reservation_id] = each
             return True
         if hold.differs:
             # An earlier try wanted another number of units; this one was not told that it is a further try.
@@ -221,7 +223,7 @@ class _Taking:
         for each in tuple(allocations):
             self.check()
             released([each])
-            del self.kept[each.hold_id]
+            del self.kept[each.reservation_id]
             self.given_back.add(each.product_id)
 
 
@@ -237,7 +239,7 @@ def hinted(order_id: UUID, allocations: Iterable[Allocation], until: datetime) -
                 minute=minute,
                 variant_id=each.variant_id,
                 warehouse_id=each.warehouse_id,
-                hold_id=each.hold_id,
+                hold_id=each.reservation_id,
                 order_id=order_id,
                 quantity=each.quantity,
             )

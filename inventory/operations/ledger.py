@@ -11,9 +11,9 @@ from uuid import UUID
 
 from cassandra_db import SEND_AGAIN, Row, attempts, conditional, write
 from inventory import queries
-from inventory.entities import SENTINEL, Allocation, Numbers
-from inventory.errors import NothingBooked, NumbersMoving
-from inventory.queries import shard_of
+from inventory.entities import SENTINEL, Allocation, StockNumbers
+from inventory.errors import NothingReceived, StockNumbersChanging
+from inventory.queries import ledger_shard
 
 ENTRY = write(
     "Q16",
@@ -41,7 +41,7 @@ def entered(
         ENTRY.start(
             variant_id=variant_id,
             warehouse_id=warehouse_id,
-            shard=shard_of(source_id),
+            shard=ledger_shard(source_id),
             source_id=source_id,
             line_number=line_number,
             kind=kind,
@@ -69,7 +69,7 @@ def hold_entered(each: Allocation, kept: int, sent: int, freed: int) -> None:
         each.order_id,
         (("committed", kept + sent + freed), ("shipped", sent), ("released_committed", freed)),
         line_number=each.line_number,
-        ref=each.hold_id,
+        ref=each.reservation_id,
     )
 
 
@@ -85,23 +85,23 @@ REBUILT = conditional(
 TRIES = 5
 
 
-def numbers_rebuilt(variant_id: UUID, warehouse_id: str) -> tuple[Numbers, Numbers]:
+def numbers_rebuilt(variant_id: UUID, warehouse_id: str) -> tuple[StockNumbers, StockNumbers]:
     """Put a shelf's numbers right, as the ledger and the holds on the shelf have them; return them before and after.
 
     Buyers may go on meanwhile: if a number has moved since it was read, everything is read again. Never lets the shop
     sell what it has not: where more was sold than ever came, nothing is free.
-    Raises NothingBooked, NumbersMoving, with the numbers as they were; CassandraUnavailable.
+    Raises NothingReceived, StockNumbersChanging, with the numbers as they were; CassandraUnavailable.
     """
     for _ in attempts(TRIES):
-        was, holds = queries.shelf(variant_id, warehouse_id)
-        entries = queries.ledger(variant_id, warehouse_id, whole=True)
+        was, holds = queries.get_stock_item(variant_id, warehouse_id)
+        entries = queries.list_ledger_entries(variant_id, warehouse_id, whole=True)
         # A shelf of many rows is read page by page: one that moved meanwhile is none that ever was.
-        again, still = queries.shelf(variant_id, warehouse_id)
+        again, still = queries.get_stock_item(variant_id, warehouse_id)
         if (again, _lying(still)) != (was, _lying(holds)):
             continue
-        made = queries.numbers_from(holds, entries)
+        made = queries.fold_stock_numbers(holds, entries)
         if made.received < 1:
-            raise NothingBooked(f"variant {variant_id} in {warehouse_id}")
+            raise NothingReceived(f"variant {variant_id} in {warehouse_id}")
         if made == was:
             return was, was
         outcome = REBUILT.apply(
@@ -113,7 +113,7 @@ def numbers_rebuilt(variant_id: UUID, warehouse_id: str) -> tuple[Numbers, Numbe
         )
         if outcome:
             return was, made
-    raise NumbersMoving(f"variant {variant_id} in {warehouse_id}")
+    raise StockNumbersChanging(f"variant {variant_id} in {warehouse_id}")
 
 
 def _lying(rows: Iterable[Row]) -> set[tuple[UUID, str, int, int | None]]:

@@ -14,7 +14,7 @@ from datetime import datetime
 from uuid import UUID, uuid5
 
 from cassandra_db import SEND_AGAIN, Outcome, applied_if, attempts, conditional, conditional_batch
-from inventory.allocating import in_order
+from inventory.allocating import sort_allocations
 from inventory.entities import Allocation
 from inventory.operations.combining import turn
 from inventory.operations.ledger import entered, hold_entered
@@ -71,7 +71,7 @@ def released(allocations: Iterable[Allocation], *, paid: bool = True) -> None:
 
     With `paid=False` what is paid for stays, too. Raises CassandraUnavailable.
     """
-    for each in in_order(allocations):
+    for each in sort_allocations(allocations):
         _brought(each, Standing("held", each.quantity), _given_back if paid else _let_go)
 
 
@@ -96,7 +96,7 @@ def committed(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
 
     brought = [
         (each, _brought(each, Standing("held", each.quantity), kept))
-        for each in in_order(allocations)
+        for each in sort_allocations(allocations)
     ]
     return tuple(each for each, there in brought if there.state != "committed")
 
@@ -114,7 +114,7 @@ def shipped(allocations: Iterable[Allocation]) -> None:
             else there
         )
 
-    for each in in_order(allocations):
+    for each in sort_allocations(allocations):
         _brought(each, Standing("committed", each.quantity), sent)
 
 
@@ -159,7 +159,7 @@ def _brought(each: Allocation, guess: Standing, step: Step) -> Standing:
         if wanted == there:
             return _noted(each, there)
     raise LookupError(
-        f"hold {each.hold_id} stands as {there}, and the numbers around it do not allow {wanted}"
+        f"hold {each.reservation_id} stands as {there}, and the numbers around it do not allow {wanted}"
     )
 
 
@@ -171,9 +171,9 @@ def _moved(each: Allocation, there: Standing, wanted: Standing) -> Outcome:
     place = {"variant_id": each.variant_id, "warehouse_id": each.warehouse_id}
     was = {f"was_{name}": value for name, value in _columns(there).items()}
     if wanted.state is None:
-        row = ROW_GONE.bind(hold_id=each.hold_id, **was, **place)
+        row = ROW_GONE.bind(hold_id=each.reservation_id, **was, **place)
     else:
-        row = ROW.bind(hold_id=each.hold_id, **_columns(wanted), **was, **place)
+        row = ROW.bind(hold_id=each.reservation_id, **_columns(wanted), **was, **place)
     return conditional_batch(
         MOVE.bind(
             available=-(held + committed + shipped),
@@ -205,7 +205,7 @@ def _noted(each: Allocation, there: Standing) -> Standing:
                 if_lost=SEND_AGAIN,
                 variant_id=each.variant_id,
                 warehouse_id=each.warehouse_id,
-                hold_id=each.hold_id,
+                hold_id=each.reservation_id,
             )
     return there
 
@@ -230,9 +230,9 @@ def restocked(
     A part's `quantity` is how many come back of its line and warehouse, in all, by this return: doing it again changes
     nothing. Raises LookupError when more would come back than had ever left; CassandraUnavailable.
     """
-    for each in in_order(parts):
+    for each in sort_allocations(parts):
         if not _restocked(
-            each, order_id, uuid5(order_id, f"returned {return_id}:{each.hold_id}"), now
+            each, order_id, uuid5(order_id, f"returned {return_id}:{each.reservation_id}"), now
         ):
             raise LookupError(
                 f"order {order_id}: more of line {each.line_number} comes back than had left"

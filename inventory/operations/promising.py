@@ -9,13 +9,13 @@ from datetime import date, datetime
 from uuid import UUID, uuid5
 
 from cassandra_db import applied_if, attempts, conditional, conditional_batch, write
-from inventory.entities import AHEAD, BACKORDER, PREORDER
-from inventory.errors import NumbersMoving
+from inventory.entities import BACKORDER, BACKORDER_WAREHOUSE, PREORDER
+from inventory.errors import StockNumbersChanging
 from inventory.operations.combining import turn
 from inventory.operations.copying import stock_copied
 from inventory.operations.ledger import entered
 from inventory.operations.receiving import BOOKED, seeded
-from inventory.queries import SHOP, numbers
+from inventory.queries import SHOP, get_stock_numbers
 
 # How often the limit is set anew when somebody buys meanwhile.
 TRIES = 20
@@ -51,13 +51,13 @@ def sold_ahead(
 
     `limit` is how many may be promised at once, those that wait already included; `on` is when the goods are expected.
     Returns how many more may be promised now: none, if more wait than the limit says.
-    Raises ValueError for an unknown kind or less than nothing, NumbersMoving, CassandraUnavailable.
+    Raises ValueError for an unknown kind or less than nothing, StockNumbersChanging, CassandraUnavailable.
     """
     if kind not in (BACKORDER, PREORDER, "") or limit < 0:
         raise ValueError(f"{kind} of {limit}")
     LISTED.run(shop=SHOP, variant_id=variant_id, product_id=product_id)
-    seeded(product_id, variant_id, AHEAD, 0)
-    place = {"variant_id": variant_id, "warehouse_id": AHEAD}
+    seeded(product_id, variant_id, BACKORDER_WAREHOUSE, 0)
+    place = {"variant_id": variant_id, "warehouse_id": BACKORDER_WAREHOUSE}
     on_shelf = {"ahead": kind or None, "ahead_on": on if kind else None}
     if kind:
         SHELF.run(product_id=product_id, **place, **on_shelf)
@@ -69,14 +69,14 @@ def sold_ahead(
 
 def _limited(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
     for _ in attempts(TRIES):
-        there = numbers(variant_id, AHEAD)
+        there = get_stock_numbers(variant_id, BACKORDER_WAREHOUSE)
         # What was sent from here is nobody's: units leave by being kept in a house, which gives them back.
         units = max(limit - there.received, -there.available)
         if not units:
             return there.available
         entry_id = uuid5(variant_id, f"ahead {there.received} {units} {now.isoformat()}")
-        place = {"variant_id": variant_id, "warehouse_id": AHEAD}
-        with turn(variant_id, AHEAD):
+        place = {"variant_id": variant_id, "warehouse_id": BACKORDER_WAREHOUSE}
+        with turn(variant_id, BACKORDER_WAREHOUSE):
             booked = conditional_batch(
                 LIMIT.bind(units=units, was=there.received, least=max(0, -units), **place),
                 BOOKED.bind(units=units, state="adjusted", receipt_id=entry_id, now=now, **place),
@@ -85,7 +85,7 @@ def _limited(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
         if booked:
             entered(
                 variant_id,
-                AHEAD,
+                BACKORDER_WAREHOUSE,
                 entry_id,
                 [("adjusted", units)],
                 ref=entry_id,
@@ -94,4 +94,4 @@ def _limited(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
                 reason=f"At most {limit} are sold ahead.",
             )
             return there.available + units
-    raise NumbersMoving(f"variant {variant_id}, sold ahead")
+    raise StockNumbersChanging(f"variant {variant_id}, sold ahead")

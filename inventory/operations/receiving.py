@@ -13,7 +13,7 @@ from cassandra_db import (
     write,
 )
 from inventory.entities import SENTINEL
-from inventory.errors import NotThatMany
+from inventory.errors import NotEnoughAvailable
 from inventory.operations.combining import turn
 from inventory.operations.ledger import entered
 
@@ -122,7 +122,7 @@ def stock_adjusted(
     """Put a shelf's number right by so many units, more or fewer; a correction that was booked before changes nothing.
 
     Tells whether it was booked now. Only units that nobody holds can be taken away. Pages show it after `stock_copied`.
-    Raises ValueError for no units or no reason, LookupError where nothing ever arrived, NotThatMany, with nothing
+    Raises ValueError for no units or no reason, LookupError where nothing ever arrived, NotEnoughAvailable, with nothing
     changed, CassandraUnavailable.
     """
     if not units or not reason.strip():
@@ -141,7 +141,7 @@ def stock_adjusted(
         if first is None:
             raise LookupError(f"nothing of variant {variant_id} ever arrived in {warehouse_id}")
         if first.hold_id != adjustment_id:
-            raise NotThatMany(first.available)
+            raise NotEnoughAvailable(first.available)
         units, now = first.quantity, first.held_at
     entered(
         *(variant_id, warehouse_id, adjustment_id, [("adjusted", units)]),

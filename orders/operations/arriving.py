@@ -13,7 +13,7 @@ from uuid import UUID
 
 from inventory import operations as inventory
 from inventory import queries as stock
-from inventory.entities import AHEAD, Allocation, Want
+from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine
 from inventory.errors import OutOfStock
 from orders import queries
 from orders.entities import Order
@@ -32,8 +32,8 @@ def allocate_backorders(now: datetime) -> int:
     it. What is left then is told to the pages: until then they do not know of the goods (see `manage.py stock`).
     """
     served = 0
-    for variant_id, product_id in stock.variants_sold_ahead():
-        waiting = stock.waiting_for(variant_id)
+    for variant_id, product_id in stock.list_backordered_variants():
+        waiting = stock.list_waiting_orders(variant_id)
         for order_id in waiting:
             got = _allocate_order(order_id, variant_id, now)
             served += bool(got)
@@ -50,12 +50,12 @@ def _allocate_order(order_id: UUID, variant_id: UUID, now: datetime) -> bool | N
     if order is None or order.state not in (CONFIRMED, ON_HOLD):
         return None
     take = json.loads(order.allocations_json)["take"]
-    waiting = order.reserved_units.get(AHEAD, {})
+    waiting = order.reserved_units.get(BACKORDER_WAREHOUSE, {})
     arrived: list[Allocation] = []
     for item in queries.list_items(order):
         units = waiting.get(item.line_number, 0)
         if item.variant_id == variant_id and units:
-            want = Want(item.line_number, item.product_id, variant_id, units)
+            want = WantedLine(item.line_number, item.product_id, variant_id, units)
             try:
                 arrived += inventory.held(order_id, [want], now, take, ahead=False)
             except OutOfStock:
@@ -87,7 +87,7 @@ def _allocations_with_arrivals(order: Order, take: int, arrived: list[Allocation
         there = reserved_units.setdefault(each.warehouse_id, {})
         there[each.line_number] = there.get(each.line_number, 0) + each.quantity
         # A line of which nothing waits any more stays, with no units: its promise is looked at, and given back.
-        reserved_units[AHEAD][each.line_number] -= each.quantity
+        reserved_units[BACKORDER_WAREHOUSE][each.line_number] -= each.quantity
     warehouses: Mapping[str, object] = {
         warehouse: [[line, units] for line, units in lines.items()]
         for warehouse, lines in reserved_units.items()

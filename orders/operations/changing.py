@@ -15,7 +15,7 @@ from uuid import uuid5
 from moneyed import Money
 
 from accounts.addresses import Address
-from inventory.entities import AHEAD
+from inventory.entities import BACKORDER_WAREHOUSE
 from orders import balance, queries
 from orders.entities import Order
 from orders.errors import TransitionRefused
@@ -183,11 +183,13 @@ def _reduced_allocations(order: Order, fewer: Mapping[int, int]) -> str:
     """Return which units are kept from now on: those that wait for goods go first, then those in the smallest part."""
     reserved_units = {warehouse: dict(lines) for warehouse, lines in order.reserved_units.items()}
     free = units_to_pack(reserved_units, order.parcels())
-    if AHEAD in reserved_units:
-        free[AHEAD] = dict(reserved_units[AHEAD])
+    if BACKORDER_WAREHOUSE in reserved_units:
+        free[BACKORDER_WAREHOUSE] = dict(reserved_units[BACKORDER_WAREHOUSE])
     for line, count in fewer.items():
         too_many = order.quantities.get(line, 0) - count
-        for warehouse in sorted(free, key=lambda house: (house != AHEAD, free[house].get(line, 0))):
+        for warehouse in sorted(
+            free, key=lambda house: (house != BACKORDER_WAREHOUSE, free[house].get(line, 0))
+        ):
             units = min(too_many, free[warehouse].get(line, 0))
             reserved_units[warehouse][line] = reserved_units[warehouse].get(line, 0) - units
             too_many -= units

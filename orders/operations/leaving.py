@@ -56,7 +56,9 @@ def abandon_checkout(order_id: UUID) -> bool:
         return False
     release_vouchers(order_id)
     now = datetime.now(UTC)
-    due = stock.holds_due(minutes_between(now - MAX_SWEEP_DELAY, now + HOLD_FOR + MINUTE))
+    due = stock.list_reservation_expiries(
+        minutes_between(now - MAX_SWEEP_DELAY, now + HOLD_FOR + MINUTE)
+    )
     expiries = [
         (minute, hold) for minute, rows in due.items() for hold in rows if hold.order_id == order_id
     ]
@@ -72,7 +74,7 @@ def release_orphaned_reservations(expiries: Sequence[Row]) -> None:
     Raises CassandraUnavailable.
     """
     reading = [
-        (hold, stock.numbers_started(hold.variant_id, hold.warehouse_id, hold.hold_id))
+        (hold, stock.prefetch_stock_numbers(hold.variant_id, hold.warehouse_id, hold.hold_id))
         for hold in expiries
     ]
     there = [(hold, row) for hold, pending in reading for row in pending.rows()]

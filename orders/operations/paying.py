@@ -13,7 +13,7 @@ from moneyed import Money
 from cart import queries as carts
 from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, attempts, conditional
 from inventory import operations as inventory
-from inventory.entities import Want
+from inventory.entities import WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations import HOLD_FOR
 from orders import balance, queries
@@ -322,7 +322,8 @@ def _accept_late_payment(
         return queries.get_order(order.order_id) or order
     items = queries.list_items(order)
     wants = [
-        Want(item.line_number, item.product_id, item.variant_id, item.quantity) for item in items
+        WantedLine(item.line_number, item.product_id, item.variant_id, item.quantity)
+        for item in items
     ]
     take = order.version
     allocations_json = ""

@@ -32,7 +32,7 @@ from cassandra_db import (
     write_together,
 )
 from inventory import operations as inventory
-from inventory.entities import Allocation, Want
+from inventory.entities import Allocation, WantedLine
 from inventory.errors import OutOfStock
 from orders import numbers, queries
 from orders.entities import Order
@@ -364,9 +364,9 @@ def _take_voucher(draft: OrderDraft, allocations: tuple[Allocation, ...], now: d
         raise
 
 
-def _wants(draft: OrderDraft) -> list[Want]:
+def _wants(draft: OrderDraft) -> list[WantedLine]:
     return [
-        Want(number, line.product_id, line.variant_id, line.quantity)
+        WantedLine(number, line.product_id, line.variant_id, line.quantity)
         for number, line in enumerate(draft.lines, 1)
     ]
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from cart import operations as carts
 from cassandra_db import CassandraUnavailable, attempts, read
 from inventory import operations as inventory
-from inventory.allocating import in_order
+from inventory.allocating import sort_allocations
 from orders import parcels, queries, returns
 from orders.entities import Order
 from orders.errors import SettlementUnstable
@@ -110,7 +110,7 @@ def sync_stock(order: Order, items: tuple[Item, ...], now: datetime) -> None:
         return
     sent = parcels.sent_units(order.parcels())
     missing = 0
-    for each in in_order(allocations):
+    for each in sort_allocations(allocations):
         gone = sent.get(each.warehouse_id, {}).get(each.line_number, 0)
         missing += not inventory.moved_to(each, left=each.quantity - gone, shipped=gone)
     if missing:

@@ -19,7 +19,7 @@ from cart.forms import add_form
 from cassandra_db.errors import BadPageToken
 from catalogue import pictures, queries
 from catalogue.entities import CardPage, CategoryNode, Product
-from inventory.queries import stock_in, stock_started
+from inventory.queries import prefetch_stock, stock_from_rows
 from pricing.tax import tax_added_countries
 from promotions.queries import list_current_promotions, prefetch_automatic_promotions
 from storefront import choices, structured, viewed
@@ -105,7 +105,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404
     reading = (
         queries.prefetch_product(product_id),
-        stock_started(product_id),
+        prefetch_stock(product_id),
         queries.prefetch_related(product_id),
     )
     found = queries.product_from_rows(reading[0].rows())
@@ -118,7 +118,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     if not found.is_active:
         context = {"product": found, "ancestors": trail}
         return page(request, "errors/410.html", context, status=HTTPStatus.GONE)
-    stock = stock_in(reading[1].rows())
+    stock = stock_from_rows(reading[1].rows())
     asked = request.GET.get("variant", "")
     chosen, as_asked = choices.chosen(found, stock, asked)
     url = reverse("product", args=(slug,))

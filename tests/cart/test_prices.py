@@ -21,7 +21,7 @@ from cart.today import PriceConsent
 from catalogue.entities import Product
 from catalogue.operations import save_product
 from inventory import goods as stocked
-from inventory.goods import goods_of
+from inventory.goods import get_products_with_stock
 from tests.cart.goods import mug as loose_mug
 from tests.cart.goods import put_all
 from tests.factories import make_product, make_stock
@@ -264,13 +264,13 @@ def test_x49_what_is_gone_or_sold_out_does_not_count(client: Client) -> None:
 
 def make_nothing_left(product: Product) -> None:
     """Let somebody else hold all there is."""
-    from inventory.entities import Want
+    from inventory.entities import WantedLine
     from inventory.operations import held, stock_copied
-    from inventory.queries import stock_of
+    from inventory.queries import get_stock
 
     variant_id = product.variants[0].variant_id
-    left = stock_of(product.product_id)[variant_id].available
-    held(uuid4(), [Want(1, product.product_id, variant_id, left)], datetime.now(UTC))
+    left = get_stock(product.product_id)[variant_id].available
+    held(uuid4(), [WantedLine(1, product.product_id, variant_id, left)], datetime.now(UTC))
     stock_copied(product.product_id)
 
 
@@ -336,7 +336,7 @@ def test_a_cart_of_many_lines_draws_the_first_hundred_and_counts_all(client: Cli
 def test_many_products_are_read_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stocked, "AT_ONCE", 2)
     made = [make_product(f"Thing {place}") for place in range(5)]
-    found = goods_of(each.product_id for each in made)
+    found = get_products_with_stock(each.product_id for each in made)
     assert [found[each.product_id].product.name for each in made] == [each.name for each in made]  # type: ignore[union-attr]
 
 

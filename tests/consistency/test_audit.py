@@ -79,7 +79,7 @@ def unsettled(order: Order, kind: str, **more: object) -> Order:
 
 def shelf_of(order: Order) -> tuple[UUID, str, UUID]:
     (each,) = order.list_allocations(queries.list_items(order))
-    return each.variant_id, each.warehouse_id, each.hold_id
+    return each.variant_id, each.warehouse_id, each.reservation_id
 
 
 def test_an_order_as_it_should_be_breaks_nothing() -> None:
@@ -106,7 +106,7 @@ def test_i1_numbers_that_do_not_add_up_are_named_and_made_anew_from_ledger_and_h
         for each in named
     )
     assert mended(of(order)).clean
-    assert stock.numbers(variant_id, place).available == 18
+    assert stock.get_stock_numbers(variant_id, place).available == 18
 
 
 def test_i1_less_than_nothing_is_named_though_it_adds_up() -> None:
@@ -145,7 +145,7 @@ def test_i2_units_of_a_paid_order_that_are_only_held_are_named_and_committed() -
     assert any("2 held, not 2 committed" in each for each in found(of(order), "I2"))
     assert mended(of(order)).clean
     variant_id, place, _ = shelf_of(order)
-    assert stock.numbers(variant_id, place).committed == 2
+    assert stock.get_stock_numbers(variant_id, place).committed == 2
 
 
 def test_i2_units_that_an_ended_order_has_not_given_back_are_named_and_given_back() -> None:
@@ -153,7 +153,7 @@ def test_i2_units_that_an_ended_order_has_not_given_back_are_named_and_given_bac
     variant_id, place, _ = shelf_of(order)
     assert any("2 held, not nothing" in each for each in found(of(order), "I2"))
     assert mended(of(order)).clean
-    assert stock.numbers(variant_id, place).available == 20
+    assert stock.get_stock_numbers(variant_id, place).available == 20
 
 
 def test_i2_money_that_is_too_much_is_named() -> None:
@@ -315,7 +315,7 @@ def test_i4_a_hold_that_has_run_out_is_named_and_given_back_by_the_workers_own_f
     assert mended(of(order)).clean
     assert fresh(order).state == "expired"
     variant_id, place, _ = shelf_of(order)
-    assert stock.numbers(variant_id, place).available == 20
+    assert stock.get_stock_numbers(variant_id, place).available == 20
 
 
 # ---- I6

@@ -60,14 +60,14 @@ def test_stock_reads_as_if_it_had_come_and_been_copied() -> None:
     for place in units:
         stock_received(theirs, variants[1], place, units[place], 3, uuid4(), datetime.now(UTC))
     stock_copied(theirs)
-    assert stock.stock_of(ours)[variants[0]] == stock.stock_of(theirs)[variants[1]]
+    assert stock.get_stock(ours)[variants[0]] == stock.get_stock(theirs)[variants[1]]
     for place in WAREHOUSES:
-        shelves = [stock.shelf(variant_id, place) for variant_id in variants]
+        shelves = [stock.get_stock_item(variant_id, place) for variant_id in variants]
         assert shelves[0][0] == shelves[1][0]
         lying, entered = (
             [[(row.state, row.quantity) for row in rows] for _, rows in shelves],
             [
-                [(row.kind, row.units) for row in stock.ledger(variant_id, place)]
+                [(row.kind, row.units) for row in stock.list_ledger_entries(variant_id, place)]
                 for variant_id in variants
             ],
         )

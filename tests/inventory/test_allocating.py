@@ -6,8 +6,8 @@ from uuid import UUID, uuid4
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inventory.allocating import chosen, needed, planned
-from inventory.entities import Want
+from inventory.allocating import choose_warehouses, needed_units, plan_allocations
+from inventory.entities import WantedLine
 from inventory.queries import WAREHOUSES
 
 ORDER = uuid4()
@@ -19,8 +19,10 @@ SHELVES = st.fixed_dictionaries(
 LINES = st.lists(st.tuples(st.sampled_from(GOODS), st.integers(1, 6)), min_size=1, max_size=5)
 
 
-def wants_of(lines: list[tuple[UUID, int]]) -> list[Want]:
-    return [Want(line, variant, variant, units) for line, (variant, units) in enumerate(lines, 1)]
+def wants_of(lines: list[tuple[UUID, int]]) -> list[WantedLine]:
+    return [
+        WantedLine(line, variant, variant, units) for line, (variant, units) in enumerate(lines, 1)
+    ]
 
 
 @given(SHELVES, LINES)
@@ -28,12 +30,14 @@ def test_a_plan_has_all_that_is_wanted_from_as_few_places_as_can_be(
     shelves: dict[tuple[UUID, str], int], lines: list[tuple[UUID, int]]
 ) -> None:
     wants = wants_of(lines)
-    plan = planned(ORDER, wants, lambda variant, place: shelves.get((variant, place), 0), 0)
+    plan = plan_allocations(
+        ORDER, wants, lambda variant, place: shelves.get((variant, place), 0), 0
+    )
 
     def enough(places: tuple[str, ...]) -> bool:
         return all(
             sum(shelves[variant, place] for place in places) >= most
-            for variant, most in needed(wants).items()
+            for variant, most in needed_units(wants).items()
         )
 
     if plan is None:
@@ -58,7 +62,7 @@ def test_a_plan_has_all_that_is_wanted_from_as_few_places_as_can_be(
     assert [(each.variant_id, each.warehouse_id) for each in plan] == sorted(
         (each.variant_id, each.warehouse_id) for each in plan
     )
-    assert len({each.hold_id for each in plan}) == len(plan)
+    assert len({each.reservation_id for each in plan}) == len(plan)
 
 
 @given(SHELVES, LINES)
@@ -68,11 +72,13 @@ def test_the_same_question_has_the_same_answer(
     def units(variant: UUID, place: str) -> int:
         return shelves.get((variant, place), 0)
 
-    assert planned(ORDER, wants_of(lines), units, 0) == planned(ORDER, wants_of(lines), units, 0)
+    assert plan_allocations(ORDER, wants_of(lines), units, 0) == plan_allocations(
+        ORDER, wants_of(lines), units, 0
+    )
 
 
 def test_among_equals_the_first_warehouse_sends() -> None:
-    assert chosen(wants_of([(GOODS[0], 2)]), lambda *_: 5) == WAREHOUSES[:1]
+    assert choose_warehouses(wants_of([(GOODS[0], 2)]), lambda *_: 5) == WAREHOUSES[:1]
 
 
 def test_what_one_warehouse_has_whole_is_not_split() -> None:
@@ -82,7 +88,7 @@ def test_what_one_warehouse_has_whole_is_not_split() -> None:
         (GOODS[1], "berlin"): 1,
         (GOODS[1], "cork"): 0,
     }
-    plan = planned(
+    plan = plan_allocations(
         ORDER, wants_of([(GOODS[0], 3), (GOODS[1], 1)]), lambda *shelf: there.get(shelf, 0), 0
     )
     assert plan is not None

@@ -16,7 +16,7 @@ from cassandra_db import CassandraUnavailable, UnknownOutcome, statements
 from cassandra_db import session as sessions
 from cassandra_db.configuration import CONDITIONAL
 from inventory import operations
-from inventory.entities import Numbers
+from inventory.entities import StockNumbers
 from inventory.operations import combining
 from inventory.operations.combining import Hold, held_together
 from tests.factories import make_stock
@@ -113,7 +113,7 @@ def test_who_waits_is_served_by_one_batch_with_the_others(watch: Callable[..., W
     assert all_at_once(variant_id, holds) == [None] * 60
     assert all(each.kept for each in holds)
     assert session.writes == 2, "32 and 28"
-    assert numbers(variant_id) == Numbers(100, 40, 60, 0, 0)
+    assert numbers(variant_id) == StockNumbers(100, 40, 60, 0, 0)
     assert combining._shelves == {}
 
 
@@ -129,7 +129,7 @@ def test_never_more_than_two_writes_of_a_shelf_are_under_way(watch: Callable[...
     with ThreadPoolExecutor(24) as pool:
         list(pool.map(buy, range(96)))
     assert session.most <= combining.AT_ONCE
-    assert numbers(variant_id) == Numbers(400, 304, 0, 0, 96)
+    assert numbers(variant_id) == StockNumbers(400, 304, 0, 0, 96)
 
 
 @pytest.mark.usefixtures("one_turn")
@@ -139,7 +139,7 @@ def test_if_the_sum_does_not_fit_as_many_come_along_as_fit_in_their_order() -> N
     all_at_once(variant_id, holds)
     assert [each.kept for each in holds] == [True, False, True, True, False]
     assert [each.available for each in holds if not each.kept] == [4, 0], "what was left for them"
-    assert numbers(variant_id) == Numbers(7, 0, 7, 0, 0)
+    assert numbers(variant_id) == StockNumbers(7, 0, 7, 0, 0)
 
 
 @pytest.mark.usefixtures("one_turn")
@@ -153,7 +153,7 @@ def test_a_hold_that_stands_already_is_won_and_the_rest_is_tried() -> None:
     all_at_once(variant_id, [fresh[0], again, changed, fresh[1]])
     assert [each.kept for each in (fresh[0], again, fresh[1])] == [True] * 3
     assert (changed.kept, changed.differs) == (False, True)
-    assert numbers(variant_id) == Numbers(10, 3, 7, 0, 0)
+    assert numbers(variant_id) == StockNumbers(10, 3, 7, 0, 0)
 
 
 @pytest.mark.usefixtures("one_turn")
@@ -162,7 +162,7 @@ def test_one_hold_twice_at_once_takes_its_units_once() -> None:
     holds = [hold(2, hold_id), hold(2, hold_id), hold(1)]
     all_at_once(variant_id, holds)
     assert all(each.kept for each in holds)
-    assert numbers(variant_id) == Numbers(10, 7, 3, 0, 0)
+    assert numbers(variant_id) == StockNumbers(10, 7, 3, 0, 0)
 
 
 def test_nothing_was_ever_received_is_nothing_there() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from cassandra_db import metered
 from inventory import operations, queries
-from inventory.entities import Allocation, Numbers, Want
+from inventory.entities import Allocation, StockNumbers, WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations import combining, holding
 from jobs.minutes import minute_of
@@ -18,7 +18,7 @@ from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
 
 
-def first_try(order_id: UUID, *wants: Want, **knows: Any) -> tuple[Allocation, ...]:
+def first_try(order_id: UUID, *wants: WantedLine, **knows: Any) -> tuple[Allocation, ...]:
     return operations.held(order_id, wants, NOW, retry=False, **knows)
 
 
@@ -63,7 +63,7 @@ def test_nobody_is_told_of_too_little_because_a_page_was_old(seen: int) -> None:
     with pytest.raises(OutOfStock) as refused:
         first_try(uuid4(), want(variant_id, 2), seen=page)
     assert refused.value.shortages == {variant_id: 1}
-    assert numbers(variant_id) == Numbers(3, 1, 2, 0, 0)
+    assert numbers(variant_id) == StockNumbers(3, 1, 2, 0, 0)
 
 
 def test_the_numbers_of_a_refusal_count_what_was_kept_for_a_moment() -> None:
@@ -150,9 +150,9 @@ def test_a_renewed_hold_is_looked_at_when_it_runs_out_now() -> None:
     until = datetime.now(UTC) + timedelta(minutes=25)
     operations.holds_renewed(order_id, until, kept)
     operations.holds_renewed(order_id, until, ())
-    (hint,) = (row for row in queries.holds_due([minute_of(until)])[minute_of(until)]
+    (hint,) = (row for row in queries.list_reservation_expiries([minute_of(until)])[minute_of(until)]
                if row.order_id == order_id)  # fmt: skip
-    assert (hint.hold_id, hint.quantity) == (kept[0].hold_id, 1)
+    assert (hint.hold_id, hint.quantity) == (kept[0].reservation_id, 1)
 
 
 def test_a_hold_gives_up_when_others_are_always_faster(monkeypatch: pytest.MonkeyPatch) -> None:

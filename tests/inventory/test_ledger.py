@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from cassandra_db.session import session
 from inventory import operations, queries
-from inventory.entities import Allocation, Numbers, Want
-from inventory.errors import NothingBooked, NotThatMany, NumbersMoving, OutOfStock
+from inventory.entities import Allocation, StockNumbers, WantedLine
+from inventory.errors import NotEnoughAvailable, NothingReceived, OutOfStock, StockNumbersChanging
 from tests.factories import make_stock
 from tests.inventory.test_moving import paid
 from tests.inventory.test_operations import NOW, numbers, want
@@ -71,10 +71,12 @@ class Stock(RuleBasedStateMachine):
         def act() -> None:
             operations.stock_adjusted(self.variant_id, place, units, **how)  # type: ignore[arg-type]
 
-        if not self.received[place] and numbers(self.variant_id, place) == Numbers(0, 0, 0, 0, 0):
+        if not self.received[place] and numbers(self.variant_id, place) == StockNumbers(
+            0, 0, 0, 0, 0
+        ):
             return
         if self.free[place] + units < 0:
-            with pytest.raises(NotThatMany):
+            with pytest.raises(NotEnoughAvailable):
                 act()
             return
         self.again(act, often)
@@ -83,7 +85,7 @@ class Stock(RuleBasedStateMachine):
 
     @rule(units=UNITS, retry=st.booleans(), often=st.integers(1, 2))
     def hold(self, units: int, retry: bool, often: int) -> None:
-        order_id, wants = uuid4(), [Want(1, self.product_id, self.variant_id, units)]
+        order_id, wants = uuid4(), [WantedLine(1, self.product_id, self.variant_id, units)]
         there = sum(self.free.values())
         if units > there:
             with pytest.raises(OutOfStock) as refused:
@@ -142,18 +144,20 @@ class Stock(RuleBasedStateMachine):
     def numbers_hold_and_ledger_and_model_agree(self) -> None:
         for place in PLACES:
             here = [each for each in self.parts if each.allocation.warehouse_id == place]
-            model = Numbers(
+            model = StockNumbers(
                 self.received[place],
                 self.free[place],
                 sum(each.left for each in here if each.state == "held"),
                 sum(each.left for each in here if each.state == "committed"),
                 sum(each.sent - each.back for each in here),
             )
-            there, on_shelf = queries.shelf(self.variant_id, place)
-            entries = queries.ledger(self.variant_id, place)
+            there, on_shelf = queries.get_stock_item(self.variant_id, place)
+            entries = queries.list_ledger_entries(self.variant_id, place)
             assert there == model
-            assert queries.numbers_from(on_shelf, entries) == model
-            alone = queries.numbers_from([row for row in on_shelf if row.state == "held"], entries)
+            assert queries.fold_stock_numbers(on_shelf, entries) == model
+            alone = queries.fold_stock_numbers(
+                [row for row in on_shelf if row.state == "held"], entries
+            )
             assert alone == model, "but for holds that nobody has paid for, the ledger knows all"
 
 
@@ -179,12 +183,12 @@ def test_wrong_numbers_are_made_anew() -> None:
     operations.restocked(order_id, "R", [replace(sent, quantity=1)], NOW)
     paid(variant_id, 2)
     operations.held(uuid4(), [want(variant_id, 3)], NOW)
-    right = Numbers(20, 12, 3, 2, 3)
+    right = StockNumbers(20, 12, 3, 2, 3)
     assert numbers(variant_id) == right
     assert operations.numbers_rebuilt(variant_id, "berlin") == (right, right)
     damaged(variant_id, available=19, held=0, shipped=1)
     before, after = operations.numbers_rebuilt(variant_id, "berlin")
-    assert before == Numbers(20, 19, 0, 2, 1)
+    assert before == StockNumbers(20, 19, 0, 2, 1)
     assert after == right == numbers(variant_id)
 
 
@@ -195,14 +199,16 @@ def test_a_ledger_is_spread_over_its_partitions() -> None:
         operations.moved_to(
             paid(variant_id, 2, UUID(int=uuid4().int // 16 * 16 + n)), left=1, shipped=1
         )
-    right = Numbers(40, 8, 0, 16, 16)
+    right = StockNumbers(40, 8, 0, 16, 16)
     entries = [
         queries.LEDGER.all(variant_id=variant_id, warehouse_id="berlin", shard=shard)
         for shard in range(queries.SHARDS_AT_MOST)
     ]
     assert all(len(rows) >= 2 for rows in entries), "each has its order's: committed, and sent"
-    assert sum(map(len, entries)) == len(queries.ledger(variant_id, "berlin"))
-    assert queries.numbers_from([], queries.ledger(variant_id, "berlin")) == right
+    assert sum(map(len, entries)) == len(queries.list_ledger_entries(variant_id, "berlin"))
+    assert (
+        queries.fold_stock_numbers([], queries.list_ledger_entries(variant_id, "berlin")) == right
+    )
     assert operations.numbers_rebuilt(variant_id, "berlin") == (right, right)
 
 
@@ -213,7 +219,7 @@ def test_over_how_many_partitions_a_ledger_is_spread_may_be_changed_at_any_time(
         with override_settings(STOCK_LEDGER_SHARDS=shards):
             for _ in range(2):
                 operations.moved_to(kept, left=6 - sent, shipped=sent)
-            right = Numbers(20, 14, 0, 6 - sent, sent)
+            right = StockNumbers(20, 14, 0, 6 - sent, sent)
             assert stock_adds_up(variant_id)["shipped"] == sent, "the audit finds nothing"
             damaged(variant_id, available=19, shipped=0)
             assert (
@@ -222,21 +228,21 @@ def test_over_how_many_partitions_a_ledger_is_spread_may_be_changed_at_any_time(
 
 
 def test_a_shelf_that_nothing_ever_arrived_on_is_left_alone() -> None:
-    with pytest.raises(NothingBooked):
+    with pytest.raises(NothingReceived):
         operations.numbers_rebuilt(uuid4(), "berlin")
 
 
 def test_numbers_that_never_stand_still_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     variant_id = make_stock(20)
     damaged(variant_id, available=19)
-    look = queries.ledger
+    look = queries.list_ledger_entries
 
     def meanwhile(*shelf: Any, whole: bool) -> Any:
         operations.held(uuid4(), [want(variant_id)], NOW, retry=False)
         return look(*shelf, whole=whole)
 
-    monkeypatch.setattr(queries, "ledger", meanwhile)
-    with pytest.raises(NumbersMoving):
+    monkeypatch.setattr(queries, "list_ledger_entries", meanwhile)
+    with pytest.raises(StockNumbersChanging):
         operations.numbers_rebuilt(variant_id, "berlin")
 
 
@@ -245,7 +251,7 @@ def test_a_shelf_that_moved_while_it_was_read_is_read_again(
 ) -> None:
     variant_id = make_stock(20)
     operations.held(uuid4(), [want(variant_id, 3)], NOW)
-    right, look = numbers(variant_id), queries.shelf
+    right, look = numbers(variant_id), queries.get_stock_item
     torn: list[int] = []
 
     def pages(*shelf: Any) -> Any:
@@ -268,7 +274,7 @@ def test_numbers_are_made_anew_while_people_buy() -> None:
 
     def buy(n: int) -> None:
         if n % 20 == 3:
-            with suppress(NumbersMoving):
+            with suppress(StockNumbersChanging):
                 operations.numbers_rebuilt(variant_id, "berlin")
         kept = operations.held(uuid4(), [want(variant_id)], NOW, retry=False)
         operations.committed(kept)
@@ -277,4 +283,4 @@ def test_numbers_are_made_anew_while_people_buy() -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(buy, range(60)))
     operations.numbers_rebuilt(variant_id, "berlin")
-    assert numbers(variant_id) == Numbers(200, 140, 0, 0, 60)
+    assert numbers(variant_id) == StockNumbers(200, 140, 0, 0, 60)

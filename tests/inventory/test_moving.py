@@ -15,8 +15,8 @@ from cassandra_db import session as sessions
 from cassandra_db import statements
 from cassandra_db.configuration import CONDITIONAL
 from inventory import operations, queries
-from inventory.entities import Allocation, Numbers
-from inventory.errors import NotThatMany
+from inventory.entities import Allocation, StockNumbers
+from inventory.errors import NotEnoughAvailable
 from inventory.operations import ledger
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
@@ -29,7 +29,10 @@ def paid(variant_id: UUID, units: int, order_id: UUID | None = None) -> Allocati
 
 
 def rows(variant_id: UUID) -> list[tuple[str, int, int | None]]:
-    return [(row.state, row.quantity, row.sent) for row in queries.shelf(variant_id, "berlin")[1]]
+    return [
+        (row.state, row.quantity, row.sent)
+        for row in queries.get_stock_item(variant_id, "berlin")[1]
+    ]
 
 
 def holds(variant_id: UUID) -> list[tuple[str, int, int | None]]:
@@ -41,11 +44,11 @@ def test_an_order_leaves_in_parts() -> None:
     kept = paid(variant_id, 5)
     for _ in range(2):
         assert operations.moved_to(kept, left=3, shipped=2)
-    assert numbers(variant_id) == Numbers(10, 5, 0, 3, 2)
+    assert numbers(variant_id) == StockNumbers(10, 5, 0, 3, 2)
     assert holds(variant_id) == [("committed", 3, 2)]
     for _ in range(2):
         assert operations.moved_to(kept, left=0, shipped=5)
-    assert numbers(variant_id) == Numbers(10, 5, 0, 0, 5)
+    assert numbers(variant_id) == StockNumbers(10, 5, 0, 0, 5)
     assert holds(variant_id) == [], "what has ended leaves the shelf"
 
 
@@ -56,9 +59,9 @@ def test_what_an_order_gives_up_others_can_buy() -> None:
         assert operations.moved_to(replace(kept, quantity=3), left=3, shipped=0), (
             "as a changed order's lines say"
         )
-    assert numbers(variant_id) == Numbers(10, 7, 0, 3, 0)
+    assert numbers(variant_id) == StockNumbers(10, 7, 0, 3, 0)
     assert operations.moved_to(kept, left=0, shipped=2)
-    assert numbers(variant_id) == Numbers(10, 8, 0, 0, 2)
+    assert numbers(variant_id) == StockNumbers(10, 8, 0, 0, 2)
     assert operations.moved_to(replace(kept, quantity=0), left=0, shipped=0)
     assert holds(variant_id) == []
 
@@ -69,15 +72,15 @@ def test_an_older_wish_takes_nothing_back() -> None:
     operations.moved_to(kept, left=2, shipped=2)
     for left, shipped in ((5, 0), (4, 1), (3, 0), (3, 2), (2, 0)):
         assert operations.moved_to(kept, left=left, shipped=shipped)
-        assert numbers(variant_id) == Numbers(10, 6, 0, 2, 2)
+        assert numbers(variant_id) == StockNumbers(10, 6, 0, 2, 2)
     operations.released([kept])
-    assert numbers(variant_id) == Numbers(10, 8, 0, 0, 2), (
+    assert numbers(variant_id) == StockNumbers(10, 8, 0, 0, 2), (
         "what has left the house is not given back"
     )
     assert not operations.moved_to(kept, left=2, shipped=2), (
         "it is told that nothing is kept any more"
     )
-    assert numbers(variant_id) == Numbers(10, 8, 0, 0, 2)
+    assert numbers(variant_id) == StockNumbers(10, 8, 0, 0, 2)
 
 
 def test_less_than_nothing_is_refused() -> None:
@@ -90,7 +93,7 @@ def test_what_was_never_held_is_kept_nowhere() -> None:
     variant_id = make_stock(5)
     kept = paid(variant_id, 2)
     assert not operations.moved_to(replace(kept, hold_id=uuid4()), left=2, shipped=0)
-    assert numbers(variant_id) == Numbers(5, 3, 0, 2, 0)
+    assert numbers(variant_id) == StockNumbers(5, 3, 0, 2, 0)
 
 
 def test_twelve_hands_at_once_do_it_once() -> None:
@@ -105,7 +108,7 @@ def test_twelve_hands_at_once_do_it_once() -> None:
     Random(7).shuffle(wishes)
     with ThreadPoolExecutor(12) as pool:
         list(pool.map(lambda wish: wish(), wishes))
-    assert numbers(variant_id) == Numbers(40, 24, 0, 4, 12)
+    assert numbers(variant_id) == StockNumbers(40, 24, 0, 4, 12)
     assert holds(variant_id) == [("committed", 1, 3)] * 4
 
 
@@ -115,12 +118,12 @@ def test_what_comes_back_is_put_on_the_shelf_once() -> None:
     operations.shipped([kept])
     for _ in range(2):
         operations.restocked(order_id, "R1", [replace(kept, quantity=2)], NOW)
-    assert numbers(variant_id) == Numbers(10, 7, 0, 0, 3)
+    assert numbers(variant_id) == StockNumbers(10, 7, 0, 0, 3)
     operations.restocked(order_id, "R2", [replace(kept, quantity=3)], NOW)
-    assert numbers(variant_id) == Numbers(10, 10, 0, 0, 0)
+    assert numbers(variant_id) == StockNumbers(10, 10, 0, 0, 0)
     with pytest.raises(LookupError, match="more of line 1 comes back"):
         operations.restocked(order_id, "R3", [replace(kept, quantity=1)], NOW)
-    assert numbers(variant_id) == Numbers(10, 10, 0, 0, 0)
+    assert numbers(variant_id) == StockNumbers(10, 10, 0, 0, 0)
 
 
 def test_staff_put_a_number_right_once_and_say_why() -> None:
@@ -137,13 +140,13 @@ def test_staff_put_a_number_right_once_and_say_why() -> None:
         )
 
     assert [adjusted(lost, -3), adjusted(lost, -3), adjusted(found, 2)] == [True, False, True]
-    assert numbers(variant_id) == Numbers(9, 5, 0, 4, 0)
-    with pytest.raises(NotThatMany) as refused:
+    assert numbers(variant_id) == StockNumbers(9, 5, 0, 4, 0)
+    with pytest.raises(NotEnoughAvailable) as refused:
         adjusted(uuid4(), -6)
     assert refused.value.available == 5
     told = [
         (row.units, row.actor, row.reason)
-        for row in queries.ledger(variant_id, "berlin")
+        for row in queries.list_ledger_entries(variant_id, "berlin")
         if row.kind == "adjusted"
     ]
     assert sorted(told) == [(-3, "Ada", "Counted."), (2, "Ada", "Counted.")]
@@ -194,7 +197,7 @@ def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) 
         *(variant_id, "berlin", -1), adjustment_id=uuid4(), actor="Ada", reason="Broken.", now=NOW
     )
     assert lossy.lost >= 7
-    assert numbers(variant_id) == Numbers(9, 7, 0, 0, 2)
+    assert numbers(variant_id) == StockNumbers(9, 7, 0, 0, 2)
     assert holds(variant_id) == []
 
 
@@ -236,9 +239,16 @@ def test_a_crash_before_the_ledger_loses_nothing(
                 patched.setattr(ledger.ENTRY, "start", crash)
                 with pytest.raises(Killed):
                     steps[step]()
-            there, on_shelf = queries.shelf(variant_id, "berlin")
-            assert queries.numbers_from(on_shelf, queries.ledger(variant_id, "berlin")) == there
+            there, on_shelf = queries.get_stock_item(variant_id, "berlin")
+            assert (
+                queries.fold_stock_numbers(
+                    on_shelf, queries.list_ledger_entries(variant_id, "berlin")
+                )
+                == there
+            )
             steps[step]()
             assert numbers(variant_id) == there, "once, whoever finishes it"
-            alone = queries.numbers_from([], queries.ledger(variant_id, "berlin"))
+            alone = queries.fold_stock_numbers(
+                [], queries.list_ledger_entries(variant_id, "berlin")
+            )
             assert alone == there, "and now the ledger alone knows"

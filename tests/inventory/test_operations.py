@@ -12,7 +12,7 @@ import pytest
 from cassandra_db import session as sessions
 from cassandra_db import statements
 from inventory import operations, queries
-from inventory.entities import SENTINEL, Numbers, Want
+from inventory.entities import SENTINEL, StockNumbers, WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations import combining, copying, holding
 from inventory.queries import WAREHOUSES
@@ -23,12 +23,12 @@ from tests.factories import make_stock
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
 
-def want(variant_id: UUID, quantity: int = 1, line: int = 1) -> Want:
-    return Want(line, uuid4(), variant_id, quantity)
+def want(variant_id: UUID, quantity: int = 1, line: int = 1) -> WantedLine:
+    return WantedLine(line, uuid4(), variant_id, quantity)
 
 
-def numbers(variant_id: UUID, place: str = "berlin") -> Numbers:
-    found = queries.numbers(variant_id, place)
+def numbers(variant_id: UUID, place: str = "berlin") -> StockNumbers:
+    found = queries.get_stock_numbers(variant_id, place)
     assert found.received == found.available + found.held + found.committed + found.shipped  # I1
     assert min(found.available, found.held, found.committed, found.shipped) >= 0
     return found
@@ -67,7 +67,9 @@ def test_forty_units_and_a_hundred_and_twenty_buyers() -> None:
     with ThreadPoolExecutor(24) as pool:
         won = sum(pool.map(buy, range(120)))
     assert won == 40
-    assert numbers(variant_id) == Numbers(received=40, available=0, held=40, committed=0, shipped=0)
+    assert numbers(variant_id) == StockNumbers(
+        received=40, available=0, held=40, committed=0, shipped=0
+    )
 
 
 def test_buyers_of_several_things_get_all_or_nothing() -> None:
@@ -127,12 +129,12 @@ def test_each_step_happens_once() -> None:
     variant_id = make_stock(10)
     kept = operations.held(uuid4(), [want(variant_id, 4)], NOW)
     assert operations.committed(kept) == operations.committed(kept) == ()
-    assert numbers(variant_id) == Numbers(10, 6, 0, 4, 0)
+    assert numbers(variant_id) == StockNumbers(10, 6, 0, 4, 0)
     operations.shipped(kept)
     operations.shipped(kept)
-    assert numbers(variant_id) == Numbers(10, 6, 0, 0, 4)
+    assert numbers(variant_id) == StockNumbers(10, 6, 0, 0, 4)
     operations.released(kept)
-    assert numbers(variant_id) == Numbers(10, 6, 0, 0, 4)
+    assert numbers(variant_id) == StockNumbers(10, 6, 0, 0, 4)
     assert operations.committed(kept) == kept, "what is gone cannot be committed"
 
 
@@ -143,13 +145,13 @@ def test_released_units_come_back_once_whether_held_or_committed() -> None:
     operations.committed(paid)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(operations.released, [held, paid] * 4))
-    assert numbers(variant_id) == Numbers(10, 10, 0, 0, 0)
+    assert numbers(variant_id) == StockNumbers(10, 10, 0, 0, 0)
 
 
 def test_what_ships_before_it_was_committed_is_committed_on_the_way() -> None:
     variant_id = make_stock(10)
     operations.shipped(operations.held(uuid4(), [want(variant_id, 4)], NOW))
-    assert numbers(variant_id) == Numbers(10, 6, 0, 0, 4)
+    assert numbers(variant_id) == StockNumbers(10, 6, 0, 0, 4)
 
 
 def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,13 +161,13 @@ def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) 
     product_id, order_id = uuid4(), uuid4()
     assert operations.stock_received(product_id, variant_id, "berlin", 5, 2, uuid4(), NOW)
     kept = operations.held(order_id, [want(variant_id, 4)], NOW)
-    assert numbers(variant_id) == Numbers(15, 11, 4, 0, 0)
+    assert numbers(variant_id) == StockNumbers(15, 11, 4, 0, 0)
     assert operations.committed(kept) == ()
     operations.shipped(kept)
     operations.released(operations.held(order_id, [want(back, 4)], NOW))
     assert flaky.lost >= 6
-    assert numbers(variant_id) == Numbers(15, 11, 0, 0, 4)
-    assert numbers(back) == Numbers(10, 10, 0, 0, 0)
+    assert numbers(variant_id) == StockNumbers(15, 11, 0, 0, 4)
+    assert numbers(back) == StockNumbers(10, 10, 0, 0, 0)
 
 
 def test_the_hint_stands_before_the_hold(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +181,7 @@ def test_the_hint_stands_before_the_hold(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(RuntimeError):
         operations.held(order_id, [want(variant_id)], before)
     minutes = [minute_of(before + operations.HOLD_FOR) + timedelta(minutes=n) for n in (0, 1)]
-    hints = [row for rows in queries.holds_due(minutes).values() for row in rows]
+    hints = [row for rows in queries.list_reservation_expiries(minutes).values() for row in rows]
     assert order_id in {row.order_id for row in hints}
     assert numbers(variant_id).held == 0
 
@@ -190,7 +192,7 @@ def test_a_past_date_does_not_hide_the_hint_from_the_sweeper() -> None:
     operations.held(order_id, [want(variant_id)], NOW - timedelta(days=90))
     minutes = [minute_of(start + operations.HOLD_FOR) + timedelta(minutes=n) for n in (0, 1)]
     assert order_id in {
-        row.order_id for rows in queries.holds_due(minutes).values() for row in rows
+        row.order_id for rows in queries.list_reservation_expiries(minutes).values() for row in rows
     }
 
 
@@ -198,17 +200,17 @@ def test_pages_see_the_copy_and_its_word() -> None:
     product_id, variant_id = uuid4(), make_stock(0)
     operations.stock_received(product_id, variant_id, "berlin", 4, 3, uuid4(), NOW)
     operations.stock_copied(product_id)
-    assert queries.stock_of(product_id)[variant_id].word == "in"
-    kept = operations.held(uuid4(), [Want(1, product_id, variant_id, 2)], NOW)
+    assert queries.get_stock(product_id)[variant_id].availability == "in"
+    kept = operations.held(uuid4(), [WantedLine(1, product_id, variant_id, 2)], NOW)
     operations.stock_copied(product_id)
-    found = queries.stock_of(product_id)[variant_id]
-    assert (found.available, found.word, found.by_warehouse) == (2, "few", {"berlin": 2})
-    operations.held(uuid4(), [Want(1, product_id, variant_id, 2)], NOW)
+    found = queries.get_stock(product_id)[variant_id]
+    assert (found.available, found.availability, found.by_warehouse) == (2, "few", {"berlin": 2})
+    operations.held(uuid4(), [WantedLine(1, product_id, variant_id, 2)], NOW)
     operations.stock_copied(product_id)
-    assert queries.stock_of(product_id)[variant_id].word == "out"
+    assert queries.get_stock(product_id)[variant_id].availability == "out"
     operations.released(kept)
     operations.stock_copied(product_id)
-    assert queries.stock_of(product_id)[variant_id].word == "few"
+    assert queries.get_stock(product_id)[variant_id].availability == "few"
 
 
 def test_what_was_kept_for_a_moment_is_seen_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,37 +229,37 @@ def test_what_was_kept_for_a_moment_is_seen_again(monkeypatch: pytest.MonkeyPatc
         keep(variant_id, warehouse_id, hold)
 
     monkeypatch.setattr(holding, "held_together", kept)
-    wants = [Want(n, *of, 1) for n, of in enumerate(zip(products, variants, strict=True), 1)]
+    wants = [WantedLine(n, *of, 1) for n, of in enumerate(zip(products, variants, strict=True), 1)]
     with pytest.raises(OutOfStock):
         operations.held(uuid4(), wants, NOW)
-    assert queries.stock_of(products[0])[variants[0]].available == 1
+    assert queries.get_stock(products[0])[variants[0]].available == 1
 
 
 def test_an_older_copy_that_comes_late_loses(monkeypatch: pytest.MonkeyPatch) -> None:
     product_id, variant_id = uuid4(), uuid4()
     operations.stock_received(product_id, variant_id, "berlin", 9, 3, uuid4(), NOW)
-    look = queries.numbers_started
+    look = queries.prefetch_stock_numbers
 
     def overtaken(*shelf: Any) -> Any:
         looked = look(*shelf)
         there = looked.one()
         assert there
         assert there.available == 9
-        monkeypatch.setattr(copying, "numbers_started", look)
+        monkeypatch.setattr(copying, "prefetch_stock_numbers", look)
         operations.stock_received(product_id, variant_id, "berlin", 5, 3, uuid4(), NOW)
         operations.stock_copied(product_id)
         return looked
 
-    monkeypatch.setattr(copying, "numbers_started", overtaken)
+    monkeypatch.setattr(copying, "prefetch_stock_numbers", overtaken)
     operations.stock_copied(product_id)
-    assert queries.stock_of(product_id)[variant_id].available == 14
+    assert queries.get_stock(product_id)[variant_id].available == 14
 
 
 def test_a_hundred_holds_do_not_hide_the_numbers() -> None:
     variant_id = make_stock(120)
     for _ in range(100):
         operations.held(uuid4(), [want(variant_id)], NOW)
-    rows = queries.numbers_started(variant_id, "berlin").rows()
+    rows = queries.prefetch_stock_numbers(variant_id, "berlin").rows()
     assert [row.hold_id for row in rows] == [SENTINEL]
     assert numbers(variant_id).available == 20
     assert WAREHOUSES == ("berlin", "cork")

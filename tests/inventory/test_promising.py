@@ -10,7 +10,14 @@ from django.core.management import CommandError, call_command
 from cassandra_db import session as sessions
 from cassandra_db import statements
 from inventory import entities, operations, queries
-from inventory.entities import AHEAD, BACKORDER, PREORDER, Ahead, Numbers, Want
+from inventory.entities import (
+    BACKORDER,
+    BACKORDER_WAREHOUSE,
+    PREORDER,
+    Backorder,
+    StockNumbers,
+    WantedLine,
+)
 from inventory.errors import OutOfStock
 from tests.answers import AnswerLost
 from tests.factories import make_product, make_stock
@@ -37,20 +44,21 @@ def test_what_is_in_the_house_goes_first_and_a_line_waits_as_a_whole() -> None:
         uuid4(), [want(variant_id, 2, 1), want(variant_id, 3, 2)], NOW, retry=False
     )
     assert [(each.line_number, each.warehouse_id, each.quantity) for each in kept] == [
-        (2, AHEAD, 3),
+        (2, BACKORDER_WAREHOUSE, 3),
         (1, "berlin", 2),
     ]
-    assert numbers(variant_id, AHEAD) == Numbers(5, 2, 3, 0, 0)
+    assert numbers(variant_id, BACKORDER_WAREHOUSE) == StockNumbers(5, 2, 3, 0, 0)
 
 
 def test_the_ledger_knows_of_a_limit_whose_answer_was_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     flaky = AnswerLost(sessions.session())
     monkeypatch.setattr(statements, "session", lambda: flaky)
     _product_id, variant_id = promised(5)
-    assert numbers(variant_id, AHEAD) == Numbers(5, 5, 0, 0, 0)
-    assert [(row.kind, row.units, row.actor) for row in queries.ledger(variant_id, AHEAD)] == [
-        ("adjusted", 5, "Ada")
-    ]
+    assert numbers(variant_id, BACKORDER_WAREHOUSE) == StockNumbers(5, 5, 0, 0, 0)
+    assert [
+        (row.kind, row.units, row.actor)
+        for row in queries.list_ledger_entries(variant_id, BACKORDER_WAREHOUSE)
+    ] == [("adjusted", 5, "Ada")]
 
 
 @pytest.mark.parametrize("retry", [False, True])
@@ -68,17 +76,17 @@ def test_no_more_is_promised_than_the_limit_says(retry: bool) -> None:
 
 def test_pages_say_that_it_is_sold_ahead() -> None:
     product_id, variant_id = promised(4, berlin=1)
-    stock = queries.stock_of(product_id)[variant_id]
-    assert (stock.available, stock.in_house, stock.word) == (4, 1, "few")
-    assert stock.waits(1) is None
-    assert stock.waits(3) == Ahead(PREORDER, 4, SOON)
-    assert stock.waits(5) is None
-    operations.held(uuid4(), [Want(1, product_id, variant_id, 1)], NOW)
+    stock = queries.get_stock(product_id)[variant_id]
+    assert (stock.available, stock.total_in_stock, stock.availability) == (4, 1, "few")
+    assert stock.backorder_for(1) is None
+    assert stock.backorder_for(3) == Backorder(PREORDER, 4, SOON)
+    assert stock.backorder_for(5) is None
+    operations.held(uuid4(), [WantedLine(1, product_id, variant_id, 1)], NOW)
     operations.stock_copied(product_id)
-    assert queries.stock_of(product_id)[variant_id].word == "ahead"
+    assert queries.get_stock(product_id)[variant_id].availability == "ahead"
     sell(product_id, variant_id, "", 0)
-    ended = queries.stock_of(product_id)[variant_id]
-    assert (ended.available, ended.word, ended.ahead) == (0, "out", None)
+    ended = queries.get_stock(product_id)[variant_id]
+    assert (ended.available, ended.availability, ended.backorder) == (0, "out", None)
 
 
 def test_the_limit_counts_those_who_wait_already() -> None:
@@ -88,10 +96,10 @@ def test_the_limit_counts_those_who_wait_already() -> None:
     assert sell(product_id, variant_id, BACKORDER, 10) == 6
     assert sell(product_id, variant_id, BACKORDER, 10) == 6
     assert sell(product_id, variant_id, BACKORDER, 3) == 0, "what is promised is not taken back"
-    assert numbers(variant_id, AHEAD) == Numbers(4, 0, 0, 4, 0)
+    assert numbers(variant_id, BACKORDER_WAREHOUSE) == StockNumbers(4, 0, 0, 4, 0)
     assert sell(product_id, variant_id, "", 0) == 0
-    assert (variant_id, product_id) in queries.variants_sold_ahead()
-    rebuilt = operations.numbers_rebuilt(variant_id, AHEAD)
+    assert (variant_id, product_id) in queries.list_backordered_variants()
+    rebuilt = operations.numbers_rebuilt(variant_id, BACKORDER_WAREHOUSE)
     assert rebuilt[0] == rebuilt[1]
 
 
@@ -106,11 +114,13 @@ def test_the_oldest_order_that_waits_comes_first_when_goods_arrive() -> None:
     orders = [uuid4(), uuid4()]
     for place, order_id in enumerate(orders):
         when = NOW.replace(minute=30 - place)
-        operations.committed(operations.held(order_id, [Want(1, product_id, variant_id, 2)], when))
-    operations.held(uuid4(), [Want(1, product_id, variant_id, 2)], NOW)  # not paid for
-    assert queries.waiting_for(variant_id) == [], "nothing has arrived"
+        operations.committed(
+            operations.held(order_id, [WantedLine(1, product_id, variant_id, 2)], when)
+        )
+    operations.held(uuid4(), [WantedLine(1, product_id, variant_id, 2)], NOW)  # not paid for
+    assert queries.list_waiting_orders(variant_id) == [], "nothing has arrived"
     operations.stock_received(product_id, variant_id, "cork", 3, 2, uuid4(), NOW)
-    assert queries.waiting_for(variant_id) == orders[::-1]
+    assert queries.list_waiting_orders(variant_id) == orders[::-1]
 
 
 def told(*arguments: str) -> str:
@@ -148,4 +158,4 @@ def test_the_words_for_it(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subt
         (PREORDER, date(2026, 11, 2), "Pre-order: sent as soon as it is here"),
     ):
         with subtests.test(kind=kind, on=on):
-            assert Ahead(kind, 1, on).words == words
+            assert Backorder(kind, 1, on).customer_label == words

@@ -65,7 +65,7 @@ class Crowd:
             row
             for each in self.variants
             for place in WAREHOUSES
-            for row in stock.shelf(each, place)[1]
+            for row in stock.get_stock_item(each, place)[1]
         ]
         placed = {
             order_id

@@ -291,10 +291,10 @@ def test_a_line_in_the_cart_that_is_sold_out_offers_it_too(client: Client) -> No
     variant_id = make_stock(1, product_id=mug.product_id, variant_id=mug.variants[0].variant_id)
     sent = {"variant": mug.variants[0].sku, "quantity": "1", "operation": str(uuid4())}
     client.post(reverse("cart:add"), sent)
-    from inventory.entities import Want
+    from inventory.entities import WantedLine
     from inventory.operations import held
 
-    held(uuid4(), [Want(1, mug.product_id, variant_id, 1)], datetime.now(UTC))
+    held(uuid4(), [WantedLine(1, mug.product_id, variant_id, 1)], datetime.now(UTC))
     stock_copied(mug.product_id)
     text = client.get(reverse("cart:show")).content.decode()
     assert f'href="/cart/wait/?variant={mug.variants[0].sku}"' in text

@@ -11,7 +11,7 @@ from django.test import Client
 from catalogue.entities import Product
 from inventory import operations as inventory
 from inventory import queries as stock
-from inventory.entities import AHEAD, PREORDER, Ahead, Numbers
+from inventory.entities import BACKORDER_WAREHOUSE, PREORDER, Backorder, StockNumbers
 from orders import queries
 from orders.entities import Order
 from orders.operations import (
@@ -46,15 +46,15 @@ def arrived(product: Product, units: int, place: str = "berlin") -> None:
     inventory.stock_received(*of, place, units, 2, uuid4(), datetime.now(UTC))
 
 
-def ahead(product: Product) -> Numbers:
-    return stock.numbers(product.variants[0].variant_id, AHEAD)
+def ahead(product: Product) -> StockNumbers:
+    return stock.get_stock_numbers(product.variants[0].variant_id, BACKORDER_WAREHOUSE)
 
 
 @pytest.fixture(autouse=True)
 def only_ours(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
     """Look at the goods of this test alone, not at those of all others."""
     ours: list[UUID] = []
-    monkeypatch.setattr(stock, "variants_sold_ahead", lambda: [(each, each) for each in ours])
+    monkeypatch.setattr(stock, "list_backordered_variants", lambda: [(each, each) for each in ours])
     return ours
 
 
@@ -63,22 +63,26 @@ def test_an_order_waits_and_gets_its_goods_when_they_arrive(only_ours: list[UUID
     make_stock(5, product_id=there.product_id, variant_id=there.variants[0].variant_id)
     only_ours.append(product.variants[0].variant_id)
     order = ordered((product, 2), (there, 1))
-    assert order.reserved_units == {AHEAD: {1: 2}, "berlin": {2: 1}}
-    assert ahead(product) == Numbers(9, 7, 0, 2, 0)
+    assert order.reserved_units == {BACKORDER_WAREHOUSE: {1: 2}, "berlin": {2: 1}}
+    assert ahead(product) == StockNumbers(9, 7, 0, 2, 0)
     assert allocate_backorders(datetime.now(UTC)) == 0
     arrived(product, 3, "cork")
     assert allocate_backorders(datetime.now(UTC)) == 1
     assert allocate_backorders(datetime.now(UTC)) == 0
     fresh = queries.get_order(order.order_id)
     assert fresh
-    assert fresh.reserved_units == {AHEAD: {1: 0}, "berlin": {2: 1}, "cork": {1: 2}}
+    assert fresh.reserved_units == {BACKORDER_WAREHOUSE: {1: 0}, "berlin": {2: 1}, "cork": {1: 2}}
     assert any(event.kind == "allocated" for event in fresh.events)
-    assert ahead(product) == Numbers(9, 9, 0, 0, 0), "the promise is free again"
-    assert stock.numbers(product.variants[0].variant_id, "cork") == Numbers(3, 1, 0, 2, 0)
+    assert ahead(product) == StockNumbers(9, 9, 0, 0, 0), "the promise is free again"
+    assert stock.get_stock_numbers(product.variants[0].variant_id, "cork") == StockNumbers(
+        3, 1, 0, 2, 0
+    )
     sent = transition_order(transition_order(fresh, Transition("packed", actor="Bo", at=datetime.now(UTC))), Transition("shipped", actor="Bo",
                        at=datetime.now(UTC)))  # fmt: skip
     assert sent.fulfilment == "shipped"
-    assert stock.numbers(product.variants[0].variant_id, "cork") == Numbers(3, 1, 0, 0, 2)
+    assert stock.get_stock_numbers(product.variants[0].variant_id, "cork") == StockNumbers(
+        3, 1, 0, 0, 2
+    )
 
 
 def test_the_oldest_comes_first_and_is_not_overtaken(only_ours: list[UUID]) -> None:
@@ -93,7 +97,9 @@ def test_the_oldest_comes_first_and_is_not_overtaken(only_ours: list[UUID]) -> N
         fresh = queries.get_order(order.order_id)
         assert fresh
         assert set(fresh.reserved_units["berlin"]) == {1}
-    assert stock.numbers(product.variants[0].variant_id, "berlin") == Numbers(4, 0, 0, 4, 0)
+    assert stock.get_stock_numbers(product.variants[0].variant_id, "berlin") == StockNumbers(
+        4, 0, 0, 4, 0
+    )
 
 
 def test_an_order_that_was_cancelled_waits_no_more(only_ours: list[UUID]) -> None:
@@ -104,7 +110,7 @@ def test_an_order_that_was_cancelled_waits_no_more(only_ours: list[UUID]) -> Non
     assert ahead(product).committed == 0
     arrived(product, 2)
     assert allocate_backorders(datetime.now(UTC)) == 0
-    assert stock.numbers(product.variants[0].variant_id, "berlin").available == 2
+    assert stock.get_stock_numbers(product.variants[0].variant_id, "berlin").available == 2
 
 
 class Killed(BaseException):
@@ -132,14 +138,16 @@ def test_a_crash_on_the_way_is_finished(
             allocate_backorders(datetime.now(UTC))
     allocate_backorders(datetime.now(UTC))
     apply_effects(order.order_id, datetime.now(UTC))
-    assert ahead(product) == Numbers(9, 9, 0, 0, 0)
-    assert stock.numbers(product.variants[0].variant_id, "berlin") == Numbers(2, 0, 0, 2, 0)
+    assert ahead(product) == StockNumbers(9, 9, 0, 0, 0)
+    assert stock.get_stock_numbers(product.variants[0].variant_id, "berlin") == StockNumbers(
+        2, 0, 0, 2, 0
+    )
 
 
 def test_the_pages_say_when_it_is_sent(client: Client) -> None:
     product = promised(4, berlin=1)
     page = client.get(f"/p/{product.slug}/").content.decode()
-    words = Ahead(PREORDER, 4, SOON).words
+    words = Backorder(PREORDER, 4, SOON).customer_label
     assert f"More than 1 at once are sent together, later. {words}." in page
     ordered((product, 1))
     page = client.get(f"/p/{product.slug}/").content.decode()
@@ -164,16 +172,16 @@ def test_new_buyers_do_not_see_the_goods_before_those_who_wait_have_theirs(
     told = StringIO()
     call_command("stock", "receive", variant.sku, "berlin", "3", stdout=told)
     assert "Orders that wait for it: 1" in told.getvalue()
-    assert stock.stock_of(product.product_id)[variant.variant_id].in_house == 0
+    assert stock.get_stock(product.product_id)[variant.variant_id].total_in_stock == 0
     # With the goods' own product, which the pages are told of.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            stock, "variants_sold_ahead", lambda: [(variant.variant_id, product.product_id)]
+            stock, "list_backordered_variants", lambda: [(variant.variant_id, product.product_id)]
         )
         assert allocate_backorders(datetime.now(UTC)) == 1
-    assert stock.stock_of(product.product_id)[variant.variant_id].in_house == 1
+    assert stock.get_stock(product.product_id)[variant.variant_id].total_in_stock == 1
     call_command("stock", "receive", variant.sku, "berlin", "3", stdout=told)
-    assert stock.stock_of(product.product_id)[variant.variant_id].in_house == 4
+    assert stock.get_stock(product.product_id)[variant.variant_id].total_in_stock == 4
 
 
 def test_the_pages_are_told_of_what_those_who_wait_leave(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +190,7 @@ def test_the_pages_are_told_of_what_those_who_wait_leave(monkeypatch: pytest.Mon
     ordered((product, 5))
     arrived(product, 3)
     monkeypatch.setattr(
-        stock, "variants_sold_ahead", lambda: [(variant.variant_id, product.product_id)]
+        stock, "list_backordered_variants", lambda: [(variant.variant_id, product.product_id)]
     )
     assert allocate_backorders(datetime.now(UTC)) == 0
-    assert stock.stock_of(product.product_id)[variant.variant_id].in_house == 3
+    assert stock.get_stock(product.product_id)[variant.variant_id].total_in_stock == 3

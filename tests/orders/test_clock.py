@@ -93,8 +93,14 @@ def test_a_hold_lasts_for_ten_minutes(subtests: pytest.Subtests) -> None:
             assert audit(order.order_id).state == "expired"
             assert numbers(order)["available"] == 5
             minutes = minutes_between(moment, moment + timedelta(minutes=14))
-            mine = {each.hold_id for each in order.list_allocations(queries.list_items(order))}
-            left = {row.hold_id for rows in stock.holds_due(minutes).values() for row in rows}
+            mine = {
+                each.reservation_id for each in order.list_allocations(queries.list_items(order))
+            }
+            left = {
+                row.hold_id
+                for rows in stock.list_reservation_expiries(minutes).values()
+                for row in rows
+            }
             assert not mine & left, "its hints are gone"
 
 

@@ -24,7 +24,7 @@ from demo.testbank import queries as bank_queries
 from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
 from inventory import queries as stock
-from inventory.entities import Want
+from inventory.entities import WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations import holding
 from jobs.leases import lease, position
@@ -504,7 +504,7 @@ def test_a_payment_after_the_end_goes_back_when_the_goods_are_sold() -> None:
     started = operations.start_payment(order, ORIGIN, now())
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
     item = queries.list_items(order)[0]
-    inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
+    inventory.held(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
     bank.card_given(started.payment_id, cards.APPROVED, now())
     operations.settle_payment(order.order_id, started.payment_id, now())
     done = audit(order.order_id)
@@ -551,7 +551,7 @@ def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> Non
             order = make_order(quantity=1, stock=1)
             payment_id = expired_and_paid(order)
             item = queries.list_items(order)[0]
-            inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
+            inventory.held(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
             killed_in(module, name, settle(order, payment_id))
             # a minute later
             placing.UNCLAIM.apply(
@@ -924,7 +924,7 @@ def test_what_a_try_has_left_over_goes_back_when_the_order_expires() -> None:
     for product in (first, second):
         assert stock_adds_up(product.variants[0].variant_id)["available"] == 5
         # The pages know it, too.
-        assert stock.stock_of(product.product_id)[product.variants[0].variant_id].available == 5
+        assert stock.get_stock(product.product_id)[product.variants[0].variant_id].available == 5
 
 
 def test_dropping_a_hint_spares_a_later_one() -> None:

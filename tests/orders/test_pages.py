@@ -30,7 +30,7 @@ from demo.testbank import gateway as bank_gateway
 from demo.testbank import operations as bank
 from demo.testbank import queries as bank_queries
 from inventory import operations as inventory
-from inventory.entities import PREORDER, Want
+from inventory.entities import PREORDER, WantedLine
 from orders import links, operations, queries
 from orders.entities import Order
 from orders.transitions import Transition
@@ -547,7 +547,7 @@ def test_x66_short_stock_is_told_and_the_rest_can_be_ordered() -> None:
     shopper = Shopper((mug, 3))
     token = shopper.token()
     # Somebody else is faster, and the pages do not know it yet.
-    inventory.held(uuid4(), [Want(1, mug.product_id, variant_id, 3)], datetime.now(UTC))
+    inventory.held(uuid4(), [WantedLine(1, mug.product_id, variant_id, 3)], datetime.now(UTC))
     answer = shopper.send(token)
     assert answer.status_code == 409
     assert "Only 2 of Mug are left; you wanted 3." in text(answer)
@@ -562,7 +562,7 @@ def test_when_all_is_gone_nothing_is_ordered() -> None:
     shopper = Shopper((mug, 1))
     token = shopper.token()
     inventory.held(
-        uuid4(), [Want(1, mug.product_id, mug.variants[0].variant_id, 1)], datetime.now(UTC)
+        uuid4(), [WantedLine(1, mug.product_id, mug.variants[0].variant_id, 1)], datetime.now(UTC)
     )
     answer = shopper.send(token)
     assert answer.status_code == 409

@@ -17,7 +17,7 @@ from demo.testbank import operations as bank
 from demo.testbank import queries as books
 from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
-from inventory.entities import Want
+from inventory.entities import WantedLine
 from jobs.minutes import minute_of
 from orders import balance, jobs, operations, queries
 from orders.entities import Order
@@ -94,7 +94,7 @@ def expired(order: Order) -> Order:
 
 def sold_to_another(order: Order) -> None:
     item = queries.list_items(order)[0]
-    inventory.held(uuid4(), [Want(1, item.product_id, item.variant_id, 1)], now())
+    inventory.held(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
 
 
 def looked_after(order: Order, after: timedelta = timedelta(minutes=3)) -> Order:

@@ -10,8 +10,8 @@ import pytest
 from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
 from inventory import queries as stock
-from inventory.entities import Want
-from inventory.queries import hold_id_for
+from inventory.entities import WantedLine
+from inventory.queries import make_reservation_id
 from jobs.leases import lease
 from jobs.minutes import minutes_between
 from jobs.shares import Share
@@ -128,11 +128,11 @@ def test_what_is_paid_for_is_no_left_over_of_a_try() -> None:
     product = _goods(5)
     variant_id = product.variants[0].variant_id
     order = make_payment(operations.place_order(make_draft((product, 1)), now()))
-    wants = [Want(7, product.product_id, variant_id, 2)]
+    wants = [WantedLine(7, product.product_id, variant_id, 2)]
     (kept,) = inventory.held(order.order_id, wants, now(), 9)
     inventory.committed([kept])
     _holds_swept(order.order_id)
-    assert stock.numbers(variant_id, kept.warehouse_id).committed == 3
+    assert stock.get_stock_numbers(variant_id, kept.warehouse_id).committed == 3
 
 
 def test_a_hold_that_has_become_the_orders_own_is_not_given_back(
@@ -141,18 +141,22 @@ def test_a_hold_that_has_become_the_orders_own_is_not_given_back(
     product = _goods(5)
     variant_id = product.variants[0].variant_id
     order = make_payment(operations.place_order(make_draft((product, 1)), now()))
-    (kept,) = inventory.held(order.order_id, [Want(7, product.product_id, variant_id, 2)], now(), 9)
-    assert kept.hold_id == hold_id_for(order.order_id, 7, variant_id, kept.warehouse_id, 9)
+    (kept,) = inventory.held(
+        order.order_id, [WantedLine(7, product.product_id, variant_id, 2)], now(), 9
+    )
+    assert kept.reservation_id == make_reservation_id(
+        order.order_id, 7, variant_id, kept.warehouse_id, 9
+    )
     reads = []
 
     def own(_: Any) -> set[Any]:
         reads.append(1)
-        return set() if len(reads) == 1 else {kept.hold_id, *first}
+        return set() if len(reads) == 1 else {kept.reservation_id, *first}
 
-    first = {each.hold_id for each in order.list_allocations(queries.list_items(order))}
+    first = {each.reservation_id for each in order.list_allocations(queries.list_items(order))}
     monkeypatch.setattr(jobs, "_own_reservation_ids", own)
     _holds_swept(order.order_id)
-    assert stock.numbers(variant_id, kept.warehouse_id).held == 2
+    assert stock.get_stock_numbers(variant_id, kept.warehouse_id).held == 2
 
 
 def _holds_swept(order_id: UUID) -> None:

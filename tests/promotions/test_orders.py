@@ -95,7 +95,7 @@ def test_s37_fifty_checkouts_with_one_use_left_make_one_order_with_it() -> None:
     assert won.count(True) == 1
     assert used(code) == 1
     # Whoever was refused holds nothing.
-    assert stock.stock_of(product.product_id)[product.variants[0].variant_id].available == 49
+    assert stock.get_stock(product.product_id)[product.variants[0].variant_id].available == 49
 
 
 def test_s37_one_person_on_a_second_cart_is_told_so() -> None:

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from catalogue import queries as catalogue
 from inventory import operations, queries
 from inventory.entities import BACKORDER, PREORDER
-from inventory.errors import NothingBooked, NotThatMany, NumbersMoving
+from inventory.errors import NotEnoughAvailable, NothingReceived, StockNumbersChanging
 from inventory.queries import PLACES, WAREHOUSES
 
 
@@ -57,14 +57,22 @@ class Command(BaseCommand):
             "show": self.show,
             "receive": self.receive,
             "adjust": self.adjust,
-            "ahead": self.ahead,
+            "ahead": self.set_backorder,
             "rebuild": self.rebuild,
         }
         try:
             acts[action](found.product_id, found.variant_id, **options)
-        except (ValueError, LookupError, NotThatMany, NothingBooked, NumbersMoving) as error:
+        except (
+            ValueError,
+            LookupError,
+            NotEnoughAvailable,
+            NothingReceived,
+            StockNumbersChanging,
+        ) as error:
             raise CommandError(str(error)) from error
-        if action in ("receive", "adjust") and (waiting := queries.waiting_for(found.variant_id)):
+        if action in ("receive", "adjust") and (
+            waiting := queries.list_waiting_orders(found.variant_id)
+        ):
             # New buyers do not overtake them: the pages are told of what is left, by whoever serves them.
             self.stdout.write(
                 f"Orders that wait for it: {len(waiting)}. The worker keeps theirs first."
@@ -74,7 +82,7 @@ class Command(BaseCommand):
 
     def show(self, product_id: UUID, variant_id: UUID, **_: Any) -> None:
         for place in PLACES:
-            there = vars(queries.numbers(variant_id, place))
+            there = vars(queries.get_stock_numbers(variant_id, place))
             self.stdout.write(
                 f"{place}: " + ", ".join(f"{units} {name}" for name, units in there.items())
             )
@@ -109,13 +117,13 @@ class Command(BaseCommand):
         operations.stock_adjusted(
             *(variant_id, warehouse, units),
             adjustment_id=uuid4(),
-            actor=_whoever(),
+            actor=_current_actor(),
             reason=reason,
             now=datetime.now(UTC),
         )
         self.stdout.write(f"{abs(units)} {'more' if units > 0 else 'fewer'}.")
 
-    def ahead(
+    def set_backorder(
         self,
         product_id: UUID,
         variant_id: UUID,
@@ -127,7 +135,7 @@ class Command(BaseCommand):
     ) -> None:
         chosen = "" if kind == "end" else kind
         free = operations.sold_ahead(
-            product_id, variant_id, chosen, limit, on, actor=_whoever(), now=datetime.now(UTC)
+            product_id, variant_id, chosen, limit, on, actor=_current_actor(), now=datetime.now(UTC)
         )
         self.stdout.write(
             f"{free} more may be sold ahead." if chosen else "Not sold ahead any more."
@@ -138,5 +146,5 @@ class Command(BaseCommand):
         self.stdout.write("They were right." if was == made else f"{was} became {made}.")
 
 
-def _whoever() -> str:
+def _current_actor() -> str:
     return f"{getpass.getuser()}, by manage.py"
