@@ -116,7 +116,7 @@ def product_with(name: str, units: int) -> tuple[UUID, UUID, str]:
 
     from catalogue import operations as catalogue
     from catalogue.entities import Product, Variant
-    from inventory.operations import stock_copied, stock_received
+    from inventory.operations import copy_stock, receive_stock
 
     now, product_id = datetime.now(UTC), uuid4()
     category_id = catalogue.save_category(
@@ -147,8 +147,8 @@ def product_with(name: str, units: int) -> tuple[UUID, UUID, str]:
     # From two warehouses, the smaller part from the second.
     for place, there in (("berlin", units - units // 5), ("cork", units // 5)):
         if there:
-            stock_received(product_id, variant.variant_id, place, there, 3, uuid4(), now)
-    stock_copied(product_id)
+            receive_stock(product_id, variant.variant_id, place, there, 3, uuid4(), now)
+    copy_stock(product_id)
     return product_id, variant.variant_id, product.slug
 
 

@@ -101,36 +101,36 @@ def _arguments() -> argparse.Namespace:
 
 
 def _stocked(units: int) -> UUID:
-    from inventory.operations import stock_received
+    from inventory.operations import receive_stock
 
     variant_id = uuid4()
-    stock_received(uuid4(), variant_id, PLACE, units, 3, uuid4(), datetime.now(UTC))
+    receive_stock(uuid4(), variant_id, PLACE, units, 3, uuid4(), datetime.now(UTC))
     return variant_id
 
 
 def _ours(variants: dict[str, UUID]) -> list[Way]:
     from inventory import operations
     from inventory.entities import WantedLine
-    from inventory.operations.combining import Hold, alone, held_together
+    from inventory.operations.combining import ReservationRequest, reserve_alone, reserve_batched
 
-    def wish() -> Hold:
-        return Hold(
-            hold_id=uuid4(), order_id=uuid4(), line_number=1, units=1, now=datetime.now(UTC)
+    def wish() -> ReservationRequest:
+        return ReservationRequest(
+            reservation_id=uuid4(), order_id=uuid4(), line_number=1, units=1, now=datetime.now(UTC)
         )
 
     def combined() -> None:
         hold = wish()
-        held_together(variants["combined"], PLACE, hold)
-        _must(hold.kept)
+        reserve_batched(variants["combined"], PLACE, hold)
+        _must(hold.is_reserved)
 
     def plain() -> None:
         hold = wish()
-        alone(variants["plain"], PLACE, hold)
-        _must(hold.kept)
+        reserve_alone(variants["plain"], PLACE, hold)
+        _must(hold.is_reserved)
 
     def whole() -> None:
         want = WantedLine(1, variants["with its hint"], variants["with its hint"], 1)
-        operations.held(uuid4(), [want], datetime.now(UTC), retry=False)
+        operations.reserve_stock(uuid4(), [want], datetime.now(UTC), retry=False)
 
     return [Way("combined", combined), Way("plain", plain), Way("with its hint", whole)]
 
@@ -214,14 +214,14 @@ def _rushed() -> list[str]:
     """Let more buyers come than there are units."""
     from inventory.entities import WantedLine
     from inventory.errors import OutOfStock
-    from inventory.operations import held
+    from inventory.operations import reserve_stock
 
     variant_id = _stocked(RUSH_UNITS)
 
     def buy(_: int) -> int:
         try:
             return len(
-                held(
+                reserve_stock(
                     uuid4(),
                     [WantedLine(1, variant_id, variant_id, 1)],
                     datetime.now(UTC),

@@ -14,7 +14,7 @@ from consistency.findings import Check, Only, Violation
 from inventory import operations as inventory
 from inventory import queries
 from inventory.entities import BACKORDER_WAREHOUSE, Allocation, StockNumbers
-from inventory.operations import numbers_rebuilt
+from inventory.operations import rebuild_stock_numbers
 from inventory.queries import WAREHOUSES
 from jobs.minutes import minute_of
 from orders import parcels
@@ -118,7 +118,7 @@ def _sums(shelf: Shelf, numbers: StockNumbers, rows: Sequence[Row]) -> Iterator[
     told = ", ".join(f"{units} {field}" for field, units in there.items())
 
     def mend(now: datetime) -> None:
-        numbers_rebuilt(*shelf)
+        rebuild_stock_numbers(*shelf)
 
     if None in there.values():
         yield Violation("I1", what, "has no number where there has to be one", told)
@@ -168,7 +168,7 @@ def _hinted(shelf: Shelf, row: Row) -> Callable[[datetime], None]:
     def mend(now: datetime) -> None:
         # Neither line nor product matter to a hint; the worker looks soon, and finds out when the hold ends.
         hold = Allocation(0, shelf[0], shelf[0], shelf[1], row.quantity, row.hold_id)
-        inventory.hinted(row.order_id, [hold], now)
+        inventory.record_reservation_expiries(row.order_id, [hold], now)
         _hints_forgotten()
 
     return mend

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from cassandra_db import Row, read, scan
 from consistency.findings import Check, Mend, Only, Violation
 from consistency.stock import ONE_SWEEP
-from inventory.operations import HOLD_FOR
+from inventory.operations import RESERVED_FOR
 from orders import queries as orders
 from orders.entities import Order
 from orders.operations import apply_effects
@@ -28,7 +28,7 @@ CLAIMS = read(
     timeout=30,
 )
 # A checkout that becomes no order has given its use back by then.
-GIVEN_BACK = HOLD_FOR + 2 * ONE_SWEEP
+GIVEN_BACK = RESERVED_FOR + 2 * ONE_SWEEP
 
 
 def _codes(only: Only | None) -> Iterator[str]:

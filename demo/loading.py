@@ -20,7 +20,7 @@ from catalogue import operations, queries, search
 from catalogue.entities import Product, Variant
 from demo import goods
 from demo.logins import LOGINS
-from inventory.operations import stock_copied, stock_received
+from inventory.operations import copy_stock, receive_stock
 from orders.together import list_bought_together
 from promotions.errors import CodeTaken
 from promotions.operations import PromotionTerms, create_promotion
@@ -132,10 +132,10 @@ def stock_loaded(now: datetime, step: Step) -> None:
             for warehouse, units in variant.stock.items():
                 if units:
                     receipt_id = uuid5(variant_id, f"receipt {warehouse}")
-                    stock_received(
+                    receive_stock(
                         product_id, variant_id, warehouse, units, FEW_LEFT_FROM, receipt_id, now
                     )
-        stock_copied(product_id)
+        copy_stock(product_id)
 
     in_parallel(receive, goods.PRODUCTS, step)
 

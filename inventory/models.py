@@ -70,7 +70,7 @@ class StockByProduct(Model):
     What is sold before it has arrived is a shelf of its own, "ahead": its units are how many more may be promised.
     Bound: variants times warehouses, at most 2,000 rows.
     Writer: inventory.operations.stock_copied, with the time of its read, so that a slower and older copy loses;
-    sold_ahead.
+    set_backorder.
     """
 
     __table_name__ = "stock_by_product"
@@ -103,7 +103,7 @@ class HoldByMinute(Model):
     """Q17: which holds run out in a minute. Written before the hold, so that a crash leaves a hint too many, never one too few.
 
     Bound: the holds of one minute.
-    Writer: inventory.operations.held, holds_renewed and hint_removed.
+    Writer: inventory.operations.held, extend_reservations and clear_reservation_expiry.
     """
 
     __table_name__ = "holds_by_minute"

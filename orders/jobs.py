@@ -236,7 +236,7 @@ def _end_reservations(minute: datetime, expiries: list[Row], now: datetime) -> b
         release_vouchers(order_id)
         release_orphaned_reservations(expiries)
     elif order.state == PENDING:
-        inventory.hinted(
+        inventory.record_reservation_expiries(
             order_id, [allocation_from_expiry(hold) for hold in expiries], order.pay_until
         )
     else:
@@ -265,7 +265,7 @@ def _end_reservations(minute: datetime, expiries: list[Row], now: datetime) -> b
 
 
 def _postpone_expiry(minute: datetime, expiries: list[Row], now: datetime) -> None:
-    inventory.hinted(
+    inventory.record_reservation_expiries(
         expiries[0].order_id, [allocation_from_expiry(hold) for hold in expiries], now + RETRY_AFTER
     )
     _delete_expiries(minute, expiries)
@@ -273,7 +273,9 @@ def _postpone_expiry(minute: datetime, expiries: list[Row], now: datetime) -> No
 
 def _delete_expiries(minute: datetime, expiries: list[Row]) -> None:
     for expiry in expiries:
-        inventory.hint_removed(minute, expiry.variant_id, expiry.warehouse_id, expiry.hold_id)
+        inventory.clear_reservation_expiry(
+            minute, expiry.variant_id, expiry.warehouse_id, expiry.hold_id
+        )
 
 
 def _own_reservation_ids(order: Order) -> set[UUID]:

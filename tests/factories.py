@@ -22,9 +22,9 @@ from catalogue import operations as catalogue
 from catalogue.entities import CategoryNode, Product, Variant
 from demo.testbank.cards import APPROVED
 from demo.testbank.operations import card_given
-from inventory.operations import stock_received
+from inventory.operations import receive_stock
 from inventory.operations.copying import COPY
-from inventory.operations.receiving import seeded
+from inventory.operations.receiving import seed_stock_item
 from inventory.queries import get_stock_numbers
 from orders.entities import Order
 from orders.operations import OrderDraft, place_order, settle_payment, start_payment
@@ -127,15 +127,15 @@ def make_stock(
 ) -> UUID:
     """Put units of a variant on the shelves, and into the copy that carts and pages read; return the variant's id.
 
-    Cards are not told of it, as `stock_copied` would: what they say is the product's `availability`.
+    Cards are not told of it, as `copy_stock` would: what they say is the product's `availability`.
     """
     product_id, variant_id = product_id or uuid4(), variant_id or uuid4()
     copies = []
     for place, units in (("berlin", berlin), ("cork", cork)):
         if units:
             # Before the goods come: a receipt that finds no numbers makes them, and is tried again.
-            seeded(product_id, variant_id, place, FEW)
-            stock_received(product_id, variant_id, place, units, FEW, uuid4(), datetime.now(UTC))
+            seed_stock_item(product_id, variant_id, place, FEW)
+            receive_stock(product_id, variant_id, place, units, FEW, uuid4(), datetime.now(UTC))
             shelf = {
                 "product_id": product_id,
                 "variant_id": variant_id,

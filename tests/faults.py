@@ -147,8 +147,8 @@ FAULTS = (
     _fault(
         "What comes back is put on the shelf as often as somebody says so",
         "inventory/operations/moving.py",
-        "uuid5(order_id, f\"returned {return_id}:{each.reservation_id}\")",
-        "uuid5(order_id, f\"returned {now}:{each.reservation_id}\")",
+        'uuid5(order_id, f"returned {return_id}:{each.reservation_id}")',
+        'uuid5(order_id, f"returned {now}:{each.reservation_id}")',
         "tests/inventory/test_moving.py",
     ),
     _fault(
@@ -272,8 +272,8 @@ FAULTS = (
     _fault(
         "An order that expired keeps its units",
         "orders/operations/settling.py",
-        "    if order.state in (CANCELLED, EXPIRED):\n        inventory.released(allocations)\n        return",
-        "    if order.state == CANCELLED:\n        inventory.released(allocations)\n        return\n    if order.state == EXPIRED:\n        return",
+        "    if order.state in (CANCELLED, EXPIRED):\n        inventory.release_stock(allocations)\n        return",
+        "    if order.state == CANCELLED:\n        inventory.release_stock(allocations)\n        return\n    if order.state == EXPIRED:\n        return",
         "tests/orders/test_paying.py",
     ),
     _fault(

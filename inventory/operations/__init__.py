@@ -7,9 +7,21 @@ own row and is recognised. Arithmetic reads a value once a batch: so one static 
 for each of those who hold together (see `combining`).
 """
 
-from inventory.operations.copying import stock_copied
-from inventory.operations.holding import HOLD_FOR, held, hint_removed, hinted, holds_renewed
-from inventory.operations.ledger import numbers_rebuilt
-from inventory.operations.moving import committed, moved_to, released, restocked, shipped
-from inventory.operations.promising import sold_ahead
-from inventory.operations.receiving import stock_adjusted, stock_received
+from inventory.operations.copying import copy_stock
+from inventory.operations.holding import (
+    RESERVED_FOR,
+    clear_reservation_expiry,
+    extend_reservations,
+    record_reservation_expiries,
+    reserve_stock,
+)
+from inventory.operations.ledger import rebuild_stock_numbers
+from inventory.operations.moving import (
+    commit_stock,
+    release_stock,
+    restock_units,
+    set_reservation_units,
+    ship_stock,
+)
+from inventory.operations.promising import set_backorder
+from inventory.operations.receiving import adjust_stock, receive_stock

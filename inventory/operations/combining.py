@@ -27,25 +27,25 @@ from cassandra_db import (
 # Conditional writes of one shelf that a process has under way.
 AT_ONCE = 2
 # How many holds one batch carries at most.
-TOGETHER = 32
+MAX_BATCH_SIZE = 32
 # How often a batch is tried again for those who did not come along, or whose units others took meanwhile.
 ROUNDS = 10
 # How long somebody waits for a turn, in seconds, before the shop says that it is too busy.
 WAIT_SECONDS = 10.0
 
-HOLD = conditional(
+RESERVE_UNITS = conditional(
     "Q17",
     """UPDATE inventory SET available = available + :minus, held = held + :units
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF available >= :units""",
 )
-HOLD_ROW = conditional(
+INSERT_RESERVATION = conditional(
     "Q17",
     """INSERT INTO inventory (variant_id, warehouse_id, hold_id, quantity, state, order_id, line_number, held_at)
        VALUES (:variant_id, :warehouse_id, :hold_id, :units, 'held', :order_id, :line_number, :now) IF NOT EXISTS""",
 )
 
 # For one hold alone: both in one statement, which costs hardly more than a bare conditional write.
-HOLD_ONE = conditional(
+RESERVE_ONE = conditional(
     "Q17",
     """UPDATE inventory SET available = available + :minus, held = held + :units, quantity = :units, state = 'held',
               order_id = :order_id, line_number = :line_number, held_at = :now
@@ -55,211 +55,223 @@ HOLD_ONE = conditional(
 
 
 @dataclass(eq=False, kw_only=True)
-class Turn:
+class WriteTurn:
     """Somebody's wish to write to a shelf, and the word that it is their turn."""
 
     called: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass(eq=False, kw_only=True)
-class Hold(Turn):
+class ReservationRequest(WriteTurn):
     """Units that somebody wants to hold, and what came of it: kept or not, and how many units there were for them."""
 
-    hold_id: UUID
+    reservation_id: UUID
     order_id: UUID
     line_number: int
     units: int
     now: datetime
-    kept: bool | None = None
+    is_reserved: bool | None = None
     available: int = 0
     # The hold stood there before, with another number of units: what an earlier wish has left.
-    differs: bool = False
+    has_other_quantity: bool = False
     # Others were faster so often that nobody knows how many units there are.
-    unknown: bool = False
-    failed: BaseException | None = None
+    is_unknown: bool = False
+    error: BaseException | None = None
 
 
 @dataclass
-class Shelf:
+class StockItemQueue:
     """Who writes to a shelf, and who waits. Only touched under the lock."""
 
-    under_way: int = 0
-    waiting: deque[Turn] = field(default_factory=deque)
+    running_writes: int = 0
+    waiting_turns: deque[WriteTurn] = field(default_factory=deque)
 
 
-_shelves: dict[tuple[UUID, str], Shelf] = {}
+_queues: dict[tuple[UUID, str], StockItemQueue] = {}
 _lock = threading.Lock()
 
 
-def held_together(variant_id: UUID, warehouse_id: str, hold: Hold) -> None:
+def reserve_batched(variant_id: UUID, warehouse_id: str, request: ReservationRequest) -> None:
     """Hold units, in one batch with all others of this process that wait for the same; `hold` tells what came of it.
 
     Raises CassandraUnavailable; UnknownOutcome when it could not be found out whether they are held.
     """
     key = (variant_id, warehouse_id)
-    if not _entered(key, hold):
-        _wait(key, hold)
-    if hold.kept is None and hold.failed is None:
-        _lead(key, hold)
-    if hold.failed is not None:
-        if isinstance(hold.failed, CassandraUnavailable):
-            raise type(hold.failed)(str(hold.failed)) from hold.failed
+    if not _enter_queue(key, request):
+        _wait(key, request)
+    if request.is_reserved is None and request.error is None:
+        _lead_batch(key, request)
+    if request.error is not None:
+        if isinstance(request.error, CassandraUnavailable):
+            raise type(request.error)(str(request.error)) from request.error
         raise UnknownOutcome(
-            f"whoever held for several was interrupted: {hold.failed!r}"
-        ) from hold.failed
+            f"whoever held for several was interrupted: {request.error!r}"
+        ) from request.error
 
 
-def alone(variant_id: UUID, warehouse_id: str, hold: Hold) -> None:
+def reserve_alone(variant_id: UUID, warehouse_id: str, request: ReservationRequest) -> None:
     """Hold units by a batch of one's own, without a turn: for whoever measures what turns are good for."""
-    _hold_all((variant_id, warehouse_id), [hold])
+    _reserve_all((variant_id, warehouse_id), [request])
 
 
 @contextmanager
-def turn(variant_id: UUID, warehouse_id: str) -> Iterator[None]:
+def write_turn(variant_id: UUID, warehouse_id: str) -> Iterator[None]:
     """Write to a shelf within the block, when it is one's turn. Raises CassandraUnavailable after too long a wait."""
-    key, mine = (variant_id, warehouse_id), Turn()
-    if not _entered(key, mine):
+    key, mine = (variant_id, warehouse_id), WriteTurn()
+    if not _enter_queue(key, mine):
         _wait(key, mine)
     try:
         yield
     finally:
-        _left(key)
+        _hand_on_turn(key)
 
 
-def _entered(key: tuple[UUID, str], mine: Turn) -> bool:
+def _enter_queue(key: tuple[UUID, str], mine: WriteTurn) -> bool:
     """Tell whether it is one's turn at once; if not, one stands in the queue."""
     with _lock:
-        shelf = _shelves.setdefault(key, Shelf())
-        if shelf.under_way < AT_ONCE:
-            shelf.under_way += 1
+        queue = _queues.setdefault(key, StockItemQueue())
+        if queue.running_writes < AT_ONCE:
+            queue.running_writes += 1
             return True
-        shelf.waiting.append(mine)
+        queue.waiting_turns.append(mine)
         return False
 
 
-def _wait(key: tuple[UUID, str], mine: Turn) -> None:
+def _wait(key: tuple[UUID, str], mine: WriteTurn) -> None:
     if mine.called.wait(WAIT_SECONDS):
         return
     with _lock:
-        shelf = _shelves.get(key)
-        if shelf is not None and mine in shelf.waiting:
-            shelf.waiting.remove(mine)
+        queue = _queues.get(key)
+        if queue is not None and mine in queue.waiting_turns:
+            queue.waiting_turns.remove(mine)
             raise CassandraUnavailable(f"too many wait for variant {key[0]} in {key[1]}")
     mine.called.wait()  # somebody has taken it along, or called it, at this very moment
 
 
-def _left(key: tuple[UUID, str]) -> None:
+def _hand_on_turn(key: tuple[UUID, str]) -> None:
     """Hand one's turn on to whoever waits first."""
     with _lock:
-        shelf = _shelves[key]
-        if shelf.waiting:
-            shelf.waiting.popleft().called.set()
+        queue = _queues[key]
+        if queue.waiting_turns:
+            queue.waiting_turns.popleft().called.set()
             return
-        shelf.under_way -= 1
-        if not shelf.under_way:
-            del _shelves[key]
+        queue.running_writes -= 1
+        if not queue.running_writes:
+            del _queues[key]
 
 
-def _lead(key: tuple[UUID, str], mine: Hold) -> None:
+def _lead_batch(key: tuple[UUID, str], mine: ReservationRequest) -> None:
     """Hold for oneself and for those who wait, then hand one's turn on, whatever happens."""
-    together = [mine, *_taken_along(key, mine)]
+    requests = [mine, *_take_waiting(key, mine)]
     try:
-        _hold_all(key, together)
+        _reserve_all(key, requests)
     except BaseException as error:
-        for each in together:
-            if each.kept is None:
-                each.failed = error
+        for each in requests:
+            if each.is_reserved is None:
+                each.error = error
         if not isinstance(error, CassandraUnavailable):
             raise
     finally:
-        _left(key)
-        for each in together[1:]:
+        _hand_on_turn(key)
+        for each in requests[1:]:
             each.called.set()
 
 
-def _taken_along(key: tuple[UUID, str], mine: Hold) -> list[Hold]:
+def _take_waiting(key: tuple[UUID, str], mine: ReservationRequest) -> list[ReservationRequest]:
     """Take those who wait to hold out of the queue, up to the most that one batch carries."""
-    taken: list[Hold] = []
-    ids = {mine.hold_id}
+    taken: list[ReservationRequest] = []
+    ids = {mine.reservation_id}
     with _lock:
-        shelf = _shelves[key]
-        others: deque[Turn] = deque()
-        for each in shelf.waiting:
+        queue = _queues[key]
+        others: deque[WriteTurn] = deque()
+        for each in queue.waiting_turns:
             # One hold twice in a batch would take its units twice and leave one row.
-            if isinstance(each, Hold) and each.hold_id not in ids and len(taken) < TOGETHER - 1:
-                ids.add(each.hold_id)
+            if (
+                isinstance(each, ReservationRequest)
+                and each.reservation_id not in ids
+                and len(taken) < MAX_BATCH_SIZE - 1
+            ):
+                ids.add(each.reservation_id)
                 taken.append(each)
             else:
                 others.append(each)
-        shelf.waiting = others
+        queue.waiting_turns = others
     return taken
 
 
-def _hold_all(key: tuple[UUID, str], holds: list[Hold]) -> None:
+def _reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> None:
     """Hold units for as many as possible, in the order of their coming."""
-    waiting = holds
+    waiting = requests
     for _ in range(ROUNDS):
-        outcome = _hold_one(key, waiting[0]) if len(waiting) == 1 else _hold_several(key, waiting)
+        outcome = (
+            _reserve_one(key, waiting[0]) if len(waiting) == 1 else _reserve_several(key, waiting)
+        )
         if outcome:
             for each in waiting:
-                each.kept = True
+                each.is_reserved = True
             return
-        waiting = _sorted_out(waiting, outcome.rows)
+        waiting = _sort_out(waiting, outcome.rows)
         if not waiting:
             return
     for each in waiting:
-        each.kept, each.unknown = False, True
+        each.is_reserved, each.is_unknown = False, True
 
 
-def _hold_one(key: tuple[UUID, str], hold: Hold) -> Outcome:
-    # Whose row stands in the way is looked at hold by hold (see `_sorted_out`).
-    return HOLD_ONE.apply(if_lost=SEND_AGAIN, minus=-hold.units, **_row(key, hold))
+def _reserve_one(key: tuple[UUID, str], request: ReservationRequest) -> Outcome:
+    # Whose row stands in the way is looked at hold by hold (see `_sort_out`).
+    return RESERVE_ONE.apply(
+        if_lost=SEND_AGAIN, minus=-request.units, **_reservation_columns(key, request)
+    )
 
 
-def _hold_several(key: tuple[UUID, str], holds: list[Hold]) -> Outcome:
-    units = sum(each.units for each in holds)
+def _reserve_several(key: tuple[UUID, str], requests: list[ReservationRequest]) -> Outcome:
+    units = sum(each.units for each in requests)
     return conditional_batch(
-        HOLD.bind(units=units, minus=-units, variant_id=key[0], warehouse_id=key[1]),
-        *(HOLD_ROW.bind(**_row(key, each)) for each in holds),
+        RESERVE_UNITS.bind(units=units, minus=-units, variant_id=key[0], warehouse_id=key[1]),
+        *(INSERT_RESERVATION.bind(**_reservation_columns(key, each)) for each in requests),
         if_lost=SEND_AGAIN,
     )
 
 
-def _row(key: tuple[UUID, str], hold: Hold) -> dict[str, Any]:
+def _reservation_columns(key: tuple[UUID, str], request: ReservationRequest) -> dict[str, Any]:
     return {
         "variant_id": key[0],
         "warehouse_id": key[1],
-        "hold_id": hold.hold_id,
-        "units": hold.units,
-        "order_id": hold.order_id,
-        "line_number": hold.line_number,
-        "now": hold.now,
+        "hold_id": request.reservation_id,
+        "units": request.units,
+        "order_id": request.order_id,
+        "line_number": request.line_number,
+        "now": request.now,
     }
 
 
-def _sorted_out(holds: list[Hold], rows: list[Row]) -> list[Hold]:
+def _sort_out(requests: list[ReservationRequest], rows: list[Row]) -> list[ReservationRequest]:
     """Settle those who have their hold already, and those for whom there is too little; return the others."""
-    told = [row for row in rows if len(row) > 1]
+    conflicts = [row for row in rows if len(row) > 1]
     there = (
-        {row.hold_id: row for row in told if row.hold_id}
-        if len(holds) > 1
-        else _alone(holds[0], told)
+        {row.hold_id: row for row in conflicts if row.hold_id}
+        if len(requests) > 1
+        else _single_row(requests[0], conflicts)
     )
-    left = (told[0].available or 0) if told else 0
+    left = (conflicts[0].available or 0) if conflicts else 0
     fitting = []
-    for each in holds:
-        if row := there.get(each.hold_id):
-            each.kept = row.quantity == each.units
-            each.differs = not each.kept
+    for each in requests:
+        if row := there.get(each.reservation_id):
+            each.is_reserved = row.quantity == each.units
+            each.has_other_quantity = not each.is_reserved
         elif each.units <= left:
             fitting.append(each)
             left -= each.units
         else:
             each.available = left
-            each.kept = False
+            each.is_reserved = False
     return fitting
 
 
-def _alone(hold: Hold, told: list[Row]) -> dict[UUID, Row]:
+def _single_row(request: ReservationRequest, conflicts: list[Row]) -> dict[UUID, Row]:
     # The answer to one statement does not repeat its key.
-    return dict.fromkeys([hold.hold_id], told[0]) if told and told[0].state else {}
+    return (
+        dict.fromkeys([request.reservation_id], conflicts[0])
+        if conflicts and conflicts[0].state
+        else {}
+    )

@@ -7,7 +7,7 @@ from cassandra_db import read, write, write_together
 from catalogue import operations as catalogue
 from inventory.queries import prefetch_stock_numbers, product_availability, stock_from_rows
 
-SHELVES = read(
+STOCK_ITEMS = read(
     "Q16",
     """SELECT variant_id, warehouse_id, available, threshold, ahead, ahead_on FROM stock_by_product
        WHERE product_id = :product_id""",
@@ -19,15 +19,17 @@ COPY = write(
 )
 
 
-def stock_copied(product_id: UUID) -> None:
+def copy_stock(product_id: UUID) -> None:
     """Write a product's stock anew for its pages, from a read of the numbers themselves.
 
     The copy carries the time at which its read began: of two that overtake each other the one that looked later
     stays. When the product's word changes (in stock, few left, to come, out), its cards are told. Raises CassandraUnavailable.
     """
     read_at = time_ns() // 1000
-    shelves = SHELVES.all(product_id=product_id)
-    reading = [(row, prefetch_stock_numbers(row.variant_id, row.warehouse_id)) for row in shelves]
+    stock_items = STOCK_ITEMS.all(product_id=product_id)
+    reading = [
+        (row, prefetch_stock_numbers(row.variant_id, row.warehouse_id)) for row in stock_items
+    ]
     fresh = []
     for row, pending in reading:
         now_there = pending.one()
@@ -35,9 +37,9 @@ def stock_copied(product_id: UUID) -> None:
             fresh.append(row._replace(available=now_there.available, threshold=now_there.threshold))
     if not fresh:
         return
-    word = product_availability(stock_from_rows(fresh).values())
-    if word != product_availability(stock_from_rows(shelves).values()):
-        catalogue.set_availability(product_id, word)
+    availability = product_availability(stock_from_rows(fresh).values())
+    if availability != product_availability(stock_from_rows(stock_items).values()):
+        catalogue.set_availability(product_id, availability)
     # Last: after a crash the next copy sees the change again, and tells the cards again.
     write_together(
         [

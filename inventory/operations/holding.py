@@ -9,39 +9,39 @@ from cassandra_db import attempts, write, write_together
 from inventory.allocating import needed_units, plan_allocations, sort_allocations
 from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine
 from inventory.errors import OutOfStock
-from inventory.operations.combining import Hold, held_together
-from inventory.operations.copying import stock_copied
-from inventory.operations.moving import released
+from inventory.operations.combining import ReservationRequest, reserve_batched
+from inventory.operations.copying import copy_stock
+from inventory.operations.moving import release_stock
 from inventory.queries import PLACES, WAREHOUSES, make_reservation_id, prefetch_stock_numbers
 from jobs.minutes import minute_of
 
 # How long units are kept for somebody who is paying.
-HOLD_FOR = timedelta(minutes=10)
+RESERVED_FOR = timedelta(minutes=10)
 # How often a hold plans again when others were faster, before it gives up.
 ROUNDS = 10
 
-HINT = write(
+INSERT_RESERVATION_EXPIRY = write(
     "Q17",
     """INSERT INTO holds_by_minute (minute, variant_id, warehouse_id, hold_id, order_id, quantity)
        VALUES (:minute, :variant_id, :warehouse_id, :hold_id, :order_id, :quantity)""",
 )
-HINT_REMOVED = write(
+DELETE_RESERVATION_EXPIRY = write(
     "Q17",
     """DELETE FROM holds_by_minute
        WHERE minute = :minute AND variant_id = :variant_id AND warehouse_id = :warehouse_id AND hold_id = :hold_id""",
 )
 
 
-def held(
+def reserve_stock(
     order_id: UUID,
-    wants: Sequence[WantedLine],
+    wanted_lines: Sequence[WantedLine],
     now: datetime,
     take: int = 0,
     check: Callable[[], None] = lambda: None,
     *,
     retry: bool = True,
-    seen: Mapping[UUID, Mapping[str, int]] | None = None,
-    ahead: bool = True,
+    seen_units: Mapping[UUID, Mapping[str, int]] | None = None,
+    allow_backorder: bool = True,
 ) -> tuple[Allocation, ...]:
     """Keep an order's units for ten minutes: all of them or none, never more than there are (Q17).
 
@@ -54,45 +54,47 @@ def held(
     Raises OutOfStock with the true numbers, and nothing held; CassandraUnavailable, or what `check` raises, with what
     may be held left to the sweeper.
     """
-    taking = _Taking(order_id, wants, now, take, check, PLACES if ahead else WAREHOUSES)
+    taking = _ReservationRun(
+        order_id, wanted_lines, now, take, check, PLACES if allow_backorder else WAREHOUSES
+    )
     if not retry:
-        taking.believe(seen or {})
-    elif taking.covered():
-        return sort_allocations(taking.kept.values())
+        taking.assume_seen(seen_units or {})
+    elif taking.is_covered():
+        return sort_allocations(taking.reserved.values())
     try:
-        return taking.taken()
+        return taking.reserve_planned()
     except OutOfStock:
         # Meanwhile somebody may have copied the stock without the units that were ours for a moment.
-        for product_id in taking.given_back:
-            stock_copied(product_id)
+        for product_id in taking.released_products:
+            copy_stock(product_id)
         raise
 
 
 @dataclass
-class _Taking:
+class _ReservationRun:
     """One call of `held`: what it knows of the shelves, and what it keeps.
 
     A shelf's number counts what this call keeps itself. It is a guess until Cassandra has told it.
     """
 
     order_id: UUID
-    wants: Sequence[WantedLine]
+    wanted_lines: Sequence[WantedLine]
     now: datetime
     take: int
     check: Callable[[], None]
     places: tuple[str, ...]
     known: dict[tuple[UUID, str], int] = field(default_factory=dict)
     guessed: set[tuple[UUID, str]] = field(default_factory=set)
-    kept: dict[UUID, Allocation] = field(default_factory=dict)
-    given_back: set[UUID] = field(default_factory=set)
+    reserved: dict[UUID, Allocation] = field(default_factory=dict)
+    released_products: set[UUID] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.needed = needed_units(self.wants)
+        self.needed = needed_units(self.wanted_lines)
 
-    def units(self, variant_id: UUID, place: str) -> int:
+    def known_units(self, variant_id: UUID, place: str) -> int:
         return self.known.get((variant_id, place), 0)
 
-    def believe(self, seen: Mapping[UUID, Mapping[str, int]]) -> None:
+    def assume_seen(self, seen: Mapping[UUID, Mapping[str, int]]) -> None:
         """Take what a page has seen for a guess; where it has seen nothing, there is enough until somebody says no."""
         for variant_id, most in self.needed.items():
             there = seen.get(variant_id)
@@ -101,69 +103,77 @@ class _Taking:
                 self.known[variant_id, place] = unseen if there is None else there.get(place, 0)
                 self.guessed.add((variant_id, place))
 
-    def covered(self) -> bool:
+    def is_covered(self) -> bool:
         """Look at the shelves and for what the order holds already; tell whether that is just what is wanted."""
-        holds = {
+        wanted_by_reservation = {
             make_reservation_id(
                 self.order_id, want.line_number, want.variant_id, place, self.take
             ): (
                 want,
                 place,
             )
-            for want in self.wants
+            for want in self.wanted_lines
             for place in self.places
         }
         reading = [
             (prefetch_stock_numbers(want.variant_id, place, id_), id_)
-            for id_, (want, place) in holds.items()
+            for id_, (want, place) in wanted_by_reservation.items()
         ]
         self.known = {(variant_id, place): 0 for variant_id in self.needed for place in self.places}
-        for pending, hold_id in reading:
-            want, place = holds[hold_id]
+        for pending, reservation_id in reading:
+            want, place = wanted_by_reservation[reservation_id]
             for row in pending.rows():
                 self.known[want.variant_id, place] = row.available or 0
-                if row.hold_id == hold_id:
-                    self._note(
+                if row.hold_id == reservation_id:
+                    self._note_reservation(
                         want.line_number,
                         want.product_id,
                         want.variant_id,
                         place,
                         row.quantity,
-                        hold_id,
+                        reservation_id,
                     )
-        missing = {want.line_number: want.quantity for want in self.wants}
-        for each in self.kept.values():
+        missing = {want.line_number: want.quantity for want in self.wanted_lines}
+        for each in self.reserved.values():
             missing[each.line_number] -= each.quantity
         if any(missing.values()):
-            for each in self.kept.values():
+            for each in self.reserved.values():
                 self.known[each.variant_id, each.warehouse_id] += each.quantity
             return False
         return True
 
-    def _note(
-        self, line: int, product_id: UUID, variant_id: UUID, place: str, units: int, hold_id: UUID
+    def _note_reservation(
+        self,
+        line: int,
+        product_id: UUID,
+        variant_id: UUID,
+        place: str,
+        units: int,
+        reservation_id: UUID,
     ) -> None:
-        self.kept[hold_id] = Allocation(
-            line, product_id, variant_id, place, units, hold_id, self.order_id
+        self.reserved[reservation_id] = Allocation(
+            line, product_id, variant_id, place, units, reservation_id, self.order_id
         )
 
-    def taken(self) -> tuple[Allocation, ...]:
+    def reserve_planned(self) -> tuple[Allocation, ...]:
         """Plan and take until one plan holds. Raises OutOfStock, with nothing held."""
         for _ in attempts(ROUNDS):
-            plan = plan_allocations(self.order_id, self.wants, self.units, self.take)
+            plan = plan_allocations(self.order_id, self.wanted_lines, self.known_units, self.take)
             if plan is None:
                 if not self.guessed:
                     break
-                self._look()
+                self._read_guessed()
                 continue
-            self._give_back(each for each in self.kept.values() if each not in plan)
-            left = [each for each in plan if each.reservation_id not in self.kept]
+            self._release(each for each in self.reserved.values() if each not in plan)
+            left = [each for each in plan if each.reservation_id not in self.reserved]
             if left:
-                hinted(self.order_id, left, max(self.now, datetime.now(UTC)) + HOLD_FOR)
-            if all(self._keep(each) for each in left):
+                record_reservation_expiries(
+                    self.order_id, left, max(self.now, datetime.now(UTC)) + RESERVED_FOR
+                )
+            if all(self._reserve(each) for each in left):
                 return plan
-        self._give_back(self.kept.values())
-        self._look()
+        self._release(self.reserved.values())
+        self._read_guessed()
         there = {variant: self._most(variant) for variant in self.needed}
         raise OutOfStock(
             {v: units for v, units in there.items() if units < self.needed[v]} or there
@@ -172,62 +182,66 @@ class _Taking:
     def _most(self, variant_id: UUID) -> int:
         """How many a line could have: it is sent from the warehouses, or waits, as a whole."""
         return max(
-            sum(self.units(variant_id, place) for place in WAREHOUSES),
-            self.units(variant_id, BACKORDER_WAREHOUSE),
+            sum(self.known_units(variant_id, place) for place in WAREHOUSES),
+            self.known_units(variant_id, BACKORDER_WAREHOUSE),
         )
 
-    def _look(self) -> None:
+    def _read_guessed(self) -> None:
         """Ask Cassandra for what was only guessed: nobody is told of too little because a page was old."""
         reading = [(shelf, prefetch_stock_numbers(*shelf)) for shelf in self.guessed]
         self.guessed = set()
-        for shelf, pending in reading:
+        for stock_item, pending in reading:
             row = pending.one()
-            self.known[shelf] = (row.available or 0 if row else 0) + self._ours(*shelf)
+            self.known[stock_item] = (row.available or 0 if row else 0) + self._own_units(
+                *stock_item
+            )
 
-    def _ours(self, variant_id: UUID, place: str) -> int:
+    def _own_units(self, variant_id: UUID, place: str) -> int:
         there = (
             each
-            for each in self.kept.values()
+            for each in self.reserved.values()
             if (each.variant_id, each.warehouse_id) == (variant_id, place)
         )
         return sum(each.quantity for each in there)
 
-    def _keep(self, each: Allocation) -> bool:
+    def _reserve(self, each: Allocation) -> bool:
         self.check()
-        hold = Hold(
-            hold_id=each.reservation_id,
+        request = ReservationRequest(
+            reservation_id=each.reservation_id,
             order_id=self.order_id,
             line_number=each.line_number,
             units=each.quantity,
             now=self.now,
         )
-        held_together(each.variant_id, each.warehouse_id, hold)
-        if hold.kept:
-            self.kept[each.reservation_id] = each
+        reserve_batched(each.variant_id, each.warehouse_id, request)
+        if request.is_reserved:
+            self.reserved[each.reservation_id] = each
             return True
-        if hold.differs:
+        if request.has_other_quantity:
             # An earlier try wanted another number of units; this one was not told that it is a further try.
-            released([each])
-            self.given_back.add(each.product_id)
+            release_stock([each])
+            self.released_products.add(each.product_id)
             self.guessed.add((each.variant_id, each.warehouse_id))
             return False
-        shelf = each.variant_id, each.warehouse_id
-        self.known[shelf] = hold.available + self._ours(*shelf)
-        if hold.unknown:
-            self.guessed.add(shelf)  # looked at, before anybody is told of too little
+        stock_item = each.variant_id, each.warehouse_id
+        self.known[stock_item] = request.available + self._own_units(*stock_item)
+        if request.is_unknown:
+            self.guessed.add(stock_item)  # looked at, before anybody is told of too little
         else:
-            self.guessed.discard(shelf)
+            self.guessed.discard(stock_item)
         return False
 
-    def _give_back(self, allocations: Iterable[Allocation]) -> None:
+    def _release(self, allocations: Iterable[Allocation]) -> None:
         for each in tuple(allocations):
             self.check()
-            released([each])
-            del self.kept[each.reservation_id]
-            self.given_back.add(each.product_id)
+            release_stock([each])
+            del self.reserved[each.reservation_id]
+            self.released_products.add(each.product_id)
 
 
-def hinted(order_id: UUID, allocations: Iterable[Allocation], until: datetime) -> None:
+def record_reservation_expiries(
+    order_id: UUID, allocations: Iterable[Allocation], until: datetime
+) -> None:
     """Note when these holds run out, for the sweeper, which lives in real time whatever `now` an importer passes.
 
     Raises CassandraUnavailable.
@@ -235,7 +249,7 @@ def hinted(order_id: UUID, allocations: Iterable[Allocation], until: datetime) -
     minute = minute_of(until)
     write_together(
         [
-            HINT.bind(
+            INSERT_RESERVATION_EXPIRY.bind(
                 minute=minute,
                 variant_id=each.variant_id,
                 warehouse_id=each.warehouse_id,
@@ -248,18 +262,20 @@ def hinted(order_id: UUID, allocations: Iterable[Allocation], until: datetime) -
     )
 
 
-def holds_renewed(order_id: UUID, until: datetime, allocations: Iterable[Allocation]) -> None:
+def extend_reservations(order_id: UUID, until: datetime, allocations: Iterable[Allocation]) -> None:
     """Let the sweeper look at these holds when they run out now, because their shopper is still about to pay.
 
     How long they are kept is the order's to say (`pay_until`): the sweeper that comes by an older hint asks it, and
     goes. So a hint too many does no harm, and this is called before the order says so. Raises CassandraUnavailable.
     """
-    if kept := list(allocations):
-        hinted(order_id, kept, until)
+    if reserved := list(allocations):
+        record_reservation_expiries(order_id, reserved, until)
 
 
-def hint_removed(minute: datetime, variant_id: UUID, warehouse_id: str, hold_id: UUID) -> None:
+def clear_reservation_expiry(
+    minute: datetime, variant_id: UUID, warehouse_id: str, reservation_id: UUID
+) -> None:
     """Forget when a hold runs out, because it has ended. Raises CassandraUnavailable."""
-    HINT_REMOVED.run(
-        minute=minute, variant_id=variant_id, warehouse_id=warehouse_id, hold_id=hold_id
+    DELETE_RESERVATION_EXPIRY.run(
+        minute=minute, variant_id=variant_id, warehouse_id=warehouse_id, hold_id=reservation_id
     )

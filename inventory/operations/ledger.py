@@ -24,7 +24,7 @@ ENTRY = write(
 )
 
 
-def entered(
+def write_ledger_entries(
     variant_id: UUID,
     warehouse_id: str,
     source_id: UUID,
@@ -58,22 +58,22 @@ def entered(
         pending.rows()
 
 
-def hold_entered(each: Allocation, kept: int, sent: int, freed: int) -> None:
+def write_reservation_entries(each: Allocation, reserved: int, sent: int, freed: int) -> None:
     """Write what has become of a paid order's units: so many are still kept, have left the house, or are free again.
 
     Raises CassandraUnavailable.
     """
-    entered(
+    write_ledger_entries(
         each.variant_id,
         each.warehouse_id,
         each.order_id,
-        (("committed", kept + sent + freed), ("shipped", sent), ("released_committed", freed)),
+        (("committed", reserved + sent + freed), ("shipped", sent), ("released_committed", freed)),
         line_number=each.line_number,
         ref=each.reservation_id,
     )
 
 
-REBUILT = conditional(
+UPDATE_STOCK_NUMBERS = conditional(
     "Q16",
     """UPDATE inventory SET received = :received, available = :available, held = :held, committed = :committed,
               shipped = :shipped
@@ -85,7 +85,7 @@ REBUILT = conditional(
 TRIES = 5
 
 
-def numbers_rebuilt(variant_id: UUID, warehouse_id: str) -> tuple[StockNumbers, StockNumbers]:
+def rebuild_stock_numbers(variant_id: UUID, warehouse_id: str) -> tuple[StockNumbers, StockNumbers]:
     """Put a shelf's numbers right, as the ledger and the holds on the shelf have them; return them before and after.
 
     Buyers may go on meanwhile: if a number has moved since it was read, everything is read again. Never lets the shop
@@ -93,18 +93,18 @@ def numbers_rebuilt(variant_id: UUID, warehouse_id: str) -> tuple[StockNumbers, 
     Raises NothingReceived, StockNumbersChanging, with the numbers as they were; CassandraUnavailable.
     """
     for _ in attempts(TRIES):
-        was, holds = queries.get_stock_item(variant_id, warehouse_id)
+        was, stock_rows = queries.get_stock_item(variant_id, warehouse_id)
         entries = queries.list_ledger_entries(variant_id, warehouse_id, whole=True)
         # A shelf of many rows is read page by page: one that moved meanwhile is none that ever was.
         again, still = queries.get_stock_item(variant_id, warehouse_id)
-        if (again, _lying(still)) != (was, _lying(holds)):
+        if (again, _row_states(still)) != (was, _row_states(stock_rows)):
             continue
-        made = queries.fold_stock_numbers(holds, entries)
+        made = queries.fold_stock_numbers(stock_rows, entries)
         if made.received < 1:
             raise NothingReceived(f"variant {variant_id} in {warehouse_id}")
         if made == was:
             return was, was
-        outcome = REBUILT.apply(
+        outcome = UPDATE_STOCK_NUMBERS.apply(
             if_lost=SEND_AGAIN,
             variant_id=variant_id,
             warehouse_id=warehouse_id,
@@ -116,5 +116,5 @@ def numbers_rebuilt(variant_id: UUID, warehouse_id: str) -> tuple[StockNumbers, 
     raise StockNumbersChanging(f"variant {variant_id} in {warehouse_id}")
 
 
-def _lying(rows: Iterable[Row]) -> set[tuple[UUID, str, int, int | None]]:
+def _row_states(rows: Iterable[Row]) -> set[tuple[UUID, str, int, int | None]]:
     return {(row.hold_id, row.state, row.quantity, row.sent) for row in rows}

@@ -16,31 +16,31 @@ from uuid import UUID, uuid5
 from cassandra_db import SEND_AGAIN, Outcome, applied_if, attempts, conditional, conditional_batch
 from inventory.allocating import sort_allocations
 from inventory.entities import Allocation
-from inventory.operations.combining import turn
-from inventory.operations.ledger import entered, hold_entered
+from inventory.operations.combining import write_turn
+from inventory.operations.ledger import write_ledger_entries, write_reservation_entries
 
 # How often a step goes on from what it was told, before something must be wrong.
 TRIES = 10
 
-MOVE = conditional(
+MOVE_UNITS = conditional(
     "Q17",
     """UPDATE inventory SET available = available + :available, held = held + :held, committed = committed + :committed,
               shipped = shipped + :shipped
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF held >= :least_held AND committed >= :least_committed""",
 )
-ROW = conditional(
+UPDATE_RESERVATION = conditional(
     "Q17",
     """UPDATE inventory SET state = :state, quantity = :quantity, sent = :sent, freed = :freed
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND hold_id = :hold_id
        IF state = :was_state AND quantity = :was_quantity AND sent = :was_sent AND freed = :was_freed""",
 )
-ROW_GONE = conditional(
+DELETE_RESERVATION = conditional(
     "Q17",
     """DELETE FROM inventory
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND hold_id = :hold_id
        IF state = :was_state AND quantity = :was_quantity AND sent = :was_sent AND freed = :was_freed""",
 )
-ROW_ENDED = conditional(
+DELETE_ENDED_RESERVATION = conditional(
     "Q17",
     """DELETE FROM inventory
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND hold_id = :hold_id IF state = 'ended'""",
@@ -48,7 +48,7 @@ ROW_ENDED = conditional(
 
 
 @dataclass(frozen=True)
-class Standing:
+class ReservationState:
     """Where a hold stands: its state (None: there is no row), the units it keeps, sent ones, and ones given back."""
 
     state: str | None
@@ -56,114 +56,120 @@ class Standing:
     sent: int = 0
     freed: int = 0
 
-    def onwards(self, quantity: int, sent: int) -> Standing:
+    def advance(self, quantity: int, sent: int) -> ReservationState:
         """Return where it stands, paid for, when it keeps so many and has sent so many: the rest is given back."""
         freed = self.quantity + self.sent + self.freed - quantity - sent
-        return Standing("committed" if quantity else "ended", quantity, sent, freed)
+        return ReservationState("committed" if quantity else "ended", quantity, sent, freed)
 
 
-GONE = Standing(None)
-Step = Callable[[Standing], Standing]
+NO_RESERVATION = ReservationState(None)
+Step = Callable[[ReservationState], ReservationState]
 
 
-def released(allocations: Iterable[Allocation], *, paid: bool = True) -> None:
+def release_stock(allocations: Iterable[Allocation], *, paid: bool = True) -> None:
     """Give units back, held or committed, so that others can buy them; what was given back, or sent, stays so.
 
     With `paid=False` what is paid for stays, too. Raises CassandraUnavailable.
     """
     for each in sort_allocations(allocations):
-        _brought(each, Standing("held", each.quantity), _given_back if paid else _let_go)
+        _bring_to(
+            each,
+            ReservationState("held", each.quantity),
+            _release_step if paid else _release_unpaid_step,
+        )
 
 
-def _given_back(there: Standing) -> Standing:
+def _release_step(there: ReservationState) -> ReservationState:
     if there.state == "held":
-        return GONE
-    return there.onwards(0, there.sent) if there.state == "committed" else there
+        return NO_RESERVATION
+    return there.advance(0, there.sent) if there.state == "committed" else there
 
 
-def _let_go(there: Standing) -> Standing:
-    return GONE if there.state == "held" else there
+def _release_unpaid_step(there: ReservationState) -> ReservationState:
+    return NO_RESERVATION if there.state == "held" else there
 
 
-def committed(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
+def commit_stock(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
     """Keep held units for good, because they are paid for. Returns those that were not held any more.
 
     Raises CassandraUnavailable.
     """
 
-    def kept(there: Standing) -> Standing:
-        return there.onwards(there.quantity, there.sent) if there.state == "held" else there
+    def kept(there: ReservationState) -> ReservationState:
+        return there.advance(there.quantity, there.sent) if there.state == "held" else there
 
     brought = [
-        (each, _brought(each, Standing("held", each.quantity), kept))
+        (each, _bring_to(each, ReservationState("held", each.quantity), kept))
         for each in sort_allocations(allocations)
     ]
     return tuple(each for each, there in brought if there.state != "committed")
 
 
-def shipped(allocations: Iterable[Allocation]) -> None:
+def ship_stock(allocations: Iterable[Allocation]) -> None:
     """Note that all that is kept of these has left the house; what had left before stays so.
 
     Raises CassandraUnavailable.
     """
 
-    def sent(there: Standing) -> Standing:
+    def sent(there: ReservationState) -> ReservationState:
         return (
-            there.onwards(0, there.sent + there.quantity)
+            there.advance(0, there.sent + there.quantity)
             if there.state in ("held", "committed")
             else there
         )
 
     for each in sort_allocations(allocations):
-        _brought(each, Standing("committed", each.quantity), sent)
+        _bring_to(each, ReservationState("committed", each.quantity), sent)
 
 
-def moved_to(allocation: Allocation, *, left: int, shipped: int) -> bool:
+def set_reservation_units(
+    allocation: Allocation, *, reserved_units: int, shipped_units: int
+) -> bool:
     """Let a paid order's units of one line and warehouse stand so: `left` are kept, `shipped` have left in all.
 
     What was held beyond that is free again. Units only ever leave a hold: whoever comes with an older wish, of more
     that are left or fewer that were shipped, changes nothing. Tells whether the hold is (or was) there: False means
     that an order's units are kept nowhere. Raises ValueError for less than nothing, CassandraUnavailable.
     """
-    if min(left, shipped) < 0:
-        raise ValueError(f"{left} left and {shipped} shipped")
+    if min(reserved_units, shipped_units) < 0:
+        raise ValueError(f"{reserved_units} left and {shipped_units} shipped")
 
-    def further(there: Standing) -> Standing:
+    def further(there: ReservationState) -> ReservationState:
         if there.state not in ("held", "committed"):
             return there
         both = there.quantity + there.sent
-        sent = min(max(shipped, there.sent), both)
-        return there.onwards(min(left, there.quantity, both - sent), sent)
+        sent = min(max(shipped_units, there.sent), both)
+        return there.advance(min(reserved_units, there.quantity, both - sent), sent)
 
-    guess = Standing("committed" if shipped else "held", allocation.quantity)
-    there = _brought(allocation, guess, further)
-    return there.state == "committed" or not left
+    guess = ReservationState("committed" if shipped_units else "held", allocation.quantity)
+    there = _bring_to(allocation, guess, further)
+    return there.state == "committed" or not reserved_units
 
 
-def _brought(each: Allocation, guess: Standing, step: Step) -> Standing:
+def _bring_to(each: Allocation, guess: ReservationState, step: Step) -> ReservationState:
     """Bring a hold to where `step` wants it, from wherever it stands; return where it stands then."""
     there, wanted = guess, step(guess)
     for _ in attempts(TRIES):
-        with turn(each.variant_id, each.warehouse_id):
-            outcome = _moved(each, there, wanted)
+        with write_turn(each.variant_id, each.warehouse_id):
+            outcome = _write_step(each, there, wanted)
         if outcome:
             there = wanted
         else:
             row = outcome.current
             there = (
-                Standing(row.state, row.quantity, row.sent or 0, row.freed or 0)
+                ReservationState(row.state, row.quantity, row.sent or 0, row.freed or 0)
                 if row and row.state
-                else GONE
+                else NO_RESERVATION
             )
         wanted = step(there)
         if wanted == there:
-            return _noted(each, there)
+            return _record_in_ledger(each, there)
     raise LookupError(
         f"hold {each.reservation_id} stands as {there}, and the numbers around it do not allow {wanted}"
     )
 
 
-def _moved(each: Allocation, there: Standing, wanted: Standing) -> Outcome:
+def _write_step(each: Allocation, there: ReservationState, wanted: ReservationState) -> Outcome:
     held = -there.quantity if there.state == "held" else 0
     committed = wanted.quantity if wanted.state == "committed" else 0
     committed -= there.quantity if there.state == "committed" else 0
@@ -171,11 +177,13 @@ def _moved(each: Allocation, there: Standing, wanted: Standing) -> Outcome:
     place = {"variant_id": each.variant_id, "warehouse_id": each.warehouse_id}
     was = {f"was_{name}": value for name, value in _columns(there).items()}
     if wanted.state is None:
-        row = ROW_GONE.bind(hold_id=each.reservation_id, **was, **place)
+        row = DELETE_RESERVATION.bind(hold_id=each.reservation_id, **was, **place)
     else:
-        row = ROW.bind(hold_id=each.reservation_id, **_columns(wanted), **was, **place)
+        row = UPDATE_RESERVATION.bind(
+            hold_id=each.reservation_id, **_columns(wanted), **was, **place
+        )
     return conditional_batch(
-        MOVE.bind(
+        MOVE_UNITS.bind(
             available=-(held + committed + shipped),
             held=held,
             committed=committed,
@@ -190,18 +198,18 @@ def _moved(each: Allocation, there: Standing, wanted: Standing) -> Outcome:
     )
 
 
-def _columns(standing: Standing) -> dict[str, str | int | None]:
+def _columns(state: ReservationState) -> dict[str, str | int | None]:
     # Where nothing was sent or given back yet, a row says nothing of it.
-    return vars(standing) | {"sent": standing.sent or None, "freed": standing.freed or None}
+    return vars(state) | {"sent": state.sent or None, "freed": state.freed or None}
 
 
-def _noted(each: Allocation, there: Standing) -> Standing:
+def _record_in_ledger(each: Allocation, there: ReservationState) -> ReservationState:
     """Let the ledger know, and then take a row that has ended off the shelf."""
     if there.state in ("committed", "ended"):
-        hold_entered(each, there.quantity, there.sent, there.freed)
+        write_reservation_entries(each, there.quantity, there.sent, there.freed)
     if there.state == "ended":
-        with turn(each.variant_id, each.warehouse_id):
-            ROW_ENDED.apply(
+        with write_turn(each.variant_id, each.warehouse_id):
+            DELETE_ENDED_RESERVATION.apply(
                 if_lost=SEND_AGAIN,
                 variant_id=each.variant_id,
                 warehouse_id=each.warehouse_id,
@@ -222,7 +230,7 @@ RESTOCK_ROW = conditional(
 )
 
 
-def restocked(
+def restock_units(
     order_id: UUID, return_id: UUID | str, parts: Iterable[Allocation], now: datetime
 ) -> None:
     """Put units that were sent back on the shelf from which they were sent, where others can buy them.
@@ -231,7 +239,7 @@ def restocked(
     nothing. Raises LookupError when more would come back than had ever left; CassandraUnavailable.
     """
     for each in sort_allocations(parts):
-        if not _restocked(
+        if not _restock_one(
             each, order_id, uuid5(order_id, f"returned {return_id}:{each.reservation_id}"), now
         ):
             raise LookupError(
@@ -239,9 +247,9 @@ def restocked(
             )
 
 
-def _restocked(each: Allocation, order_id: UUID, row_id: UUID, now: datetime) -> bool:
+def _restock_one(each: Allocation, order_id: UUID, row_id: UUID, now: datetime) -> bool:
     place = {"variant_id": each.variant_id, "warehouse_id": each.warehouse_id}
-    with turn(each.variant_id, each.warehouse_id):
+    with write_turn(each.variant_id, each.warehouse_id):
         outcome = conditional_batch(
             RESTOCK.bind(units=each.quantity, minus=-each.quantity, **place),
             RESTOCK_ROW.bind(
@@ -260,7 +268,7 @@ def _restocked(each: Allocation, order_id: UUID, row_id: UUID, now: datetime) ->
         if there is None or there.hold_id != row_id:
             return False
         units = there.quantity
-    entered(
+    write_ledger_entries(
         each.variant_id,
         each.warehouse_id,
         order_id,

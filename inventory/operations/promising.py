@@ -11,25 +11,25 @@ from uuid import UUID, uuid5
 from cassandra_db import applied_if, attempts, conditional, conditional_batch, write
 from inventory.entities import BACKORDER, BACKORDER_WAREHOUSE, PREORDER
 from inventory.errors import StockNumbersChanging
-from inventory.operations.combining import turn
-from inventory.operations.copying import stock_copied
-from inventory.operations.ledger import entered
-from inventory.operations.receiving import BOOKED, seeded
+from inventory.operations.combining import write_turn
+from inventory.operations.copying import copy_stock
+from inventory.operations.ledger import write_ledger_entries
+from inventory.operations.receiving import INSERT_RECEIPT, seed_stock_item
 from inventory.queries import SHOP, get_stock_numbers
 
 # How often the limit is set anew when somebody buys meanwhile.
 TRIES = 20
 
-LISTED = write(
+INSERT_BACKORDERED_VARIANT = write(
     "Q16",
     "INSERT INTO sold_ahead (shop, variant_id, product_id) VALUES (:shop, :variant_id, :product_id)",
 )
-SHELF = write(
+UPSERT_BACKORDER = write(
     "Q16",
     """INSERT INTO stock_by_product (product_id, variant_id, warehouse_id, ahead, ahead_on)
        VALUES (:product_id, :variant_id, :warehouse_id, :ahead, :ahead_on)""",
 )
-LIMIT = conditional(
+SET_BACKORDER_LIMIT = conditional(
     "Q16",
     """UPDATE inventory SET available = available + :units, received = received + :units
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id
@@ -37,12 +37,12 @@ LIMIT = conditional(
 )
 
 
-def sold_ahead(
+def set_backorder(
     product_id: UUID,
     variant_id: UUID,
     kind: str,
     limit: int,
-    on: date | None,
+    expected_on: date | None,
     *,
     actor: str,
     now: datetime,
@@ -55,19 +55,19 @@ def sold_ahead(
     """
     if kind not in (BACKORDER, PREORDER, "") or limit < 0:
         raise ValueError(f"{kind} of {limit}")
-    LISTED.run(shop=SHOP, variant_id=variant_id, product_id=product_id)
-    seeded(product_id, variant_id, BACKORDER_WAREHOUSE, 0)
+    INSERT_BACKORDERED_VARIANT.run(shop=SHOP, variant_id=variant_id, product_id=product_id)
+    seed_stock_item(product_id, variant_id, BACKORDER_WAREHOUSE, 0)
     place = {"variant_id": variant_id, "warehouse_id": BACKORDER_WAREHOUSE}
-    on_shelf = {"ahead": kind or None, "ahead_on": on if kind else None}
+    backorder_columns = {"ahead": kind or None, "ahead_on": expected_on if kind else None}
     if kind:
-        SHELF.run(product_id=product_id, **place, **on_shelf)
-    free = _limited(variant_id, limit if kind else 0, actor, now)
-    SHELF.run(product_id=product_id, **place, **on_shelf)
-    stock_copied(product_id)
+        UPSERT_BACKORDER.run(product_id=product_id, **place, **backorder_columns)
+    free = _set_limit(variant_id, limit if kind else 0, actor, now)
+    UPSERT_BACKORDER.run(product_id=product_id, **place, **backorder_columns)
+    copy_stock(product_id)
     return free
 
 
-def _limited(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
+def _set_limit(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
     for _ in attempts(TRIES):
         there = get_stock_numbers(variant_id, BACKORDER_WAREHOUSE)
         # What was sent from here is nobody's: units leave by being kept in a house, which gives them back.
@@ -76,14 +76,18 @@ def _limited(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
             return there.available
         entry_id = uuid5(variant_id, f"ahead {there.received} {units} {now.isoformat()}")
         place = {"variant_id": variant_id, "warehouse_id": BACKORDER_WAREHOUSE}
-        with turn(variant_id, BACKORDER_WAREHOUSE):
+        with write_turn(variant_id, BACKORDER_WAREHOUSE):
             booked = conditional_batch(
-                LIMIT.bind(units=units, was=there.received, least=max(0, -units), **place),
-                BOOKED.bind(units=units, state="adjusted", receipt_id=entry_id, now=now, **place),
+                SET_BACKORDER_LIMIT.bind(
+                    units=units, was=there.received, least=max(0, -units), **place
+                ),
+                INSERT_RECEIPT.bind(
+                    units=units, state="adjusted", receipt_id=entry_id, now=now, **place
+                ),
                 if_lost=applied_if(lambda row: row.hold_id == entry_id),  # noqa: B023 called before the next try
             )
         if booked:
-            entered(
+            write_ledger_entries(
                 variant_id,
                 BACKORDER_WAREHOUSE,
                 entry_id,

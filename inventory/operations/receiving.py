@@ -14,8 +14,8 @@ from cassandra_db import (
 )
 from inventory.entities import SENTINEL
 from inventory.errors import NotEnoughAvailable
-from inventory.operations.combining import turn
-from inventory.operations.ledger import entered
+from inventory.operations.combining import write_turn
+from inventory.operations.ledger import write_ledger_entries
 
 RECEIVE = conditional(
     "Q16",
@@ -27,24 +27,24 @@ ADJUST = conditional(
     """UPDATE inventory SET available = available + :units, received = received + :units
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF available >= :least""",
 )
-BOOKED = conditional(
+INSERT_RECEIPT = conditional(
     "Q16",
     """INSERT INTO inventory (variant_id, warehouse_id, hold_id, quantity, state, held_at)
        VALUES (:variant_id, :warehouse_id, :receipt_id, :units, :state, :now) IF NOT EXISTS""",
 )
-SEED = conditional(
+SEED_STOCK_ITEM = conditional(
     "Q16",
     """INSERT INTO inventory (variant_id, warehouse_id, hold_id, product_id, available, held, committed, shipped, received, threshold)
        VALUES (:variant_id, :warehouse_id, :sentinel, :product_id, 0, 0, 0, 0, 0, :threshold) IF NOT EXISTS""",
 )
-SHELF = write(
+INSERT_STOCK_ITEM = write(
     "Q16",
     """INSERT INTO stock_by_product (product_id, variant_id, warehouse_id, threshold)
        VALUES (:product_id, :variant_id, :warehouse_id, :threshold)""",
 )
 
 
-def stock_received(
+def receive_stock(
     product_id: UUID,
     variant_id: UUID,
     warehouse_id: str,
@@ -55,20 +55,22 @@ def stock_received(
 ) -> bool:
     """Add goods that have arrived; a receipt that was booked before changes nothing. Tells whether it was booked now.
 
-    Pages show it after `stock_copied`, which the caller calls once for all of a product's receipts.
+    Pages show it after `copy_stock`, which the caller calls once for all of a product's receipts.
     Raises ValueError for fewer than one unit, CassandraUnavailable.
     """
     if units < 1:
         raise ValueError("a receipt has at least one unit")
     place = {"variant_id": variant_id, "warehouse_id": warehouse_id}
     # First, so that whoever copies the stock knows of this shelf.
-    SHELF.run(product_id=product_id, threshold=threshold, **place)
+    INSERT_STOCK_ITEM.run(product_id=product_id, threshold=threshold, **place)
 
     def book() -> Outcome:
-        with turn(variant_id, warehouse_id):
+        with write_turn(variant_id, warehouse_id):
             return conditional_batch(
                 RECEIVE.bind(units=units, threshold=threshold, **place),
-                BOOKED.bind(units=units, state="received", receipt_id=receipt_id, now=now, **place),
+                INSERT_RECEIPT.bind(
+                    units=units, state="received", receipt_id=receipt_id, now=now, **place
+                ),
                 if_lost=applied_if(
                     lambda row: row.hold_id == receipt_id and row.held_at == as_kept(now)
                 ),
@@ -76,11 +78,11 @@ def stock_received(
 
     booked = book()
     if booked.current is None and not booked:
-        seeded(product_id, variant_id, warehouse_id, threshold)
+        seed_stock_item(product_id, variant_id, warehouse_id, threshold)
         booked = book()
     first = booked.current
     if booked or first is None:
-        entered(
+        write_ledger_entries(
             variant_id,
             warehouse_id,
             receipt_id,
@@ -89,7 +91,7 @@ def stock_received(
             booked_at=now,
         )
     else:
-        entered(
+        write_ledger_entries(
             *(variant_id, warehouse_id, receipt_id, [("received", first.quantity)]),
             ref=receipt_id,
             booked_at=first.held_at,
@@ -97,9 +99,9 @@ def stock_received(
     return booked.applied
 
 
-def seeded(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int) -> None:
+def seed_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int) -> None:
     """Give a shelf its numbers, all 0, if it has none yet. Raises CassandraUnavailable."""
-    SEED.apply(
+    SEED_STOCK_ITEM.apply(
         if_lost=REFUSED_MEANS_DONE,
         sentinel=SENTINEL,
         product_id=product_id,
@@ -109,7 +111,7 @@ def seeded(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int
     )
 
 
-def stock_adjusted(
+def adjust_stock(
     variant_id: UUID,
     warehouse_id: str,
     units: int,
@@ -121,17 +123,19 @@ def stock_adjusted(
 ) -> bool:
     """Put a shelf's number right by so many units, more or fewer; a correction that was booked before changes nothing.
 
-    Tells whether it was booked now. Only units that nobody holds can be taken away. Pages show it after `stock_copied`.
+    Tells whether it was booked now. Only units that nobody holds can be taken away. Pages show it after `copy_stock`.
     Raises ValueError for no units or no reason, LookupError where nothing ever arrived, NotEnoughAvailable, with nothing
     changed, CassandraUnavailable.
     """
     if not units or not reason.strip():
         raise ValueError("a correction has units and a reason")
     place = {"variant_id": variant_id, "warehouse_id": warehouse_id}
-    with turn(variant_id, warehouse_id):
+    with write_turn(variant_id, warehouse_id):
         booked = conditional_batch(
             ADJUST.bind(units=units, least=max(0, -units), **place),
-            BOOKED.bind(units=units, state="adjusted", receipt_id=adjustment_id, now=now, **place),
+            INSERT_RECEIPT.bind(
+                units=units, state="adjusted", receipt_id=adjustment_id, now=now, **place
+            ),
             if_lost=applied_if(
                 lambda row: row.hold_id == adjustment_id and row.held_at == as_kept(now)
             ),
@@ -143,7 +147,7 @@ def stock_adjusted(
         if first.hold_id != adjustment_id:
             raise NotEnoughAvailable(first.available)
         units, now = first.quantity, first.held_at
-    entered(
+    write_ledger_entries(
         *(variant_id, warehouse_id, adjustment_id, [("adjusted", units)]),
         ref=adjustment_id,
         booked_at=now,

@@ -40,7 +40,7 @@ def allocate_backorders(now: datetime) -> int:
             if got is False:
                 break
         if waiting:
-            inventory.stock_copied(product_id)
+            inventory.copy_stock(product_id)
     return served
 
 
@@ -57,7 +57,9 @@ def _allocate_order(order_id: UUID, variant_id: UUID, now: datetime) -> bool | N
         if item.variant_id == variant_id and units:
             want = WantedLine(item.line_number, item.product_id, variant_id, units)
             try:
-                arrived += inventory.held(order_id, [want], now, take, ahead=False)
+                arrived += inventory.reserve_stock(
+                    order_id, [want], now, take, allow_backorder=False
+                )
             except OutOfStock:
                 break
     if not arrived:

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from cassandra_db import SEND_AGAIN
 from inventory import operations as inventory
-from inventory.operations import HOLD_FOR
+from inventory.operations import RESERVED_FOR
 from orders import queries
 from orders.entities import Order
 from orders.errors import NotPayable
@@ -24,7 +24,7 @@ def next_payment_deadline(order: Order, now: datetime) -> datetime | None:
         or order.pay_until <= now
     ):
         return None
-    until = min(now + HOLD_FOR, order.placed_at + RESERVED_AT_MOST)
+    until = min(now + RESERVED_FOR, order.placed_at + RESERVED_AT_MOST)
     return until if until - order.pay_until >= MIN_EXTENSION else None
 
 
@@ -39,7 +39,7 @@ def extend_payment_deadline(order: Order, now: datetime) -> datetime:
     until = next_payment_deadline(order, now)
     if until is None:
         return order.pay_until
-    inventory.holds_renewed(
+    inventory.extend_reservations(
         order.order_id, until, order.list_allocations(queries.list_items(order))
     )
     extended = EXTEND_DEADLINE.apply(

@@ -9,7 +9,7 @@ from cassandra_db import Row, applied_if, conditional, write
 from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.entities import SENTINEL, Allocation
-from inventory.operations import HOLD_FOR
+from inventory.operations import RESERVED_FOR
 from jobs.minutes import MINUTE, minutes_between
 from orders.states import ABANDONED
 from promotions.operations import release_vouchers
@@ -57,14 +57,14 @@ def abandon_checkout(order_id: UUID) -> bool:
     release_vouchers(order_id)
     now = datetime.now(UTC)
     due = stock.list_reservation_expiries(
-        minutes_between(now - MAX_SWEEP_DELAY, now + HOLD_FOR + MINUTE)
+        minutes_between(now - MAX_SWEEP_DELAY, now + RESERVED_FOR + MINUTE)
     )
     expiries = [
         (minute, hold) for minute, rows in due.items() for hold in rows if hold.order_id == order_id
     ]
     release_orphaned_reservations([hold for _, hold in expiries])
     for minute, hold in expiries:
-        inventory.hint_removed(minute, hold.variant_id, hold.warehouse_id, hold.hold_id)
+        inventory.clear_reservation_expiry(minute, hold.variant_id, hold.warehouse_id, hold.hold_id)
     return True
 
 
@@ -78,7 +78,7 @@ def release_orphaned_reservations(expiries: Sequence[Row]) -> None:
         for hold in expiries
     ]
     there = [(hold, row) for hold, pending in reading for row in pending.rows()]
-    inventory.released(
+    inventory.release_stock(
         [
             replace(allocation_from_expiry(hold), line_number=row.line_number or 0)
             for hold, row in there
@@ -87,7 +87,7 @@ def release_orphaned_reservations(expiries: Sequence[Row]) -> None:
         paid=False,
     )
     for product_id in {row.product_id for _, row in there if row.hold_id == SENTINEL}:
-        inventory.stock_copied(product_id)
+        inventory.copy_stock(product_id)
 
 
 def allocation_from_expiry(expiry: Row) -> Allocation:

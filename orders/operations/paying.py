@@ -15,7 +15,7 @@ from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, attempts, conditional
 from inventory import operations as inventory
 from inventory.entities import WantedLine
 from inventory.errors import OutOfStock
-from inventory.operations import HOLD_FOR
+from inventory.operations import RESERVED_FOR
 from orders import balance, queries
 from orders.entities import Order, PaymentAttempt
 from orders.errors import CheckoutBusy, NotPayable, StaleOrder, TooManyPaymentAttempts
@@ -102,7 +102,7 @@ def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
             confirm_order(order, payment_id, "shopper", now)
         return PaymentRedirect(payment_id, own_page)
     if tried:
-        new_deadline = min(now + HOLD_FOR, order.placed_at + RESERVED_AT_MOST)
+        new_deadline = min(now + RESERVED_FOR, order.placed_at + RESERVED_AT_MOST)
         if new_deadline > order.pay_until:
             EXTEND_DEADLINE.apply(
                 if_lost=SEND_AGAIN,
@@ -344,7 +344,7 @@ def _accept_late_payment(
             )
         if not note:
             allocations_json = serialize_allocations(
-                inventory.held(order.order_id, wants, now, take, claim.check), take
+                inventory.reserve_stock(order.order_id, wants, now, take, claim.check), take
             )
     except OutOfStock:
         kind = "paid_too_late"

@@ -170,13 +170,13 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
     try:
         if draft.cart:
             _take_cart(draft, draft.cart, now)
-        allocations = inventory.held(
+        allocations = inventory.reserve_stock(
             draft.order_id,
             _wants(draft),
             now,
             check=claim.check,
             retry=claim.is_retry,
-            seen=draft.stock,
+            seen_units=draft.stock,
         )
         claim.check()
         _take_voucher(draft, allocations, now)
@@ -358,9 +358,9 @@ def _take_voucher(draft: OrderDraft, allocations: tuple[Allocation, ...], now: d
             draft.voucher, find_voucher_customer(draft.user_id, draft.email), draft.order_id, now
         )
     except VoucherRefused:
-        inventory.released(allocations)
+        inventory.release_stock(allocations)
         for product_id in {each.product_id for each in allocations}:
-            inventory.stock_copied(product_id)
+            inventory.copy_stock(product_id)
         raise
 
 

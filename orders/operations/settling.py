@@ -87,7 +87,7 @@ def apply_effects(order_id: UUID, now: datetime) -> Order | None:
     write_copies(order)
     record_sale(order, items)
     for product_id in {item.product_id for item in items}:
-        inventory.stock_copied(product_id)
+        inventory.copy_stock(product_id)
     _empty_cart(order, items, now)
     queue_order_mails(order, items, now)
     if stock_error:
@@ -106,13 +106,15 @@ def sync_stock(order: Order, items: tuple[Item, ...], now: datetime) -> None:
         return
     allocations = order.list_allocations(items)
     if order.state in (CANCELLED, EXPIRED):
-        inventory.released(allocations)
+        inventory.release_stock(allocations)
         return
     sent = parcels.sent_units(order.parcels())
     missing = 0
     for each in sort_allocations(allocations):
         gone = sent.get(each.warehouse_id, {}).get(each.line_number, 0)
-        missing += not inventory.moved_to(each, left=each.quantity - gone, shipped=gone)
+        missing += not inventory.set_reservation_units(
+            each, reserved_units=each.quantity - gone, shipped_units=gone
+        )
     if missing:
         fresh = queries.get_order(order.order_id)
         if fresh and fresh.version == order.version:
@@ -123,7 +125,7 @@ def sync_stock(order: Order, items: tuple[Item, ...], now: datetime) -> None:
             for each in allocations
             if (units := back.get(each.warehouse_id, {}).get(each.line_number))
         ]
-        inventory.restocked(order.order_id, return_id, parts, now)
+        inventory.restock_units(order.order_id, return_id, parts, now)
 
 
 # As it is at this moment: `placing` is set while a late payment takes the units again.

@@ -18,7 +18,7 @@ from uuid import UUID
 from django.conf import settings
 from moneyed import Money
 
-from inventory.operations import HOLD_FOR
+from inventory.operations import RESERVED_FOR
 from payments.errors import GatewayUnavailable, NoGateway
 
 
@@ -120,7 +120,7 @@ class PaymentMethod:
     code: str
     name: str
     description: str
-    pay_within: timedelta = HOLD_FOR
+    pay_within: timedelta = RESERVED_FOR
 
 
 CARD, TRANSFER, CASH_ON_DELIVERY = "card", "transfer", "cod"

@@ -265,13 +265,13 @@ def test_x49_what_is_gone_or_sold_out_does_not_count(client: Client) -> None:
 def make_nothing_left(product: Product) -> None:
     """Let somebody else hold all there is."""
     from inventory.entities import WantedLine
-    from inventory.operations import held, stock_copied
+    from inventory.operations import copy_stock, reserve_stock
     from inventory.queries import get_stock
 
     variant_id = product.variants[0].variant_id
     left = get_stock(product.product_id)[variant_id].available
-    held(uuid4(), [WantedLine(1, product.product_id, variant_id, left)], datetime.now(UTC))
-    stock_copied(product.product_id)
+    reserve_stock(uuid4(), [WantedLine(1, product.product_id, variant_id, left)], datetime.now(UTC))
+    copy_stock(product.product_id)
 
 
 # ---- What it comes to

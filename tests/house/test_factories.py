@@ -9,7 +9,7 @@ from catalogue.entities import Product
 from catalogue.operations import PLACES, list_changed_products
 from inventory import queries as stock
 from inventory.entities import SENTINEL
-from inventory.operations import stock_copied, stock_received
+from inventory.operations import copy_stock, receive_stock
 from inventory.queries import WAREHOUSES
 from tests.factories import make_category, make_product, make_stock
 
@@ -58,8 +58,8 @@ def test_stock_reads_as_if_it_had_come_and_been_copied() -> None:
     ours, theirs, variants = uuid4(), uuid4(), (uuid4(), uuid4())
     make_stock(units["berlin"], cork=units["cork"], product_id=ours, variant_id=variants[0])
     for place in units:
-        stock_received(theirs, variants[1], place, units[place], 3, uuid4(), datetime.now(UTC))
-    stock_copied(theirs)
+        receive_stock(theirs, variants[1], place, units[place], 3, uuid4(), datetime.now(UTC))
+    copy_stock(theirs)
     assert stock.get_stock(ours)[variants[0]] == stock.get_stock(theirs)[variants[1]]
     for place in WAREHOUSES:
         shelves = [stock.get_stock_item(variant_id, place) for variant_id in variants]

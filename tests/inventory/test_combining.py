@@ -18,13 +18,15 @@ from cassandra_db.configuration import CONDITIONAL
 from inventory import operations
 from inventory.entities import StockNumbers
 from inventory.operations import combining
-from inventory.operations.combining import Hold, held_together
+from inventory.operations.combining import ReservationRequest, reserve_batched
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
 
 
-def hold(units: int = 1, hold_id: UUID | None = None) -> Hold:
-    return Hold(hold_id=hold_id or uuid4(), order_id=uuid4(), line_number=1, units=units, now=NOW)
+def hold(units: int = 1, hold_id: UUID | None = None) -> ReservationRequest:
+    return ReservationRequest(
+        reservation_id=hold_id or uuid4(), order_id=uuid4(), line_number=1, units=units, now=NOW
+    )
 
 
 class Watched:
@@ -70,7 +72,7 @@ def busy(variant_id: UUID) -> Iterator[None]:
     """Occupy all turns of a shelf, so that all who come now wait."""
     with ExitStack() as turns:
         for _ in range(combining.AT_ONCE):
-            turns.enter_context(combining.turn(variant_id, "berlin"))
+            turns.enter_context(combining.write_turn(variant_id, "berlin"))
         yield
 
 
@@ -82,16 +84,16 @@ def one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def waiting(variant_id: UUID, count: int) -> None:
     """Return when so many stand in the queue."""
-    while len(combining._shelves[variant_id, "berlin"].waiting) < count:
+    while len(combining._queues[variant_id, "berlin"].waiting_turns) < count:
         threading.Event().wait(0.005)
 
 
-def all_at_once(variant_id: UUID, holds: list[Hold]) -> list[BaseException | None]:
+def all_at_once(variant_id: UUID, holds: list[ReservationRequest]) -> list[BaseException | None]:
     """Let each be held by a thread of its own; they come in this order, and wait for the shelf together."""
 
-    def take(each: Hold) -> BaseException | None:
+    def take(each: ReservationRequest) -> BaseException | None:
         try:
-            held_together(variant_id, "berlin", each)
+            reserve_batched(variant_id, "berlin", each)
         except BaseException as error:  # noqa: BLE001 what was raised is what is looked at
             return error
         return None
@@ -111,10 +113,10 @@ def test_who_waits_is_served_by_one_batch_with_the_others(watch: Callable[..., W
     session = watch()
     holds = [hold() for _ in range(60)]
     assert all_at_once(variant_id, holds) == [None] * 60
-    assert all(each.kept for each in holds)
+    assert all(each.is_reserved for each in holds)
     assert session.writes == 2, "32 and 28"
     assert numbers(variant_id) == StockNumbers(100, 40, 60, 0, 0)
-    assert combining._shelves == {}
+    assert combining._queues == {}
 
 
 def test_never_more_than_two_writes_of_a_shelf_are_under_way(watch: Callable[..., Watched]) -> None:
@@ -122,9 +124,9 @@ def test_never_more_than_two_writes_of_a_shelf_are_under_way(watch: Callable[...
     session = watch()
 
     def buy(_: int) -> None:
-        kept = operations.held(uuid4(), [want(variant_id)], NOW, retry=False)
-        operations.committed(kept)
-        operations.shipped(kept)
+        kept = operations.reserve_stock(uuid4(), [want(variant_id)], NOW, retry=False)
+        operations.commit_stock(kept)
+        operations.ship_stock(kept)
 
     with ThreadPoolExecutor(24) as pool:
         list(pool.map(buy, range(96)))
@@ -137,8 +139,10 @@ def test_if_the_sum_does_not_fit_as_many_come_along_as_fit_in_their_order() -> N
     variant_id = make_stock(7)
     holds = [hold(units) for units in (3, 5, 2, 2, 1)]
     all_at_once(variant_id, holds)
-    assert [each.kept for each in holds] == [True, False, True, True, False]
-    assert [each.available for each in holds if not each.kept] == [4, 0], "what was left for them"
+    assert [each.is_reserved for each in holds] == [True, False, True, True, False]
+    assert [each.available for each in holds if not each.is_reserved] == [4, 0], (
+        "what was left for them"
+    )
     assert numbers(variant_id) == StockNumbers(7, 0, 7, 0, 0)
 
 
@@ -146,13 +150,13 @@ def test_if_the_sum_does_not_fit_as_many_come_along_as_fit_in_their_order() -> N
 def test_a_hold_that_stands_already_is_won_and_the_rest_is_tried() -> None:
     variant_id = make_stock(10)
     before, other = hold(2), hold(3)
-    held_together(variant_id, "berlin", before)
-    held_together(variant_id, "berlin", other)
-    again, changed = hold(2, before.hold_id), hold(1, other.hold_id)
+    reserve_batched(variant_id, "berlin", before)
+    reserve_batched(variant_id, "berlin", other)
+    again, changed = hold(2, before.reservation_id), hold(1, other.reservation_id)
     fresh = [hold(), hold()]
     all_at_once(variant_id, [fresh[0], again, changed, fresh[1]])
-    assert [each.kept for each in (fresh[0], again, fresh[1])] == [True] * 3
-    assert (changed.kept, changed.differs) == (False, True)
+    assert [each.is_reserved for each in (fresh[0], again, fresh[1])] == [True] * 3
+    assert (changed.is_reserved, changed.has_other_quantity) == (False, True)
     assert numbers(variant_id) == StockNumbers(10, 3, 7, 0, 0)
 
 
@@ -161,17 +165,17 @@ def test_one_hold_twice_at_once_takes_its_units_once() -> None:
     variant_id, hold_id = make_stock(10), uuid4()
     holds = [hold(2, hold_id), hold(2, hold_id), hold(1)]
     all_at_once(variant_id, holds)
-    assert all(each.kept for each in holds)
+    assert all(each.is_reserved for each in holds)
     assert numbers(variant_id) == StockNumbers(10, 7, 3, 0, 0)
 
 
 def test_nothing_was_ever_received_is_nothing_there() -> None:
     alone = hold()
-    held_together(uuid4(), "berlin", alone)
-    assert (alone.kept, alone.available) == (False, 0)
+    reserve_batched(uuid4(), "berlin", alone)
+    assert (alone.is_reserved, alone.available) == (False, 0)
     variant_id, several = uuid4(), [hold(), hold()]
     all_at_once(variant_id, several)
-    assert [each.kept for each in several] == [False, False]
+    assert [each.is_reserved for each in several] == [False, False]
 
 
 @pytest.mark.parametrize("count", [1, 12])
@@ -189,7 +193,7 @@ def test_a_lost_answer_is_settled_for_each_who_waited(
     watch(lost)
     holds = [hold() for _ in range(count)]
     assert all_at_once(variant_id, holds) == [None] * count
-    assert sum(bool(each.kept) for each in holds) == min(count, 10)
+    assert sum(bool(each.is_reserved) for each in holds) == min(count, 10)
     assert numbers(variant_id).held == min(count, 10)
 
 
@@ -210,8 +214,8 @@ def test_who_cannot_be_told_is_told_so_and_the_shelf_goes_on(
     told = all_at_once(variant_id, [hold(), hold(), hold()])
     assert [type(each) for each in told] == [UnknownOutcome] * 3
     after = hold()
-    held_together(variant_id, "berlin", after)
-    assert after.kept
+    reserve_batched(variant_id, "berlin", after)
+    assert after.is_reserved
     assert numbers(variant_id).held == 4, (
         "the three are held, and their hints lead the sweeper to them"
     )
@@ -226,7 +230,7 @@ def test_without_a_node_everybody_is_told(watch: Callable[..., Watched]) -> None
     watch(away)
     told = all_at_once(variant_id, [hold(), hold()])
     assert [type(each) for each in told] == [CassandraUnavailable] * 2
-    assert combining._shelves == {}
+    assert combining._queues == {}
 
 
 class Killed(BaseException):
@@ -246,7 +250,7 @@ def test_who_leads_and_is_interrupted_leaves_nobody_waiting(watch: Callable[...,
     first, *others = all_at_once(variant_id, [hold(), hold(), hold()])
     assert isinstance(first, Killed)
     assert [type(each) for each in others] == [UnknownOutcome] * 2
-    assert combining._shelves == {}
+    assert combining._queues == {}
 
 
 def test_who_waits_too_long_is_sent_away_politely(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,15 +258,15 @@ def test_who_waits_too_long_is_sent_away_politely(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(combining, "WAIT_SECONDS", 0.1)
     with busy(variant_id):
         with pytest.raises(CassandraUnavailable, match="too many wait"):
-            held_together(variant_id, "berlin", hold())
+            reserve_batched(variant_id, "berlin", hold())
         with (
             pytest.raises(CassandraUnavailable, match="too many wait"),
-            combining.turn(variant_id, "berlin"),
+            combining.write_turn(variant_id, "berlin"),
         ):
             pass
-        with combining.turn(uuid4(), "berlin"):
+        with combining.write_turn(uuid4(), "berlin"):
             pass
-    assert combining._shelves == {}
+    assert combining._queues == {}
     assert numbers(variant_id).held == 0
 
 
@@ -273,7 +277,7 @@ def test_all_conditional_writes_of_a_shelf_meet_at_one_coordinator() -> None:
     assert policy.shuffle_replicas is False, "the same replica comes first each time"
     keys = set()
     for statement, bound in (
-        (combining.HOLD, {"units": 1, "minus": -1}),
+        (combining.RESERVE_UNITS, {"units": 1, "minus": -1}),
         (operations.moving.MOVE, dict.fromkeys(["available", "held", "committed", "shipped"], 0)
          | {"least_held": 0, "least_committed": 0}),
     ):  # fmt: skip

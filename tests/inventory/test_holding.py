@@ -19,7 +19,7 @@ from tests.inventory.test_operations import NOW, numbers, want
 
 
 def first_try(order_id: UUID, *wants: WantedLine, **knows: Any) -> tuple[Allocation, ...]:
-    return operations.held(order_id, wants, NOW, retry=False, **knows)
+    return operations.reserve_stock(order_id, wants, NOW, retry=False, **knows)
 
 
 def test_a_first_try_reads_nothing() -> None:
@@ -87,9 +87,9 @@ def test_a_first_try_that_was_none_finds_its_own_hold() -> None:
 
 def test_a_further_try_gives_back_only_what_is_not_wanted_any_more() -> None:
     one, other, order_id = make_stock(5), make_stock(5), uuid4()
-    operations.held(order_id, [want(one, 2, 1), want(other, 2, 2)], NOW)
+    operations.reserve_stock(order_id, [want(one, 2, 1), want(other, 2, 2)], NOW)
     with metered() as meter:
-        kept = operations.held(order_id, [want(one, 2, 1), want(other, 3, 2)], NOW)
+        kept = operations.reserve_stock(order_id, [want(one, 2, 1), want(other, 3, 2)], NOW)
     assert {each.variant_id: each.quantity for each in kept} == {one: 2, other: 3}
     assert (numbers(one).held, numbers(other).held) == (2, 3)
     assert meter.statements == 6 + 3, (
@@ -138,7 +138,9 @@ def test_who_lost_the_claim_holds_nothing_more() -> None:
             raise error
 
     with pytest.raises(RuntimeError):
-        operations.held(uuid4(), [want(one), want(other, 1, 2)], NOW, check=check, retry=False)
+        operations.reserve_stock(
+            uuid4(), [want(one), want(other, 1, 2)], NOW, check=check, retry=False
+        )
     assert (numbers(one).held, numbers(other).held) == (1, 0), (
         "what was held is left to the sweeper"
     )
@@ -148,8 +150,8 @@ def test_a_renewed_hold_is_looked_at_when_it_runs_out_now() -> None:
     order_id = uuid4()
     kept = first_try(order_id, want(make_stock(5)))
     until = datetime.now(UTC) + timedelta(minutes=25)
-    operations.holds_renewed(order_id, until, kept)
-    operations.holds_renewed(order_id, until, ())
+    operations.extend_reservations(order_id, until, kept)
+    operations.extend_reservations(order_id, until, ())
     (hint,) = (row for row in queries.list_reservation_expiries([minute_of(until)])[minute_of(until)]
                if row.order_id == order_id)  # fmt: skip
     assert (hint.hold_id, hint.quantity) == (kept[0].reservation_id, 1)
@@ -164,11 +166,11 @@ def test_a_hold_gives_up_when_others_are_always_faster(monkeypatch: pytest.Monke
         tries.append(hold)
         hold.kept, hold.available = False, 5
 
-    monkeypatch.setattr(holding, "held_together", faster)
+    monkeypatch.setattr(holding, "reserve_batched", faster)
     with pytest.raises(OutOfStock):
         first_try(uuid4(), want(variant_id))
     assert len(tries) == holding.ROUNDS
-    assert combining._shelves == {}
+    assert combining._queues == {}
 
 
 def test_who_was_refused_too_often_to_know_is_told_the_true_numbers(
@@ -183,13 +185,13 @@ def test_who_was_refused_too_often_to_know_is_told_the_true_numbers(
     )
     monkeypatch.undo()
     rounds = iter((0, 10, 10))
-    whole = combining._hold_all
+    whole = combining._reserve_all
 
     def once(*of: Any) -> None:
         monkeypatch.setattr(combining, "ROUNDS", next(rounds))
         whole(*of)
 
-    monkeypatch.setattr(combining, "_hold_all", once)
+    monkeypatch.setattr(combining, "_reserve_all", once)
     assert (
         first_try(uuid4(), want(variant_id, 2), seen={variant_id: {"berlin": 5}})[0].quantity == 2
     )

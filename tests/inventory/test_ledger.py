@@ -56,7 +56,7 @@ class Stock(RuleBasedStateMachine):
     def receive(self, place: str, units: int, often: int) -> None:
         receipt_id = uuid4()
         goods = (self.product_id, self.variant_id, place, units, 2, receipt_id, NOW)
-        self.again(lambda: operations.stock_received(*goods), often)
+        self.again(lambda: operations.receive_stock(*goods), often)
         self.free[place] += units
         self.received[place] += units
 
@@ -69,7 +69,7 @@ class Stock(RuleBasedStateMachine):
         how = {"adjustment_id": uuid4(), "actor": "Ada", "reason": "Counted.", "now": NOW}
 
         def act() -> None:
-            operations.stock_adjusted(self.variant_id, place, units, **how)  # type: ignore[arg-type]
+            operations.adjust_stock(self.variant_id, place, units, **how)  # type: ignore[arg-type]
 
         if not self.received[place] and numbers(self.variant_id, place) == StockNumbers(
             0, 0, 0, 0, 0
@@ -89,10 +89,12 @@ class Stock(RuleBasedStateMachine):
         there = sum(self.free.values())
         if units > there:
             with pytest.raises(OutOfStock) as refused:
-                operations.held(order_id, wants, NOW, retry=retry)
+                operations.reserve_stock(order_id, wants, NOW, retry=retry)
             assert refused.value.shortages == {self.variant_id: there}
             return
-        kept = [operations.held(order_id, wants, NOW, retry=retry) for _ in range(often)][-1]
+        kept = [operations.reserve_stock(order_id, wants, NOW, retry=retry) for _ in range(often)][
+            -1
+        ]
         assert len(kept) == (1 if max(self.free.values()) >= units else 2)
         for each in kept:
             self.free[each.warehouse_id] -= each.quantity
@@ -106,7 +108,7 @@ class Stock(RuleBasedStateMachine):
     @rule(pick=PICK, often=st.integers(1, 2))
     def release(self, pick: int, often: int) -> None:
         if part := self.some(pick, "held", "committed"):
-            self.again(lambda: operations.released([part.allocation]), often)
+            self.again(lambda: operations.release_stock([part.allocation]), often)
             self.free[part.allocation.warehouse_id] += part.left
             part.state, part.left = "gone", 0
 
@@ -114,7 +116,7 @@ class Stock(RuleBasedStateMachine):
     @rule(pick=PICK, often=st.integers(1, 2))
     def commit(self, pick: int, often: int) -> None:
         if part := self.some(pick, "held"):
-            self.again(lambda: operations.committed([part.allocation]), often)
+            self.again(lambda: operations.commit_stock([part.allocation]), often)
             part.state = "committed"
 
     @precondition(lambda self: self.parts)
@@ -124,7 +126,12 @@ class Stock(RuleBasedStateMachine):
             send = min(send, part.left)
             give_up = min(give_up, part.left - send)
             left, sent = part.left - send - give_up, part.sent + send
-            self.again(lambda: operations.moved_to(part.allocation, left=left, shipped=sent), often)
+            self.again(
+                lambda: operations.set_reservation_units(
+                    part.allocation, reserved_units=left, shipped_units=sent
+                ),
+                often,
+            )
             self.free[part.allocation.warehouse_id] += give_up
             part.left, part.sent = left, sent
             part.state = "committed" if left else "gone"
@@ -136,7 +143,7 @@ class Stock(RuleBasedStateMachine):
         units = min(units, part.sent - part.back)
         if units:
             return_id, of = str(uuid4()), replace(part.allocation, quantity=units)
-            self.again(lambda: operations.restocked(of.order_id, return_id, [of], NOW), often)
+            self.again(lambda: operations.restock_units(of.order_id, return_id, [of], NOW), often)
             self.free[of.warehouse_id] += units
             part.back += units
 
@@ -179,15 +186,15 @@ def damaged(variant_id: UUID, **wrong: int) -> None:
 def test_wrong_numbers_are_made_anew() -> None:
     variant_id, order_id = make_stock(20), uuid4()
     sent = paid(variant_id, 5, order_id)
-    operations.moved_to(sent, left=0, shipped=4)
-    operations.restocked(order_id, "R", [replace(sent, quantity=1)], NOW)
+    operations.set_reservation_units(sent, reserved_units=0, shipped_units=4)
+    operations.restock_units(order_id, "R", [replace(sent, quantity=1)], NOW)
     paid(variant_id, 2)
-    operations.held(uuid4(), [want(variant_id, 3)], NOW)
+    operations.reserve_stock(uuid4(), [want(variant_id, 3)], NOW)
     right = StockNumbers(20, 12, 3, 2, 3)
     assert numbers(variant_id) == right
-    assert operations.numbers_rebuilt(variant_id, "berlin") == (right, right)
+    assert operations.rebuild_stock_numbers(variant_id, "berlin") == (right, right)
     damaged(variant_id, available=19, held=0, shipped=1)
-    before, after = operations.numbers_rebuilt(variant_id, "berlin")
+    before, after = operations.rebuild_stock_numbers(variant_id, "berlin")
     assert before == StockNumbers(20, 19, 0, 2, 1)
     assert after == right == numbers(variant_id)
 
@@ -196,8 +203,10 @@ def test_wrong_numbers_are_made_anew() -> None:
 def test_a_ledger_is_spread_over_its_partitions() -> None:
     variant_id = make_stock(40)
     for n in range(16):
-        operations.moved_to(
-            paid(variant_id, 2, UUID(int=uuid4().int // 16 * 16 + n)), left=1, shipped=1
+        operations.set_reservation_units(
+            paid(variant_id, 2, UUID(int=uuid4().int // 16 * 16 + n)),
+            reserved_units=1,
+            shipped_units=1,
         )
     right = StockNumbers(40, 8, 0, 16, 16)
     entries = [
@@ -209,27 +218,29 @@ def test_a_ledger_is_spread_over_its_partitions() -> None:
     assert (
         queries.fold_stock_numbers([], queries.list_ledger_entries(variant_id, "berlin")) == right
     )
-    assert operations.numbers_rebuilt(variant_id, "berlin") == (right, right)
+    assert operations.rebuild_stock_numbers(variant_id, "berlin") == (right, right)
 
 
 def test_over_how_many_partitions_a_ledger_is_spread_may_be_changed_at_any_time() -> None:
     variant_id, order_id = make_stock(20), UUID(int=uuid4().int // 16 * 16 + 13)
-    (kept,) = operations.held(order_id, [want(variant_id, 6)], NOW, retry=False)
+    (kept,) = operations.reserve_stock(order_id, [want(variant_id, 6)], NOW, retry=False)
     for sent, shards in enumerate((16, 2, 16, 4, 1), 1):
         with override_settings(STOCK_LEDGER_SHARDS=shards):
             for _ in range(2):
-                operations.moved_to(kept, left=6 - sent, shipped=sent)
+                operations.set_reservation_units(kept, reserved_units=6 - sent, shipped_units=sent)
             right = StockNumbers(20, 14, 0, 6 - sent, sent)
             assert stock_adds_up(variant_id)["shipped"] == sent, "the audit finds nothing"
             damaged(variant_id, available=19, shipped=0)
             assert (
-                operations.numbers_rebuilt(variant_id, "berlin")[1] == right == numbers(variant_id)
+                operations.rebuild_stock_numbers(variant_id, "berlin")[1]
+                == right
+                == numbers(variant_id)
             )
 
 
 def test_a_shelf_that_nothing_ever_arrived_on_is_left_alone() -> None:
     with pytest.raises(NothingReceived):
-        operations.numbers_rebuilt(uuid4(), "berlin")
+        operations.rebuild_stock_numbers(uuid4(), "berlin")
 
 
 def test_numbers_that_never_stand_still_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,19 +249,19 @@ def test_numbers_that_never_stand_still_are_left_alone(monkeypatch: pytest.Monke
     look = queries.list_ledger_entries
 
     def meanwhile(*shelf: Any, whole: bool) -> Any:
-        operations.held(uuid4(), [want(variant_id)], NOW, retry=False)
+        operations.reserve_stock(uuid4(), [want(variant_id)], NOW, retry=False)
         return look(*shelf, whole=whole)
 
     monkeypatch.setattr(queries, "list_ledger_entries", meanwhile)
     with pytest.raises(StockNumbersChanging):
-        operations.numbers_rebuilt(variant_id, "berlin")
+        operations.rebuild_stock_numbers(variant_id, "berlin")
 
 
 def test_a_shelf_that_moved_while_it_was_read_is_read_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     variant_id = make_stock(20)
-    operations.held(uuid4(), [want(variant_id, 3)], NOW)
+    operations.reserve_stock(uuid4(), [want(variant_id, 3)], NOW)
     right, look = numbers(variant_id), queries.get_stock_item
     torn: list[int] = []
 
@@ -264,7 +275,7 @@ def test_a_shelf_that_moved_while_it_was_read_is_read_again(
         ]  # as if it had come after the first page
 
     monkeypatch.setattr(queries, "trigger", pages)
-    assert operations.numbers_rebuilt(variant_id, "berlin") == (right, right)
+    assert operations.rebuild_stock_numbers(variant_id, "berlin") == (right, right)
     assert numbers(variant_id) == right
 
 
@@ -275,12 +286,12 @@ def test_numbers_are_made_anew_while_people_buy() -> None:
     def buy(n: int) -> None:
         if n % 20 == 3:
             with suppress(StockNumbersChanging):
-                operations.numbers_rebuilt(variant_id, "berlin")
-        kept = operations.held(uuid4(), [want(variant_id)], NOW, retry=False)
-        operations.committed(kept)
-        operations.moved_to(kept[0], left=0, shipped=1)
+                operations.rebuild_stock_numbers(variant_id, "berlin")
+        kept = operations.reserve_stock(uuid4(), [want(variant_id)], NOW, retry=False)
+        operations.commit_stock(kept)
+        operations.set_reservation_units(kept[0], reserved_units=0, shipped_units=1)
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(buy, range(60)))
-    operations.numbers_rebuilt(variant_id, "berlin")
+    operations.rebuild_stock_numbers(variant_id, "berlin")
     assert numbers(variant_id) == StockNumbers(200, 140, 0, 0, 60)

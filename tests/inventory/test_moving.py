@@ -23,8 +23,10 @@ from tests.inventory.test_operations import NOW, numbers, want
 
 
 def paid(variant_id: UUID, units: int, order_id: UUID | None = None) -> Allocation:
-    (kept,) = operations.held(order_id or uuid4(), [want(variant_id, units)], NOW, retry=False)
-    assert operations.committed([kept]) == ()
+    (kept,) = operations.reserve_stock(
+        order_id or uuid4(), [want(variant_id, units)], NOW, retry=False
+    )
+    assert operations.commit_stock([kept]) == ()
     return kept
 
 
@@ -43,11 +45,11 @@ def test_an_order_leaves_in_parts() -> None:
     variant_id = make_stock(10)
     kept = paid(variant_id, 5)
     for _ in range(2):
-        assert operations.moved_to(kept, left=3, shipped=2)
+        assert operations.set_reservation_units(kept, reserved_units=3, shipped_units=2)
     assert numbers(variant_id) == StockNumbers(10, 5, 0, 3, 2)
     assert holds(variant_id) == [("committed", 3, 2)]
     for _ in range(2):
-        assert operations.moved_to(kept, left=0, shipped=5)
+        assert operations.set_reservation_units(kept, reserved_units=0, shipped_units=5)
     assert numbers(variant_id) == StockNumbers(10, 5, 0, 0, 5)
     assert holds(variant_id) == [], "what has ended leaves the shelf"
 
@@ -56,28 +58,30 @@ def test_what_an_order_gives_up_others_can_buy() -> None:
     variant_id = make_stock(10)
     kept = paid(variant_id, 5)
     for _ in range(2):
-        assert operations.moved_to(replace(kept, quantity=3), left=3, shipped=0), (
-            "as a changed order's lines say"
-        )
+        assert operations.set_reservation_units(
+            replace(kept, quantity=3), reserved_units=3, shipped_units=0
+        ), "as a changed order's lines say"
     assert numbers(variant_id) == StockNumbers(10, 7, 0, 3, 0)
-    assert operations.moved_to(kept, left=0, shipped=2)
+    assert operations.set_reservation_units(kept, reserved_units=0, shipped_units=2)
     assert numbers(variant_id) == StockNumbers(10, 8, 0, 0, 2)
-    assert operations.moved_to(replace(kept, quantity=0), left=0, shipped=0)
+    assert operations.set_reservation_units(
+        replace(kept, quantity=0), reserved_units=0, shipped_units=0
+    )
     assert holds(variant_id) == []
 
 
 def test_an_older_wish_takes_nothing_back() -> None:
     variant_id = make_stock(10)
     kept = paid(variant_id, 5)
-    operations.moved_to(kept, left=2, shipped=2)
+    operations.set_reservation_units(kept, reserved_units=2, shipped_units=2)
     for left, shipped in ((5, 0), (4, 1), (3, 0), (3, 2), (2, 0)):
-        assert operations.moved_to(kept, left=left, shipped=shipped)
+        assert operations.set_reservation_units(kept, reserved_units=left, shipped_units=shipped)
         assert numbers(variant_id) == StockNumbers(10, 6, 0, 2, 2)
-    operations.released([kept])
+    operations.release_stock([kept])
     assert numbers(variant_id) == StockNumbers(10, 8, 0, 0, 2), (
         "what has left the house is not given back"
     )
-    assert not operations.moved_to(kept, left=2, shipped=2), (
+    assert not operations.set_reservation_units(kept, reserved_units=2, shipped_units=2), (
         "it is told that nothing is kept any more"
     )
     assert numbers(variant_id) == StockNumbers(10, 8, 0, 0, 2)
@@ -86,13 +90,15 @@ def test_an_older_wish_takes_nothing_back() -> None:
 def test_less_than_nothing_is_refused() -> None:
     kept = paid(make_stock(5), 2)
     with pytest.raises(ValueError, match="left"):
-        operations.moved_to(kept, left=-1, shipped=0)
+        operations.set_reservation_units(kept, reserved_units=-1, shipped_units=0)
 
 
 def test_what_was_never_held_is_kept_nowhere() -> None:
     variant_id = make_stock(5)
     kept = paid(variant_id, 2)
-    assert not operations.moved_to(replace(kept, hold_id=uuid4()), left=2, shipped=0)
+    assert not operations.set_reservation_units(
+        replace(kept, hold_id=uuid4()), reserved_units=2, shipped_units=0
+    )
     assert numbers(variant_id) == StockNumbers(5, 3, 0, 2, 0)
 
 
@@ -102,7 +108,9 @@ def test_twelve_hands_at_once_do_it_once() -> None:
     wishes: list[Callable[[], Any]] = []
     for each in kept:
         wishes += [
-            lambda each=each, n=n: operations.moved_to(each, left=4 - n, shipped=n)
+            lambda each=each, n=n: operations.set_reservation_units(
+                each, reserved_units=4 - n, shipped_units=n
+            )
             for n in range(4)
         ] * 3
     Random(7).shuffle(wishes)
@@ -115,14 +123,14 @@ def test_twelve_hands_at_once_do_it_once() -> None:
 def test_what_comes_back_is_put_on_the_shelf_once() -> None:
     variant_id, order_id = make_stock(10), uuid4()
     kept = paid(variant_id, 5, order_id)
-    operations.shipped([kept])
+    operations.ship_stock([kept])
     for _ in range(2):
-        operations.restocked(order_id, "R1", [replace(kept, quantity=2)], NOW)
+        operations.restock_units(order_id, "R1", [replace(kept, quantity=2)], NOW)
     assert numbers(variant_id) == StockNumbers(10, 7, 0, 0, 3)
-    operations.restocked(order_id, "R2", [replace(kept, quantity=3)], NOW)
+    operations.restock_units(order_id, "R2", [replace(kept, quantity=3)], NOW)
     assert numbers(variant_id) == StockNumbers(10, 10, 0, 0, 0)
     with pytest.raises(LookupError, match="more of line 1 comes back"):
-        operations.restocked(order_id, "R3", [replace(kept, quantity=1)], NOW)
+        operations.restock_units(order_id, "R3", [replace(kept, quantity=1)], NOW)
     assert numbers(variant_id) == StockNumbers(10, 10, 0, 0, 0)
 
 
@@ -131,7 +139,7 @@ def test_staff_put_a_number_right_once_and_say_why() -> None:
     paid(variant_id, 4)
 
     def adjusted(adjustment_id: UUID, units: int) -> bool:
-        return operations.stock_adjusted(
+        return operations.adjust_stock(
             *(variant_id, "berlin", units),
             adjustment_id=adjustment_id,
             actor="Ada",
@@ -152,7 +160,7 @@ def test_staff_put_a_number_right_once_and_say_why() -> None:
     assert sorted(told) == [(-3, "Ada", "Counted."), (2, "Ada", "Counted.")]
     for units, reason in ((0, "Counted."), (1, " ")):
         with pytest.raises(ValueError, match="a reason"):
-            operations.stock_adjusted(
+            operations.adjust_stock(
                 *(variant_id, "berlin", units),
                 adjustment_id=uuid4(),
                 actor="Ada",
@@ -160,7 +168,7 @@ def test_staff_put_a_number_right_once_and_say_why() -> None:
                 now=NOW,
             )
     with pytest.raises(LookupError):
-        operations.stock_adjusted(
+        operations.adjust_stock(
             uuid4(), "berlin", 1, adjustment_id=uuid4(), actor="Ada", reason="Found.", now=NOW
         )
 
@@ -189,11 +197,11 @@ def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) 
     lossy = Lossy()
     monkeypatch.setattr(statements, "session", lambda: lossy)
     kept = paid(variant_id, 6, order_id)
-    assert operations.moved_to(kept, left=4, shipped=2)
-    assert operations.moved_to(kept, left=2, shipped=3)
-    operations.released([kept])
-    operations.restocked(order_id, "R", [replace(kept, quantity=1)], NOW)
-    assert operations.stock_adjusted(
+    assert operations.set_reservation_units(kept, reserved_units=4, shipped_units=2)
+    assert operations.set_reservation_units(kept, reserved_units=2, shipped_units=3)
+    operations.release_stock([kept])
+    operations.restock_units(order_id, "R", [replace(kept, quantity=1)], NOW)
+    assert operations.adjust_stock(
         *(variant_id, "berlin", -1), adjustment_id=uuid4(), actor="Ada", reason="Broken.", now=NOW
     )
     assert lossy.lost >= 7
@@ -214,11 +222,11 @@ def test_a_crash_before_the_ledger_loses_nothing(
     for step in ("committed", "in parts", "given up", "sent", "released", "restocked", "adjusted"):
         with subtests.test(step):
             variant_id, order_id, booking = make_stock(20), uuid4(), uuid4()
-            (kept,) = operations.held(order_id, [want(variant_id, 6)], NOW, retry=False)
+            (kept,) = operations.reserve_stock(order_id, [want(variant_id, 6)], NOW, retry=False)
             if step != "committed":
-                operations.committed([kept])
+                operations.commit_stock([kept])
             if step == "restocked":
-                operations.shipped([kept])
+                operations.ship_stock([kept])
             back = [replace(kept, quantity=1)]
             found: dict[str, Any] = {
                 "adjustment_id": booking,
@@ -227,13 +235,17 @@ def test_a_crash_before_the_ledger_loses_nothing(
                 "now": NOW,
             }
             steps: dict[str, Callable[[], Any]] = {
-                "committed": partial(operations.committed, [kept]),
-                "in parts": partial(operations.moved_to, kept, left=4, shipped=2),
-                "given up": partial(operations.moved_to, kept, left=0, shipped=2),
-                "sent": partial(operations.shipped, [kept]),
-                "released": partial(operations.released, [kept]),
-                "restocked": partial(operations.restocked, order_id, "R", back, NOW),
-                "adjusted": partial(operations.stock_adjusted, variant_id, "berlin", 3, **found),
+                "committed": partial(operations.commit_stock, [kept]),
+                "in parts": partial(
+                    operations.set_reservation_units, kept, reserved_units=4, shipped_units=2
+                ),
+                "given up": partial(
+                    operations.set_reservation_units, kept, reserved_units=0, shipped_units=2
+                ),
+                "sent": partial(operations.ship_stock, [kept]),
+                "released": partial(operations.release_stock, [kept]),
+                "restocked": partial(operations.restock_units, order_id, "R", back, NOW),
+                "adjusted": partial(operations.adjust_stock, variant_id, "berlin", 3, **found),
             }
             with monkeypatch.context() as patched:
                 patched.setattr(ledger.ENTRY, "start", crash)

@@ -37,19 +37,19 @@ def numbers(variant_id: UUID, place: str = "berlin") -> StockNumbers:
 def test_a_receipt_counts_once() -> None:
     product_id, variant_id, receipt_id = uuid4(), uuid4(), uuid4()
     booked = [
-        operations.stock_received(
+        operations.receive_stock(
             product_id, variant_id, "berlin", 7, 2, receipt_id, NOW + timedelta(days=n)
         )
         for n in range(3)
     ]
     assert booked == [True, False, False]
-    assert operations.stock_received(product_id, variant_id, "berlin", 5, 2, uuid4(), NOW)
+    assert operations.receive_stock(product_id, variant_id, "berlin", 5, 2, uuid4(), NOW)
     assert numbers(variant_id).available == 12
 
 
 def test_a_receipt_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one"):
-        operations.stock_received(uuid4(), uuid4(), "berlin", 0, 2, uuid4(), NOW)
+        operations.receive_stock(uuid4(), uuid4(), "berlin", 0, 2, uuid4(), NOW)
 
 
 def test_forty_units_and_a_hundred_and_twenty_buyers() -> None:
@@ -60,7 +60,7 @@ def test_forty_units_and_a_hundred_and_twenty_buyers() -> None:
         if n < 24:
             barrier.wait(30)
         try:
-            return len(operations.held(uuid4(), [want(variant_id)], NOW))
+            return len(operations.reserve_stock(uuid4(), [want(variant_id)], NOW))
         except OutOfStock:
             return 0
 
@@ -78,7 +78,7 @@ def test_buyers_of_several_things_get_all_or_nothing() -> None:
     def buy(n: int) -> int:
         wants = [want(plenty, 1, 1), want(rare, 1, 2)]
         try:
-            return len(operations.held(uuid4(), wants if n % 2 else wants[::-1], NOW))
+            return len(operations.reserve_stock(uuid4(), wants if n % 2 else wants[::-1], NOW))
         except OutOfStock:
             return 0
 
@@ -90,35 +90,35 @@ def test_buyers_of_several_things_get_all_or_nothing() -> None:
 def test_holding_again_finds_the_same_holds() -> None:
     variant_id, order_id = make_stock(5), uuid4()
     wants = [want(variant_id, 3)]
-    first = operations.held(order_id, wants, NOW)
-    assert operations.held(order_id, wants, NOW) == first
+    first = operations.reserve_stock(order_id, wants, NOW)
+    assert operations.reserve_stock(order_id, wants, NOW) == first
     assert numbers(variant_id).held == 3
 
 
 def test_a_changed_wish_gives_the_former_hold_back() -> None:
     variant_id, order_id = make_stock(5), uuid4()
-    operations.held(order_id, [want(variant_id, 4)], NOW)
-    operations.held(order_id, [want(variant_id, 5)], NOW)
+    operations.reserve_stock(order_id, [want(variant_id, 4)], NOW)
+    operations.reserve_stock(order_id, [want(variant_id, 5)], NOW)
     assert numbers(variant_id).held == 5
 
 
 def test_too_few_hold_nothing() -> None:
     there, short = make_stock(9), make_stock(2)
     with pytest.raises(OutOfStock) as refused:
-        operations.held(uuid4(), [want(there, 1, 1), want(short, 3, 2)], NOW)
+        operations.reserve_stock(uuid4(), [want(there, 1, 1), want(short, 3, 2)], NOW)
     assert refused.value.shortages == {short: 2}
     assert numbers(there).held == numbers(short).held == 0
 
 
 def test_one_warehouse_sends_all_if_it_can() -> None:
     first, second = make_stock(5, cork=5), make_stock(0, cork=5)
-    kept = operations.held(uuid4(), [want(first, 2, 1), want(second, 2, 2)], NOW)
+    kept = operations.reserve_stock(uuid4(), [want(first, 2, 1), want(second, 2, 2)], NOW)
     assert {each.warehouse_id for each in kept} == {"cork"}
 
 
 def test_a_line_is_split_only_when_no_warehouse_has_it_all() -> None:
     variant_id = make_stock(3, cork=2)
-    kept = operations.held(uuid4(), [want(variant_id, 5)], NOW)
+    kept = operations.reserve_stock(uuid4(), [want(variant_id, 5)], NOW)
     assert sorted((each.warehouse_id, each.quantity) for each in kept) == [
         ("berlin", 3),
         ("cork", 2),
@@ -127,30 +127,30 @@ def test_a_line_is_split_only_when_no_warehouse_has_it_all() -> None:
 
 def test_each_step_happens_once() -> None:
     variant_id = make_stock(10)
-    kept = operations.held(uuid4(), [want(variant_id, 4)], NOW)
-    assert operations.committed(kept) == operations.committed(kept) == ()
+    kept = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
+    assert operations.commit_stock(kept) == operations.commit_stock(kept) == ()
     assert numbers(variant_id) == StockNumbers(10, 6, 0, 4, 0)
-    operations.shipped(kept)
-    operations.shipped(kept)
+    operations.ship_stock(kept)
+    operations.ship_stock(kept)
     assert numbers(variant_id) == StockNumbers(10, 6, 0, 0, 4)
-    operations.released(kept)
+    operations.release_stock(kept)
     assert numbers(variant_id) == StockNumbers(10, 6, 0, 0, 4)
-    assert operations.committed(kept) == kept, "what is gone cannot be committed"
+    assert operations.commit_stock(kept) == kept, "what is gone cannot be committed"
 
 
 def test_released_units_come_back_once_whether_held_or_committed() -> None:
     variant_id = make_stock(10)
-    held = operations.held(uuid4(), [want(variant_id, 4)], NOW)
-    paid = operations.held(uuid4(), [want(variant_id, 3)], NOW)
-    operations.committed(paid)
+    held = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
+    paid = operations.reserve_stock(uuid4(), [want(variant_id, 3)], NOW)
+    operations.commit_stock(paid)
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(operations.released, [held, paid] * 4))
+        list(pool.map(operations.release_stock, [held, paid] * 4))
     assert numbers(variant_id) == StockNumbers(10, 10, 0, 0, 0)
 
 
 def test_what_ships_before_it_was_committed_is_committed_on_the_way() -> None:
     variant_id = make_stock(10)
-    operations.shipped(operations.held(uuid4(), [want(variant_id, 4)], NOW))
+    operations.ship_stock(operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW))
     assert numbers(variant_id) == StockNumbers(10, 6, 0, 0, 4)
 
 
@@ -159,12 +159,12 @@ def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) 
     flaky = AnswerLost(sessions.session())
     monkeypatch.setattr(statements, "session", lambda: flaky)
     product_id, order_id = uuid4(), uuid4()
-    assert operations.stock_received(product_id, variant_id, "berlin", 5, 2, uuid4(), NOW)
-    kept = operations.held(order_id, [want(variant_id, 4)], NOW)
+    assert operations.receive_stock(product_id, variant_id, "berlin", 5, 2, uuid4(), NOW)
+    kept = operations.reserve_stock(order_id, [want(variant_id, 4)], NOW)
     assert numbers(variant_id) == StockNumbers(15, 11, 4, 0, 0)
-    assert operations.committed(kept) == ()
-    operations.shipped(kept)
-    operations.released(operations.held(order_id, [want(back, 4)], NOW))
+    assert operations.commit_stock(kept) == ()
+    operations.ship_stock(kept)
+    operations.release_stock(operations.reserve_stock(order_id, [want(back, 4)], NOW))
     assert flaky.lost >= 6
     assert numbers(variant_id) == StockNumbers(15, 11, 0, 0, 4)
     assert numbers(back) == StockNumbers(10, 10, 0, 0, 0)
@@ -176,11 +176,11 @@ def test_the_hint_stands_before_the_hold(monkeypatch: pytest.MonkeyPatch) -> Non
     def crash(*_: Any, **__: Any) -> None:
         raise RuntimeError("killed")
 
-    monkeypatch.setattr(combining, "_hold_all", crash)
+    monkeypatch.setattr(combining, "_reserve_all", crash)
     before = datetime.now(UTC)
     with pytest.raises(RuntimeError):
-        operations.held(order_id, [want(variant_id)], before)
-    minutes = [minute_of(before + operations.HOLD_FOR) + timedelta(minutes=n) for n in (0, 1)]
+        operations.reserve_stock(order_id, [want(variant_id)], before)
+    minutes = [minute_of(before + operations.RESERVED_FOR) + timedelta(minutes=n) for n in (0, 1)]
     hints = [row for rows in queries.list_reservation_expiries(minutes).values() for row in rows]
     assert order_id in {row.order_id for row in hints}
     assert numbers(variant_id).held == 0
@@ -189,8 +189,8 @@ def test_the_hint_stands_before_the_hold(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_past_date_does_not_hide_the_hint_from_the_sweeper() -> None:
     variant_id, order_id = make_stock(5), uuid4()
     start = datetime.now(UTC)
-    operations.held(order_id, [want(variant_id)], NOW - timedelta(days=90))
-    minutes = [minute_of(start + operations.HOLD_FOR) + timedelta(minutes=n) for n in (0, 1)]
+    operations.reserve_stock(order_id, [want(variant_id)], NOW - timedelta(days=90))
+    minutes = [minute_of(start + operations.RESERVED_FOR) + timedelta(minutes=n) for n in (0, 1)]
     assert order_id in {
         row.order_id for rows in queries.list_reservation_expiries(minutes).values() for row in rows
     }
@@ -198,18 +198,18 @@ def test_a_past_date_does_not_hide_the_hint_from_the_sweeper() -> None:
 
 def test_pages_see_the_copy_and_its_word() -> None:
     product_id, variant_id = uuid4(), make_stock(0)
-    operations.stock_received(product_id, variant_id, "berlin", 4, 3, uuid4(), NOW)
-    operations.stock_copied(product_id)
+    operations.receive_stock(product_id, variant_id, "berlin", 4, 3, uuid4(), NOW)
+    operations.copy_stock(product_id)
     assert queries.get_stock(product_id)[variant_id].availability == "in"
-    kept = operations.held(uuid4(), [WantedLine(1, product_id, variant_id, 2)], NOW)
-    operations.stock_copied(product_id)
+    kept = operations.reserve_stock(uuid4(), [WantedLine(1, product_id, variant_id, 2)], NOW)
+    operations.copy_stock(product_id)
     found = queries.get_stock(product_id)[variant_id]
     assert (found.available, found.availability, found.by_warehouse) == (2, "few", {"berlin": 2})
-    operations.held(uuid4(), [WantedLine(1, product_id, variant_id, 2)], NOW)
-    operations.stock_copied(product_id)
+    operations.reserve_stock(uuid4(), [WantedLine(1, product_id, variant_id, 2)], NOW)
+    operations.copy_stock(product_id)
     assert queries.get_stock(product_id)[variant_id].availability == "out"
-    operations.released(kept)
-    operations.stock_copied(product_id)
+    operations.release_stock(kept)
+    operations.copy_stock(product_id)
     assert queries.get_stock(product_id)[variant_id].availability == "few"
 
 
@@ -217,27 +217,27 @@ def test_what_was_kept_for_a_moment_is_seen_again(monkeypatch: pytest.MonkeyPatc
     products = uuid4(), uuid4()
     variants = sorted((uuid4(), uuid4()))
     for product_id, variant_id in zip(products, variants, strict=True):
-        operations.stock_received(product_id, variant_id, "berlin", 1, 3, uuid4(), NOW)
-        operations.stock_copied(product_id)
-    keep = combining.held_together
+        operations.receive_stock(product_id, variant_id, "berlin", 1, 3, uuid4(), NOW)
+        operations.copy_stock(product_id)
+    keep = combining.reserve_batched
 
     def kept(variant_id: UUID, warehouse_id: str, hold: Any) -> None:
         if variant_id == variants[1]:
-            operations.stock_copied(products[0])  # somebody copies while the first is ours
-            monkeypatch.setattr(holding, "held_together", keep)
+            operations.copy_stock(products[0])  # somebody copies while the first is ours
+            monkeypatch.setattr(holding, "reserve_batched", keep)
             keep(variant_id, warehouse_id, replace(hold, hold_id=uuid4()))  # and buys the second
         keep(variant_id, warehouse_id, hold)
 
-    monkeypatch.setattr(holding, "held_together", kept)
+    monkeypatch.setattr(holding, "reserve_batched", kept)
     wants = [WantedLine(n, *of, 1) for n, of in enumerate(zip(products, variants, strict=True), 1)]
     with pytest.raises(OutOfStock):
-        operations.held(uuid4(), wants, NOW)
+        operations.reserve_stock(uuid4(), wants, NOW)
     assert queries.get_stock(products[0])[variants[0]].available == 1
 
 
 def test_an_older_copy_that_comes_late_loses(monkeypatch: pytest.MonkeyPatch) -> None:
     product_id, variant_id = uuid4(), uuid4()
-    operations.stock_received(product_id, variant_id, "berlin", 9, 3, uuid4(), NOW)
+    operations.receive_stock(product_id, variant_id, "berlin", 9, 3, uuid4(), NOW)
     look = queries.prefetch_stock_numbers
 
     def overtaken(*shelf: Any) -> Any:
@@ -246,19 +246,19 @@ def test_an_older_copy_that_comes_late_loses(monkeypatch: pytest.MonkeyPatch) ->
         assert there
         assert there.available == 9
         monkeypatch.setattr(copying, "prefetch_stock_numbers", look)
-        operations.stock_received(product_id, variant_id, "berlin", 5, 3, uuid4(), NOW)
-        operations.stock_copied(product_id)
+        operations.receive_stock(product_id, variant_id, "berlin", 5, 3, uuid4(), NOW)
+        operations.copy_stock(product_id)
         return looked
 
     monkeypatch.setattr(copying, "prefetch_stock_numbers", overtaken)
-    operations.stock_copied(product_id)
+    operations.copy_stock(product_id)
     assert queries.get_stock(product_id)[variant_id].available == 14
 
 
 def test_a_hundred_holds_do_not_hide_the_numbers() -> None:
     variant_id = make_stock(120)
     for _ in range(100):
-        operations.held(uuid4(), [want(variant_id)], NOW)
+        operations.reserve_stock(uuid4(), [want(variant_id)], NOW)
     rows = queries.prefetch_stock_numbers(variant_id, "berlin").rows()
     assert [row.hold_id for row in rows] == [SENTINEL]
     assert numbers(variant_id).available == 20

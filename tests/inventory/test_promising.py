@@ -35,12 +35,12 @@ def promised(limit: int, *, berlin: int = 0, kind: str = PREORDER) -> tuple[UUID
 
 
 def sell(product_id: UUID, variant_id: UUID, kind: str, limit: int) -> int:
-    return operations.sold_ahead(product_id, variant_id, kind, limit, SOON, actor="Ada", now=NOW)
+    return operations.set_backorder(product_id, variant_id, kind, limit, SOON, actor="Ada", now=NOW)
 
 
 def test_what_is_in_the_house_goes_first_and_a_line_waits_as_a_whole() -> None:
     _product_id, variant_id = promised(5, berlin=2)
-    kept = operations.held(
+    kept = operations.reserve_stock(
         uuid4(), [want(variant_id, 2, 1), want(variant_id, 3, 2)], NOW, retry=False
     )
     assert [(each.line_number, each.warehouse_id, each.quantity) for each in kept] == [
@@ -65,13 +65,13 @@ def test_the_ledger_knows_of_a_limit_whose_answer_was_lost(monkeypatch: pytest.M
 def test_no_more_is_promised_than_the_limit_says(retry: bool) -> None:
     _product_id, variant_id = promised(3, berlin=1)
     order_id, two = uuid4(), want(variant_id, 2)
-    mine = operations.held(order_id, [two], NOW, retry=retry)
-    assert operations.held(order_id, [two], NOW, retry=True) == mine
+    mine = operations.reserve_stock(order_id, [two], NOW, retry=retry)
+    assert operations.reserve_stock(order_id, [two], NOW, retry=True) == mine
     with pytest.raises(OutOfStock) as refused:
-        operations.held(uuid4(), [want(variant_id, 2)], NOW, retry=retry)
+        operations.reserve_stock(uuid4(), [want(variant_id, 2)], NOW, retry=retry)
     assert refused.value.shortages == {variant_id: 1}
     with pytest.raises(OutOfStock):
-        operations.held(uuid4(), [want(variant_id, 2)], NOW, ahead=False)
+        operations.reserve_stock(uuid4(), [want(variant_id, 2)], NOW, allow_backorder=False)
 
 
 def test_pages_say_that_it_is_sold_ahead() -> None:
@@ -81,8 +81,8 @@ def test_pages_say_that_it_is_sold_ahead() -> None:
     assert stock.backorder_for(1) is None
     assert stock.backorder_for(3) == Backorder(PREORDER, 4, SOON)
     assert stock.backorder_for(5) is None
-    operations.held(uuid4(), [WantedLine(1, product_id, variant_id, 1)], NOW)
-    operations.stock_copied(product_id)
+    operations.reserve_stock(uuid4(), [WantedLine(1, product_id, variant_id, 1)], NOW)
+    operations.copy_stock(product_id)
     assert queries.get_stock(product_id)[variant_id].availability == "ahead"
     sell(product_id, variant_id, "", 0)
     ended = queries.get_stock(product_id)[variant_id]
@@ -91,15 +91,15 @@ def test_pages_say_that_it_is_sold_ahead() -> None:
 
 def test_the_limit_counts_those_who_wait_already() -> None:
     product_id, variant_id = promised(5, kind=BACKORDER)
-    kept = operations.held(uuid4(), [want(variant_id, 4)], NOW)
-    operations.committed(kept)
+    kept = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
+    operations.commit_stock(kept)
     assert sell(product_id, variant_id, BACKORDER, 10) == 6
     assert sell(product_id, variant_id, BACKORDER, 10) == 6
     assert sell(product_id, variant_id, BACKORDER, 3) == 0, "what is promised is not taken back"
     assert numbers(variant_id, BACKORDER_WAREHOUSE) == StockNumbers(4, 0, 0, 4, 0)
     assert sell(product_id, variant_id, "", 0) == 0
     assert (variant_id, product_id) in queries.list_backordered_variants()
-    rebuilt = operations.numbers_rebuilt(variant_id, BACKORDER_WAREHOUSE)
+    rebuilt = operations.rebuild_stock_numbers(variant_id, BACKORDER_WAREHOUSE)
     assert rebuilt[0] == rebuilt[1]
 
 
@@ -114,12 +114,14 @@ def test_the_oldest_order_that_waits_comes_first_when_goods_arrive() -> None:
     orders = [uuid4(), uuid4()]
     for place, order_id in enumerate(orders):
         when = NOW.replace(minute=30 - place)
-        operations.committed(
-            operations.held(order_id, [WantedLine(1, product_id, variant_id, 2)], when)
+        operations.commit_stock(
+            operations.reserve_stock(order_id, [WantedLine(1, product_id, variant_id, 2)], when)
         )
-    operations.held(uuid4(), [WantedLine(1, product_id, variant_id, 2)], NOW)  # not paid for
+    operations.reserve_stock(
+        uuid4(), [WantedLine(1, product_id, variant_id, 2)], NOW
+    )  # not paid for
     assert queries.list_waiting_orders(variant_id) == [], "nothing has arrived"
-    operations.stock_received(product_id, variant_id, "cork", 3, 2, uuid4(), NOW)
+    operations.receive_stock(product_id, variant_id, "cork", 3, 2, uuid4(), NOW)
     assert queries.list_waiting_orders(variant_id) == orders[::-1]
 
 

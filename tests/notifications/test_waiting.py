@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from cassandra_db import read
 from catalogue.entities import Product
-from inventory.operations import stock_copied, stock_received
+from inventory.operations import copy_stock, receive_stock
 from notifications import queries as waiting
 from notifications.jobs import back_in_stock
 from notifications.operations import waiter_added, waiters_told, waiting_ended
@@ -28,7 +28,7 @@ HTMX = {"HX-Request": "true"}
 
 def sold_out(name: str = "Lamp") -> Product:
     product = make_product(name)
-    stock_received(
+    receive_stock(
         product.product_id,
         product.variants[0].variant_id,
         "berlin",
@@ -62,7 +62,7 @@ def waits(product: Product) -> set[str]:
 
 
 def come_back(product: Product) -> None:
-    stock_copied(product.product_id)
+    copy_stock(product.product_id)
 
 
 def tell(product: Product, now: datetime) -> int:
@@ -292,10 +292,10 @@ def test_a_line_in_the_cart_that_is_sold_out_offers_it_too(client: Client) -> No
     sent = {"variant": mug.variants[0].sku, "quantity": "1", "operation": str(uuid4())}
     client.post(reverse("cart:add"), sent)
     from inventory.entities import WantedLine
-    from inventory.operations import held
+    from inventory.operations import reserve_stock
 
-    held(uuid4(), [WantedLine(1, mug.product_id, variant_id, 1)], datetime.now(UTC))
-    stock_copied(mug.product_id)
+    reserve_stock(uuid4(), [WantedLine(1, mug.product_id, variant_id, 1)], datetime.now(UTC))
+    copy_stock(mug.product_id)
     text = client.get(reverse("cart:show")).content.decode()
     assert f'href="/cart/wait/?variant={mug.variants[0].sku}"' in text
     page = client.get(f"/cart/wait/?variant={mug.variants[0].sku}").content.decode()

@@ -31,7 +31,7 @@ def promised(limit: int = 9, *, berlin: int = 0) -> Product:
     product = make_product()
     variant_id = product.variants[0].variant_id
     make_stock(berlin, product_id=product.product_id, variant_id=variant_id)
-    inventory.sold_ahead(
+    inventory.set_backorder(
         product.product_id, variant_id, PREORDER, limit, SOON, actor="Ada", now=datetime.now(UTC)
     )
     return product
@@ -43,7 +43,7 @@ def ordered(*lines: tuple[Product, int]) -> Order:
 
 def arrived(product: Product, units: int, place: str = "berlin") -> None:
     of = (product.product_id, product.variants[0].variant_id)
-    inventory.stock_received(*of, place, units, 2, uuid4(), datetime.now(UTC))
+    inventory.receive_stock(*of, place, units, 2, uuid4(), datetime.now(UTC))
 
 
 def ahead(product: Product) -> StockNumbers:

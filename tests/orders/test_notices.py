@@ -203,7 +203,7 @@ def test_an_hour_late_with_the_goods_gone_nothing_is_charged(shop: str) -> None:
     order, payment_id = paid_with(cards.APPROVED, shop, order)
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
     item = queries.list_items(order)[0]
-    inventory.held(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
+    inventory.reserve_stock(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
     assert post(shop, *notice_of(payment_id, order.number)) == 204
     done = audit(order.order_id)
     assert (done.state, done.payment) == ("expired", "voided")

@@ -504,7 +504,7 @@ def test_a_payment_after_the_end_goes_back_when_the_goods_are_sold() -> None:
     started = operations.start_payment(order, ORIGIN, now())
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
     item = queries.list_items(order)[0]
-    inventory.held(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
+    inventory.reserve_stock(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
     bank.card_given(started.payment_id, cards.APPROVED, now())
     operations.settle_payment(order.order_id, started.payment_id, now())
     done = audit(order.order_id)
@@ -551,7 +551,9 @@ def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> Non
             order = make_order(quantity=1, stock=1)
             payment_id = expired_and_paid(order)
             item = queries.list_items(order)[0]
-            inventory.held(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
+            inventory.reserve_stock(
+                uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now()
+            )
             killed_in(module, name, settle(order, payment_id))
             # a minute later
             placing.UNCLAIM.apply(

@@ -307,7 +307,7 @@ def test_what_an_order_keeps_is_not_in_the_way_of_its_own_cart(mug: Product) -> 
 def test_each_step_says_which_lines_wait_for_goods(mug: Product) -> None:
     later, soon = goods(units=0, name="Vase"), (datetime.now(UTC) + timedelta(days=40)).date()
     of = (later.product_id, later.variants[0].variant_id)
-    inventory.sold_ahead(*of, PREORDER, 5, soon, actor="Ada", now=datetime.now(UTC))
+    inventory.set_backorder(*of, PREORDER, 5, soon, actor="Ada", now=datetime.now(UTC))
     shopper = Shopper((mug, 1), (later, 1))
     for page in (shopper.details(), shopper.ways(), shopper.look()):
         lines = [
@@ -547,12 +547,14 @@ def test_x66_short_stock_is_told_and_the_rest_can_be_ordered() -> None:
     shopper = Shopper((mug, 3))
     token = shopper.token()
     # Somebody else is faster, and the pages do not know it yet.
-    inventory.held(uuid4(), [WantedLine(1, mug.product_id, variant_id, 3)], datetime.now(UTC))
+    inventory.reserve_stock(
+        uuid4(), [WantedLine(1, mug.product_id, variant_id, 3)], datetime.now(UTC)
+    )
     answer = shopper.send(token)
     assert answer.status_code == 409
     assert "Only 2 of Mug are left; you wanted 3." in text(answer)
     again = html.fromstring(answer.content).xpath("//input[@name='checkout']/@value")[0]
-    inventory.stock_copied(mug.product_id)
+    inventory.copy_stock(mug.product_id)
     assert shopper.send(again).status_code == 303
     assert held(mug) == 5
 
@@ -561,7 +563,7 @@ def test_when_all_is_gone_nothing_is_ordered() -> None:
     mug = goods(1)
     shopper = Shopper((mug, 1))
     token = shopper.token()
-    inventory.held(
+    inventory.reserve_stock(
         uuid4(), [WantedLine(1, mug.product_id, mug.variants[0].variant_id, 1)], datetime.now(UTC)
     )
     answer = shopper.send(token)

@@ -94,7 +94,7 @@ def expired(order: Order) -> Order:
 
 def sold_to_another(order: Order) -> None:
     item = queries.list_items(order)[0]
-    inventory.held(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
+    inventory.reserve_stock(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
 
 
 def looked_after(order: Order, after: timedelta = timedelta(minutes=3)) -> Order:

@@ -129,8 +129,8 @@ def test_what_is_paid_for_is_no_left_over_of_a_try() -> None:
     variant_id = product.variants[0].variant_id
     order = make_payment(operations.place_order(make_draft((product, 1)), now()))
     wants = [WantedLine(7, product.product_id, variant_id, 2)]
-    (kept,) = inventory.held(order.order_id, wants, now(), 9)
-    inventory.committed([kept])
+    (kept,) = inventory.reserve_stock(order.order_id, wants, now(), 9)
+    inventory.commit_stock([kept])
     _holds_swept(order.order_id)
     assert stock.get_stock_numbers(variant_id, kept.warehouse_id).committed == 3
 
@@ -141,7 +141,7 @@ def test_a_hold_that_has_become_the_orders_own_is_not_given_back(
     product = _goods(5)
     variant_id = product.variants[0].variant_id
     order = make_payment(operations.place_order(make_draft((product, 1)), now()))
-    (kept,) = inventory.held(
+    (kept,) = inventory.reserve_stock(
         order.order_id, [WantedLine(7, product.product_id, variant_id, 2)], now(), 9
     )
     assert kept.reservation_id == make_reservation_id(

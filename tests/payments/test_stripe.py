@@ -301,7 +301,7 @@ def test_stripe_paid_after_the_goods_were_sold_is_let_go(fake: FakeStripe) -> No
     opened, reference = started(order)
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
     item = queries.list_items(order)[0]
-    inventory.held(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
+    inventory.reserve_stock(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
     intent = fake.approve(reference)
     assert settle(order, opened).payment == "voided"
     assert intent["status"] == "canceled"

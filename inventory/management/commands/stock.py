@@ -78,7 +78,7 @@ class Command(BaseCommand):
                 f"Orders that wait for it: {len(waiting)}. The worker keeps theirs first."
             )
             return
-        operations.stock_copied(found.product_id)
+        operations.copy_stock(found.product_id)
 
     def show(self, product_id: UUID, variant_id: UUID, **_: Any) -> None:
         for place in PLACES:
@@ -99,7 +99,7 @@ class Command(BaseCommand):
         **_: Any,
     ) -> None:
         receipt_id = uuid5(variant_id, f"receipt {warehouse} {receipt}") if receipt else uuid4()
-        booked = operations.stock_received(
+        booked = operations.receive_stock(
             product_id, variant_id, warehouse, units, few, receipt_id, datetime.now(UTC)
         )
         self.stdout.write(f"{units} received." if booked else "That delivery was booked before.")
@@ -114,7 +114,7 @@ class Command(BaseCommand):
         reason: str,
         **_: Any,
     ) -> None:
-        operations.stock_adjusted(
+        operations.adjust_stock(
             *(variant_id, warehouse, units),
             adjustment_id=uuid4(),
             actor=_current_actor(),
@@ -134,7 +134,7 @@ class Command(BaseCommand):
         **_: Any,
     ) -> None:
         chosen = "" if kind == "end" else kind
-        free = operations.sold_ahead(
+        free = operations.set_backorder(
             product_id, variant_id, chosen, limit, on, actor=_current_actor(), now=datetime.now(UTC)
         )
         self.stdout.write(
@@ -142,7 +142,7 @@ class Command(BaseCommand):
         )
 
     def rebuild(self, product_id: UUID, variant_id: UUID, *, warehouse: str, **_: Any) -> None:
-        was, made = operations.numbers_rebuilt(variant_id, warehouse)
+        was, made = operations.rebuild_stock_numbers(variant_id, warehouse)
         self.stdout.write("They were right." if was == made else f"{was} became {made}.")
 
 
