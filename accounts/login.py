@@ -13,8 +13,8 @@ from accounts import audit, known_devices, operations
 from accounts.models import User
 from accounts.second_factor import forgotten
 from cart.errors import CartError
-from cart.operations import Adopted, carts_adopted
-from cart.owner import forget_guest, guest_of
+from cart.operations import AdoptionResult, adopt_guest_carts
+from cart.owner import delete_cart_cookie, get_guest_id
 from web.devices import device_of
 
 log = logging.getLogger(__name__)
@@ -34,17 +34,17 @@ def logged_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
         )
     )
     known_devices.remember(request, response, user)
-    if adopted and not adopted.left:
-        forget_guest(response)
+    if adopted and not adopted.unadopted_count:
+        delete_cart_cookie(response)
     return response
 
 
-def _brought_along(request: HttpRequest, user: User) -> Adopted | None:
+def _brought_along(request: HttpRequest, user: User) -> AdoptionResult | None:
     """Make a guest's carts the member's. None if there are none, or they were too busy: then they come at the next login."""
-    if (guest_id := guest_of(request)) is None:
+    if (guest_id := get_guest_id(request)) is None:
         return None
     try:
-        return carts_adopted(guest_id, user.pk, datetime.now(UTC), device_of(request))
+        return adopt_guest_carts(guest_id, user.pk, datetime.now(UTC), device_of(request))
     except CartError as busy:
         log.warning("the carts of guest %s stay the guest's: %s", guest_id, busy)
         return None

@@ -307,7 +307,7 @@ def cart_for(goods: Sequence[tuple[UUID, UUID, int]], email: str = "") -> dict[s
         product = queries.get_product(product_id)
         assert product
         variant = next(each for each in product.variants if each.variant_id == variant_id)
-        cart_id = operations.line_added(
+        cart_id = operations.add_line(
             person_id, product, variant, quantity, uuid4(), now, guest=True
         ).cart_id
     cookies = {

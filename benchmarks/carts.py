@@ -4,7 +4,7 @@
     python -m benchmarks.carts --slices 3 --seconds 0.5          # quicker and rougher
 
 One shopper and 64, each with a cart of their own, with ten lines and with a thousand; first the operation itself
-(`line_added`, in threads of this process), then the whole press over HTTP (gunicorn with the shop's configuration, the
+(`add_line`, in threads of this process), then the whole press over HTTP (gunicorn with the shop's configuration, the
 load in a process of its own). All are closed loops: a shopper presses again when the answer is there. The bare write is
 one conditional update of one row, by the same driver and in as many threads; slices of all are interleaved, so that a
 disturbance meets all of them. Then the header's badge, beside two bare reads of one row, one after the other.
@@ -190,21 +190,21 @@ def _shopper(goods: tuple[tuple[Product, Variant], ...], lines: int) -> Shopper:
     from django.core import signing
 
     from cart import operations
-    from cart.operations.contents import Change, changed
+    from cart.operations.contents import CartChange, change_contents
 
     person_id, now = uuid4(), datetime.now(UTC)
     for each in goods:
-        cart_id = operations.line_added(person_id, *each, 1, uuid4(), now, guest=True).cart_id
+        cart_id = operations.add_line(person_id, *each, 1, uuid4(), now, guest=True).cart_id
 
-    def put(change: Change) -> str:
-        like = next(iter(change.of.lines.values()))
+    def put(change: CartChange) -> str:
+        like = next(iter(change.contents.lines.values()))
         for _ in range(lines - len(goods)):
             variant_id = uuid4()
             change.put(like._replace(key=str(variant_id), variant_id=variant_id), 1)
         return "{}"
 
     if lines > len(goods):
-        changed(cart_id, uuid4(), now, put)
+        change_contents(cart_id, uuid4(), now, put)
     signed = signing.dumps([person_id.hex, cart_id.hex], salt="cart.owner")
     cookie = f"{settings.CART_COOKIE_NAME}={signed}; {settings.CSRF_COOKIE_NAME}={CSRF}"
     return Shopper(person_id, cart_id, cookie, goods)
@@ -244,7 +244,7 @@ def _adding(shopper: Shopper) -> Callable[[], None]:
     goods = cycle(shopper.goods)
 
     def add() -> None:
-        operations.line_added(
+        operations.add_line(
             shopper.person_id, *next(goods), 1, uuid4(), datetime.now(UTC), guest=True
         )
 
@@ -289,11 +289,11 @@ def in_threads(acts: Sequence[Callable[[], None]]) -> Callable[[float], Slice]:
 
 
 def _badges(shoppers: dict[int, list[Shopper]], bare: Bare) -> list[Case]:
-    from cart.queries import badge, badge_started
+    from cart.queries import collect_badge, prefetch_badge
 
     def looking(shopper: Shopper) -> Callable[[], None]:
         def look() -> None:
-            badge(badge_started(shopper.person_id))
+            collect_badge(prefetch_badge(shopper.person_id))
 
         return look
 
@@ -318,7 +318,7 @@ def _bury(shopper: Shopper) -> None:
     from cart import operations
     from cassandra_db.session import session
 
-    operations.cart_emptied(shopper.person_id, shopper.cart_id, uuid4(), datetime.now(UTC))
+    operations.empty_cart(shopper.person_id, shopper.cart_id, uuid4(), datetime.now(UTC))
     dead = session().prepare(
         "INSERT INTO items_by_cart (cart_id, kind, key) VALUES (?, 'op', ?) USING TTL 1"
     )

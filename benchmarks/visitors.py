@@ -9,7 +9,7 @@ from django.test import Client
 from accounts.errors import EmailTaken
 from accounts.operations import user_registered
 from accounts.queries import user, user_by_email
-from cart.operations import line_added
+from cart.operations import add_line
 from catalogue.entities import Card
 from catalogue.queries import get_category_page, get_product, list_root_categories
 
@@ -58,9 +58,7 @@ def member() -> dict[str, str]:
         somebody = found
     goods = get_product(_card().product_id)
     if goods:
-        line_added(
-            somebody.pk, goods, goods.variants[0], 1, uuid5(MEMBER, "once"), datetime.now(UTC)
-        )
+        add_line(somebody.pk, goods, goods.variants[0], 1, uuid5(MEMBER, "once"), datetime.now(UTC))
     client = Client()
     client.force_login(somebody)
     return {name: morsel.value for name, morsel in client.cookies.items()}

@@ -8,7 +8,7 @@ from cart.errors import NoSuchCart, NotAllowed
 
 ROLES = ("viewer", "editor", "buyer")
 VIEW, EDIT, BUY, OWN = "view", "edit", "buy", "own"
-_MAY = {
+_PERMISSIONS = {
     "": (VIEW, EDIT, BUY, OWN),
     "viewer": (VIEW,),
     "editor": (VIEW, EDIT),
@@ -17,7 +17,7 @@ _MAY = {
 
 
 # What a role may do, for those who give it and those who get it: "Ben can look at it".
-ROLE_WORDS = {
+ROLE_DESCRIPTIONS = {
     "viewer": "can look at it",
     "editor": "can look at it and change what is in it",
     "buyer": "can look at it, change what is in it and order it",
@@ -34,47 +34,47 @@ class Access:
     shared_by: str = ""
 
     @property
-    def own(self) -> bool:
+    def is_owner(self) -> bool:
         return not self.role
 
     @property
-    def words(self) -> str:
+    def role_description(self) -> str:
         """What a role that was given may do: "can look at it"."""
-        return ROLE_WORDS.get(self.role, "")
+        return ROLE_DESCRIPTIONS.get(self.role, "")
 
     @property
-    def edits(self) -> bool:
+    def can_edit(self) -> bool:
         """Whether the lines may be changed."""
-        return self.may(EDIT)
+        return self.is_allowed(EDIT)
 
     @property
-    def buys(self) -> bool:
+    def can_order(self) -> bool:
         """Whether it may be ordered."""
-        return self.may(BUY)
+        return self.is_allowed(BUY)
 
-    def may(self, act: str) -> bool:
+    def is_allowed(self, act: str) -> bool:
         """Tell whether VIEW, EDIT, BUY or OWN is allowed."""
-        return act in _MAY.get(self.role, ())
+        return act in _PERMISSIONS.get(self.role, ())
 
 
-def access(person_id: UUID | None, cart_id: UUID, act: str) -> Access:
+def require_access(person_id: UUID | None, cart_id: UUID, act: str) -> Access:
     """Return what a person may do in a cart, once `act` is allowed.
 
     One's own carts cost one read. A shared one's role is read where its owner writes it, so one that was withdrawn
     ends at once. Raises NoSuchCart (a cart of others answers as one that does not exist), NotAllowed,
     CassandraUnavailable.
     """
-    row = queries.listed(person_id, cart_id) if person_id else None
+    row = queries.get_listed_cart_row(person_id, cart_id) if person_id else None
     if row is None or person_id is None:
         raise NoSuchCart
     if not row.role:
         return Access(cart_id, row.cart_name)
     person = queries.PERSON.start(cart_id=cart_id, key=str(person_id))
     sums = queries.SUMS.one(cart_id=cart_id)
-    role = getattr(person.one(), "role", None)
+    role = getattr(person.one(), "change_role", None)
     if role not in ROLES or (sums is not None and sums.deleted_at is not None):
         raise NoSuchCart
     found = Access(cart_id, row.cart_name, role, row.shared_by or "")
-    if not found.may(act):
+    if not found.is_allowed(act):
         raise NotAllowed(found.name, found.shared_by, found.role)
     return found

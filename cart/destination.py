@@ -10,7 +10,7 @@ from pricing.templatetags.money import LOCALE
 COUNTRY_SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie at most
 
 
-def destination(request: HttpRequest) -> str:
+def get_shipping_country(request: HttpRequest) -> str:
     """Return the country that the address names, or that was chosen last in this browser, or the member's own, or the usual one."""
     # A guest has no preference.
     preferred = getattr(request.user, "delivery_country", None)
@@ -24,7 +24,7 @@ def destination(request: HttpRequest) -> str:
     return DEFAULT_COUNTRY
 
 
-def destination_remembered(request: HttpRequest, response: HttpResponse) -> None:
+def remember_shipping_country(request: HttpRequest, response: HttpResponse) -> None:
     """Keep in the browser which country was chosen on this page, if one was."""
     chosen = request.GET.get("country")
     if chosen in DELIVERY_METHODS and chosen != request.COOKIES.get(settings.COUNTRY_COOKIE_NAME):
@@ -38,7 +38,7 @@ def destination_remembered(request: HttpRequest, response: HttpResponse) -> None
         )
 
 
-def countries() -> list[tuple[str, str]]:
+def list_shipping_countries() -> list[tuple[str, str]]:
     """Return the countries we deliver to, by code and English name, in the order of their names."""
     names = Locale.parse(LOCALE).territories
     return sorted(((code, names[code]) for code in DELIVERY_METHODS), key=lambda each: each[1])

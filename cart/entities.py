@@ -22,9 +22,9 @@ class Line(VariantSnapshot):
     added_at: datetime
 
     @property
-    def room(self) -> str:
+    def limit_message(self) -> str:
         """How many units more it can have, once that is worth saying."""
-        return limits.units_left(self.quantity)
+        return limits.unit_limit_message(self.quantity)
 
 
 @dataclass(frozen=True)
@@ -43,48 +43,48 @@ class Cart:
     voucher: str = ""  # the code that was typed
 
     @property
-    def room(self) -> str:
+    def limit_message(self) -> str:
         """How many lines more it can hold, once that is worth saying."""
-        return limits.lines_left(self.line_count)
+        return limits.line_limit_message(self.line_count)
 
-    def line(self, key: str) -> Line | None:
+    def get_line(self, key: str) -> Line | None:
         """Return the line with this key, or None."""
         return next((line for line in self.lines if line.key == key), None)
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedCart:
     """A cart on a person's list. `role` is '' for one's own; `used_at` is when it was last made the active one."""
 
     cart_id: UUID
     name: str
-    active: bool
+    is_active: bool
     role: str
     shared_by: str
     used_at: datetime
 
 
 @dataclass(frozen=True)
-class Badge:
+class CartBadge:
     """What the header says of the active cart, and the carts that one can switch to, the last used ones first."""
 
     name: str = DEFAULT_NAME
     item_count: int = 0
     subtotal: Money | None = None
     cart_id: UUID | None = None
-    others: tuple[Listed, ...] = ()
-    room: str = ""  # how many lines more the cart can hold, once that is worth saying
+    others: tuple[ListedCart, ...] = ()
+    limit_message: str = ""  # how many lines more the cart can hold, once that is worth saying
 
 
 @dataclass(frozen=True)
 class CartCard:
     """A cart as the list of carts shows it. `pictures` are of a few of the things in it."""
 
-    listed: Listed
+    cart: ListedCart
     line_count: int
     item_count: int
     later_count: int
     subtotal: Money
     changed_at: datetime
     pictures: tuple[str, ...]
-    shared: bool
+    is_shared: bool

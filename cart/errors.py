@@ -72,7 +72,7 @@ class TooManyCarts(CartError):
         )
 
 
-class TooMany(CartError):
+class TooManyUnits(CartError):
     """A line would have more units than a line can have."""
 
     def __init__(self, limit: int, there: int) -> None:
@@ -81,7 +81,7 @@ class TooMany(CartError):
         )
 
 
-class TooManyTogether(CartError):
+class TooManyUnitsTogether(CartError):
     """Two lines of one thing would be more than a line can have."""
 
     def __init__(self, name: str, limit: int, together: int) -> None:
@@ -100,7 +100,7 @@ class TooManyLines(CartError):
         )
 
 
-class TooLate(CartError):
+class UndoExpired(CartError):
     """What should be undone cannot be found any more."""
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ class CartBusy(CartError):
         super().__init__("Your cart is being changed in many places at once. Please try again.")
 
 
-class PriceMoved(CartError):
+class PriceChanged(CartError):
     """What was agreed to is not any more as it was shown."""
 
     def __init__(self) -> None:
@@ -175,7 +175,7 @@ class InvitationOver(CartError):
         )
 
 
-class NotTheOnesAddress(CartError):
+class WrongInvitee(CartError):
     """Somebody else than the one who was invited wants to accept an invitation."""
 
     def __init__(self, invited: str, signed_in: str) -> None:

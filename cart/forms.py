@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from django import forms
 from django.utils.datastructures import MultiValueDict
 
-from cart.access import ROLE_WORDS, ROLES
+from cart.access import ROLE_DESCRIPTIONS, ROLES
 from cart.limits import MAX_QUANTITY
 from cart.today import PriceConsent
 from catalogue.queries import LONGEST_SKU
@@ -48,7 +48,7 @@ class QuantityField(forms.CharField):
         return int(text)
 
 
-class OperationField(forms.CharField):
+class IdempotencyKeyField(forms.CharField):
     """The id of one press on a button, so that a repeat counts once. A missing or broken one makes this press its own."""
 
     widget = forms.HiddenInput
@@ -73,31 +73,31 @@ class NameForm(Form):
         error_messages={"required": "Enter a name for the cart."},
         widget=forms.TextInput({"autocomplete": "off"}),
     )
-    operation = OperationField()
+    operation = IdempotencyKeyField()
 
 
-class MoveForm(Form):
+class TargetCartForm(Form):
     """Names the cart that something goes into."""
 
     into = forms.UUIDField(
         error_messages={"required": "Choose a cart.", "invalid": "Choose a cart."}
     )
-    operation = OperationField()
+    operation = IdempotencyKeyField()
 
 
 class AddForm(Form):
-    """Puts a variant into the active cart. Made by `add_form` for a page that offers one."""
+    """Puts a variant into the active cart. Made by `build_add_form` for a page that offers one."""
 
     variant = forms.CharField(widget=forms.HiddenInput, max_length=LONGEST_SKU)
     quantity = QuantityField()
-    operation = OperationField()
+    operation = IdempotencyKeyField()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         # The answer to a press renews the fields by these ids, wherever the form stands.
         super().__init__(*args, auto_id="%s", **kwargs)
 
 
-def add_form(sku: str) -> AddForm:
+def build_add_form(sku: str) -> AddForm:
     """Return a form that adds this variant, with the id of a press to come."""
     return AddForm(initial={"variant": sku, "quantity": 1, "operation": uuid4()})
 
@@ -109,7 +109,7 @@ class LineForm(Form):
     line = forms.UUIDField(widget=forms.HiddenInput)
 
 
-class ChangeForm(LineForm):
+class LineQuantityForm(LineForm):
     """Sets a line's quantity."""
 
     quantity = QuantityField()
@@ -124,7 +124,7 @@ class ChangeForm(LineForm):
         super().__init__(data, auto_id=f"%s-{key}")
 
 
-class AgreementField(forms.CharField):
+class PriceConsentField(forms.CharField):
     """The lines whose new prices are agreed to, as the page showed them: `key:quantity:old:new`, between commas."""
 
     widget = forms.HiddenInput
@@ -135,20 +135,22 @@ class AgreementField(forms.CharField):
     def clean(self, value: Any) -> list[PriceConsent]:
         """Return them. Raises ValidationError if anything else was sent."""
         try:
-            return [_agreed(*each.split(":")) for each in super().clean(value).split(",")]
+            return [
+                _parse_price_consent(*each.split(":")) for each in super().clean(value).split(",")
+            ]
         except (TypeError, ValueError) as error:
             raise forms.ValidationError("Nothing was agreed to: press the button again.") from error
 
 
-def _agreed(key: str, quantity: str, was: str, now: str) -> PriceConsent:
-    return PriceConsent(str(UUID(key)), int(quantity[:9]), int(was[:15]), int(now[:15]))
+def _parse_price_consent(key: str, quantity: str, old_price: str, new_price: str) -> PriceConsent:
+    return PriceConsent(str(UUID(key)), int(quantity[:9]), int(old_price[:15]), int(new_price[:15]))
 
 
-class AgreeForm(Form):
+class PriceConsentForm(Form):
     """Agrees to prices that have risen."""
 
     cart = forms.UUIDField(widget=forms.HiddenInput)
-    agreed = AgreementField()
+    agreed = PriceConsentField()
 
 
 class VoucherForm(Form):
@@ -174,7 +176,7 @@ class RestoreForm(Form):
     removed = forms.CharField(widget=forms.HiddenInput, max_length=2000)
 
 
-_ROLES = [(role, f"{role.capitalize()}: {words}") for role, words in ROLE_WORDS.items()]
+_ROLES = [(role, f"{role.capitalize()}: {words}") for role, words in ROLE_DESCRIPTIONS.items()]
 _EMAIL_WRONG = "Enter an e-mail address like name@example.com"
 
 
@@ -220,7 +222,7 @@ class KeyForm(Form):
     key = forms.UUIDField(widget=forms.HiddenInput)
 
 
-class PressForm(Form):
+class IdempotencyForm(Form):
     """A press that names nothing but itself."""
 
-    operation = OperationField()
+    operation = IdempotencyKeyField()

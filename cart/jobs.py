@@ -26,8 +26,8 @@ def finish_moves(now: datetime) -> str:
     finished = 0
     reached: datetime | None = None
     for start in range(0, len(minutes), _AT_ONCE):
-        for move in moving.hints(minutes[start : start + _AT_ONCE]):
-            if _finished(move, now):
+        for move in moving.list_pending_moves(minutes[start : start + _AT_ONCE]):
+            if _try_finish(move, now):
                 finished += 1
             else:
                 reached = min(reached or move.minute, move.minute)
@@ -38,28 +38,28 @@ def finish_moves(now: datetime) -> str:
     return f"{finished} moves finished" if finished else ""
 
 
-def _finished(move: moving.Move, now: datetime) -> bool:
+def _try_finish(move: moving.PendingMove, now: datetime) -> bool:
     try:
-        moving.move_finished(move, now)
+        moving.finish_move(move, now)
     except (CartError, CassandraUnavailable) as error:
         log.warning("move %s is left for the next run: %s", move.operation_id, error)
         return False
     return True
 
 
-def tidy(now: datetime) -> str:
+def remove_stale_carts(now: datetime) -> str:
     """Remove deleted carts after a day and guests' 30 days after their last change."""
     gone = 0
-    for cart in tidying.carts_to_tidy(now):
+    for cart in tidying.iterate_stale_carts(now):
         try:
-            gone += tidying.cart_tidied(cart, now)
+            gone += tidying.remove_stale_cart(cart, now)
         except (CartError, CassandraUnavailable) as error:
             log.warning("cart %s is left for the next run: %s", cart.cart_id, error)
-    owners = tidying.owners_tidied()
+    owners = tidying.remove_empty_owners()
     return f"{gone} carts and {owners} owners without carts removed" if gone or owners else ""
 
 
 JOBS = [
     Job("moves", timedelta(seconds=20), finish_moves),
-    Job("carts", timedelta(days=1), tidy),
+    Job("carts", timedelta(days=1), remove_stale_carts),
 ]

@@ -6,7 +6,7 @@ MAX_QUANTITY = 999
 _NEARLY = 9 / 10  # from here on it is told how much room is left
 
 
-def nearly(there: int, most: int, one: str, many: str) -> str:
+def limit_message(there: int, most: int, one: str, many: str) -> str:
     """Return a sentence on the room that is left, once nine tenths are full; '' before."""
     if there < most * _NEARLY:
         return ""
@@ -16,16 +16,16 @@ def nearly(there: int, most: int, one: str, many: str) -> str:
     return f"There is room for {left} more {one if left == 1 else many}: {most} is the most."
 
 
-def carts_left(there: int) -> str:
+def cart_limit_message(there: int) -> str:
     """Return how many carts more there can be, once there are 90."""
-    return nearly(there, MAX_CARTS, "cart", "carts")
+    return limit_message(there, MAX_CARTS, "cart", "carts")
 
 
-def lines_left(there: int) -> str:
+def line_limit_message(there: int) -> str:
     """Return how many lines more a cart can hold, once it has 900."""
-    return nearly(there, MAX_LINES, "line", "lines")
+    return limit_message(there, MAX_LINES, "line", "lines")
 
 
-def units_left(there: int) -> str:
+def unit_limit_message(there: int) -> str:
     """Return how many units more a line can have, once it has 900."""
-    return nearly(there, MAX_QUANTITY, "unit", "units")
+    return limit_message(there, MAX_QUANTITY, "unit", "units")

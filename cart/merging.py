@@ -9,41 +9,41 @@ from cart.limits import MAX_LINES, MAX_QUANTITY
 
 
 @dataclass(frozen=True)
-class Coming:
+class MergedLine:
     """A line of the cart that goes, beside the one that it meets in the other cart, if any."""
 
     line: Line
-    there: Line | None
+    existing_line: Line | None
 
     @property
-    def together(self) -> int:
-        return self.line.quantity + (self.there.quantity if self.there else 0)
+    def total_quantity(self) -> int:
+        return self.line.quantity + (self.existing_line.quantity if self.existing_line else 0)
 
     @property
-    def too_many(self) -> bool:
-        return self.together > MAX_QUANTITY
+    def has_too_many_units(self) -> bool:
+        return self.total_quantity > MAX_QUANTITY
 
     @property
     def price(self) -> Money:
         """What one costs in the other cart: the line that is there keeps its price."""
-        return self.there.price if self.there else self.line.price
+        return self.existing_line.price if self.existing_line else self.line.price
 
     @property
-    def other_price(self) -> bool:
+    def has_other_price(self) -> bool:
         return self.price != self.line.price
 
 
 @dataclass(frozen=True)
-class Preview:
+class MergePreview:
     """Two carts, and what the second will be once the first is in it."""
 
     source: Cart
     target: Cart
-    coming: tuple[Coming, ...]
+    lines: tuple[MergedLine, ...]
 
     @property
     def line_count(self) -> int:
-        return self.target.line_count + sum(each.there is None for each in self.coming)
+        return self.target.line_count + sum(each.existing_line is None for each in self.lines)
 
     @property
     def item_count(self) -> int:
@@ -51,15 +51,15 @@ class Preview:
 
     @property
     def subtotal(self) -> Money:
-        return sum((each.price * each.line.quantity for each in self.coming), self.target.subtotal)
+        return sum((each.price * each.line.quantity for each in self.lines), self.target.subtotal)
 
     @property
-    def in_the_way(self) -> list[str]:
+    def obstacles(self) -> list[str]:
         """Why it cannot be done, in sentences; nothing if it can."""
         found = [
-            f"Together that would be {each.together} of {each.line.label}, and a cart can have {MAX_QUANTITY} of one thing at most."
-            for each in self.coming
-            if each.too_many
+            f"Together that would be {each.total_quantity} of {each.line.label}, and a cart can have {MAX_QUANTITY} of one thing at most."
+            for each in self.lines
+            if each.has_too_many_units
         ]
         if self.line_count > MAX_LINES:
             found.append(
@@ -68,8 +68,8 @@ class Preview:
         return found
 
 
-def preview(source: Cart, target: Cart) -> Preview:
+def preview_merge(source: Cart, target: Cart) -> MergePreview:
     """Return what the target will be once the source is in it."""
-    return Preview(
-        source, target, tuple(Coming(line, target.line(line.key)) for line in source.lines)
+    return MergePreview(
+        source, target, tuple(MergedLine(line, target.get_line(line.key)) for line in source.lines)
     )

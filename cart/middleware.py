@@ -5,7 +5,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 
 from cart import owner
-from cart.request_cart import request_cart
+from cart.request_cart import get_request_cart
 
 
 class OwnerMiddleware:
@@ -16,7 +16,7 @@ class OwnerMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        owner.remember(request, response)
+        owner.set_cart_cookie(request, response)
         return response
 
     def process_view(
@@ -26,6 +26,6 @@ class OwnerMiddleware:
         if (
             request.method == "GET"
             and not getattr(view, "without_header", False)
-            and (owner_id := owner.owner_of(request))
+            and (owner_id := owner.get_owner_id(request))
         ):
-            request_cart(request).reading(owner_id)
+            get_request_cart(request).prefetch_badge(owner_id)

@@ -15,9 +15,9 @@ LONGEST = 60
 _JOINERS = "\u200c\u200d"  # without these some scripts and pictures fall apart; all else that is invisible goes
 
 
-def name_of(typed: str) -> str:
+def clean_name(typed: str) -> str:
     """Return a typed name as it is kept: composed, one space between words, nothing invisible. Raises BadName."""
-    visible = "".join(each for each in unicodedata.normalize("NFC", typed) if _shows(each))
+    visible = "".join(each for each in unicodedata.normalize("NFC", typed) if _is_visible(each))
     name = " ".join(visible.split())
     if not any(unicodedata.category(each)[0] in "LNSP" for each in name):
         raise BadName("Enter a name for the cart.")
@@ -46,7 +46,7 @@ def free_name(wanted: str, taken: Iterable[str]) -> str:
     )
 
 
-def name_brought(name: str, device: str, now: datetime, taken: Iterable[str]) -> str:
+def adopted_name(name: str, device: str, now: datetime, taken: Iterable[str]) -> str:
     """Return what a guest's cart is called once it is a member's: its own name if it had one and that is free,
     else where it comes from: "From your phone, 21 November".
     """
@@ -60,7 +60,7 @@ def name_brought(name: str, device: str, now: datetime, taken: Iterable[str]) ->
     )
 
 
-def _shows(character: str) -> bool:
+def _is_visible(character: str) -> bool:
     return (
         character in _JOINERS
         or character.isspace()

@@ -12,36 +12,36 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import salted_hmac
 
-from cart.request_cart import request_cart
+from cart.request_cart import get_request_cart
 
 _SALT = "cart.owner"
 GUEST_SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie at most
 
 
-def owner_of(request: HttpRequest) -> UUID | None:
+def get_owner_id(request: HttpRequest) -> UUID | None:
     """Return the owner's id, or None for a guest who has no cart yet. Writes need a checked user; reads go by the session."""
     if request.method in ("GET", "HEAD"):
         if request.session.session_key and (user_id := request.session.get(SESSION_KEY)):
             return UUID(user_id)
-        return guest_of(request)
-    return checked_owner_of(request)
+        return get_guest_id(request)
+    return get_checked_owner_id(request)
 
 
-def checked_owner_of(request: HttpRequest) -> UUID | None:
-    """Return the owner's id as `owner_of`, once the session's user has been read and may still sign in."""
-    return request.user.pk if request.user.is_authenticated else guest_of(request)
+def get_checked_owner_id(request: HttpRequest) -> UUID | None:
+    """Return the owner's id as `get_owner_id`, once the session's user has been read and may still sign in."""
+    return request.user.pk if request.user.is_authenticated else get_guest_id(request)
 
 
-def guest_of(request: HttpRequest) -> UUID | None:
+def get_guest_id(request: HttpRequest) -> UUID | None:
     """Return the id in the guest's cookie, or None. A cookie that we have not signed counts as none."""
-    return request_cart(request).new_guest_id or _cookie(request)[0]
+    return get_request_cart(request).new_guest_id or _read_cookie(request)[0]
 
 
-def owner_for_writing(request: HttpRequest) -> UUID:
+def get_or_create_owner_id(request: HttpRequest) -> UUID:
     """Return the owner's id; a new guest gets one, and a cookie with the answer."""
-    owner_id = owner_of(request)
+    owner_id = get_owner_id(request)
     if owner_id is None:
-        owner_id = request_cart(request).new_guest_id = _new_guest(request)
+        owner_id = get_request_cart(request).new_guest_id = _new_guest_id(request)
     return owner_id
 
 
@@ -50,22 +50,22 @@ def is_guest(request: HttpRequest) -> bool:
     return not request.user.is_authenticated
 
 
-def active_cart_hint(request: HttpRequest) -> UUID | None:
+def get_last_active_cart_id(request: HttpRequest) -> UUID | None:
     """Return the cart that was active when this browser last saw one. To be confirmed by the owner's carts."""
-    return _cookie(request)[1]
+    return _read_cookie(request)[1]
 
 
-def saw_active_cart(request: HttpRequest, cart_id: UUID | None) -> None:
+def remember_active_cart(request: HttpRequest, cart_id: UUID | None) -> None:
     """Note which cart is active, for the next request's hint."""
-    request_cart(request).active_cart_id = cart_id
+    get_request_cart(request).active_cart_id = cart_id
 
 
-def remember(request: HttpRequest, response: HttpResponse) -> None:
+def set_cart_cookie(request: HttpRequest, response: HttpResponse) -> None:
     """Set the cookie that leads a guest back to the carts, if there is something new to remember."""
     if settings.CART_COOKIE_NAME in response.cookies:  # a login has just removed it
         return
-    known = _cookie(request)
-    now = (guest_of(request), request_cart(request).active_cart_id or known[1])
+    known = _read_cookie(request)
+    now = (get_guest_id(request), get_request_cart(request).active_cart_id or known[1])
     if now != known:
         response.set_cookie(
             settings.CART_COOKIE_NAME,
@@ -77,12 +77,12 @@ def remember(request: HttpRequest, response: HttpResponse) -> None:
         )
 
 
-def forget_guest(response: HttpResponse) -> None:
+def delete_cart_cookie(response: HttpResponse) -> None:
     """Remove the guest's cookie, once the carts belong to a member."""
     response.delete_cookie(settings.CART_COOKIE_NAME, samesite="Lax")
 
 
-def _cookie(request: HttpRequest) -> tuple[UUID | None, UUID | None]:
+def _read_cookie(request: HttpRequest) -> tuple[UUID | None, UUID | None]:
     cookie = request.COOKIES.get(settings.CART_COOKIE_NAME)
     if not cookie:
         return None, None
@@ -95,7 +95,7 @@ def _cookie(request: HttpRequest) -> tuple[UUID | None, UUID | None]:
     return guest, cart
 
 
-def _new_guest(request: HttpRequest) -> UUID:
+def _new_guest_id(request: HttpRequest) -> UUID:
     # Two tabs that put in their first thing at once have no cart cookie yet, but share the CSRF cookie: an id made from
     # it gives both the same cart. Otherwise one answer's cookie would win, and what the other tab added would be lost.
     shared = request.COOKIES.get(settings.CSRF_COOKIE_NAME)

@@ -12,7 +12,7 @@ from django.core.signing import BadSignature, Signer
 from django.urls import reverse
 
 from cart import queries
-from cart.access import ROLE_WORDS, ROLES
+from cart.access import ROLE_DESCRIPTIONS, ROLES
 from cart.entities import Cart
 from cart.naming import DEFAULT_NAME
 from cassandra_db import Pending, Row, read
@@ -26,7 +26,7 @@ PEOPLE = read(
     """SELECT row_count, cart_name, owner_name, kind, key, role, name, email, added_at FROM people_by_cart
        WHERE cart_id = :cart_id""",
 )
-ONE = read(
+PERSON_ROW = read(
     "sharing",
     """SELECT row_count, cart_name, owner_name, kind, key, role, name, email, added_at FROM people_by_cart
        WHERE cart_id = :cart_id AND kind = :kind AND key = :key""",
@@ -34,7 +34,7 @@ ONE = read(
 
 
 @dataclass(frozen=True)
-class Someone:
+class Member:
     """A member, as the cart knows one."""
 
     user_id: UUID
@@ -53,9 +53,9 @@ class Person:
     since: datetime
 
     @property
-    def may(self) -> str:
+    def role_description(self) -> str:
         """What the person can do, in words."""
-        return ROLE_WORDS.get(self.role, "")
+        return ROLE_DESCRIPTIONS.get(self.role, "")
 
 
 @dataclass(frozen=True)
@@ -71,14 +71,14 @@ class Invitation:
     owner_name: str = ""
 
     @property
-    def until(self) -> datetime:
+    def expires_at(self) -> datetime:
         """When it ends."""
         return self.invited_at + INVITED_FOR
 
     @property
-    def may(self) -> str:
+    def role_description(self) -> str:
         """What the person will be able to do, in words."""
-        return ROLE_WORDS.get(self.role, "")
+        return ROLE_DESCRIPTIONS.get(self.role, "")
 
     @property
     def hidden_email(self) -> str:
@@ -93,7 +93,7 @@ class Invitation:
     @property
     def token(self) -> str:
         """The signed text that the mail carries."""
-        return _signed(INVITATION, self.cart_id, UUID(self.key), _stamp(self.invited_at))
+        return _sign_ids(INVITATION, self.cart_id, UUID(self.key), _stamp(self.invited_at))
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,9 @@ class Link:
     made_at: datetime
 
     @property
-    def address(self) -> str:
+    def url(self) -> str:
         """The whole address, to be handed on."""
-        return f"{settings.PUBLIC_URL}{reverse('cart:shared', args=[_signed(LINK, self.cart_id, self.link_id)])}"
+        return f"{settings.PUBLIC_URL}{reverse('cart:shared', args=[_sign_ids(LINK, self.cart_id, self.link_id)])}"
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class People:
         return len(self.people) + len(self.invitations) + len(self.links)
 
     @property
-    def live(self) -> bool:
+    def has_others(self) -> bool:
         """Whether others may change the cart while somebody looks at it, now or as soon as they accept."""
         return bool(self.people or self.invitations)
 
@@ -135,17 +135,17 @@ class People:
         return f"{', '.join(most)} and {last}" if most else last
 
 
-def people(cart_id: UUID) -> People:
+def get_people(cart_id: UUID) -> People:
     """Return all whom a cart is shared with. Raises CassandraUnavailable."""
-    return as_people(cart_id, PEOPLE.all(cart_id=cart_id))
+    return people_from_rows(cart_id, PEOPLE.all(cart_id=cart_id))
 
 
-def people_started(cart_id: UUID) -> Pending:
-    """Start reading all whom a cart is shared with: the rows are for `as_people`."""
+def prefetch_people(cart_id: UUID) -> Pending:
+    """Start reading all whom a cart is shared with: the rows are for `people_from_rows`."""
     return PEOPLE.start(cart_id=cart_id)
 
 
-def as_people(cart_id: UUID, rows: Iterable[Row]) -> People:
+def people_from_rows(cart_id: UUID, rows: Iterable[Row]) -> People:
     """Return the rows of a cart's people by kind."""
     ordered = sorted((row for row in rows if row.key is not None), key=lambda row: row.added_at)
     return People(
@@ -171,15 +171,15 @@ def _invitation(cart_id: UUID, row: Row) -> Invitation:
     )
 
 
-def invitation(cart_id: UUID, key: str) -> Invitation | None:
+def get_invitation(cart_id: UUID, key: str) -> Invitation | None:
     """Return an open invitation, or None. Raises CassandraUnavailable."""
-    row = ONE.one(cart_id=cart_id, kind=INVITATION, key=key)
+    row = PERSON_ROW.one(cart_id=cart_id, kind=INVITATION, key=key)
     return _invitation(cart_id, row) if row and row.key is not None else None
 
 
-def joined(cart_id: UUID, user_id: UUID) -> bool:
+def has_joined(cart_id: UUID, user_id: UUID) -> bool:
     """Tell whether somebody has accepted an invitation to a cart. Raises CassandraUnavailable."""
-    row = ONE.one(cart_id=cart_id, kind=PERSON, key=str(user_id))
+    row = PERSON_ROW.one(cart_id=cart_id, kind=PERSON, key=str(user_id))
     return row is not None and row.role is not None
 
 
@@ -188,59 +188,59 @@ def invitation_key(cart_id: UUID, email: str) -> str:
     return str(uuid5(cart_id, email_key(email)))
 
 
-def invited_by(token: str) -> tuple[UUID, Invitation | None]:
+def find_invitation(token: str) -> tuple[UUID, Invitation | None]:
     """Return the cart that an invitation's token names, and the invitation, or None if it is over.
 
     Raises BadSignature if the token is not ours, CassandraUnavailable.
     """
-    cart_id, key, stamp = _meant(INVITATION, token, 3)
-    found = invitation(cart_id, str(key))
+    cart_id, key, stamp = _parse_token(INVITATION, token, 3)
+    found = get_invitation(cart_id, str(key))
     return cart_id, found if found and _stamp(found.invited_at) == stamp else None
 
 
 @dataclass(frozen=True)
-class Seen:
+class SharedCart:
     """A cart that a link shows."""
 
     cart: Cart
     owner_name: str
 
 
-def shown_by(token: str) -> Seen | None:
+def find_shared_cart(token: str) -> SharedCart | None:
     """Return the cart that a link shows; None if the link is not ours or was withdrawn, or the cart is gone.
 
     One round. Raises CassandraUnavailable.
     """
     try:
-        cart_id, link_id = _meant(LINK, token, 2)
+        cart_id, link_id = _parse_token(LINK, token, 2)
     except BadSignature:
         return None
-    link = ONE.start(cart_id=cart_id, kind=LINK, key=str(link_id))
+    link = PERSON_ROW.start(cart_id=cart_id, kind=LINK, key=str(link_id))
     sums = queries.SUMS.start(cart_id=cart_id)
-    lines = queries.lines_started(cart_id).rows()
+    lines = queries.prefetch_lines(cart_id).rows()
     row, total = link.one(), sums.one()
     if row is None or row.key is None or (total is not None and total.deleted_at is not None):
         return None
     name = row.cart_name or DEFAULT_NAME
-    return Seen(queries.as_cart(cart_id, name, lines), row.owner_name or "")
+    return SharedCart(queries.cart_from_rows(cart_id, name, lines), row.owner_name or "")
 
 
-def version_seen_by(person_id: UUID, cart_id: UUID) -> str | None:
+def get_page_version(person_id: UUID, cart_id: UUID) -> str | None:
     """Return what tells whether a cart still is as somebody has seen it, or None if it is none of theirs.
 
     One round: a row of the cart's people beside the cart's static row. Raises CassandraUnavailable.
     """
     person = queries.PERSON.start(cart_id=cart_id, key=str(person_id))
     sums = queries.SUMS.one(cart_id=cart_id)
-    role = getattr(person.one(), "role", None) or ""
+    role = getattr(person.one(), "change_role", None) or ""
     if sums is None or sums.deleted_at is not None:
         return None
     if role not in ROLES and sums.owner_id != person_id:
         return None
-    return version(sums.version, role)
+    return page_version(sums.version, role)
 
 
-def version(number: int | None, role: str) -> str:
+def page_version(number: int | None, role: str) -> str:
     """Return what a page says it has seen of a cart: a change of the lines, the name or one's own role makes another."""
     return f"{number or 0}{role[:1]}"
 
@@ -250,12 +250,12 @@ def _stamp(at: datetime) -> UUID:
     return UUID(int=round(at.timestamp() * 1000))
 
 
-def _signed(kind: str, *parts: UUID) -> str:
+def _sign_ids(kind: str, *parts: UUID) -> str:
     text = urlsafe_b64encode(b"".join(part.bytes for part in parts)).rstrip(b"=").decode()
     return _signer(kind).sign(text)
 
 
-def _meant(kind: str, token: str, parts: int) -> list[UUID]:
+def _parse_token(kind: str, token: str, parts: int) -> list[UUID]:
     """Return the ids in a token. Raises BadSignature."""
     text = _signer(kind).unsign(token)
     try:

@@ -5,16 +5,16 @@ from typing import Any
 
 from cart import people, queries
 from cart.entities import Line
-from cart.operations.erasing import carts_erased
+from cart.operations.erasing import erase_carts
 from cassandra_db import Row
 from web.personal import Person
 
 
-def held(person: Person) -> dict[str, Any]:
+def export_personal_data(person: Person) -> dict[str, Any]:
     """Return the person's carts with lines, what is kept for later, and whom they are shared with; and the carts of others."""
     listed = [row for row in queries.CARTS.all(owner_id=person.user_id) if row.cart_id is not None]
     return {
-        "carts": [_own(row) for row in listed if not row.role],
+        "carts": [_export_cart(row) for row in listed if not row.role],
         "carts_of_others": [
             {
                 "name": row.cart_name,
@@ -28,18 +28,18 @@ def held(person: Person) -> dict[str, Any]:
     }
 
 
-def _own(row: Row) -> dict[str, Any]:
+def _export_cart(row: Row) -> dict[str, Any]:
     lines, later = (
         queries.LINES.start(cart_id=row.cart_id),
-        queries.LATER.start(cart_id=row.cart_id),
+        queries.SAVED_LINES.start(cart_id=row.cart_id),
     )
-    others = people.people(row.cart_id)
+    others = people.get_people(row.cart_id)
     return {
         "name": row.cart_name,
         "active": row.cart_id == row.active_cart_id,
         "made_at": row.created_at,
-        "lines": _lines(lines.rows()),
-        "kept_for_later": _lines(later.rows()),
+        "lines": _export_lines(lines.rows()),
+        "kept_for_later": _export_lines(later.rows()),
         "people": [
             {"name": each.name, "email": each.email, "role": each.role, "since": each.since}
             for each in others.people
@@ -52,11 +52,11 @@ def _own(row: Row) -> dict[str, Any]:
     }
 
 
-def _lines(rows: list[Row]) -> list[dict[str, Any]]:
-    return [_told(queries.as_line(row)) for row in rows if row.key is not None]
+def _export_lines(rows: list[Row]) -> list[dict[str, Any]]:
+    return [_export_line(queries.line_from_row(row)) for row in rows if row.key is not None]
 
 
-def _told(line: Line) -> dict[str, Any]:
+def _export_line(line: Line) -> dict[str, Any]:
     return {
         "sku": line.sku,
         "name": line.name,
@@ -67,6 +67,6 @@ def _told(line: Line) -> dict[str, Any]:
     }
 
 
-def erased(person: Person, now: datetime) -> None:
+def erase_personal_data(person: Person, now: datetime) -> None:
     """Leave the carts of others, and remove the person's own."""
-    carts_erased(person.user_id, now)
+    erase_carts(person.user_id, now)

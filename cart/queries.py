@@ -7,7 +7,7 @@ from uuid import UUID
 from django.conf import settings
 
 from cart import limits
-from cart.entities import Badge, Cart, CartCard, Line, Listed
+from cart.entities import Cart, CartBadge, CartCard, Line, ListedCart
 from cart.naming import DEFAULT_NAME
 from cassandra_db import Chain, Pending, Row, read
 from pricing.money import from_minor_units
@@ -38,7 +38,7 @@ LINES = read(
 )
 
 # What is kept for later in a cart.
-LATER = read(
+SAVED_LINES = read(
     "Q9",
     """SELECT cart_id, version, line_count, item_count, subtotal, currency, key, product_id, variant_id, sku, name, slug,
               options, picture, price, quantity, added_at
@@ -60,7 +60,9 @@ PEEK = read(
     """SELECT cart_id, version, line_count, item_count, later_count, subtotal, currency, changed_at, deleted_at, kind, picture
        FROM items_by_cart WHERE cart_id = :cart_id LIMIT 9""",
 )
-SHARED = read("K4", "SELECT cart_id, kind FROM people_by_cart WHERE cart_id = :cart_id LIMIT 1")
+SHARING_PEEK = read(
+    "K4", "SELECT cart_id, kind FROM people_by_cart WHERE cart_id = :cart_id LIMIT 1"
+)
 
 # Who, besides its owner, may do what in a cart: read where the owner writes it.
 PERSON = read(
@@ -69,34 +71,34 @@ PERSON = read(
 )
 
 
-def badge_started(owner_id: UUID) -> Chain:
+def prefetch_badge(owner_id: UUID) -> Chain:
     """Start reading the header's cart: its name, then its sums, without anybody waiting in between."""
 
     def sums_of(carts: list[Row]) -> Mapping[str, Any] | None:
-        found = active(carts)
+        found = find_active_cart_row(carts)
         return {"cart_id": found.cart_id} if found else None
 
     return CARTS.start(owner_id=owner_id).then(SUMS, sums_of)
 
 
-def badge(reading: Chain) -> Badge:
+def collect_badge(reading: Chain) -> CartBadge:
     """Return the header's cart. Raises CassandraUnavailable."""
     carts, sums = reading.result()
-    found = active(carts)
-    others = tuple(each for each in lists(carts) if not each.active)
+    found = find_active_cart_row(carts)
+    others = tuple(each for each in listed_carts_from_rows(carts) if not each.is_active)
     if found is None or (sums and sums[0].deleted_at is not None):
-        return Badge(others=others)
+        return CartBadge(others=others)
     if not sums or sums[0].version is None:
-        return Badge(found.cart_name, cart_id=found.cart_id, others=others)
+        return CartBadge(found.cart_name, cart_id=found.cart_id, others=others)
     subtotal = from_minor_units(sums[0].subtotal, sums[0].currency)
-    room = limits.lines_left(sums[0].line_count)
-    return Badge(found.cart_name, sums[0].item_count, subtotal, found.cart_id, others, room)
+    room = limits.line_limit_message(sums[0].line_count)
+    return CartBadge(found.cart_name, sums[0].item_count, subtotal, found.cart_id, others, room)
 
 
-def lists(carts: Iterable[Row]) -> list[Listed]:
+def listed_carts_from_rows(carts: Iterable[Row]) -> list[ListedCart]:
     """Return the rows of a person's carts as a list, the last used ones first."""
     found = [
-        Listed(
+        ListedCart(
             row.cart_id,
             row.cart_name,
             row.cart_id == row.active_cart_id,
@@ -110,14 +112,14 @@ def lists(carts: Iterable[Row]) -> list[Listed]:
     return sorted(found, key=lambda each: each.used_at, reverse=True)
 
 
-def cards(carts: Iterable[Row]) -> list[CartCard]:
+def list_cart_cards(carts: Iterable[Row]) -> list[CartCard]:
     """Return a person's carts with what is in them, the active one first, then the last changed. One round.
 
     Raises CassandraUnavailable.
     """
     reading = [
-        (each, PEEK.start(cart_id=each.cart_id), SHARED.start(cart_id=each.cart_id))
-        for each in lists(carts)
+        (each, PEEK.start(cart_id=each.cart_id), SHARING_PEEK.start(cart_id=each.cart_id))
+        for each in listed_carts_from_rows(carts)
     ]
     # What its owner has deleted is gone for those whom it was shared with, though it may come back to their lists.
     there = [(each, rows.rows(), people.rows()) for each, rows, people in reading]
@@ -126,10 +128,10 @@ def cards(carts: Iterable[Row]) -> list[CartCard]:
         for each, rows, people in there
         if not (each.role and rows and rows[0].deleted_at is not None)
     ]
-    return sorted(found, key=lambda card: (card.listed.active, card.changed_at), reverse=True)
+    return sorted(found, key=lambda card: (card.cart.is_active, card.changed_at), reverse=True)
 
 
-def _card(listed: Listed, rows: list[Row], people: list[Row]) -> CartCard:
+def _card(listed: ListedCart, rows: list[Row], people: list[Row]) -> CartCard:
     pictures = tuple(row.picture for row in rows if row.kind == "line" and row.picture)[:4]
     shared = any(row.kind is not None for row in people)
     if not rows or rows[0].version is None:
@@ -149,7 +151,7 @@ def _card(listed: Listed, rows: list[Row], people: list[Row]) -> CartCard:
     )
 
 
-def active(carts: Iterable[Row]) -> Row | None:
+def find_active_cart_row(carts: Iterable[Row]) -> Row | None:
     """Return the row of the active cart among an owner's carts, or None if none is active."""
     return next(
         (row for row in carts if row.cart_id is not None and row.cart_id == row.active_cart_id),
@@ -157,23 +159,23 @@ def active(carts: Iterable[Row]) -> Row | None:
     )
 
 
-def listed(owner_id: UUID, cart_id: UUID) -> Row | None:
+def get_listed_cart_row(owner_id: UUID, cart_id: UUID) -> Row | None:
     """Return the row of one of a person's carts, own or shared, or None. Raises CassandraUnavailable."""
     return next((row for row in CARTS.all(owner_id=owner_id) if row.cart_id == cart_id), None)
 
 
-def cart_of(owner_id: UUID) -> Cart | None:
+def get_active_cart(owner_id: UUID) -> Cart | None:
     """Return the owner's active cart, or None. Two rounds. Raises CassandraUnavailable."""
-    found = active(CARTS.all(owner_id=owner_id))
-    return cart(found.cart_id, found.cart_name) if found else None
+    found = find_active_cart_row(CARTS.all(owner_id=owner_id))
+    return get_cart(found.cart_id, found.cart_name) if found else None
 
 
-def cart(cart_id: UUID, name: str = DEFAULT_NAME) -> Cart:
+def get_cart(cart_id: UUID, name: str = DEFAULT_NAME) -> Cart:
     """Return a cart with its lines; a cart that nobody has put anything into is empty. Raises CassandraUnavailable."""
-    return as_cart(cart_id, name, lines_started(cart_id).rows())
+    return cart_from_rows(cart_id, name, prefetch_lines(cart_id).rows())
 
 
-def version_of(cart: Cart) -> int:
+def get_cart_version(cart: Cart) -> int:
     """Return the version at which a cart was as it is here. One that has no lines tells it by its sums alone.
 
     Raises CassandraUnavailable.
@@ -184,15 +186,15 @@ def version_of(cart: Cart) -> int:
     return sums.version if sums and sums.version and not sums.line_count else 0
 
 
-def lines_started(cart_id: UUID) -> Pending:
+def prefetch_lines(cart_id: UUID) -> Pending:
     """Start reading a cart's lines."""
     return LINES.start(cart_id=cart_id)
 
 
-def as_cart(cart_id: UUID, name: str, rows: list[Row]) -> Cart:
+def cart_from_rows(cart_id: UUID, name: str, rows: list[Row]) -> Cart:
     """Return the rows of a cart's lines as a cart."""
     lines = sorted(
-        (as_line(row) for row in rows if row.key is not None),
+        (line_from_row(row) for row in rows if row.key is not None),
         key=lambda line: line.added_at,
         reverse=True,
     )
@@ -213,19 +215,19 @@ def as_cart(cart_id: UUID, name: str, rows: list[Row]) -> Cart:
     )
 
 
-def later(rows: Iterable[Row]) -> tuple[Line, ...]:
+def saved_lines_from_rows(rows: Iterable[Row]) -> tuple[Line, ...]:
     """Return the rows of what is kept for later as lines, the newest first."""
-    found = (as_line(row) for row in rows if row.key is not None)
+    found = (line_from_row(row) for row in rows if row.key is not None)
     return tuple(sorted(found, key=lambda line: line.added_at, reverse=True))
 
 
-def line(cart_id: UUID, key: str) -> Line | None:
+def get_line(cart_id: UUID, key: str) -> Line | None:
     """Return a cart's line of a variant, or None. Raises CassandraUnavailable."""
     row = LINE.one(cart_id=cart_id, key=key)
-    return as_line(row) if row and row.key is not None else None
+    return line_from_row(row) if row and row.key is not None else None
 
 
-def as_line(row: Row) -> Line:
+def line_from_row(row: Row) -> Line:
     """Return a row as a line."""
     price = from_minor_units(row.price, row.currency)
     return Line(

@@ -21,21 +21,21 @@ class RequestCart:
     active_cart_id: UUID | None = None
     _reading: tuple[UUID, Chain] | None = None
 
-    def reading(self, owner_id: UUID) -> Chain:
+    def prefetch_badge(self, owner_id: UUID) -> Chain:
         """Return the header's cart as it is read for this owner, started now if it was not before.
 
         What was started for somebody else is not theirs: a session may end, or begin, while a request is answered.
         """
         if self._reading is None or self._reading[0] != owner_id:
-            return self.read_again(owner_id)
+            return self.prefetch_badge_again(owner_id)
         return self._reading[1]
 
-    def read_again(self, owner_id: UUID) -> Chain:
+    def prefetch_badge_again(self, owner_id: UUID) -> Chain:
         """Start reading the header's cart, once more after a press has changed it."""
-        self._reading = owner_id, queries.badge_started(owner_id)
+        self._reading = owner_id, queries.prefetch_badge(owner_id)
         return self._reading[1]
 
 
-def request_cart(request: HttpRequest) -> RequestCart:
+def get_request_cart(request: HttpRequest) -> RequestCart:
     """Return what a request knows of its visitor's carts; nothing yet, at the first look."""
     return cast(RequestCart, vars(request).setdefault("request_cart", RequestCart()))

@@ -234,23 +234,23 @@ def get_active_priced_cart(
     Two rounds: `hint` is the cart that is probably active, so its lines are read beside the list of carts, and what
     they need of the catalogue beside the badge's sums. A wrong hint costs two rounds more. Raises CassandraUnavailable.
     """
-    rows = queries.lines_started(expected_cart_id).rows() if expected_cart_id else []
+    rows = queries.prefetch_lines(expected_cart_id).rows() if expected_cart_id else []
     products, pending_promotions = (
         _prefetch_products(rows),
         _prefetch_promotions(rows, customer_key),
     )
     carts, _ = reading.result()
-    found = queries.active(carts)
+    found = queries.find_active_cart_row(carts)
     if found is None:
         return None
     if found.cart_id != expected_cart_id:
-        rows = queries.lines_started(found.cart_id).rows()
+        rows = queries.prefetch_lines(found.cart_id).rows()
         products, pending_promotions = (
             _prefetch_products(rows),
             _prefetch_promotions(rows, customer_key),
         )
     return price_cart(
-        queries.as_cart(found.cart_id, found.cart_name, rows),
+        queries.cart_from_rows(found.cart_id, found.cart_name, rows),
         products.collect(),
         pending_promotions,
     )

@@ -15,7 +15,7 @@ SECONDS = 24 * 3600  # as long as the cart remembers which operations it has see
 
 @dataclass(frozen=True)
 class Removed:
-    """A line as it was when it was taken out. `operation_id` makes putting it back count once."""
+    """A line as it was when it was taken out. `idempotency_key` makes putting it back count once."""
 
     cart_id: UUID
     product_id: UUID

@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from accounts.access import member
 from cart import owner
 from cart import queries as carts
-from cart.access import BUY, access
+from cart.access import BUY, require_access
 from cart.errors import CartError
 from checkout.checkouts import get_checkout
 from checkout.pages import redirect_to_existing_order
@@ -30,12 +30,12 @@ def orderable_cart_required(
 
     @wraps(view)
     def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        owner_id, now = owner.checked_owner_of(request), datetime.now(UTC)
-        cart = carts.cart_of(owner_id) if owner_id else None
+        owner_id, now = owner.get_checked_owner_id(request), datetime.now(UTC)
+        cart = carts.get_active_cart(owner_id) if owner_id else None
         if cart is None or owner_id is None or not cart.lines:
             return redirect("cart:show")
         try:
-            access(owner_id, cart.cart_id, BUY)
+            require_access(owner_id, cart.cart_id, BUY)
         except CartError as error:
             messages.warning(request, str(error))
             return redirect("cart:show")

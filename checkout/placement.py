@@ -5,7 +5,7 @@ from datetime import datetime
 
 from cart import queries as carts
 from cart.errors import CartChanged
-from cart.operations import prices_agreed
+from cart.operations import accept_prices
 from checkout.checkouts import get_checkout
 from checkout.offers import CheckoutSnapshot, Offer
 from checkout.steps import REVIEW
@@ -40,8 +40,8 @@ def place_reviewed_order(
     if (
         offer.price_rises
     ):  # the button that was pressed said the new sum, and its page what had risen
-        prices_agreed(visit.owner_id, visit.cart.cart_id, offer.price_rises, now)
-        visit = replace(visit, cart=carts.cart(visit.cart.cart_id, visit.cart.name))
+        accept_prices(visit.owner_id, visit.cart.cart_id, offer.price_rises, now)
+        visit = replace(visit, cart=carts.get_cart(visit.cart.cart_id, visit.cart.name))
         offer = visit.get_offer()
         if not is_still_offered(visit, snapshot, offer):
             raise CartChanged
@@ -50,5 +50,5 @@ def place_reviewed_order(
 
 def reload_cart(visit: Visit, now: datetime) -> Visit:
     """Return a visit whose cart has changed, with the cart as it is. Raises CassandraUnavailable."""
-    cart = carts.cart(visit.cart.cart_id, visit.cart.name)
+    cart = carts.get_cart(visit.cart.cart_id, visit.cart.name)
     return replace(visit, cart=cart, checkout=get_checkout(cart, now))

@@ -15,7 +15,7 @@ from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 
 from cart import owner
-from cart.destination import destination
+from cart.destination import get_shipping_country
 from cart.errors import CartChanged, CartError
 from checkout import offers
 from checkout.access import orderable_cart_required
@@ -89,7 +89,7 @@ def review(request: HttpRequest) -> HttpResponse:
         return _show_step(request, REVIEW)
     if any(each in request.POST for each in OTHER_ACTIONS):
         return _submit_step(request, REVIEW)
-    owner_id, now = owner.checked_owner_of(request), datetime.now(UTC)
+    owner_id, now = owner.get_checked_owner_id(request), datetime.now(UTC)
     snapshot = offers.snapshot_from_token(request.POST.get("checkout", ""), owner_id)
     placed = queries.get_order(snapshot.order_id) if snapshot else None
     if snapshot and placed and not placed.is_over(now):
@@ -102,7 +102,7 @@ def review(request: HttpRequest) -> HttpResponse:
 @orderable_cart_required
 def _show_step(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
     """Show a step, or lead to the first that is open: none before it can be passed over."""
-    typed_fields = get_prefill(visit.visitor, destination(request)) | get_typed_fields(
+    typed_fields = get_prefill(visit.visitor, get_shipping_country(request)) | get_typed_fields(
         request, visit.owner_id
     )
     if step == DETAILS:
@@ -128,7 +128,7 @@ def _submit_step(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
     if visit.checkout.superseded_checkout_id:
         # What it holds is nobody else's, and is not to be missing here.
         operations.abandon_checkout(visit.checkout.superseded_checkout_id)
-    before = get_prefill(visit.visitor, destination(request)) | get_typed_fields(
+    before = get_prefill(visit.visitor, get_shipping_country(request)) | get_typed_fields(
         request, visit.owner_id
     )
     visit = visit.with_typed_fields(merge_typed_fields(request.POST, before, step))

@@ -10,7 +10,7 @@ from uuid import UUID
 from django import forms
 
 from accounts.forms import email_field
-from cart.forms import OperationField
+from cart.forms import IdempotencyKeyField
 from orders import numbers
 from web.forms import Form
 
@@ -66,7 +66,7 @@ class ReorderForm(Form):
         widget=forms.RadioSelect,
         error_messages={"required": "Choose a cart", "invalid_choice": "Choose one of these carts"},
     )
-    operation = OperationField()
+    operation = IdempotencyKeyField()
 
     def __init__(self, *args: Any, carts: Sequence[tuple[UUID, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -197,8 +197,8 @@ FAULTS = (
     _fault(
         "A viewer of a shared cart may change it",
         "cart/access.py",
-        "    if not found.may(act):\n        raise NotAllowed",
-        "    if act == OWN and not found.may(act):\n        raise NotAllowed",
+        "    if not found.is_allowed(act):\n        raise NotAllowed",
+        "    if act == OWN and not found.is_allowed(act):\n        raise NotAllowed",
         "tests/cart/test_sharing.py",
     ),
     _fault(
@@ -211,12 +211,8 @@ FAULTS = (
     _fault(
         "The hint at a move between two carts goes before the move is done",
         "cart/operations/moving.py",
-        """        _taken(source_id, done["lines"], {}, uuid5(operation_id, "taken"), now)
-        hint_dropped(move)
-""",
-        """        hint_dropped(move)
-        _taken(source_id, done["lines"], {}, uuid5(operation_id, "taken"), now)
-""",
+        "        _take_units(source_id, done[\"lines\"], {}, uuid5(idempotency_key, \"taken\"), now)\n        clear_pending_move(move)\n",
+        "        clear_pending_move(move)\n        _take_units(source_id, done[\"lines\"], {}, uuid5(idempotency_key, \"taken\"), now)\n",
         "tests/cart/test_moving.py",
     ),
     # ---- Orders

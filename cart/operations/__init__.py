@@ -1,38 +1,38 @@
 """Everything that happens to carts, one function an event."""
 
 from cart.operations.carts import (
-    Adopted,
-    cart_deleted,
-    cart_listed,
-    cart_made,
-    cart_started,
-    cart_switched,
-    cart_undeleted,
-    cart_unlisted,
-    carts_adopted,
+    AdoptionResult,
+    add_cart_to_list,
+    adopt_guest_carts,
+    create_cart,
+    delete_cart,
+    initialize_cart,
+    remove_cart_from_list,
+    switch_cart,
+    undelete_cart,
 )
 from cart.operations.lines import (
     BOUGHT_DAYS,
-    Added,
-    line_added,
-    line_changed,
-    line_removed,
-    line_restored,
-    lines_bought,
+    LineResult,
+    add_line,
+    change_line_quantity,
+    remove_bought_lines,
+    remove_line,
+    restore_line,
 )
 from cart.operations.moving import (
-    Moved,
-    cart_duplicated,
-    cart_emptied,
-    cart_refilled,
-    carts_merged,
-    carts_parted,
-    later_dropped,
-    line_kept,
-    line_moved,
-    line_taken_up,
+    MoveResult,
+    duplicate_cart,
+    empty_cart,
+    merge_carts,
+    move_line,
+    refill_cart,
+    remove_saved_line,
+    return_saved_line,
+    save_line_for_later,
+    unmerge_carts,
 )
-from cart.operations.ordering import cart_taken
-from cart.operations.prices import prices_agreed
-from cart.operations.renaming import cart_renamed
-from cart.operations.vouchers import voucher_set
+from cart.operations.ordering import claim_cart_for_checkout
+from cart.operations.prices import accept_prices
+from cart.operations.renaming import rename_cart
+from cart.operations.vouchers import set_voucher

@@ -10,11 +10,11 @@ from cassandra.query import BoundStatement
 from django.conf import settings
 
 from cart import queries
-from cart.access import OWN, VIEW, access
-from cart.errors import CartBusy, NameTaken, NoSuchCart, TooLate, TooManyCarts
+from cart.access import OWN, VIEW, require_access
+from cart.errors import CartBusy, NameTaken, NoSuchCart, TooManyCarts, UndoExpired
 from cart.limits import MAX_CARTS
-from cart.naming import DEFAULT_NAME, free_name, name_brought, name_key, name_of
-from cart.queries import active
+from cart.naming import DEFAULT_NAME, adopted_name, clean_name, free_name, name_key
+from cart.queries import find_active_cart_row
 from cart.undo import Undo
 from cassandra_db import (
     RAISE_UNKNOWN,
@@ -51,38 +51,38 @@ ONE_CART_LESS = conditional(
     "K1",
     "UPDATE carts_by_user SET active_cart_id = :active, cart_count = cart_count + -1 WHERE owner_id = :owner_id IF active_cart_id = :was",
 )
-NO_CART = conditional(
+DELETE_CART = conditional(
     "K1",
     "DELETE FROM carts_by_user WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id",
 )
 # The condition is the cart's own row: one on the active cart alone would make a deleted one active.
-SWITCHED = conditional(
+SWITCH_CART = conditional(
     "U2",
     """UPDATE carts_by_user SET active_cart_id = :cart_id, activated_at = :now
        WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id""",
 )
-STARTED = conditional(
+INSERT_SUMS = conditional(
     "U1",
     """UPDATE items_by_cart SET version = 1, line_count = 0, item_count = 0, subtotal = 0, later_count = 0, currency = :currency,
               changed_at = :now, owner_id = :owner_id, guest = :guest, added_at = :now
        WHERE cart_id = :cart_id AND kind = '' AND key = '' IF version = null""",
 )
-BELONGS = conditional(
+SET_OWNER = conditional(
     "K1",
     """UPDATE items_by_cart SET owner_id = :owner_id, guest = :guest, deleted_at = null, version = version + 1
        WHERE cart_id = :cart_id IF version > 0""",
 )
-MARKED = conditional(
+MARK_DELETED = conditional(
     "K1",
     """UPDATE items_by_cart SET deleted_at = :now, owner_id = :owner_id, version = version + 1 WHERE cart_id = :cart_id
        IF version > 0 AND deleted_at = null""",
 )
-EMPTY_MARKED = conditional(
+MARK_EMPTY_DELETED = conditional(
     "K1",
     """UPDATE items_by_cart SET deleted_at = :now, version = version + 1 WHERE cart_id = :cart_id
        IF line_count = 0 AND later_count = 0 AND deleted_at = null""",
 )
-UNMARKED = conditional(
+UNMARK_DELETED = conditional(
     "K1",
     """UPDATE items_by_cart SET deleted_at = null, changed_at = :now, version = version + 1 WHERE cart_id = :cart_id
        IF deleted_at > :never AND owner_id = :owner_id""",
@@ -91,22 +91,22 @@ NEVER = datetime(2000, 1, 1)  # noqa: DTZ001 Cassandra's timestamps have no zone
 
 
 @dataclass(frozen=True)
-class Adopted:
+class AdoptionResult:
     """What came of a login: the names of the carts that moved, and how many had no room and are still the guest's."""
 
     names: tuple[str, ...] = ()
-    left: int = 0
+    unadopted_count: int = 0
 
 
-def cart_made(
-    person_id: UUID, name: str, operation_id: UUID, now: datetime, *, guest: bool = False
+def create_cart(
+    person_id: UUID, name: str, idempotency_key: UUID, now: datetime, *, guest: bool = False
 ) -> UUID:
     """Make an empty cart of this name, make it the active one and return its id.
 
-    The same `operation_id` makes one cart. Raises BadName, NameTaken, TooManyCarts, CartBusy, CassandraUnavailable.
+    The same `idempotency_key` makes one cart. Raises BadName, NameTaken, TooManyCarts, CartBusy, CassandraUnavailable.
     """
-    name = name_of(name)
-    cart_id = cart_id_of(person_id, operation_id)
+    name = clean_name(name)
+    cart_id = created_cart_id(person_id, idempotency_key)
     for _ in attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         if any(row.cart_id == cart_id for row in carts):
@@ -115,55 +115,55 @@ def cart_made(
             raise NoSuchCart  # made by the first press, and deleted since
         if any(row.name_key == name_key(name) for row in carts):
             raise NameTaken(name)
-        cart_started(cart_id, person_id, now, guest=guest)
-        if _inserted(person_id, carts, cart_id, name, now, now, activate=True):
+        initialize_cart(cart_id, person_id, now, guest=guest)
+        if _insert_cart(person_id, carts, cart_id, name, now, now, activate=True):
             return cart_id
     raise CartBusy
 
 
-def cart_id_of(person_id: UUID, operation_id: UUID) -> UUID:
+def created_cart_id(person_id: UUID, idempotency_key: UUID) -> UUID:
     """Return the id of the cart that a press makes. A browser chooses the press, and with it no cart of others."""
-    return uuid5(person_id, f"cart:{operation_id}")
+    return uuid5(person_id, f"cart:{idempotency_key}")
 
 
-def cart_switched(person_id: UUID, cart_id: UUID, now: datetime) -> str:
+def switch_cart(person_id: UUID, cart_id: UUID, now: datetime) -> str:
     """Make a cart the active one (U2) and return its name. Raises NoSuchCart, CartBusy, CassandraUnavailable."""
-    access(person_id, cart_id, VIEW)
+    require_access(person_id, cart_id, VIEW)
     for _ in attempts(ATTEMPTS):
-        row = queries.listed(person_id, cart_id)
+        row = queries.get_listed_cart_row(person_id, cart_id)
         if row is None:
             raise NoSuchCart
         # Sent twice, it does the same once more.
-        if SWITCHED.apply(
+        if SWITCH_CART.apply(
             if_lost=SEND_AGAIN, owner_id=person_id, name_key=row.name_key, cart_id=cart_id, now=now
         ):
             return str(row.cart_name)
     raise CartBusy
 
 
-def cart_deleted(person_id: UUID, cart_id: UUID, now: datetime) -> Undo:
+def delete_cart(person_id: UUID, cart_id: UUID, now: datetime) -> Undo:
     """Delete a cart of one's own, and return what brings it back within a day.
 
     First it is marked, so that an add at the same moment is refused and goes to the cart that is active then. If it
     was the active one, the one that was active before it takes its place.
     Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
-    found = access(person_id, cart_id, OWN)
-    cart_started(cart_id, person_id, now)
-    MARKED.apply(
+    found = require_access(person_id, cart_id, OWN)
+    initialize_cart(cart_id, person_id, now)
+    MARK_DELETED.apply(
         if_lost=applied_if(lambda row: row.deleted_at is not None),
         cart_id=cart_id,
         owner_id=person_id,
         now=now,
     )
-    was_active = cart_unlisted(person_id, cart_id)
+    was_active = remove_cart_from_list(person_id, cart_id)
     return Undo("delete", person_id, cart_id, found.name, active=was_active)
 
 
-def cart_undeleted(person_id: UUID, undo: Undo, now: datetime) -> str:
+def undelete_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
     """Bring a deleted cart back and return its name, which has a number behind it if it is taken by now.
 
-    A second call does nothing. Raises TooLate, TooManyCarts, CartBusy, CassandraUnavailable.
+    A second call does nothing. Raises UndoExpired, TooManyCarts, CartBusy, CassandraUnavailable.
     """
     sums = queries.SUMS.one(cart_id=undo.cart_id)
     if (
@@ -172,26 +172,26 @@ def cart_undeleted(person_id: UUID, undo: Undo, now: datetime) -> str:
         or sums.version is None
         or sums.owner_id != person_id
     ):
-        raise TooLate
+        raise UndoExpired
     for _ in attempts(ATTEMPTS):
         # Listed first and unmarked then: a crash in between leaves a cart that is both, which the nightly job unmarks.
         # An add that meets it as long as it is marked may take it off the list again: so it is looked at once more.
-        name = cart_listed(person_id, undo.cart_id, undo.name, now)
-        UNMARKED.apply(
+        name = add_cart_to_list(person_id, undo.cart_id, undo.name, now)
+        UNMARK_DELETED.apply(
             if_lost=applied_if(lambda row: row.deleted_at is None),
             cart_id=undo.cart_id,
             owner_id=person_id,
             never=NEVER,
             now=now,
         )
-        if queries.listed(person_id, undo.cart_id):
+        if queries.get_listed_cart_row(person_id, undo.cart_id):
             if undo.active:
-                cart_switched(person_id, undo.cart_id, now)
+                switch_cart(person_id, undo.cart_id, now)
             return name
     raise CartBusy
 
 
-def cart_listed(
+def add_cart_to_list(
     person_id: UUID,
     cart_id: UUID,
     wanted: str,
@@ -211,7 +211,7 @@ def cart_listed(
         if mine := next((row for row in carts if row.cart_id == cart_id), None):
             return str(mine.cart_name)
         name = free_name(wanted, {row.name_key for row in carts if row.name_key})
-        if _inserted(
+        if _insert_cart(
             person_id,
             carts,
             cart_id,
@@ -226,7 +226,7 @@ def cart_listed(
     raise CartBusy
 
 
-def cart_unlisted(person_id: UUID, cart_id: UUID, following: UUID | None = None) -> bool:
+def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None = None) -> bool:
     """Take a cart off a person's list, and tell whether it was the active one. Its lines stay as they are.
 
     `following` becomes active then, if it is on the list; else the cart that was active last.
@@ -240,28 +240,30 @@ def cart_unlisted(person_id: UUID, cart_id: UUID, following: UUID | None = None)
             return was_active
         was_active = was_active or row.active_cart_id == cart_id
         less = ONE_CART_LESS.bind(
-            owner_id=person_id, active=_next(carts, cart_id, following), was=row.active_cart_id
+            owner_id=person_id,
+            active=_next_active_cart_id(carts, cart_id, following),
+            was=row.active_cart_id,
         )
         # A deleted row leaves no id that could settle a lost answer; reading the carts again does.
         with suppress(UnknownOutcome):
             if conditional_batch(
                 less,
-                NO_CART.bind(owner_id=person_id, name_key=row.name_key, cart_id=cart_id),
+                DELETE_CART.bind(owner_id=person_id, name_key=row.name_key, cart_id=cart_id),
                 if_lost=RAISE_UNKNOWN,
             ):
                 return was_active
     raise CartBusy
 
 
-def cart_dropped(person_id: UUID, cart: Row, now: datetime) -> None:
+def drop_closed_cart(person_id: UUID, cart: Row, now: datetime) -> None:
     """Take a cart that takes nothing in any more off a person's list, unless it was brought back at this moment.
 
     `cart` is its row there. Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
-    was_active = cart_unlisted(person_id, cart.cart_id)
+    was_active = remove_cart_from_list(person_id, cart.cart_id)
     sums = queries.SUMS.one(cart_id=cart.cart_id)
     if not cart.role and sums is not None and sums.version is not None and sums.deleted_at is None:
-        cart_listed(
+        add_cart_to_list(
             person_id,
             cart.cart_id,
             cart.cart_name,
@@ -271,7 +273,9 @@ def cart_dropped(person_id: UUID, cart: Row, now: datetime) -> None:
         )
 
 
-def carts_adopted(guest_id: UUID, user_id: UUID, now: datetime, device: str = "device") -> Adopted:
+def adopt_guest_carts(
+    guest_id: UUID, user_id: UUID, now: datetime, device: str = "device"
+) -> AdoptionResult:
     """Make a guest's carts the member's, as carts of their own: nothing is merged, nothing lost.
 
     A name that the guest gave stays if it is free; else the cart is called by where it comes from: "From your phone,
@@ -282,40 +286,40 @@ def carts_adopted(guest_id: UUID, user_id: UUID, now: datetime, device: str = "d
     """
     names = []
     left = 0
-    for cart in _as_long_as_some_come(guest_id):
-        if cart.name_key.startswith(name_key(DEFAULT_NAME)) and _closed_empty(cart.cart_id, now):
-            cart_unlisted(guest_id, cart.cart_id)
-            if not _used(cart.cart_id):
+    for cart in _iterate_all_carts(guest_id):
+        if cart.name_key.startswith(name_key(DEFAULT_NAME)) and _close_if_empty(cart.cart_id, now):
+            remove_cart_from_list(guest_id, cart.cart_id)
+            if not _has_lines(cart.cart_id):
                 continue
             # Another tab has put something in, in between.
         name = _adopt(guest_id, user_id, cart, now, device)
         if name is None:
-            cart_listed(guest_id, cart.cart_id, cart.cart_name, now)
+            add_cart_to_list(guest_id, cart.cart_id, cart.cart_name, now)
             left += 1
             continue
         names.append(name)
-        cart_unlisted(guest_id, cart.cart_id)
-    return Adopted(tuple(names), left)
+        remove_cart_from_list(guest_id, cart.cart_id)
+    return AdoptionResult(tuple(names), left)
 
 
-def active_cart(person_id: UUID, now: datetime) -> Row:
+def get_or_create_active_cart(person_id: UUID, now: datetime) -> Row:
     """Return the row of the active cart, making one if there is none. Raises TooManyCarts, CartBusy, CassandraUnavailable."""
     cart_id = uuid4()
     for _ in attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
-        if found := active(carts):
+        if found := find_active_cart_row(carts):
             return found
         name = free_name(DEFAULT_NAME, {row.name_key for row in carts if row.name_key})
-        _inserted(person_id, carts, cart_id, name, now, now, activate=True)
+        _insert_cart(person_id, carts, cart_id, name, now, now, activate=True)
     raise CartBusy
 
 
-def cart_started(cart_id: UUID, owner_id: UUID, now: datetime, *, guest: bool = False) -> None:
+def initialize_cart(cart_id: UUID, owner_id: UUID, now: datetime, *, guest: bool = False) -> None:
     """Write the sums of a cart that nobody has put anything into, and whose it is, if they are not there.
 
     Raises CassandraUnavailable.
     """
-    STARTED.apply(
+    INSERT_SUMS.apply(
         if_lost=REFUSED_MEANS_DONE,
         cart_id=cart_id,
         owner_id=owner_id,
@@ -325,7 +329,7 @@ def cart_started(cart_id: UUID, owner_id: UUID, now: datetime, *, guest: bool = 
     )
 
 
-def _inserted(
+def _insert_cart(
     owner_id: UUID,
     carts: list[Row],
     cart_id: UUID,
@@ -347,11 +351,11 @@ def _inserted(
         place = ANOTHER_ACTIVE_CART.bind(owner_id=owner_id, most=MAX_CARTS, active=cart_id)
     else:
         place = ANOTHER_CART.bind(owner_id=owner_id, most=MAX_CARTS)
-    row = _row(owner_id, cart_id, name, created_at, now if activate else None, role, shared_by)
-    return bool(conditional_batch(place, row, if_lost=applied_if(_is(cart_id, name))))
+    row = _cart_row(owner_id, cart_id, name, created_at, now if activate else None, role, shared_by)
+    return bool(conditional_batch(place, row, if_lost=applied_if(_is_cart_row(cart_id, name))))
 
 
-def _row(
+def _cart_row(
     owner_id: UUID,
     cart_id: UUID,
     name: str,
@@ -372,14 +376,14 @@ def _row(
     )
 
 
-def _is(cart_id: UUID, name: str) -> Callable[[Row], bool]:
+def _is_cart_row(cart_id: UUID, name: str) -> Callable[[Row], bool]:
     def mine(row: Row) -> bool:
         return getattr(row, "cart_id", None) == cart_id and row.name_key == name_key(name)
 
     return mine
 
 
-def _next(carts: list[Row], gone: UUID, following: UUID | None) -> UUID | None:
+def _next_active_cart_id(carts: list[Row], gone: UUID, following: UUID | None) -> UUID | None:
     """Return which cart is active once one is gone."""
     others = [row for row in carts if row.cart_id is not None and row.cart_id != gone]
     present = carts[0].active_cart_id
@@ -390,12 +394,12 @@ def _next(carts: list[Row], gone: UUID, following: UUID | None) -> UUID | None:
     return latest.cart_id if latest else None
 
 
-def _used(cart_id: UUID) -> bool:
+def _has_lines(cart_id: UUID) -> bool:
     sums = queries.SUMS.one(cart_id=cart_id)
     return sums is not None and bool(sums.line_count or sums.later_count)
 
 
-def _as_long_as_some_come(owner_id: UUID) -> Iterator[Row]:
+def _iterate_all_carts(owner_id: UUID) -> Iterator[Row]:
     """Yield each of an owner's carts once, those too that another tab makes meanwhile."""
     seen: set[UUID | None] = {None}
     while coming := [
@@ -405,12 +409,12 @@ def _as_long_as_some_come(owner_id: UUID) -> Iterator[Row]:
         yield from coming
 
 
-def _closed_empty(cart_id: UUID, now: datetime) -> bool:
+def _close_if_empty(cart_id: UUID, now: datetime) -> bool:
     """Tell whether a cart is empty. One that is takes nothing in from then on: what another tab adds goes elsewhere."""
-    outcome = EMPTY_MARKED.apply(
+    outcome = MARK_EMPTY_DELETED.apply(
         if_lost=applied_if(lambda row: row.deleted_at is not None), cart_id=cart_id, now=now
     )
-    return bool(outcome) or not _used(cart_id)
+    return bool(outcome) or not _has_lines(cart_id)
 
 
 def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str) -> str | None:
@@ -419,24 +423,24 @@ def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str)
         carts = queries.CARTS.all(owner_id=user_id)
         if mine := next((row for row in carts if row.cart_id == cart.cart_id), None):
             return str(mine.cart_name)
-        name = name_brought(
+        name = adopted_name(
             cart.cart_name, device, now, {row.name_key for row in carts if row.name_key}
         )
-        present = active(carts)
+        present = find_active_cart_row(carts)
         empty = present is None or not getattr(
             queries.SUMS.one(cart_id=present.cart_id), "line_count", 0
         )
         activate = empty and cart.cart_id == cart.active_cart_id
         # The lines say first whose they are: a cart on a member's list must not be swept as a guest's. One that is being
         # swept just now stays, and one that its guest is about to begin is begun as the member's.
-        cart_started(cart.cart_id, user_id, now)
-        BELONGS.apply(if_lost=SEND_AGAIN, cart_id=cart.cart_id, owner_id=user_id, guest=False)
+        initialize_cart(cart.cart_id, user_id, now)
+        SET_OWNER.apply(if_lost=SEND_AGAIN, cart_id=cart.cart_id, owner_id=user_id, guest=False)
         try:
-            if _inserted(
+            if _insert_cart(
                 user_id, carts, cart.cart_id, name, cart.created_at, now, activate=activate
             ):
                 return name
         except TooManyCarts:
-            BELONGS.apply(if_lost=SEND_AGAIN, cart_id=cart.cart_id, owner_id=guest_id, guest=True)
+            SET_OWNER.apply(if_lost=SEND_AGAIN, cart_id=cart.cart_id, owner_id=guest_id, guest=True)
             return None
     raise CartBusy

@@ -14,7 +14,7 @@ from cassandra.query import BoundStatement
 from django.conf import settings
 
 from cart import queries
-from cart.errors import CartBusy, NoSuchCart, TooManyLines, TooManyTogether
+from cart.errors import CartBusy, NoSuchCart, TooManyLines, TooManyUnitsTogether
 from cart.limits import MAX_LINES, MAX_QUANTITY
 from cassandra_db import Row, applied_if, attempts, conditional, conditional_batch, read
 from pricing.quotes import line_label, snapshot_columns
@@ -22,7 +22,7 @@ from pricing.quotes import line_label, snapshot_columns
 ATTEMPTS = 30
 DAY = 24 * 3600
 # A batch that is refused, or whose answer is lost, is found again by the row of its operation.
-OPERATION_ROW = read(
+IDEMPOTENCY_ROW = read(
     "U1",
     "SELECT version, key, note FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'op' AND key = :operation",
 )
@@ -33,20 +33,20 @@ ALL_SUMS = conditional(
               voucher_code = :voucher
        WHERE cart_id = :cart_id AND kind = '' AND key = '' IF version = :seen AND deleted_at = :deleted""",
 )
-PUT = conditional(
+INSERT_ROW = conditional(
     "U1",
     """INSERT INTO items_by_cart (cart_id, kind, key, product_id, variant_id, sku, name, slug, options, picture, price, quantity, added_at)
        VALUES (:cart_id, :kind, :key, :product_id, :variant_id, :sku, :name, :slug, :options, :picture, :price, :quantity, :added_at)""",
 )
-UNITS = conditional(
+SET_UNITS = conditional(
     "U1",
     "UPDATE items_by_cart SET quantity = :quantity WHERE cart_id = :cart_id AND kind = :kind AND key = :key IF quantity = :was",
 )
-TAKEN = conditional(
+DELETE_ROW = conditional(
     "U1",
     "DELETE FROM items_by_cart WHERE cart_id = :cart_id AND kind = :kind AND key = :key IF EXISTS",
 )
-NOTED = conditional(
+INSERT_NOTED_IDEMPOTENCY_ROW = conditional(
     "U1",
     """INSERT INTO items_by_cart (cart_id, kind, key, added_at, note) VALUES (:cart_id, 'op', :operation, :now, :note)
        IF NOT EXISTS USING TTL :seconds""",
@@ -54,58 +54,58 @@ NOTED = conditional(
 
 
 @dataclass(frozen=True)
-class Contents:
+class CartContents:
     """A cart at one version. `version` is None for one that nobody has put anything into."""
 
     cart_id: UUID
     version: int | None
     sums: Row | None
     lines: dict[str, Row]
-    later: dict[str, Row]
+    saved_lines: dict[str, Row]
 
     @property
-    def deleted(self) -> bool:
+    def is_deleted(self) -> bool:
         return self.sums is not None and self.sums.deleted_at is not None
 
 
-def contents(cart_id: UUID) -> Contents:
+def get_contents(cart_id: UUID) -> CartContents:
     """Return a cart as it is. Raises CartBusy, CassandraUnavailable."""
     for _ in attempts(ATTEMPTS):
-        reading = (queries.LINES.start(cart_id=cart_id), queries.LATER.start(cart_id=cart_id))
+        reading = (queries.LINES.start(cart_id=cart_id), queries.SAVED_LINES.start(cart_id=cart_id))
         sums = queries.SUMS.one(cart_id=cart_id)
         lines, later = (
             {row.key: row for row in pending.rows() if row.key is not None} for pending in reading
         )
         if sums is None or sums.version is None:
             if not lines and not later:
-                return Contents(cart_id, None, sums, {}, {})
+                return CartContents(cart_id, None, sums, {}, {})
             continue
         # Three reads; they fit together if all of them saw the same version.
         same = all(row.version == sums.version for row in (*lines.values(), *later.values()))
         if same and (len(lines), len(later)) == (sums.line_count, sums.later_count or 0):
-            return Contents(cart_id, sums.version, sums, lines, later)
+            return CartContents(cart_id, sums.version, sums, lines, later)
     raise CartBusy
 
 
 @dataclass
-class Change:
+class CartChange:
     """What shall become of a cart's contents: statements, and what they add to the sums."""
 
-    of: Contents
+    contents: CartContents
     statements: list[BoundStatement] = field(default_factory=list)
     lines: int = 0
     items: int = 0
     amount: int = 0
-    later: int = 0
+    saved_lines: int = 0
     voucher: str | None = None  # a code that comes along; one that is there already stays
 
     def put(self, row: Row, quantity: int, kind: str = "line") -> None:
-        """Put units in. A line that is there keeps its price. Raises TooManyTogether."""
-        there = self._there(kind).get(row.key)
+        """Put units in. A line that is there keeps its price. Raises TooManyUnitsTogether."""
+        there = self._rows(kind).get(row.key)
         if there is None:
-            put = PUT.bind(
+            put = INSERT_ROW.bind(
                 **snapshot_columns(row),
-                cart_id=self.of.cart_id,
+                cart_id=self.contents.cart_id,
                 kind=kind,
                 key=row.key,
                 price=row.price,
@@ -116,7 +116,7 @@ class Change:
         else:
             together = there.quantity + quantity
             if together > MAX_QUANTITY:
-                raise TooManyTogether(
+                raise TooManyUnitsTogether(
                     line_label(row.name, row.options or {}), MAX_QUANTITY, together
                 )
             self._count(
@@ -125,35 +125,35 @@ class Change:
 
     def take(self, key: str, quantity: int, kind: str = "line") -> None:
         """Take units out, as many as are there."""
-        there = self._there(kind).get(key)
+        there = self._rows(kind).get(key)
         if there is None:
             return
         taken = min(quantity, there.quantity)
         if taken == there.quantity:
-            gone = TAKEN.bind(cart_id=self.of.cart_id, kind=kind, key=key)
+            gone = DELETE_ROW.bind(cart_id=self.contents.cart_id, kind=kind, key=key)
             self._count(kind, -1, -taken, -there.price * taken, gone)
         else:
             less = self._units(kind, there, there.quantity - taken)
             self._count(kind, 0, -taken, -there.price * taken, less)
 
-    def sums(self, owner_id: UUID | None, *, guest: bool, now: datetime) -> BoundStatement:
+    def build_sums(self, owner_id: UUID | None, *, guest: bool, now: datetime) -> BoundStatement:
         """Return the statement that writes the sums as they come out. Raises TooManyLines."""
-        was: Any = self.of.sums if self.of.version is not None else None
+        was: Any = self.contents.sums if self.contents.version is not None else None
         for count in (
             (was.line_count if was else 0) + self.lines,
-            ((was.later_count or 0) if was else 0) + self.later,
+            ((was.later_count or 0) if was else 0) + self.saved_lines,
         ):
-            if count > MAX_LINES and (self.lines > 0 or self.later > 0):
+            if count > MAX_LINES and (self.lines > 0 or self.saved_lines > 0):
                 raise TooManyLines(MAX_LINES, count)
         return ALL_SUMS.bind(
-            cart_id=self.of.cart_id,
-            seen=self.of.version,
+            cart_id=self.contents.cart_id,
+            seen=self.contents.version,
             deleted=was.deleted_at if was else None,
-            version=(self.of.version or 0) + 1,
+            version=(self.contents.version or 0) + 1,
             lines=(was.line_count if was else 0) + self.lines,
             items=(was.item_count if was else 0) + self.items,
             amount=(was.subtotal if was else 0) + self.amount,
-            later=((was.later_count or 0) if was else 0) + self.later,
+            later=((was.later_count or 0) if was else 0) + self.saved_lines,
             currency=was.currency if was else settings.CURRENCY,
             owner_id=was.owner_id if was and was.owner_id else owner_id,
             guest=bool(was.guest) if was else guest,
@@ -161,12 +161,16 @@ class Change:
             now=now,
         )
 
-    def _there(self, kind: str) -> dict[str, Row]:
-        return self.of.lines if kind == "line" else self.of.later
+    def _rows(self, kind: str) -> dict[str, Row]:
+        return self.contents.lines if kind == "line" else self.contents.saved_lines
 
     def _units(self, kind: str, there: Row, quantity: int) -> BoundStatement:
-        return UNITS.bind(
-            cart_id=self.of.cart_id, kind=kind, key=there.key, quantity=quantity, was=there.quantity
+        return SET_UNITS.bind(
+            cart_id=self.contents.cart_id,
+            kind=kind,
+            key=there.key,
+            quantity=quantity,
+            was=there.quantity,
         )
 
     def _count(
@@ -178,14 +182,14 @@ class Change:
             self.items += items
             self.amount += amount
         else:
-            self.later += lines
+            self.saved_lines += lines
 
 
-def changed(
+def change_contents(
     cart_id: UUID,
-    operation_id: UUID,
+    idempotency_key: UUID,
     now: datetime,
-    change: Callable[[Change], str | None],
+    change: Callable[[CartChange], str | None],
     *,
     owner_id: UUID | None = None,
     guest: bool = False,
@@ -198,42 +202,42 @@ def changed(
     anew when others were faster. Raises what `change` raises, NoSuchCart, TooManyLines, CartBusy, CassandraUnavailable.
     """
     for _ in attempts(ATTEMPTS):
-        if (earlier := operation(cart_id, operation_id)) is not None:
+        if (earlier := get_idempotency_row(cart_id, idempotency_key)) is not None:
             return str(earlier.note) if earlier.note is not None else None
-        there = contents(cart_id)
-        if there.deleted and not even_deleted:
+        there = get_contents(cart_id)
+        if there.is_deleted and not even_deleted:
             raise NoSuchCart
-        new = Change(there)
+        new = CartChange(there)
         note = change(new)
         outcome = conditional_batch(
-            new.sums(owner_id, guest=guest, now=now),
+            new.build_sums(owner_id, guest=guest, now=now),
             *new.statements,
-            noted(cart_id, operation_id, now, note, days),
-            if_lost=applied_if(is_operation(operation_id)),
+            idempotency_row_statement(cart_id, idempotency_key, now, note, days),
+            if_lost=applied_if(idempotency_row_matcher(idempotency_key)),
         )
         if outcome:
             return note
     raise CartBusy
 
 
-def operation(cart_id: UUID, operation_id: UUID) -> Row | None:
+def get_idempotency_row(cart_id: UUID, idempotency_key: UUID) -> Row | None:
     """Return the row of an operation that has happened to a cart, or None. Raises CassandraUnavailable."""
-    return OPERATION_ROW.one(cart_id=cart_id, operation=str(operation_id))
+    return IDEMPOTENCY_ROW.one(cart_id=cart_id, operation=str(idempotency_key))
 
 
-def noted(
-    cart_id: UUID, operation_id: UUID, now: datetime, note: str | None, days: int = 1
+def idempotency_row_statement(
+    cart_id: UUID, idempotency_key: UUID, now: datetime, note: str | None, days: int = 1
 ) -> BoundStatement:
     """Return the statement that writes an operation's row."""
-    return NOTED.bind(
-        cart_id=cart_id, operation=str(operation_id), now=now, note=note, seconds=days * DAY
+    return INSERT_NOTED_IDEMPOTENCY_ROW.bind(
+        cart_id=cart_id, operation=str(idempotency_key), now=now, note=note, seconds=days * DAY
     )
 
 
-def is_operation(operation_id: UUID) -> Callable[[Row], bool]:
+def idempotency_row_matcher(idempotency_key: UUID) -> Callable[[Row], bool]:
     """Return what recognises the operation's own row."""
 
     def mine(row: Row) -> bool:
-        return getattr(row, "kind", None) == "op" and row.key == str(operation_id)
+        return getattr(row, "kind", None) == "op" and row.key == str(idempotency_key)
 
     return mine

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from cart import queries
 from cart.errors import CartBusy
-from cart.operations.carts import ATTEMPTS, MARKED, cart_unlisted
-from cart.operations.sharing import cart_left, sharing_ended
+from cart.operations.carts import ATTEMPTS, MARK_DELETED, remove_cart_from_list
+from cart.operations.sharing import end_sharing, leave_cart
 from cassandra_db import (
     RAISE_UNKNOWN,
     REFUSED_MEANS_DONE,
@@ -17,55 +17,55 @@ from cassandra_db import (
     conditional_batch,
 )
 
-NO_SUMS = conditional(
+DELETE_SUMS = conditional(
     "Q9",
     """DELETE version, line_count, item_count, subtotal, currency, changed_at, later_count, owner_id, guest, deleted_at,
               checkout_id, checkout_number, voucher_code
        FROM items_by_cart WHERE cart_id = :cart_id IF version = :seen""",
 )
-NO_ITEMS = conditional("Q9", "DELETE FROM items_by_cart WHERE cart_id = :cart_id")
-NO_ACTIVE_CART = conditional(
+DELETE_ITEMS = conditional("Q9", "DELETE FROM items_by_cart WHERE cart_id = :cart_id")
+DELETE_ACTIVE_CART = conditional(
     "K1",
     "DELETE active_cart_id, cart_count FROM carts_by_user WHERE owner_id = :owner_id IF cart_count = :seen",
 )
-NO_CARTS = conditional("K1", "DELETE FROM carts_by_user WHERE owner_id = :owner_id")
+DELETE_CARTS = conditional("K1", "DELETE FROM carts_by_user WHERE owner_id = :owner_id")
 
 
-def carts_erased(person_id: UUID, now: datetime) -> None:
+def erase_carts(person_id: UUID, now: datetime) -> None:
     """Leave all carts that others share with a person, and remove the person's own with all that is in them.
 
     A cart leaves the list last, so that a second call goes on with it. `now` is in UTC. Raises CartBusy, CassandraUnavailable.
     """
     for row in [row for row in queries.CARTS.all(owner_id=person_id) if row.cart_id is not None]:
         if row.role:
-            cart_left(person_id, row.cart_id)
+            leave_cart(person_id, row.cart_id)
         else:
             # Marked first: an add that is under way in it is refused, instead of beginning it anew.
-            MARKED.apply(
+            MARK_DELETED.apply(
                 if_lost=REFUSED_MEANS_DONE, cart_id=row.cart_id, owner_id=person_id, now=now
             )
-            sharing_ended(row.cart_id)
-            cart_removed(row.cart_id)
-            cart_unlisted(person_id, row.cart_id)
-    _list_removed(person_id)
+            end_sharing(row.cart_id)
+            purge_cart(row.cart_id)
+            remove_cart_from_list(person_id, row.cart_id)
+    _remove_cart_list(person_id)
 
 
-def cart_removed(cart_id: UUID) -> None:
+def purge_cart(cart_id: UUID) -> None:
     """Remove a cart as a whole: lines, what is kept for later, sums. Raises CartBusy, CassandraUnavailable."""
     for _ in attempts(ATTEMPTS):
-        seen = getattr(queries.SUMS.one(cart_id=cart_id), "version", None)
+        seen = getattr(queries.SUMS.one(cart_id=cart_id), "page_version", None)
         if seen is None:
             return
         with suppress(UnknownOutcome):
             conditional_batch(
-                NO_SUMS.bind(cart_id=cart_id, seen=seen),
-                NO_ITEMS.bind(cart_id=cart_id),
+                DELETE_SUMS.bind(cart_id=cart_id, seen=seen),
+                DELETE_ITEMS.bind(cart_id=cart_id),
                 if_lost=RAISE_UNKNOWN,
             )
     raise CartBusy
 
 
-def _list_removed(person_id: UUID) -> None:
+def _remove_cart_list(person_id: UUID) -> None:
     for _ in attempts(ATTEMPTS):
         rows = queries.CARTS.all(owner_id=person_id)
         if not rows:
@@ -75,8 +75,8 @@ def _list_removed(person_id: UUID) -> None:
         seen = rows[0].cart_count
         with suppress(UnknownOutcome):
             conditional_batch(
-                NO_ACTIVE_CART.bind(owner_id=person_id, seen=seen),
-                NO_CARTS.bind(owner_id=person_id),
+                DELETE_ACTIVE_CART.bind(owner_id=person_id, seen=seen),
+                DELETE_CARTS.bind(owner_id=person_id),
                 if_lost=RAISE_UNKNOWN,
             )
     raise CartBusy

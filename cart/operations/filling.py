@@ -7,10 +7,10 @@ from typing import Any, cast
 from uuid import UUID
 
 from cart import queries
-from cart.access import EDIT, access
+from cart.access import EDIT, require_access
 from cart.errors import NoSuchCart
-from cart.operations.carts import cart_id_of, cart_listed
-from cart.operations.contents import Change, changed
+from cart.operations.carts import add_cart_to_list, created_cart_id
+from cart.operations.contents import CartChange, change_contents
 from cassandra_db import Row
 from catalogue.entities import Product, Variant
 from pricing.money import to_minor_units
@@ -18,7 +18,7 @@ from pricing.quotes import VariantSnapshot
 
 
 @dataclass(frozen=True)
-class Units:
+class VariantQuantity:
     """So many of a variant, which is sold today."""
 
     product: Product
@@ -26,12 +26,12 @@ class Units:
     quantity: int
 
 
-def units_put(
+def add_variants(
     person_id: UUID,
     cart_id: UUID | None,
     new_name: str,
-    things: Sequence[Units],
-    operation_id: UUID,
+    variants: Sequence[VariantQuantity],
+    idempotency_key: UUID,
     now: datetime,
     *,
     guest: bool = False,
@@ -39,24 +39,24 @@ def units_put(
     """Put things into one of a person's carts, or, without a `cart_id`, into a new one; return its id and its name.
 
     All of them or none, by one conditional batch, at today's prices; a line that is there keeps its own. The same
-    `operation_id` counts once within a day. `now` is in UTC.
-    Raises NoSuchCart, NotAllowed, TooManyTogether, TooManyLines, TooManyCarts, CartBusy, CassandraUnavailable.
+    `idempotency_key` counts once within a day. `now` is in UTC.
+    Raises NoSuchCart, NotAllowed, TooManyUnitsTogether, TooManyLines, TooManyCarts, CartBusy, CassandraUnavailable.
     """
     owner_id: UUID | None = person_id
     if cart_id is None:
-        cart_id = cart_id_of(person_id, operation_id)
+        cart_id = created_cart_id(person_id, idempotency_key)
         if getattr(queries.SUMS.one(cart_id=cart_id), "deleted_at", None):
             raise NoSuchCart  # made by the first press, and deleted since
-        name = cart_listed(person_id, cart_id, new_name, now)
+        name = add_cart_to_list(person_id, cart_id, new_name, now)
     else:
-        found = access(person_id, cart_id, EDIT)
-        name, owner_id = found.name, person_id if found.own else None
+        found = require_access(person_id, cart_id, EDIT)
+        name, owner_id = found.name, person_id if found.is_owner else None
 
-    def put(change: Change) -> None:
-        for each in things:
+    def put(change: CartChange) -> None:
+        for each in variants:
             change.put(_row(each, now), each.quantity)
 
-    changed(cart_id, operation_id, now, put, owner_id=owner_id, guest=guest)
+    change_contents(cart_id, idempotency_key, now, put, owner_id=owner_id, guest=guest)
     return cart_id, name
 
 
@@ -69,7 +69,7 @@ class _Line(VariantSnapshot):
     added_at: datetime
 
 
-def _row(each: Units, now: datetime) -> Row:
+def _row(each: VariantQuantity, now: datetime) -> Row:
     product, variant = each.product, each.variant
     line: Any = _Line(
         **product.variant_columns(variant),

@@ -14,11 +14,11 @@ from cassandra.query import BoundStatement
 from moneyed import Money
 
 from cart import queries
-from cart.access import EDIT, access
+from cart.access import EDIT, require_access
 from cart.entities import Line
-from cart.errors import CartBusy, CartFull, NoSuchCart, NoSuchLine, TooMany
+from cart.errors import CartBusy, CartFull, NoSuchCart, NoSuchLine, TooManyUnits
 from cart.limits import MAX_LINES, MAX_QUANTITY
-from cart.operations.carts import active_cart, cart_dropped, cart_listed
+from cart.operations.carts import add_cart_to_list, drop_closed_cart, get_or_create_active_cart
 from cart.operations.presses import cart_of_press
 from cart.undo import Removed
 from cassandra_db import applied_if, attempts, conditional, conditional_batch
@@ -72,7 +72,7 @@ NEW_LINE = conditional(
        VALUES (:cart_id, 'line', :key, :product_id, :variant_id, :sku, :name, :slug, :options, :picture, :price, :quantity, :added_at)
        IF NOT EXISTS""",
 )
-MORE = conditional(
+ADD_UNITS = conditional(
     "U1",
     """UPDATE items_by_cart SET quantity = quantity + :quantity
        WHERE cart_id = :cart_id AND kind = 'line' AND key = :key IF price = :price AND quantity <= :room""",
@@ -82,12 +82,12 @@ SET_LINE = conditional(
     """UPDATE items_by_cart SET quantity = :quantity, price = :price
        WHERE cart_id = :cart_id AND kind = 'line' AND key = :key IF quantity = :old_quantity AND price = :old_price""",
 )
-NO_LINE = conditional(
+DELETE_LINE = conditional(
     "U1",
     """DELETE FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'line' AND key = :key
        IF quantity = :old_quantity AND price = :old_price""",
 )
-OPERATION = conditional(
+INSERT_IDEMPOTENCY_ROW = conditional(
     "U1",
     """INSERT INTO items_by_cart (cart_id, kind, key, added_at) VALUES (:cart_id, 'op', :operation, :now)
        IF NOT EXISTS USING TTL :seconds""",
@@ -95,57 +95,57 @@ OPERATION = conditional(
 
 
 @dataclass(frozen=True)
-class Added:
+class LineResult:
     """What came of an add: the line as it is now, in the cart of that name; the price it had before, if that has changed."""
 
     cart_id: UUID
     cart_name: str
     line: Line | None
     price_changed_from: Money | None = None
-    repeated: bool = False
+    is_repeated: bool = False
 
 
 @dataclass(frozen=True)
-class _Put:
+class _PutResult:
     """How units got into a cart: a line's old price if it has changed, or by an earlier call, or as the cart's first."""
 
     repriced_from: Money | None = None
-    repeated: bool = False
-    began: bool = False
+    is_repeated: bool = False
+    is_first: bool = False
 
 
-def line_added(
+def add_line(
     person_id: UUID,
     product: Product,
     variant: Variant,
     quantity: int,
-    operation_id: UUID,
+    idempotency_key: UUID,
     now: datetime,
     *,
     guest: bool = False,
-) -> Added:
+) -> LineResult:
     """Put units of a variant into a person's active cart, making the first cart if there is none.
 
     A cart that is deleted at this moment takes nothing: the units go into the one that is active then.
 
     A variant that is there already gets more units; if its price has changed since, the whole line takes today's, and
-    the answer tells the old one. The same `operation_id` counts once within a day, whichever cart is active by then.
+    the answer tells the old one. The same `idempotency_key` counts once within a day, whichever cart is active by then.
     `now` is in UTC.
-    Raises NotAllowed, TooMany, CartFull, TooManyCarts, CartBusy, CassandraUnavailable; then nothing was added (after
-    UnknownOutcome perhaps: the same `operation_id` settles it).
+    Raises NotAllowed, TooManyUnits, CartFull, TooManyCarts, CartBusy, CassandraUnavailable; then nothing was added (after
+    UnknownOutcome perhaps: the same `idempotency_key` settles it).
     """
     for _ in attempts(ATTEMPTS):
-        cart = cart_of_press(person_id, operation_id, active_cart(person_id, now))
+        cart = cart_of_press(person_id, idempotency_key, get_or_create_active_cart(person_id, now))
         cart_id = cart.cart_id
         try:
             if cart.role:
-                access(person_id, cart_id, EDIT)
-            put = _put(
+                require_access(person_id, cart_id, EDIT)
+            put = _put_units(
                 cart_id,
                 product,
                 variant,
                 quantity,
-                operation_id,
+                idempotency_key,
                 added_at=now,
                 now=now,
                 owner_id=None if cart.role else person_id,
@@ -153,33 +153,33 @@ def line_added(
             )
         except NoSuchCart:
             # Deleted, or not shared any more, and still on the list: whoever is taking it off is slow, or is gone.
-            cart_dropped(person_id, cart, now)
+            drop_closed_cart(person_id, cart, now)
         else:
-            if put.began and queries.listed(person_id, cart_id) is None:
+            if put.is_first and queries.get_listed_cart_row(person_id, cart_id) is None:
                 # Swept between the look at the list and the write, which began it anew.
-                cart_listed(person_id, cart_id, cart.cart_name, now, activate=True)
-            return Added(
+                add_cart_to_list(person_id, cart_id, cart.cart_name, now, activate=True)
+            return LineResult(
                 cart_id,
                 cart.cart_name,
-                queries.line(cart_id, _key(variant)),
+                queries.get_line(cart_id, _line_key(variant)),
                 put.repriced_from,
-                put.repeated,
+                put.is_repeated,
             )
     raise CartBusy
 
 
-def line_restored(
+def restore_line(
     person_id: UUID, removed: Removed, product: Product, variant: Variant, now: datetime
-) -> Added:
+) -> LineResult:
     """Put a removed line back at its old quantity, price and place.
 
     A second call does nothing. If the variant has been added again meanwhile, the units come on top, at that price.
-    Raises NoSuchCart, NotAllowed, TooMany, CartFull, CartBusy, CassandraUnavailable.
+    Raises NoSuchCart, NotAllowed, TooManyUnits, CartFull, CartBusy, CassandraUnavailable.
     """
-    name = access(person_id, removed.cart_id, EDIT).name
+    name = require_access(person_id, removed.cart_id, EDIT).name
     undo = uuid5(removed.operation_id, "undo")
     as_it_was = replace(variant, price=removed.price)
-    put = _put(
+    put = _put_units(
         removed.cart_id,
         product,
         as_it_was,
@@ -189,30 +189,33 @@ def line_restored(
         now=now,
         reprice=False,
     )
-    return Added(
-        removed.cart_id, name, queries.line(removed.cart_id, _key(variant)), repeated=put.repeated
+    return LineResult(
+        removed.cart_id,
+        name,
+        queries.get_line(removed.cart_id, _line_key(variant)),
+        is_repeated=put.is_repeated,
     )
 
 
-def line_changed(
+def change_line_quantity(
     person_id: UUID, cart_id: UUID, variant: Variant, quantity: int, now: datetime
-) -> Added:
+) -> LineResult:
     """Set a line's quantity. It keeps its price, whatever the variant costs now.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable.
     """
-    name = access(person_id, cart_id, EDIT).name
-    operation_id = uuid4()
+    name = require_access(person_id, cart_id, EDIT).name
+    idempotency_key = uuid4()
     for _ in attempts(ATTEMPTS):
-        line = queries.line(cart_id, _key(variant))
+        line = queries.get_line(cart_id, _line_key(variant))
         if line is None:
             raise NoSuchLine
         if line.quantity == quantity:
-            return Added(cart_id, name, line)
+            return LineResult(cart_id, name, line)
         price, more = to_minor_units(line.price), quantity - line.quantity
-        if applied(
+        if apply_changes(
             cart_id,
-            operation_id,
+            idempotency_key,
             now,
             SUMS.bind(cart_id=cart_id, lines=0, items=more, amount=price * more, now=now),
             SET_LINE.bind(
@@ -224,24 +227,24 @@ def line_changed(
                 old_price=price,
             ),
         ):
-            return Added(cart_id, name, queries.line(cart_id, line.key))
+            return LineResult(cart_id, name, queries.get_line(cart_id, line.key))
     raise CartBusy
 
 
-def line_removed(person_id: UUID, cart_id: UUID, key: str, now: datetime) -> Removed:
+def remove_line(person_id: UUID, cart_id: UUID, key: str, now: datetime) -> Removed:
     """Take a line out of the cart and return what can put it back.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable.
     """
-    access(person_id, cart_id, EDIT)
-    operation_id = uuid4()
+    require_access(person_id, cart_id, EDIT)
+    idempotency_key = uuid4()
     for _ in attempts(ATTEMPTS):
-        line = queries.line(cart_id, key)
+        line = queries.get_line(cart_id, key)
         if line is None:
             raise NoSuchLine
-        if applied(
+        if apply_changes(
             cart_id,
-            operation_id,
+            idempotency_key,
             now,
             SUMS.bind(
                 cart_id=cart_id,
@@ -250,7 +253,7 @@ def line_removed(person_id: UUID, cart_id: UUID, key: str, now: datetime) -> Rem
                 amount=-to_minor_units(line.total),
                 now=now,
             ),
-            NO_LINE.bind(
+            DELETE_LINE.bind(
                 cart_id=cart_id,
                 key=key,
                 old_quantity=line.quantity,
@@ -265,12 +268,12 @@ def line_removed(person_id: UUID, cart_id: UUID, key: str, now: datetime) -> Rem
                 line.quantity,
                 line.price,
                 line.added_at,
-                operation_id,
+                idempotency_key,
             )
     raise CartBusy
 
 
-def lines_bought(
+def remove_bought_lines(
     cart_id: UUID,
     bought: Mapping[str, int],
     order_id: UUID,
@@ -283,12 +286,12 @@ def lines_bought(
     `with_code` takes the code out as well. What another tab has added meanwhile stays. A second call for the same order does nothing, for BOUGHT_DAYS.
     Raises CartBusy, CassandraUnavailable.
     """
-    operation_id = uuid5(order_id, "bought")
+    idempotency_key = uuid5(order_id, "bought")
     for _ in attempts(ATTEMPTS):
         rows = queries.LINES.all(cart_id=cart_id)
-        lines = [queries.as_line(row) for row in rows if row.key in bought]
+        lines = [queries.line_from_row(row) for row in rows if row.key in bought]
         # Even with nothing to take the operation's row is written: it keeps a second call from what is added later.
-        if not lines and getattr(queries.SUMS.one(cart_id=cart_id), "version", None) is None:
+        if not lines and getattr(queries.SUMS.one(cart_id=cart_id), "page_version", None) is None:
             return
         changes: list[BoundStatement] = []
         gone = items = amount = 0
@@ -303,35 +306,37 @@ def lines_bought(
                     )
                 )
             else:
-                changes.append(NO_LINE.bind(cart_id=cart_id, key=line.key, **was))
+                changes.append(DELETE_LINE.bind(cart_id=cart_id, key=line.key, **was))
             gone += not left
             items += taken
             amount += taken * was["old_price"]
         taking = BOUGHT_WITH_CODE if with_code else BOUGHT_SUMS
         sums = taking.bind(cart_id=cart_id, lines=-gone, items=-items, amount=-amount, now=now)
-        if applied(cart_id, operation_id, now, sums, *changes, days=BOUGHT_DAYS, even_deleted=True):
+        if apply_changes(
+            cart_id, idempotency_key, now, sums, *changes, days=BOUGHT_DAYS, even_deleted=True
+        ):
             return
     raise CartBusy
 
 
-def _put(
+def _put_units(
     cart_id: UUID,
     product: Product,
     variant: Variant,
     quantity: int,
-    operation_id: UUID,
+    idempotency_key: UUID,
     *,
     added_at: datetime,
     now: datetime,
     reprice: bool = True,
     owner_id: UUID | None = None,
     guest: bool = False,
-) -> _Put:
+) -> _PutResult:
     """Add units by the shape that fits; a refused batch tells which one does.
 
     A line that is there at another price takes the variant's as a whole, or with `reprice=False` keeps its own.
     """
-    key, price = _key(variant), to_minor_units(variant.price)
+    key, price = _line_key(variant), to_minor_units(variant.price)
     sums = {"cart_id": cart_id, "now": now}
     insert = NEW_LINE.bind(
         cart_id=cart_id,
@@ -345,17 +350,19 @@ def _put(
     shape, before, began = new, None, False
     for _ in attempts(ATTEMPTS):
         outcome = conditional_batch(
-            *shape, _operation(cart_id, operation_id, now), if_lost=applied_if(_is(operation_id))
+            *shape,
+            _idempotency_row_statement(cart_id, idempotency_key, now),
+            if_lost=applied_if(_idempotency_row_matcher(idempotency_key)),
         )
         if outcome:
-            return _Put(before, began=began)
+            return _PutResult(before, is_first=began)
         there = {getattr(row, "kind", None): row for row in outcome.rows}
         before, began = None, False
         if "op" in there:
-            return _Put(repeated=True)
+            return _PutResult(is_repeated=True)
         if getattr(outcome.rows[0], "deleted_at", None) is not None:
             raise NoSuchCart
-        if getattr(outcome.rows[0], "version", None) is None:
+        if getattr(outcome.rows[0], "page_version", None) is None:
             first = {"currency": variant.price.currency.code, "owner_id": owner_id, "guest": guest}
             began = True
             shape = (
@@ -367,10 +374,10 @@ def _put(
                 raise CartFull(MAX_LINES)
             shape = new
         elif line.quantity + quantity > MAX_QUANTITY:
-            raise TooMany(MAX_QUANTITY, line.quantity)
+            raise TooManyUnits(MAX_QUANTITY, line.quantity)
         elif line.price == price or not reprice:
             same = {"quantity": quantity, "price": line.price, "room": MAX_QUANTITY - quantity}
-            more = MORE.bind(cart_id=cart_id, key=key, **same)
+            more = ADD_UNITS.bind(cart_id=cart_id, key=key, **same)
             shape = (SUMS.bind(lines=0, items=quantity, amount=line.price * quantity, **sums), more)
         else:
             # At another price: an add at today's would break "subtotal = sum of the lines", so the line takes it as a whole.
@@ -393,9 +400,9 @@ def _put(
     raise CartBusy
 
 
-def applied(
+def apply_changes(
     cart_id: UUID,
-    operation_id: UUID,
+    idempotency_key: UUID,
     now: datetime,
     *changes: BoundStatement,
     days: int = 1,
@@ -407,8 +414,8 @@ def applied(
     """
     outcome = conditional_batch(
         *changes,
-        _operation(cart_id, operation_id, now, days),
-        if_lost=applied_if(_is(operation_id)),
+        _idempotency_row_statement(cart_id, idempotency_key, now, days),
+        if_lost=applied_if(_idempotency_row_matcher(idempotency_key)),
     )
     if (
         not outcome
@@ -417,16 +424,22 @@ def applied(
         and not even_deleted
     ):
         raise NoSuchCart
-    return bool(outcome) or any(_is(operation_id)(row) for row in outcome.rows)
+    return bool(outcome) or any(
+        _idempotency_row_matcher(idempotency_key)(row) for row in outcome.rows
+    )
 
 
-def _operation(cart_id: UUID, operation_id: UUID, now: datetime, days: int = 1) -> BoundStatement:
-    return OPERATION.bind(cart_id=cart_id, operation=str(operation_id), now=now, seconds=days * DAY)
+def _idempotency_row_statement(
+    cart_id: UUID, idempotency_key: UUID, now: datetime, days: int = 1
+) -> BoundStatement:
+    return INSERT_IDEMPOTENCY_ROW.bind(
+        cart_id=cart_id, operation=str(idempotency_key), now=now, seconds=days * DAY
+    )
 
 
-def _is(operation_id: UUID) -> Any:
-    return lambda row: getattr(row, "kind", None) == "op" and row.key == str(operation_id)
+def _idempotency_row_matcher(idempotency_key: UUID) -> Any:
+    return lambda row: getattr(row, "kind", None) == "op" and row.key == str(idempotency_key)
 
 
-def _key(variant: Variant) -> str:
+def _line_key(variant: Variant) -> str:
     return str(variant.variant_id)

@@ -15,17 +15,17 @@ from uuid import UUID, uuid5
 from cassandra.query import BoundStatement
 
 from cart import queries
-from cart.access import EDIT, OWN, VIEW, access
-from cart.errors import CartBusy, CartError, NoSuchCart, NoSuchLine, SameCart, TooLate
+from cart.access import EDIT, OWN, VIEW, require_access
+from cart.errors import CartBusy, CartError, NoSuchCart, NoSuchLine, SameCart, UndoExpired
 from cart.operations import carts
 from cart.operations.contents import (
     DAY,
-    Change,
-    changed,
-    contents,
-    is_operation,
-    noted,
-    operation,
+    CartChange,
+    change_contents,
+    get_contents,
+    get_idempotency_row,
+    idempotency_row_matcher,
+    idempotency_row_statement,
 )
 from cart.undo import Undo
 from cassandra_db import Row, applied_if, conditional, conditional_batch, read, write
@@ -33,25 +33,27 @@ from jobs.minutes import minute_of
 from pricing.quotes import line_label, snapshot_columns
 
 # A day longer than the undo of a merge, and than the worker may be away.
-KEPT_DAYS = 10
-HINT = write(
+RETENTION_DAYS = 10
+INSERT_PENDING_MOVE = write(
     "moves",
     """INSERT INTO moves_to_finish (minute, operation_id, kind, person_id, source_id, target_id)
        VALUES (:minute, :operation_id, :kind, :person_id, :source_id, :target_id)""",
 )
-HINT_DROPPED = write(
+DELETE_PENDING_MOVE = write(
     "moves", "DELETE FROM moves_to_finish WHERE minute = :minute AND operation_id = :operation_id"
 )
-HINTS = read(
+PENDING_MOVES = read(
     "moves",
     "SELECT minute, operation_id, kind, person_id, source_id, target_id FROM moves_to_finish WHERE minute = :minute",
 )
-GONE = conditional(
+MARK_DELETED_AT_VERSION = conditional(
     "U1",
     """UPDATE items_by_cart SET deleted_at = :now, version = :version, owner_id = :owner_id WHERE cart_id = :cart_id
        IF version = :seen AND deleted_at = null""",
 )
-NO_LINES = conditional("U1", "DELETE FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'line'")
+DELETE_LINES = conditional(
+    "U1", "DELETE FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'line'"
+)
 UNDO_ROW = conditional(
     "U1",
     """INSERT INTO items_by_cart (cart_id, kind, key, product_id, variant_id, sku, name, slug, options, picture, price, quantity, added_at)
@@ -66,7 +68,7 @@ UNDO_ROWS = read(
 
 
 @dataclass(frozen=True)
-class Moved:
+class MoveResult:
     """What came of a move: the thing's name, how many, and the names of both carts."""
 
     label: str
@@ -76,7 +78,7 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Move:
+class PendingMove:
     """A move between two carts that is under way, as its hint tells it."""
 
     minute: datetime
@@ -87,29 +89,31 @@ class Move:
     target_id: UUID
 
 
-def line_moved(
+def move_line(
     person_id: UUID,
     source_id: UUID,
     target_id: UUID,
     key: str,
-    operation_id: UUID,
+    idempotency_key: UUID,
     now: datetime,
     *,
     copy: bool = False,
     guest: bool = False,
-) -> Moved:
+) -> MoveResult:
     """Put a line's units into another cart and take them out of the first, or with `copy` leave them there as well.
 
-    A line of the same variant that is there gets the units, at its own price. The same `operation_id` counts once.
-    Raises NoSuchCart, NotAllowed, NoSuchLine, SameCart, TooManyTogether, TooManyLines, CartBusy, CassandraUnavailable.
+    A line of the same variant that is there gets the units, at its own price. The same `idempotency_key` counts once.
+    Raises NoSuchCart, NotAllowed, NoSuchLine, SameCart, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable.
     """
-    source = access(person_id, source_id, VIEW if copy else EDIT)
-    target = access(person_id, target_id, EDIT)
+    source = require_access(person_id, source_id, VIEW if copy else EDIT)
+    target = require_access(person_id, target_id, EDIT)
     if source_id == target_id:
         raise SameCart
-    move = Move(minute_of(datetime.now(UTC)), operation_id, "move", person_id, source_id, target_id)
+    move = PendingMove(
+        minute_of(datetime.now(UTC)), idempotency_key, "move", person_id, source_id, target_id
+    )
 
-    def put(change: Change) -> str:
+    def put(change: CartChange) -> str:
         line = queries.LINE.one(cart_id=source_id, key=key)
         if line is None or line.key is None:
             raise NoSuchLine
@@ -118,89 +122,91 @@ def line_moved(
             {"label": line_label(line.name, line.options or {}), "lines": {key: line.quantity}}
         )
 
-    owner_id = person_id if target.own else None
+    owner_id = person_id if target.is_owner else None
     if copy:
-        done = _note(changed(target_id, operation_id, now, put, owner_id=owner_id, guest=guest))
+        done = _parse_note(
+            change_contents(target_id, idempotency_key, now, put, owner_id=owner_id, guest=guest)
+        )
     else:
-        done = _note(_begun(move, put, now, owner_id=owner_id, guest=guest))
-        _taken(source_id, done["lines"], {}, uuid5(operation_id, "taken"), now)
-        hint_dropped(move)
-    return Moved(done["label"], sum(done["lines"].values()), source.name, target.name)
+        done = _parse_note(_begin_move(move, put, now, owner_id=owner_id, guest=guest))
+        _take_units(source_id, done["lines"], {}, uuid5(idempotency_key, "taken"), now)
+        clear_pending_move(move)
+    return MoveResult(done["label"], sum(done["lines"].values()), source.name, target.name)
 
 
-def cart_duplicated(
-    person_id: UUID, cart_id: UUID, operation_id: UUID, now: datetime, *, guest: bool = False
+def duplicate_cart(
+    person_id: UUID, cart_id: UUID, idempotency_key: UUID, now: datetime, *, guest: bool = False
 ) -> tuple[UUID, str]:
     """Make a cart with the same lines at the same prices and return its id and name; the active one stays active.
 
-    The same `operation_id` makes one. Raises NoSuchCart, TooManyCarts, CartBusy, CassandraUnavailable.
+    The same `idempotency_key` makes one. Raises NoSuchCart, TooManyCarts, CartBusy, CassandraUnavailable.
     """
-    found = access(person_id, cart_id, VIEW)
-    copy_id = carts.cart_id_of(person_id, operation_id)
+    found = require_access(person_id, cart_id, VIEW)
+    copy_id = carts.created_cart_id(person_id, idempotency_key)
     if getattr(queries.SUMS.one(cart_id=copy_id), "deleted_at", None):
         raise NoSuchCart  # made by the first press, and deleted since
-    name = carts.cart_listed(person_id, copy_id, f"{found.name[:50]} (copy)", now)
+    name = carts.add_cart_to_list(person_id, copy_id, f"{found.name[:50]} (copy)", now)
 
-    def put(change: Change) -> str:
-        for row in contents(cart_id).lines.values():
+    def put(change: CartChange) -> str:
+        for row in get_contents(cart_id).lines.values():
             change.put(row, row.quantity)
         return "{}"
 
-    changed(copy_id, operation_id, now, put, owner_id=person_id, guest=guest)
+    change_contents(copy_id, idempotency_key, now, put, owner_id=person_id, guest=guest)
     return copy_id, name
 
 
-def cart_emptied(person_id: UUID, cart_id: UUID, operation_id: UUID, now: datetime) -> Undo:
+def empty_cart(person_id: UUID, cart_id: UUID, idempotency_key: UUID, now: datetime) -> Undo:
     """Take all lines out of a cart, and return what puts them back within a day. What is kept for later stays.
 
     Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
-    found = access(person_id, cart_id, EDIT)
+    found = require_access(person_id, cart_id, EDIT)
 
-    def empty(change: Change) -> str:
-        lines = change.of.lines
+    def empty(change: CartChange) -> str:
+        lines = change.contents.lines
         for key in lines:
             change.take(key, lines[key].quantity)
         # One statement takes them all; the rows that can be put back go by themselves.
         change.statements = [
-            NO_LINES.bind(cart_id=cart_id),
-            *(_kept(cart_id, operation_id, lines[k]) for k in lines),
+            DELETE_LINES.bind(cart_id=cart_id),
+            *(_undo_row(cart_id, idempotency_key, lines[k]) for k in lines),
         ]
         return "{}"
 
-    changed(cart_id, operation_id, now, empty)
-    return Undo("empty", person_id, cart_id, found.name, operation_id=operation_id)
+    change_contents(cart_id, idempotency_key, now, empty)
+    return Undo("empty", person_id, cart_id, found.name, operation_id=idempotency_key)
 
 
-def cart_refilled(person_id: UUID, undo: Undo, now: datetime) -> str:
+def refill_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
     """Put back what a cart was emptied of, on top of what has come since, and return the cart's name.
 
-    A second call does nothing. Raises TooLate, NoSuchCart, NotAllowed, TooManyTogether, TooManyLines, CartBusy,
+    A second call does nothing. Raises UndoExpired, NoSuchCart, NotAllowed, TooManyUnitsTogether, TooManyLines, CartBusy,
     CassandraUnavailable.
     """
     if undo.operation_id is None:
-        raise TooLate
-    found = access(person_id, undo.cart_id, EDIT)
+        raise UndoExpired
+    found = require_access(person_id, undo.cart_id, EDIT)
     rows = UNDO_ROWS.all(
         cart_id=undo.cart_id, after=f"{undo.operation_id}/", before=f"{undo.operation_id}0"
     )
-    if not rows and operation(undo.cart_id, undo.operation_id) is None:
-        raise TooLate
+    if not rows and get_idempotency_row(undo.cart_id, undo.operation_id) is None:
+        raise UndoExpired
 
-    def put(change: Change) -> str:
+    def put(change: CartChange) -> str:
         for row in rows:
             change.put(row._replace(key=row.key.partition("/")[2]), row.quantity)
         return "{}"
 
-    changed(undo.cart_id, uuid5(undo.operation_id, "undo"), now, put)
+    change_contents(undo.cart_id, uuid5(undo.operation_id, "undo"), now, put)
     return found.name
 
 
-def carts_merged(
+def merge_carts(
     person_id: UUID,
     source_id: UUID,
     target_id: UUID,
-    operation_id: UUID,
+    idempotency_key: UUID,
     now: datetime,
     *,
     guest: bool = False,
@@ -208,32 +214,39 @@ def carts_merged(
     """Put all of a cart into another one, and delete it; return what takes that apart again within a day.
 
     Of a variant that is in both, the target keeps its price and gets the units. What somebody puts into the source
-    meanwhile stays there, and so does the source. The same `operation_id` counts once. Raises NoSuchCart, NotAllowed,
-    SameCart, TooManyTogether, TooManyLines, CartBusy, CassandraUnavailable; then nothing was changed.
+    meanwhile stays there, and so does the source. The same `idempotency_key` counts once. Raises NoSuchCart, NotAllowed,
+    SameCart, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable; then nothing was changed.
     """
-    target = access(person_id, target_id, EDIT)
+    target = require_access(person_id, target_id, EDIT)
     if source_id == target_id:
         raise SameCart
-    earlier = operation(target_id, operation_id)
-    name = _note(earlier.note)["name"] if earlier else access(person_id, source_id, OWN).name
-    # so that it has a version to be deleted at
-    carts.cart_started(source_id, person_id, now, guest=guest)
-    move = Move(
-        minute_of(datetime.now(UTC)), operation_id, "merge", person_id, source_id, target_id
+    earlier = get_idempotency_row(target_id, idempotency_key)
+    name = (
+        _parse_note(earlier.note)["name"]
+        if earlier
+        else require_access(person_id, source_id, OWN).name
     )
-    active = getattr(queries.listed(person_id, source_id), "active_cart_id", None) == source_id
+    # so that it has a version to be deleted at
+    carts.initialize_cart(source_id, person_id, now, guest=guest)
+    move = PendingMove(
+        minute_of(datetime.now(UTC)), idempotency_key, "merge", person_id, source_id, target_id
+    )
+    active = (
+        getattr(queries.get_listed_cart_row(person_id, source_id), "active_cart_id", None)
+        == source_id
+    )
 
-    def put(change: Change) -> str:
-        source = contents(source_id)
-        if source.deleted:
+    def put(change: CartChange) -> str:
+        source = get_contents(source_id)
+        if source.is_deleted:
             raise NoSuchCart
-        for kind, rows in (("line", source.lines), ("later", source.later)):
+        for kind, rows in (("line", source.lines), ("later", source.saved_lines)):
             for row in rows.values():
                 change.put(row, row.quantity, kind)
         change.voucher = source.sums.voucher_code if source.sums else None
         lines, later = (
             {row.key: row.quantity for row in rows.values()}
-            for rows in (source.lines, source.later)
+            for rows in (source.lines, source.saved_lines)
         )
         return json.dumps(
             {
@@ -245,134 +258,140 @@ def carts_merged(
             }
         )
 
-    note = _begun(move, put, now, owner_id=person_id if target.own else None, guest=guest)
-    _merged(move, _note(note), now)
-    hint_dropped(move)
+    note = _begin_move(move, put, now, owner_id=person_id if target.is_owner else None, guest=guest)
+    _finish_merge(move, _parse_note(note), now)
+    clear_pending_move(move)
     return Undo(
         "merge",
         person_id,
         source_id,
         name,
-        active=_note(note)["active"],
-        operation_id=operation_id,
+        active=_parse_note(note)["active"],
+        operation_id=idempotency_key,
         into=target_id,
     )
 
 
-def carts_parted(person_id: UUID, undo: Undo, now: datetime) -> str:
+def unmerge_carts(person_id: UUID, undo: Undo, now: datetime) -> str:
     """Take a merge apart: the cart that went is there again with what was in it, and the other one has the rest.
 
     Returns the name of the cart that is back. A second call does nothing.
-    Raises TooLate, NoSuchCart, NotAllowed, TooManyCarts, TooManyTogether, CartBusy, CassandraUnavailable.
+    Raises UndoExpired, NoSuchCart, NotAllowed, TooManyCarts, TooManyUnitsTogether, CartBusy, CassandraUnavailable.
     """
     if undo.into is None or undo.operation_id is None or undo.person_id != person_id:
-        raise TooLate
-    access(person_id, undo.into, EDIT)
-    row = operation(undo.into, undo.operation_id)
-    gone = operation(undo.cart_id, uuid5(undo.operation_id, "gone"))
+        raise UndoExpired
+    require_access(person_id, undo.into, EDIT)
+    row = get_idempotency_row(undo.into, undo.operation_id)
+    gone = get_idempotency_row(undo.cart_id, uuid5(undo.operation_id, "gone"))
     if row is None or gone is None:
-        raise TooLate
+        raise UndoExpired
     step = uuid5(undo.operation_id, "undo")
-    if operation(undo.into, step) is not None:
+    if get_idempotency_row(undo.into, step) is not None:
         # Taken apart already: what has happened since, perhaps the same merge once more, stays as it is.
-        if (there := queries.listed(person_id, undo.cart_id)) is None:
-            raise TooLate
+        if (there := queries.get_listed_cart_row(person_id, undo.cart_id)) is None:
+            raise UndoExpired
         return str(there.cart_name)
-    done = _note(row.note)
+    done = _parse_note(row.note)
     if gone.note == "marked":
-        name = carts.cart_undeleted(person_id, undo, now)
+        name = carts.undelete_cart(person_id, undo, now)
     else:
         # The source had got more meanwhile and is still there: what was taken out goes back in.
-        name = access(person_id, undo.cart_id, EDIT).name
+        name = require_access(person_id, undo.cart_id, EDIT).name
         _put_back(undo.into, undo.cart_id, done, uuid5(undo.operation_id, "back"), now)
-    _taken(undo.into, done["lines"], done["later"], step, now)
+    _take_units(undo.into, done["lines"], done["later"], step, now)
     return name
 
 
-def line_kept(person_id: UUID, cart_id: UUID, key: str, operation_id: UUID, now: datetime) -> Moved:
-    """Keep a line for later, in the same cart and out of its sums. The same `operation_id` counts once.
+def save_line_for_later(
+    person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
+) -> MoveResult:
+    """Keep a line for later, in the same cart and out of its sums. The same `idempotency_key` counts once.
 
-    Raises NoSuchCart, NotAllowed, NoSuchLine, TooManyTogether, TooManyLines, CartBusy, CassandraUnavailable.
+    Raises NoSuchCart, NotAllowed, NoSuchLine, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable.
     """
-    return _swapped(person_id, cart_id, key, operation_id, now, "line", "later")
+    return _swap_kind(person_id, cart_id, key, idempotency_key, now, "line", "later")
 
 
-def line_taken_up(
-    person_id: UUID, cart_id: UUID, key: str, operation_id: UUID, now: datetime
-) -> Moved:
-    """Put what was kept for later back into the cart, at the price that it had. The same `operation_id` counts once.
+def return_saved_line(
+    person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
+) -> MoveResult:
+    """Put what was kept for later back into the cart, at the price that it had. The same `idempotency_key` counts once.
 
-    Raises NoSuchCart, NotAllowed, NoSuchLine, TooManyTogether, TooManyLines, CartBusy, CassandraUnavailable.
+    Raises NoSuchCart, NotAllowed, NoSuchLine, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable.
     """
-    return _swapped(person_id, cart_id, key, operation_id, now, "later", "line")
+    return _swap_kind(person_id, cart_id, key, idempotency_key, now, "later", "line")
 
 
-def later_dropped(
-    person_id: UUID, cart_id: UUID, key: str, operation_id: UUID, now: datetime
+def remove_saved_line(
+    person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
 ) -> str:
     """Remove what was kept for later, and return its name.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable.
     """
-    access(person_id, cart_id, EDIT)
+    require_access(person_id, cart_id, EDIT)
 
-    def drop(change: Change) -> str:
-        row = change.of.later.get(key)
+    def drop(change: CartChange) -> str:
+        row = change.contents.saved_lines.get(key)
         if row is None:
             raise NoSuchLine
         change.take(key, row.quantity, "later")
         return line_label(row.name, row.options or {})
 
-    return changed(cart_id, operation_id, now, drop) or ""
+    return change_contents(cart_id, idempotency_key, now, drop) or ""
 
 
-def hints(minutes: Iterable[datetime]) -> list[Move]:
+def list_pending_moves(minutes: Iterable[datetime]) -> list[PendingMove]:
     """Return the moves that were begun in these minutes and are not finished. Raises CassandraUnavailable."""
-    reading = [HINTS.start(minute=minute) for minute in minutes]
+    reading = [PENDING_MOVES.start(minute=minute) for minute in minutes]
     return [
-        Move(row.minute, row.operation_id, row.kind, row.person_id, row.source_id, row.target_id)
+        PendingMove(
+            row.minute, row.operation_id, row.kind, row.person_id, row.source_id, row.target_id
+        )
         for pending in reading
         for row in pending.rows()
     ]
 
 
-def move_finished(move: Move, now: datetime) -> None:
+def finish_move(move: PendingMove, now: datetime) -> None:
     """Finish a move that was begun, or see to it that it cannot happen any more.
 
     A second call does nothing. Raises CartBusy, CassandraUnavailable.
     """
-    row = operation(move.target_id, move.operation_id)
+    row = get_idempotency_row(move.target_id, move.operation_id)
     if row is None:
         # Its process may still be at it: with the operation's row there, its batch is refused.
-        batch = noted(move.target_id, move.operation_id, now, None, KEPT_DAYS)
-        if conditional_batch(batch, if_lost=applied_if(is_operation(move.operation_id))):
-            return hint_dropped(move)
-        row = operation(move.target_id, move.operation_id)
+        batch = idempotency_row_statement(
+            move.target_id, move.operation_id, now, None, RETENTION_DAYS
+        )
+        if conditional_batch(batch, if_lost=applied_if(idempotency_row_matcher(move.operation_id))):
+            return clear_pending_move(move)
+        row = get_idempotency_row(move.target_id, move.operation_id)
     if row is not None and row.note is not None:
-        done = _note(row.note)
+        done = _parse_note(row.note)
         if move.kind == "merge":
-            _merged(move, done, now)
+            _finish_merge(move, done, now)
         else:
-            _taken(move.source_id, done["lines"], {}, uuid5(move.operation_id, "taken"), now)
-    hint_dropped(move)
+            _take_units(move.source_id, done["lines"], {}, uuid5(move.operation_id, "taken"), now)
+    clear_pending_move(move)
     return None
 
 
-def hint_dropped(move: Move) -> None:
+def clear_pending_move(move: PendingMove) -> None:
     """Forget a move that is finished. Raises CassandraUnavailable."""
-    HINT_DROPPED.run(minute=move.minute, operation_id=move.operation_id)
+    DELETE_PENDING_MOVE.run(minute=move.minute, operation_id=move.operation_id)
 
 
-def _begun(
-    move: Move,
-    put: Callable[[Change], str | None],
+def _begin_move(
+    move: PendingMove,
+    put: Callable[[CartChange], str | None],
     now: datetime,
     *,
     owner_id: UUID | None,
     guest: bool,
 ) -> str | None:
     """Write the hint and then the target, and return the operation's note. What is refused leaves no hint."""
-    HINT.run(
+    INSERT_PENDING_MOVE.run(
         minute=move.minute,
         operation_id=move.operation_id,
         kind=move.kind,
@@ -381,44 +400,44 @@ def _begun(
         target_id=move.target_id,
     )
     try:
-        return changed(
+        return change_contents(
             move.target_id,
             move.operation_id,
             now,
             put,
             owner_id=owner_id,
             guest=guest,
-            days=KEPT_DAYS,
+            days=RETENTION_DAYS,
         )
     except CartError:
-        hint_dropped(move)
+        clear_pending_move(move)
         raise
 
 
-def _merged(move: Move, done: dict[str, Any], now: datetime) -> None:
+def _finish_merge(move: PendingMove, done: dict[str, Any], now: datetime) -> None:
     """Delete the source of a merge as it was when its lines were read; if it has changed, take those lines alone."""
     step = uuid5(move.operation_id, "gone")
-    if operation(move.source_id, step) is None:
+    if get_idempotency_row(move.source_id, step) is None:
         seen = done["version"]
         marked = conditional_batch(
-            GONE.bind(
+            MARK_DELETED_AT_VERSION.bind(
                 cart_id=move.source_id,
                 seen=seen,
                 version=seen + 1,
                 owner_id=move.person_id,
                 now=now,
             ),
-            noted(move.source_id, step, now, "marked", KEPT_DAYS),
-            if_lost=applied_if(is_operation(step)),
+            idempotency_row_statement(move.source_id, step, now, "marked", RETENTION_DAYS),
+            if_lost=applied_if(idempotency_row_matcher(step)),
         )
         if not marked:
-            _taken(move.source_id, done["lines"], done["later"], step, now, "taken")
+            _take_units(move.source_id, done["lines"], done["later"], step, now, "taken")
     there = queries.SUMS.one(cart_id=move.source_id)
     if there is not None and there.deleted_at is not None:
-        carts.cart_unlisted(move.person_id, move.source_id, following=move.target_id)
+        carts.remove_cart_from_list(move.person_id, move.source_id, following=move.target_id)
 
 
-def _taken(
+def _take_units(
     cart_id: UUID,
     lines: Mapping[str, int],
     later: Mapping[str, int],
@@ -428,45 +447,45 @@ def _taken(
 ) -> None:
     """Take units out of a cart, once: as many as were moved, and what is left of them if somebody was faster."""
 
-    def take(change: Change) -> str:
+    def take(change: CartChange) -> str:
         for kind, units in (("line", lines), ("later", later)):
             for key, quantity in units.items():
                 change.take(key, quantity, kind)
         return note
 
-    changed(cart_id, step, now, take, days=KEPT_DAYS, even_deleted=True)
+    change_contents(cart_id, step, now, take, days=RETENTION_DAYS, even_deleted=True)
 
 
 def _put_back(
     source_id: UUID, target_id: UUID, done: dict[str, Any], step: UUID, now: datetime
 ) -> None:
-    def put(change: Change) -> str:
-        there = contents(source_id)
+    def put(change: CartChange) -> str:
+        there = get_contents(source_id)
         for kind, units, rows in (
             ("line", done["lines"], there.lines),
-            ("later", done["later"], there.later),
+            ("later", done["later"], there.saved_lines),
         ):
             for key, quantity in units.items():
                 if key in rows:
                     change.put(rows[key], min(quantity, rows[key].quantity), kind)
         return "{}"
 
-    changed(target_id, step, now, put, days=KEPT_DAYS)
+    change_contents(target_id, step, now, put, days=RETENTION_DAYS)
 
 
-def _swapped(
+def _swap_kind(
     person_id: UUID,
     cart_id: UUID,
     key: str,
-    operation_id: UUID,
+    idempotency_key: UUID,
     now: datetime,
     source: str,
     target: str,
-) -> Moved:
-    found = access(person_id, cart_id, EDIT)
+) -> MoveResult:
+    found = require_access(person_id, cart_id, EDIT)
 
-    def swap(change: Change) -> str:
-        row = (change.of.lines if source == "line" else change.of.later).get(key)
+    def swap(change: CartChange) -> str:
+        row = (change.contents.lines if source == "line" else change.contents.saved_lines).get(key)
         if row is None:
             raise NoSuchLine
         change.take(key, row.quantity, source)
@@ -475,21 +494,21 @@ def _swapped(
             {"label": line_label(row.name, row.options or {}), "quantity": row.quantity}
         )
 
-    done = _note(changed(cart_id, operation_id, now, swap))
-    return Moved(done["label"], done["quantity"], found.name, found.name)
+    done = _parse_note(change_contents(cart_id, idempotency_key, now, swap))
+    return MoveResult(done["label"], done["quantity"], found.name, found.name)
 
 
-def _note(note: str | None) -> dict[str, Any]:
+def _parse_note(note: str | None) -> dict[str, Any]:
     """Return what an operation has noted. Raises CartBusy for one that the worker has put an end to."""
     if note is None:
         raise CartBusy
     return dict(json.loads(note))
 
 
-def _kept(cart_id: UUID, operation_id: UUID, row: Row) -> BoundStatement:
+def _undo_row(cart_id: UUID, idempotency_key: UUID, row: Row) -> BoundStatement:
     return UNDO_ROW.bind(
         cart_id=cart_id,
-        key=f"{operation_id}/{row.key}",
+        key=f"{idempotency_key}/{row.key}",
         **snapshot_columns(row),
         price=row.price,
         quantity=row.quantity,

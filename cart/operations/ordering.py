@@ -7,20 +7,20 @@ from cart.errors import CartChanged
 from cassandra_db import applied_if, conditional
 
 # The version stays: the cart is what it was, and its checkout's id is made of it.
-TAKEN = conditional(
+ASSIGN_CHECKOUT = conditional(
     "U1",
     """UPDATE items_by_cart SET checkout_id = :checkout_id, checkout_number = :number
        WHERE cart_id = :cart_id IF version = :version AND checkout_id = :seen AND deleted_at = null""",
 )
 
 
-def cart_taken(cart: Cart, checkout_id: UUID, number: int) -> UUID:
+def claim_cart_for_checkout(cart: Cart, checkout_id: UUID, number: int) -> UUID:
     """Let a checkout have a cart as it was read, and return the checkout that has it: this one, or who was faster.
 
     Doing it again changes nothing. `number` is how many of the cart's checkouts have ended without payment.
     Raises CartChanged when it is not as it was read any more, CassandraUnavailable.
     """
-    taken = TAKEN.apply(
+    taken = ASSIGN_CHECKOUT.apply(
         if_lost=applied_if(
             lambda row: row.checkout_id == checkout_id and row.version == cart.version
         ),

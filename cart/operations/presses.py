@@ -39,7 +39,7 @@ def cart_of_press(person_id: UUID, operation_id: UUID, active: Row) -> Row:
         there = noted.current.cart_id if not noted and noted.current else cart_id
         if there is None or there == cart_id:
             break
-        if (listed := queries.listed(person_id, there)) is not None:
+        if (listed := queries.get_listed_cart_row(person_id, there)) is not None:
             return listed
         noted = PRESS_MOVED.apply(
             if_lost=applied_if(lambda row: row.cart_id == cart_id),

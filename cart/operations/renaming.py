@@ -5,46 +5,46 @@ from datetime import datetime
 from uuid import UUID
 
 from cart import people, queries
-from cart.access import OWN, access
+from cart.access import OWN, require_access
 from cart.errors import CartBusy, NameTaken, NoSuchCart
-from cart.naming import free_name, name_key, name_of
-from cart.operations.carts import ATTEMPTS, CART, NO_CART
+from cart.naming import clean_name, free_name, name_key
+from cart.operations.carts import ATTEMPTS, CART, DELETE_CART
 from cassandra_db import SEND_AGAIN, Row, applied_if, attempts, conditional, conditional_batch
 
-WRITTEN_OTHERWISE = conditional(
+UPDATE_NAME_SPELLING = conditional(
     "K1",
     "UPDATE carts_by_user SET cart_name = :name WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id",
 )
-SHARED_NAME = conditional(
+UPDATE_SHARED_NAME = conditional(
     "sharing",
     "UPDATE people_by_cart SET cart_name = :name WHERE cart_id = :cart_id IF row_count > 0",
 )
 # The page of a shared cart asks for its version: so it learns that the name is another.
-SEEN_ANEW = conditional(
+INCREMENT_VERSION = conditional(
     "sharing",
     "UPDATE items_by_cart SET version = version + 1 WHERE cart_id = :cart_id IF version > 0",
 )
 
 
-def cart_renamed(person_id: UUID, cart_id: UUID, name: str, now: datetime) -> str:
+def rename_cart(person_id: UUID, cart_id: UUID, name: str, now: datetime) -> str:
     """Give a cart of one's own another name, for all whom it is shared with as well, and return it as it is kept.
 
     Where somebody has a cart of that name already, this one gets a number there. A second call goes on where a first
     one broke off. Raises NoSuchCart, NotAllowed, BadName, NameTaken, CartBusy, CassandraUnavailable.
     """
-    name = name_of(name)
-    access(person_id, cart_id, OWN)
-    _list_written(person_id, cart_id, name, own=True)
-    if SHARED_NAME.apply(
+    name = clean_name(name)
+    require_access(person_id, cart_id, OWN)
+    _rename_in_list(person_id, cart_id, name, own=True)
+    if UPDATE_SHARED_NAME.apply(
         if_lost=applied_if(lambda row: row.row_count is not None), cart_id=cart_id, name=name
     ):
-        for person in people.people(cart_id).people:
-            _list_written(person.user_id, cart_id, name, own=False)
-        SEEN_ANEW.apply(if_lost=SEND_AGAIN, cart_id=cart_id)
+        for person in people.get_people(cart_id).people:
+            _rename_in_list(person.user_id, cart_id, name, own=False)
+        INCREMENT_VERSION.apply(if_lost=SEND_AGAIN, cart_id=cart_id)
     return name
 
 
-def _list_written(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> None:
+def _rename_in_list(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> None:
     """Write the name into one list. In others' lists it gets a number if it is taken; in one's own it is refused."""
     for _ in attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
@@ -61,7 +61,9 @@ def _list_written(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> No
             return
         where = {"owner_id": person_id, "cart_id": cart_id}
         if row.name_key == name_key(free):
-            WRITTEN_OTHERWISE.apply(if_lost=SEND_AGAIN, name_key=row.name_key, name=free, **where)
+            UPDATE_NAME_SPELLING.apply(
+                if_lost=SEND_AGAIN, name_key=row.name_key, name=free, **where
+            )
         else:
             anew = CART.bind(
                 name_key=name_key(free),
@@ -73,12 +75,12 @@ def _list_written(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> No
                 **where,
             )
             conditional_batch(
-                NO_CART.bind(name_key=row.name_key, **where),
+                DELETE_CART.bind(name_key=row.name_key, **where),
                 anew,
-                if_lost=applied_if(_is(cart_id, free)),
+                if_lost=applied_if(_is_cart_row(cart_id, free)),
             )
     raise CartBusy
 
 
-def _is(cart_id: UUID, name: str) -> Callable[[Row], bool]:
+def _is_cart_row(cart_id: UUID, name: str) -> Callable[[Row], bool]:
     return lambda row: bool(getattr(row, "cart_id", None) == cart_id and row.cart_name == name)

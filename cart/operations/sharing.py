@@ -14,7 +14,7 @@ from django.core.signing import BadSignature
 from django.urls import reverse
 
 from cart import people, queries
-from cart.access import OWN, ROLES, Access, access
+from cart.access import OWN, ROLES, Access, require_access
 from cart.entities import Cart
 from cart.errors import (
     CartBusy,
@@ -22,15 +22,15 @@ from cart.errors import (
     InvitedAlready,
     NoSuchCart,
     NoSuchPerson,
-    NotTheOnesAddress,
     TooManyCarts,
     TooManyPeople,
+    WrongInvitee,
 )
 from cart.limits import MAX_CARTS
 from cart.naming import DEFAULT_NAME
-from cart.operations.carts import ATTEMPTS, cart_id_of, cart_listed, cart_unlisted
-from cart.operations.contents import Change, changed, contents
-from cart.people import INVITATION, INVITED_FOR, LINK, PERSON, Invitation, Link, Someone
+from cart.operations.carts import ATTEMPTS, add_cart_to_list, created_cart_id, remove_cart_from_list
+from cart.operations.contents import CartChange, change_contents, get_contents
+from cart.people import INVITATION, INVITED_FOR, LINK, PERSON, Invitation, Link, Member
 from cassandra_db import (
     RAISE_UNKNOWN,
     SEND_AGAIN,
@@ -61,72 +61,70 @@ ONE_ROW_LESS = conditional(
     "sharing",
     "UPDATE people_by_cart SET row_count = row_count + -1 WHERE cart_id = :cart_id IF row_count > 0",
 )
-INVITED = conditional(
+INSERT_INVITATION = conditional(
     "sharing",
     """INSERT INTO people_by_cart (cart_id, kind, key, role, email, added_at)
        VALUES (:cart_id, 'invitation', :key, :role, :email, :now) IF NOT EXISTS USING TTL :seconds""",
 )
-LINKED = conditional(
+INSERT_LINK = conditional(
     "sharing",
     """INSERT INTO people_by_cart (cart_id, kind, key, added_at) VALUES (:cart_id, 'link', :key, :now) IF NOT EXISTS""",
 )
-JOINED = conditional(
+INSERT_PERSON = conditional(
     "sharing",
     """INSERT INTO people_by_cart (cart_id, kind, key, role, name, email, added_at)
        VALUES (:cart_id, 'person', :key, :role, :name, :email, :now) IF NOT EXISTS""",
 )
-GONE = conditional(
+DELETE_PERSON_ROW = conditional(
     "sharing",
     "DELETE FROM people_by_cart WHERE cart_id = :cart_id AND kind = :kind AND key = :key IF added_at = :added_at",
 )
-ROLE = conditional(
+UPDATE_ROLE = conditional(
     "sharing",
     "UPDATE people_by_cart SET role = :role WHERE cart_id = :cart_id AND kind = 'person' AND key = :key IF role = :was",
 )
-NO_PEOPLE_LEFT = conditional(
+DELETE_ROW_COUNT = conditional(
     "sharing",
     "DELETE row_count, cart_name, owner_name FROM people_by_cart WHERE cart_id = :cart_id IF row_count = :seen",
 )
-NO_PEOPLE = conditional("sharing", "DELETE FROM people_by_cart WHERE cart_id = :cart_id")
+DELETE_PEOPLE = conditional("sharing", "DELETE FROM people_by_cart WHERE cart_id = :cart_id")
 # The copy in a person's own list.
-LISTED_ROLE = conditional(
+UPDATE_LISTED_ROLE = conditional(
     "K1",
     "UPDATE carts_by_user SET role = :role WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id",
 )
 
 
-def link_made(owner_id: UUID, cart_id: UUID, by: str, now: datetime) -> Link:
+def create_link(owner_id: UUID, cart_id: UUID, by: str, now: datetime) -> Link:
     """Make a link that shows a cart to whoever has it, or return the one that there is. `by` is the owner's name, or ''.
 
     Raises NoSuchCart, NotAllowed, TooManyPeople, CartBusy, CassandraUnavailable.
     """
-    found = access(owner_id, cart_id, OWN)
-    there = people.people(cart_id).links
+    found = require_access(owner_id, cart_id, OWN)
+    there = people.get_people(cart_id).links
     if there:
         return there[-1]
     made = Link(cart_id, uuid4(), now)
-    _added(
+    _insert_row(
         found,
         by,
-        LINKED.bind(cart_id=cart_id, key=str(made.link_id), now=now),
+        INSERT_LINK.bind(cart_id=cart_id, key=str(made.link_id), now=now),
         LINK,
         str(made.link_id),
     )
     return made
 
 
-def link_withdrawn(owner_id: UUID, cart_id: UUID, link_id: UUID) -> None:
+def withdraw_link(owner_id: UUID, cart_id: UUID, link_id: UUID) -> None:
     """Take a link back: it shows nothing any more. One that is gone already is no error.
 
     Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
-    access(owner_id, cart_id, OWN)
-    _taken(cart_id, LINK, str(link_id))
+    require_access(owner_id, cart_id, OWN)
+    _delete_row(cart_id, LINK, str(link_id))
 
 
-def person_invited(
-    owner: Someone, cart_id: UUID, email: str, role: str, now: datetime
-) -> Invitation:
+def invite_person(owner: Member, cart_id: UUID, email: str, role: str, now: datetime) -> Invitation:
     """Invite whoever reads the mail of an address, and queue that mail; known and unknown addresses are treated alike.
 
     Inviting the same address in the same role again returns the invitation that there is.
@@ -134,11 +132,13 @@ def person_invited(
     """
     if role not in ROLES:
         raise ValueError(f"no role: {role}")
-    found = access(owner.user_id, cart_id, OWN)
+    found = require_access(owner.user_id, cart_id, OWN)
     key = people.invitation_key(cart_id, email)
-    if any(email_key(person.email) == email_key(email) for person in people.people(cart_id).people):
+    if any(
+        email_key(person.email) == email_key(email) for person in people.get_people(cart_id).people
+    ):
         raise InvitedAlready(email)
-    row = INVITED.bind(
+    row = INSERT_INVITATION.bind(
         cart_id=cart_id,
         key=key,
         role=role,
@@ -146,17 +146,17 @@ def person_invited(
         now=now,
         seconds=int(INVITED_FOR.total_seconds()),
     )
-    _added(found, owner.name, row, INVITATION, key)
-    made = people.invitation(cart_id, key)
+    _insert_row(found, owner.name, row, INVITATION, key)
+    made = people.get_invitation(cart_id, key)
     if made is None:
         raise CartBusy  # withdrawn in the same moment
     if made.role != role:
         raise InvitedAlready(email, made.role)
-    _mailed(made, now)
+    _queue_invitation_mail(made, now)
     return made
 
 
-def _mailed(made: Invitation, now: datetime) -> None:
+def _queue_invitation_mail(made: Invitation, now: datetime) -> None:
     url = settings.PUBLIC_URL + reverse("cart:invitation", args=[made.token])
     words = {"invitation": made, "url": url}
     mail_queued(
@@ -164,28 +164,28 @@ def _mailed(made: Invitation, now: datetime) -> None:
     )
 
 
-def invitation_withdrawn(owner_id: UUID, cart_id: UUID, key: str) -> None:
+def withdraw_invitation(owner_id: UUID, cart_id: UUID, key: str) -> None:
     """Take an invitation back: its link leads nowhere. One that is gone already is no error.
 
     Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
-    access(owner_id, cart_id, OWN)
-    _taken(cart_id, INVITATION, key)
+    require_access(owner_id, cart_id, OWN)
+    _delete_row(cart_id, INVITATION, key)
 
 
-def invitation_accepted(token: str, member: Someone, now: datetime) -> UUID:
+def accept_invitation(token: str, member: Member, now: datetime) -> UUID:
     """Let a member into the cart that an invitation names, and return the cart's id. An invitation lets one person in, once.
 
-    A second call by the same member finishes what a first one left. Raises InvitationOver, NotTheOnesAddress,
+    A second call by the same member finishes what a first one left. Raises InvitationOver, WrongInvitee,
     TooManyCarts, CartBusy, CassandraUnavailable; then nothing has changed.
     """
     try:
-        cart_id, _ = people.invited_by(token)
+        cart_id, _ = people.find_invitation(token)
     except BadSignature as error:
         raise InvitationOver from error
     for _ in attempts(ATTEMPTS):
-        _, meant = people.invited_by(token)
-        mine = people.ONE.one(cart_id=cart_id, kind=PERSON, key=str(member.user_id))
+        _, meant = people.find_invitation(token)
+        mine = people.PERSON_ROW.one(cart_id=cart_id, kind=PERSON, key=str(member.user_id))
         carts = queries.CARTS.all(owner_id=member.user_id)
         if any(row.cart_id == cart_id and not row.role for row in carts):
             return cart_id  # one's own
@@ -193,30 +193,30 @@ def invitation_accepted(token: str, member: Someone, now: datetime) -> UUID:
         if meant is None:
             if not joined or mine is None:
                 raise InvitationOver
-            _list_written(member.user_id, cart_id, mine, now)
+            _add_to_list(member.user_id, cart_id, mine, now)
             # taken out meanwhile, when it was on no list yet
-            if not people.joined(cart_id, member.user_id):
-                shared_cart_unlisted(member.user_id, cart_id)
+            if not people.has_joined(cart_id, member.user_id):
+                remove_shared_cart_from_list(member.user_id, cart_id)
                 raise InvitationOver
             return cart_id
         if not meant.is_for(member.email):
-            raise NotTheOnesAddress(meant.hidden_email, member.email)
-        if _deleted(cart_id):
+            raise WrongInvitee(meant.hidden_email, member.email)
+        if _is_deleted(cart_id):
             raise InvitationOver
         if not joined and carts and (carts[0].cart_count or 0) >= MAX_CARTS:
             raise TooManyCarts(MAX_CARTS)
-        _let_in(meant, member, mine if joined else None, now)
+        _admit_person(meant, member, mine if joined else None, now)
     raise CartBusy
 
 
-def _let_in(meant: Invitation, member: Someone, mine: Row | None, now: datetime) -> None:
+def _admit_person(meant: Invitation, member: Member, mine: Row | None, now: datetime) -> None:
     """Put the person in the invitation's place, in one batch. What came of it is read anew."""
     key = str(member.user_id)
-    spent = GONE.bind(
+    spent = DELETE_PERSON_ROW.bind(
         cart_id=meant.cart_id, kind=INVITATION, key=meant.key, added_at=meant.invited_at
     )
     if mine is None:
-        joined = JOINED.bind(
+        joined = INSERT_PERSON.bind(
             cart_id=meant.cart_id,
             key=key,
             role=meant.role,
@@ -226,60 +226,60 @@ def _let_in(meant: Invitation, member: Someone, mine: Row | None, now: datetime)
         )
         batch = [spent, joined]
     else:
-        role = ROLE.bind(cart_id=meant.cart_id, key=key, role=meant.role, was=mine.role)
+        role = UPDATE_ROLE.bind(cart_id=meant.cart_id, key=key, role=meant.role, was=mine.role)
         batch = [ONE_ROW_LESS.bind(cart_id=meant.cart_id), spent, role]
     with suppress(UnknownOutcome):
         conditional_batch(*batch, if_lost=RAISE_UNKNOWN)
 
 
-def role_changed(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> str:
+def change_role(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> str:
     """Give a person another role, and return the person's name.
 
     Raises NoSuchCart, NotAllowed, NoSuchPerson, CartBusy, CassandraUnavailable.
     """
     if role not in ROLES:
         raise ValueError(f"no role: {role}")
-    access(owner_id, cart_id, OWN)
+    require_access(owner_id, cart_id, OWN)
     for _ in attempts(ATTEMPTS):
-        row = people.ONE.one(cart_id=cart_id, kind=PERSON, key=str(user_id))
+        row = people.PERSON_ROW.one(cart_id=cart_id, kind=PERSON, key=str(user_id))
         if row is None or row.role is None:
             raise NoSuchPerson
-        if row.role == role or ROLE.apply(
+        if row.role == role or UPDATE_ROLE.apply(
             if_lost=applied_if(lambda row: bool(row.role == role)),
             cart_id=cart_id,
             key=str(user_id),
             role=role,
             was=row.role,
         ):
-            _list_role_written(user_id, cart_id, role)
+            _update_list_role(user_id, cart_id, role)
             return str(row.name)
     raise CartBusy
 
 
-def person_removed(owner_id: UUID, cart_id: UUID, user_id: UUID) -> None:
+def remove_person(owner_id: UUID, cart_id: UUID, user_id: UUID) -> None:
     """Take a person out of a cart: from now on there is no such cart for them. One who is out already is no error.
 
     Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
-    access(owner_id, cart_id, OWN)
-    _taken(cart_id, PERSON, str(user_id))
-    shared_cart_unlisted(user_id, cart_id)
+    require_access(owner_id, cart_id, OWN)
+    _delete_row(cart_id, PERSON, str(user_id))
+    remove_shared_cart_from_list(user_id, cart_id)
 
 
-def cart_left(person_id: UUID, cart_id: UUID) -> bool:
+def leave_cart(person_id: UUID, cart_id: UUID) -> bool:
     """Leave a cart that somebody has shared; False if there was nothing to leave. One's own cart stays.
 
     What is left on the list of a cart that is shared no longer goes, too. Raises CartBusy, CassandraUnavailable.
     """
-    row = queries.listed(person_id, cart_id)
+    row = queries.get_listed_cart_row(person_id, cart_id)
     if row is None or not row.role:
         return False
-    _taken(cart_id, PERSON, str(person_id))
-    shared_cart_unlisted(person_id, cart_id)
+    _delete_row(cart_id, PERSON, str(person_id))
+    remove_shared_cart_from_list(person_id, cart_id)
     return True
 
 
-def sharing_ended(cart_id: UUID) -> None:
+def end_sharing(cart_id: UUID) -> None:
     """Take a cart that is gone from all whom it was shared with, with its invitations and links.
 
     Raises CartBusy, CassandraUnavailable; calling it again goes on.
@@ -288,37 +288,37 @@ def sharing_ended(cart_id: UUID) -> None:
         rows = people.PEOPLE.all(cart_id=cart_id)
         if not rows:
             return
-        for person in people.as_people(cart_id, rows).people:
-            shared_cart_unlisted(person.user_id, cart_id)
+        for person in people.people_from_rows(cart_id, rows).people:
+            remove_shared_cart_from_list(person.user_id, cart_id)
         with suppress(UnknownOutcome):
-            last = NO_PEOPLE_LEFT.bind(cart_id=cart_id, seen=rows[0].row_count)
-            conditional_batch(last, NO_PEOPLE.bind(cart_id=cart_id), if_lost=RAISE_UNKNOWN)
+            last = DELETE_ROW_COUNT.bind(cart_id=cart_id, seen=rows[0].row_count)
+            conditional_batch(last, DELETE_PEOPLE.bind(cart_id=cart_id), if_lost=RAISE_UNKNOWN)
     raise CartBusy
 
 
-def shared_cart_copied(
-    person_id: UUID, source: Cart, operation_id: UUID, now: datetime, *, guest: bool = False
+def copy_shared_cart(
+    person_id: UUID, source: Cart, idempotency_key: UUID, now: datetime, *, guest: bool = False
 ) -> tuple[UUID, str]:
     """Make a cart of one's own with the lines of a cart that a link shows, and return its id and name.
 
-    The link is checked by whoever calls. The same `operation_id` makes one.
+    The link is checked by whoever calls. The same `idempotency_key` makes one.
     Raises NoSuchCart, TooManyCarts, CartBusy, CassandraUnavailable.
     """
-    copy_id = cart_id_of(person_id, operation_id)
-    if _deleted(copy_id):
+    copy_id = created_cart_id(person_id, idempotency_key)
+    if _is_deleted(copy_id):
         raise NoSuchCart  # made by the first press, and deleted since
-    name = cart_listed(person_id, copy_id, source.name, now)
+    name = add_cart_to_list(person_id, copy_id, source.name, now)
 
-    def put(change: Change) -> str:
-        for row in contents(source.cart_id).lines.values():
+    def put(change: CartChange) -> str:
+        for row in get_contents(source.cart_id).lines.values():
             change.put(row, row.quantity)
         return "{}"
 
-    changed(copy_id, operation_id, now, put, owner_id=person_id, guest=guest)
+    change_contents(copy_id, idempotency_key, now, put, owner_id=person_id, guest=guest)
     return copy_id, name
 
 
-def _added(found: Access, by: str, row: BoundStatement, kind: str, key: str) -> None:
+def _insert_row(found: Access, by: str, row: BoundStatement, kind: str, key: str) -> None:
     """Write a row of a cart's people, unless one of that key is there. Raises TooManyPeople, CartBusy."""
     named = {"cart_id": found.cart_id, "cart_name": found.name, "owner_name": by}
     for _ in attempts(ATTEMPTS):
@@ -341,35 +341,35 @@ def _added(found: Access, by: str, row: BoundStatement, kind: str, key: str) -> 
     raise CartBusy
 
 
-def _taken(cart_id: UUID, kind: str, key: str) -> None:
+def _delete_row(cart_id: UUID, kind: str, key: str) -> None:
     for _ in attempts(ATTEMPTS):
-        row = people.ONE.one(cart_id=cart_id, kind=kind, key=key)
+        row = people.PERSON_ROW.one(cart_id=cart_id, kind=kind, key=key)
         if row is None or row.key is None or row.added_at is None:
             return
-        gone = GONE.bind(cart_id=cart_id, kind=kind, key=key, added_at=row.added_at)
+        gone = DELETE_PERSON_ROW.bind(cart_id=cart_id, kind=kind, key=key, added_at=row.added_at)
         with suppress(UnknownOutcome):
             if conditional_batch(ONE_ROW_LESS.bind(cart_id=cart_id), gone, if_lost=RAISE_UNKNOWN):
                 return
     raise CartBusy
 
 
-def _deleted(cart_id: UUID) -> bool:
+def _is_deleted(cart_id: UUID) -> bool:
     return getattr(queries.SUMS.one(cart_id=cart_id), "deleted_at", None) is not None
 
 
-def _list_written(person_id: UUID, cart_id: UUID, mine: Row, now: datetime) -> None:
+def _add_to_list(person_id: UUID, cart_id: UUID, mine: Row, now: datetime) -> None:
     """Write a shared cart into a person's own list, under a name that is free there."""
     name, by = mine.cart_name or DEFAULT_NAME, mine.owner_name or ""
-    cart_listed(person_id, cart_id, name, now, role=mine.role, shared_by=by)
-    _list_role_written(person_id, cart_id, mine.role)
+    add_cart_to_list(person_id, cart_id, name, now, role=mine.role, shared_by=by)
+    _update_list_role(person_id, cart_id, mine.role)
 
 
-def _list_role_written(person_id: UUID, cart_id: UUID, role: str) -> None:
+def _update_list_role(person_id: UUID, cart_id: UUID, role: str) -> None:
     for _ in attempts(ATTEMPTS):
-        row = queries.listed(person_id, cart_id)
+        row = queries.get_listed_cart_row(person_id, cart_id)
         if row is None or not row.role or row.role == role:
             return
-        if LISTED_ROLE.apply(
+        if UPDATE_LISTED_ROLE.apply(
             if_lost=SEND_AGAIN,
             owner_id=person_id,
             name_key=row.name_key,
@@ -380,11 +380,11 @@ def _list_role_written(person_id: UUID, cart_id: UUID, role: str) -> None:
     raise CartBusy
 
 
-def shared_cart_unlisted(person_id: UUID, cart_id: UUID) -> None:
+def remove_shared_cart_from_list(person_id: UUID, cart_id: UUID) -> None:
     """Take a cart of somebody else off a person's list. One's own cart stays, and one that is not there is no error.
 
     Raises CartBusy, CassandraUnavailable.
     """
-    row = queries.listed(person_id, cart_id)
+    row = queries.get_listed_cart_row(person_id, cart_id)
     if row is not None and row.role:
-        cart_unlisted(person_id, cart_id)
+        remove_cart_from_list(person_id, cart_id)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from cart import queries
-from cart.operations.carts import NEVER, UNMARKED, cart_unlisted
-from cart.operations.erasing import NO_ITEMS, NO_SUMS
-from cart.operations.moving import GONE
-from cart.operations.sharing import sharing_ended
+from cart.operations.carts import NEVER, UNMARK_DELETED, remove_cart_from_list
+from cart.operations.erasing import DELETE_ITEMS, DELETE_SUMS
+from cart.operations.moving import MARK_DELETED_AT_VERSION
+from cart.operations.sharing import end_sharing
 from cassandra_db import (
     RAISE_UNKNOWN,
     SEND_AGAIN,
@@ -34,13 +34,13 @@ ALL_OWNERS = scan(
     """SELECT DISTINCT owner_id, cart_count FROM carts_by_user
        WHERE token(owner_id) > :start AND token(owner_id) <= :end""",
 )
-NO_OWNER = conditional(
+DELETE_OWNER = conditional(
     "tidying",
     "DELETE active_cart_id, cart_count FROM carts_by_user WHERE owner_id = :owner_id IF cart_count = 0",
 )
 
 
-def carts_to_tidy(now: datetime) -> Iterator[Row]:
+def iterate_stale_carts(now: datetime) -> Iterator[Row]:
     """Yield the deleted carts whose time is over, and guests' that nobody has changed for 30 days. Reads all carts."""
     for row in ALL_CARTS.over_ring():
         if row.version is None:
@@ -52,8 +52,8 @@ def carts_to_tidy(now: datetime) -> Iterator[Row]:
             yield row
 
 
-def cart_tidied(cart: Row, now: datetime) -> bool:
-    """Remove a cart that `carts_to_tidy` has found, and tell whether it is gone.
+def remove_stale_cart(cart: Row, now: datetime) -> bool:
+    """Remove a cart that `iterate_stale_carts` has found, and tell whether it is gone.
 
     A deleted one that is on its owner's list again was being brought back when something broke: it is brought back.
     Raises CartBusy, CassandraUnavailable.
@@ -61,9 +61,9 @@ def cart_tidied(cart: Row, now: datetime) -> bool:
     if (
         cart.deleted_at is not None
         and cart.owner_id
-        and queries.listed(cart.owner_id, cart.cart_id)
+        and queries.get_listed_cart_row(cart.owner_id, cart.cart_id)
     ):
-        UNMARKED.apply(
+        UNMARK_DELETED.apply(
             if_lost=applied_if(lambda row: row.deleted_at is None),
             cart_id=cart.cart_id,
             owner_id=cart.owner_id,
@@ -75,26 +75,28 @@ def cart_tidied(cart: Row, now: datetime) -> bool:
     if cart.deleted_at is None:
         # Marked and taken off the list first: an add that has just looked there is refused and goes to another cart,
         # instead of beginning this one anew when it is on no list any more.
-        marked = GONE.bind(
+        marked = MARK_DELETED_AT_VERSION.bind(
             cart_id=cart.cart_id, seen=seen, version=seen + 1, owner_id=cart.owner_id, now=now
         )
         if not conditional_batch(marked, if_lost=RAISE_UNKNOWN):
             return False
         seen += 1
         if cart.owner_id:
-            cart_unlisted(cart.owner_id, cart.cart_id)
+            remove_cart_from_list(cart.owner_id, cart.cart_id)
     gone = conditional_batch(
-        NO_SUMS.bind(cart_id=cart.cart_id, seen=seen),
-        NO_ITEMS.bind(cart_id=cart.cart_id),
-        if_lost=applied_if(lambda row: getattr(row, "version", None) is None),
+        DELETE_SUMS.bind(cart_id=cart.cart_id, seen=seen),
+        DELETE_ITEMS.bind(cart_id=cart.cart_id),
+        if_lost=applied_if(lambda row: getattr(row, "page_version", None) is None),
     )
     if not gone:
         return False
-    sharing_ended(cart.cart_id)
+    end_sharing(cart.cart_id)
     return True
 
 
-def owners_tidied() -> int:
+def remove_empty_owners() -> int:
     """Forget the owners who have no cart left, and return how many. Reads all lists of carts."""
     empty = [row.owner_id for row in ALL_OWNERS.over_ring() if row.cart_count == 0]
-    return sum(bool(NO_OWNER.apply(if_lost=SEND_AGAIN, owner_id=owner_id)) for owner_id in empty)
+    return sum(
+        bool(DELETE_OWNER.apply(if_lost=SEND_AGAIN, owner_id=owner_id)) for owner_id in empty
+    )

@@ -15,11 +15,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from cart import limits, operations, owner, queries
-from cart.access import EDIT, OWN, VIEW, Access, access
+from cart.access import EDIT, OWN, VIEW, Access, require_access
 from cart.errors import BadName, CartError, NoSuchCart, NoSuchLine, NotAllowed
-from cart.forms import MoveForm, NameForm, PressForm
-from cart.merging import preview
-from cart.request_cart import request_cart
+from cart.forms import IdempotencyForm, NameForm, TargetCartForm
+from cart.merging import preview_merge
+from cart.request_cart import get_request_cart
 from cart.undo import Undo, undo_of
 from catalogue.queries import prefetch_categories
 from web.methods import get_or_post, own, post_only
@@ -32,30 +32,30 @@ TOO_LATE = "That was too long ago to be undone from here."
 @require_safe
 @never_cache
 @own
-def overview(request: HttpRequest) -> HttpResponse:
+def cart_list(request: HttpRequest) -> HttpResponse:
     """Show all carts."""
-    return _overview(request, undo=undo_of(request.GET.get("undo", "")))
+    return _cart_list_page(request, undo=undo_of(request.GET.get("undo", "")))
 
 
 @post_only("cart:carts")
 @own
-def make(request: HttpRequest) -> HttpResponse:
+def create_cart(request: HttpRequest) -> HttpResponse:
     """Make a cart and use it from now on."""
     form = NameForm(request.POST)
     if not form.is_valid():
-        return _overview(request, form=form, status=422)
-    name, operation_id = form.cleaned_data["name"], form.cleaned_data["operation"]
+        return _cart_list_page(request, form=form, status=422)
+    name, idempotency_key = form.cleaned_data["name"], form.cleaned_data["operation"]
     try:
-        operations.cart_made(
-            owner.owner_for_writing(request),
+        operations.create_cart(
+            owner.get_or_create_owner_id(request),
             name,
-            operation_id,
+            idempotency_key,
             datetime.now(UTC),
             guest=owner.is_guest(request),
         )
     except CartError as error:
         form.add_error("name", str(error))
-        return _overview(request, form=form, status=422)
+        return _cart_list_page(request, form=form, status=422)
     messages.success(request, "Your new cart is in use. What you add goes into it.")
     return redirect("cart:carts")
 
@@ -63,16 +63,16 @@ def make(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @never_cache
 @own
-def rename(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+def rename_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Give a cart another name."""
-    found = _allowed(request, cart_id, OWN)
+    found = _require_access(request, cart_id, OWN)
     form = NameForm(
         request.POST if request.method == "POST" else None, initial={"name": found.name}
     )
     if request.method == "POST" and form.is_valid():
         try:
-            name = operations.cart_renamed(
-                _person(request), cart_id, form.cleaned_data["name"], datetime.now(UTC)
+            name = operations.rename_cart(
+                _person_id(request), cart_id, form.cleaned_data["name"], datetime.now(UTC)
             )
         except BadName as error:
             form.add_error("name", str(error))
@@ -91,26 +91,26 @@ def rename(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 @post_only("cart:carts")
 @own
-def switch(request: HttpRequest) -> HttpResponse:
+def switch_cart(request: HttpRequest) -> HttpResponse:
     """Use another cart from now on, and go back to where the press was."""
-    name = _done(
+    name = _run_action(
         request,
-        lambda person: operations.cart_switched(person, _cart_id(request), datetime.now(UTC)),
+        lambda person: operations.switch_cart(person, _cart_id(request), datetime.now(UTC)),
     )
     if name:
         messages.success(request, f"{name} is in use now. What you add goes into it.")
-    return HttpResponseRedirect(_next(request))
+    return HttpResponseRedirect(_next_url(request))
 
 
 @post_only("cart:carts")
 @own
-def duplicate(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+def duplicate_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Make a cart with the same lines."""
-    operation_id, guest = _operation(request), owner.is_guest(request)
-    made = _done(
+    idempotency_key, guest = _idempotency_key(request), owner.is_guest(request)
+    made = _run_action(
         request,
-        lambda person: operations.cart_duplicated(
-            person, cart_id, operation_id, datetime.now(UTC), guest=guest
+        lambda person: operations.duplicate_cart(
+            person, cart_id, idempotency_key, datetime.now(UTC), guest=guest
         ),
     )
     if made:
@@ -120,110 +120,114 @@ def duplicate(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 @post_only("cart:carts")
 @own
-def empty(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+def empty_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Take everything out of a cart; the answer offers to put it back."""
-    operation_id = _operation(request)
-    undo = _done(
+    idempotency_key = _idempotency_key(request)
+    undo = _run_action(
         request,
-        lambda person: operations.cart_emptied(person, cart_id, operation_id, datetime.now(UTC)),
+        lambda person: operations.empty_cart(person, cart_id, idempotency_key, datetime.now(UTC)),
     )
     if undo:
         messages.success(request, f"{undo.name} is empty now.")
-    return _to_overview(undo)
+    return _redirect_to_list(undo)
 
 
 @post_only("cart:carts")
 @own
-def delete(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+def delete_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Delete a cart; the answer offers to bring it back."""
-    undo = _done(
-        request, lambda person: operations.cart_deleted(person, cart_id, datetime.now(UTC))
+    undo = _run_action(
+        request, lambda person: operations.delete_cart(person, cart_id, datetime.now(UTC))
     )
     if undo:
         messages.success(request, f"{undo.name} is deleted.")
-    return _to_overview(undo)
+    return _redirect_to_list(undo)
 
 
 @post_only("cart:carts")
 @own
-def undo(request: HttpRequest) -> HttpResponse:
+def undo_cart_change(request: HttpRequest) -> HttpResponse:
     """Take back what was done to a whole cart."""
     meant = undo_of(request.POST.get("undo", ""))
     if meant is None:
-        return _overview(request, refused=TOO_LATE, status=422)
-    name = _done(request, lambda person: _UNDONE[meant.what](person, meant, datetime.now(UTC)))
+        return _cart_list_page(request, refused=TOO_LATE, status=422)
+    name = _run_action(
+        request, lambda person: _UNDO_OPERATIONS[meant.what](person, meant, datetime.now(UTC))
+    )
     if name:
         messages.success(request, f"{name} is as it was.")
     return redirect("cart:carts")
 
 
-_UNDONE: dict[str, Callable[[UUID, Undo, datetime], str]] = {
-    "delete": operations.cart_undeleted,
-    "empty": operations.cart_refilled,
-    "merge": operations.carts_parted,
+_UNDO_OPERATIONS: dict[str, Callable[[UUID, Undo, datetime], str]] = {
+    "delete": operations.undelete_cart,
+    "empty": operations.refill_cart,
+    "merge": operations.unmerge_carts,
 }
 
 
 @get_or_post
 @never_cache
 @own
-def merge(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+def merge_carts(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Show what comes of putting one cart into another, and do it at a press."""
-    found = _allowed(request, cart_id, OWN)
+    found = _require_access(request, cart_id, OWN)
     if request.method != "POST":
-        return _merging(request, found, MoveForm(request.GET if "into" in request.GET else None))
-    form = MoveForm(request.POST)
+        return _merge_page(
+            request, found, TargetCartForm(request.GET if "into" in request.GET else None)
+        )
+    form = TargetCartForm(request.POST)
     if not form.is_valid():
-        return _merging(request, found, form, status=422)
-    into, operation_id = form.cleaned_data["into"], _operation(request)
-    target = _allowed(request, into, VIEW)
+        return _merge_page(request, found, form, status=422)
+    into, idempotency_key = form.cleaned_data["into"], _idempotency_key(request)
+    target = _require_access(request, into, VIEW)
     try:
-        undo = operations.carts_merged(
-            _person(request),
+        undo = operations.merge_carts(
+            _person_id(request),
             cart_id,
             into,
-            operation_id,
+            idempotency_key,
             datetime.now(UTC),
             guest=owner.is_guest(request),
         )
     except CartError as error:
         form.add_error("into", str(error))
-        return _merging(request, found, form, status=422)
+        return _merge_page(request, found, form, status=422)
     messages.success(request, f"All of {undo.name} is in {target.name} now.")
-    return _to_overview(undo)
+    return _redirect_to_list(undo)
 
 
 @get_or_post
 @never_cache
 @own
-def move(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
+def move_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     """Move or copy a line into another cart."""
-    found = _allowed(request, cart_id, VIEW)
+    found = _require_access(request, cart_id, VIEW)
     if request.method != "POST":
-        return _moving(request, found, key, MoveForm())
-    form = MoveForm(request.POST)
+        return _move_page(request, found, key, TargetCartForm())
+    form = TargetCartForm(request.POST)
     if not form.is_valid():
-        return _moving(request, found, key, form, status=422)
-    into, operation_id, copy = (
+        return _move_page(request, found, key, form, status=422)
+    into, idempotency_key, copy = (
         form.cleaned_data["into"],
-        _operation(request),
+        _idempotency_key(request),
         "copy" in request.POST,
     )
-    _allowed(request, into, VIEW)
+    _require_access(request, into, VIEW)
     try:
-        moved = operations.line_moved(
-            _person(request),
+        moved = operations.move_line(
+            _person_id(request),
             cart_id,
             into,
             str(key),
-            operation_id,
+            idempotency_key,
             datetime.now(UTC),
             copy=copy,
             guest=owner.is_guest(request),
         )
     except CartError as error:
         form.add_error("into", str(error))
-        return _moving(request, found, key, form, status=422)
+        return _move_page(request, found, key, form, status=422)
     units = f", {moved.quantity} of it," if moved.quantity > 1 else ""
     also = f", and still in {moved.source}" if copy else ""
     messages.success(request, f"{moved.label}{units} is in {moved.target} now{also}.")
@@ -232,42 +236,48 @@ def move(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
 
 @post_only("cart:one", "cart_id")
 @own
-def later(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
+def save_line_for_later(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     """Keep a line for later."""
-    return _kept(request, cart_id, key, operations.line_kept, "{} is kept for later.")
+    return _act_on_line(
+        request, cart_id, key, operations.save_line_for_later, "{} is kept for later."
+    )
 
 
 @post_only("cart:one", "cart_id")
 @own
-def now(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
+def return_saved_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     """Put back into the cart what was kept for later."""
-    return _kept(request, cart_id, key, operations.line_taken_up, "{} is in the cart again.")
+    return _act_on_line(
+        request, cart_id, key, operations.return_saved_line, "{} is in the cart again."
+    )
 
 
 @post_only("cart:one", "cart_id")
 @own
-def drop(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
+def remove_saved_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     """Remove what was kept for later."""
-    return _kept(request, cart_id, key, operations.later_dropped, "{} is not kept any more.")
+    return _act_on_line(
+        request, cart_id, key, operations.remove_saved_line, "{} is not kept any more."
+    )
 
 
-def _kept(
+def _act_on_line(
     request: HttpRequest,
     cart_id: UUID,
     key: UUID,
-    act: Callable[[UUID, UUID, str, UUID, datetime], operations.Moved | str],
+    act: Callable[[UUID, UUID, str, UUID, datetime], operations.MoveResult | str],
     words: str,
 ) -> HttpResponse:
-    operation_id = _operation(request)
-    did = _done(
-        request, lambda person: act(person, cart_id, str(key), operation_id, datetime.now(UTC))
+    idempotency_key = _idempotency_key(request)
+    did = _run_action(
+        request, lambda person: act(person, cart_id, str(key), idempotency_key, datetime.now(UTC))
     )
     if did:
         messages.success(request, words.format(did if isinstance(did, str) else did.label))
     return redirect("cart:one", cart_id)
 
 
-def _overview(
+def _cart_list_page(
     request: HttpRequest,
     *,
     undo: Undo | None = None,
@@ -276,12 +286,12 @@ def _overview(
     status: int = 200,
 ) -> HttpResponse:
     prefetch_categories()
-    cards = queries.cards(_rows(request))
+    cards = queries.list_cart_cards(_rows(request))
     context = {
         "cards": cards,
         "undo": undo,
         "form": form or NameForm(initial={"operation": uuid4()}),
-        "room": limits.carts_left(len(cards)),
+        "room": limits.cart_limit_message(len(cards)),
         "full": len(cards) >= limits.MAX_CARTS,
         "refused": refused,
         "has_errors": bool(refused),
@@ -292,23 +302,23 @@ def _overview(
 
 def _rows(request: HttpRequest) -> list[Any]:
     """Return the rows of the person's carts; a page that shows them has read them for its header."""
-    person_id = owner.owner_of(request)
+    person_id = owner.get_owner_id(request)
     if person_id is None:
         return []
-    rows: list[Any] = request_cart(request).reading(person_id).first()
+    rows: list[Any] = get_request_cart(request).prefetch_badge(person_id).first()
     # One who may not sign in any more has lost the session by this look.
-    if not request.user.is_authenticated and owner.owner_of(request) != person_id:
+    if not request.user.is_authenticated and owner.get_owner_id(request) != person_id:
         return _rows(request)
     return rows
 
 
-def _merging(
-    request: HttpRequest, found: Access, form: MoveForm, status: int = 200
+def _merge_page(
+    request: HttpRequest, found: Access, form: TargetCartForm, status: int = 200
 ) -> HttpResponse:
     """Show the carts that this one can go into, or, once one is chosen, what will be where."""
     others = [
         each
-        for each in queries.lists(_rows(request))
+        for each in queries.listed_carts_from_rows(_rows(request))
         if each.cart_id != found.cart_id and each.role != "viewer"
     ]
     context: dict[str, Any] = {
@@ -322,31 +332,33 @@ def _merging(
         target = next((each for each in others if each.cart_id == into), None)
         if target is None:
             raise Http404
-        _allowed(request, into, VIEW)  # the list is a copy: a role may have been withdrawn since
+        _require_access(
+            request, into, VIEW
+        )  # the list is a copy: a role may have been withdrawn since
         context |= {
             "target": target,
-            "preview": preview(
-                queries.cart(found.cart_id, found.name), queries.cart(into, target.name)
+            "preview": preview_merge(
+                queries.get_cart(found.cart_id, found.name), queries.get_cart(into, target.name)
             ),
         }
     return page(request, "cart/merge.html", context, status=status)
 
 
-def _moving(
-    request: HttpRequest, found: Access, key: UUID, form: MoveForm, status: int = 200
+def _move_page(
+    request: HttpRequest, found: Access, key: UUID, form: TargetCartForm, status: int = 200
 ) -> HttpResponse:
-    line = queries.line(found.cart_id, str(key))
+    line = queries.get_line(found.cart_id, str(key))
     if line is None and status == 200:
         messages.error(request, str(NoSuchLine()))
         return redirect("cart:one", found.cart_id)
     others = [
         each
-        for each in queries.lists(_rows(request))
+        for each in queries.listed_carts_from_rows(_rows(request))
         if each.cart_id != found.cart_id and each.role != "viewer"
     ]
     context = {
         "access": found,
-        "may_move": found.may(EDIT),
+        "may_move": found.is_allowed(EDIT),
         "line": line,
         "others": others,
         "form": form,
@@ -356,10 +368,10 @@ def _moving(
     return page(request, "cart/move.html", context, status=status)
 
 
-def _done(request: HttpRequest, act: Callable[[UUID], T]) -> T | None:
+def _run_action(request: HttpRequest, act: Callable[[UUID], T]) -> T | None:
     """Do what was pressed. What is refused is told, and a cart that is not the person's is as one that does not exist."""
     try:
-        return act(_person(request))
+        return act(_person_id(request))
     except NoSuchCart as error:
         raise Http404 from error
     except CartError as error:
@@ -367,15 +379,15 @@ def _done(request: HttpRequest, act: Callable[[UUID], T]) -> T | None:
         return None
 
 
-def _allowed(request: HttpRequest, cart_id: UUID, act: str) -> Access:
+def _require_access(request: HttpRequest, cart_id: UUID, act: str) -> Access:
     try:
-        return access(owner.owner_of(request), cart_id, act)
+        return require_access(owner.get_owner_id(request), cart_id, act)
     except (NoSuchCart, NotAllowed) as error:
         raise Http404 from error
 
 
-def _person(request: HttpRequest) -> UUID:
-    person_id = owner.owner_of(request)
+def _person_id(request: HttpRequest) -> UUID:
+    person_id = owner.get_owner_id(request)
     if person_id is None:
         raise Http404
     return person_id
@@ -388,14 +400,14 @@ def _cart_id(request: HttpRequest) -> UUID:
         raise NoSuchCart from error
 
 
-def _operation(request: HttpRequest) -> UUID:
+def _idempotency_key(request: HttpRequest) -> UUID:
     """Return the id of a press on this very button: the forms of a page share the id that they send."""
-    form = PressForm(request.POST)
+    form = IdempotencyForm(request.POST)
     form.full_clean()
     return uuid5(form.cleaned_data["operation"], request.path)
 
 
-def _next(request: HttpRequest) -> str:
+def _next_url(request: HttpRequest) -> str:
     """Return where the press was made: a page of this site, or the list of carts."""
     to = request.POST.get("next", "")
     if to.startswith("/") and url_has_allowed_host_and_scheme(
@@ -405,6 +417,6 @@ def _next(request: HttpRequest) -> str:
     return reverse("cart:carts")
 
 
-def _to_overview(undo: Undo | None) -> HttpResponse:
+def _redirect_to_list(undo: Undo | None) -> HttpResponse:
     query = f"?{urlencode({'undo': undo.token()})}" if undo else ""
     return HttpResponseRedirect(reverse("cart:carts") + query)

@@ -13,12 +13,19 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from cart import operations, owner, people, queries
-from cart.access import EDIT, VIEW, access
-from cart.destination import destination_remembered
-from cart.entities import Badge, Cart, Line
-from cart.errors import CartError, NoSuchCart, NoSuchLine, PriceMoved, SoldOut
-from cart.forms import AddForm, AgreeForm, ChangeForm, LineForm, RestoreForm, add_form
-from cart.pages import badge_now, cart_address, cart_context, press_refused, sums_in_words
+from cart.access import EDIT, VIEW, require_access
+from cart.destination import remember_shipping_country
+from cart.entities import Cart, CartBadge, Line
+from cart.errors import CartError, NoSuchCart, NoSuchLine, PriceChanged, SoldOut
+from cart.forms import (
+    AddForm,
+    LineForm,
+    LineQuantityForm,
+    PriceConsentForm,
+    RestoreForm,
+    build_add_form,
+)
+from cart.pages import cart_context, cart_url, format_badge, refresh_badge, render_refusal
 from cart.undo import removed
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
@@ -36,35 +43,35 @@ TOO_LATE = (
 @require_safe
 @never_cache
 @own
-def show(request: HttpRequest) -> HttpResponse:
+def active_cart_detail(request: HttpRequest) -> HttpResponse:
     """Show the active cart, with its sums for the country that is chosen there."""
     part = "sums" if "country" in request.GET else "cart"
     context = cart_context(request, undo=removed(request.GET.get("removed", "")))
     response = page(request, "cart/show.html", context, part=part)
-    destination_remembered(request, response)
+    remember_shipping_country(request, response)
     return response
 
 
 @require_safe
 @never_cache
 @own
-def one(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+def cart_detail(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Show one of the person's carts, whichever is active."""
     try:
-        access(owner.owner_of(request), cart_id, VIEW)
+        require_access(owner.get_owner_id(request), cart_id, VIEW)
     except NoSuchCart as error:
         raise Http404 from error
-    return show(request)
+    return active_cart_detail(request)
 
 
 @require_safe
 @never_cache
 @without_header
 @own
-def changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+def cart_changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Show a shared cart again if it is not as a page has seen it; else nothing, at the price of its static row."""
-    person_id = owner.owner_of(request)
-    version = people.version_seen_by(person_id, cart_id) if person_id else None
+    person_id = owner.get_owner_id(request)
+    version = people.get_page_version(person_id, cart_id) if person_id else None
     if version is None:
         raise Http404("no such cart")
     if request.GET.get("version") == version:
@@ -72,18 +79,18 @@ def changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     context = cart_context(request, undo=removed(request.GET.get("removed", "")))
     if context["cart"] is None or context["cart"].cart_id != cart_id:
         raise Http404("no such cart")
-    messages.info(request, f"Changed meanwhile. {sums_in_words(_badge_of(context['cart']))}")
+    messages.info(request, f"Changed meanwhile. {format_badge(_badge_of(context['cart']))}")
     return page(request, "cart/show.html", context, part="cart", beside=True)
 
 
-def _badge_of(cart: Cart) -> Badge:
-    return Badge(cart.name, cart.item_count, cart.subtotal, cart.cart_id)
+def _badge_of(cart: Cart) -> CartBadge:
+    return CartBadge(cart.name, cart.item_count, cart.subtotal, cart.cart_id)
 
 
 @require_safe
 @never_cache
 @own
-def panel(request: HttpRequest) -> HttpResponse:
+def cart_panel(request: HttpRequest) -> HttpResponse:
     """Show the header's cart again, after a change elsewhere."""
     if not getattr(request, "htmx", None):
         return redirect("cart:show")
@@ -92,90 +99,94 @@ def panel(request: HttpRequest) -> HttpResponse:
 
 @post_only("cart:show")
 @own
-def add(request: HttpRequest) -> HttpResponse:
+def add_line(request: HttpRequest) -> HttpResponse:
     """Put a variant into the active cart."""
     form = AddForm(request.POST)
-    goods = None
+    product_and_variant = None
     try:
-        goods = find_product_and_variant(form["variant"].value())
+        product_and_variant = find_product_and_variant(form["variant"].value())
         if not form.is_valid():
-            return _not_added(request, form, goods)
-        _in_stock(*goods)
-        quantity, operation_id = form.cleaned_data["quantity"], form.cleaned_data["operation"]
-        added = operations.line_added(
-            owner.owner_for_writing(request),
-            *goods,
+            return _add_refusal(request, form, product_and_variant)
+        _check_in_stock(*product_and_variant)
+        quantity, idempotency_key = form.cleaned_data["quantity"], form.cleaned_data["operation"]
+        added = operations.add_line(
+            owner.get_or_create_owner_id(request),
+            *product_and_variant,
             quantity,
-            operation_id,
+            idempotency_key,
             datetime.now(UTC),
             guest=owner.is_guest(request),
         )
     except (CartError, NoLongerSold) as error:
-        form.add_error("quantity" if goods else None, str(error))
-        return _not_added(request, form, goods)
-    badge = badge_now(request)
+        form.add_error("quantity" if product_and_variant else None, str(error))
+        return _add_refusal(request, form, product_and_variant)
+    badge = refresh_badge(request)
     messages.success(request, _added_in_words(added, badge))
-    context = {"added": added, "form": add_form(goods[1].sku), "quantity": quantity}
+    context = {
+        "added": added,
+        "form": build_add_form(product_and_variant[1].sku),
+        "quantity": quantity,
+    }
     return done(request, reverse("cart:show"), "cart/add.html", context, part="answer")
 
 
 @post_only("cart:show")
 @own
-def change(request: HttpRequest) -> HttpResponse:
+def change_line_quantity(request: HttpRequest) -> HttpResponse:
     """Set a line's quantity."""
-    form = ChangeForm(request.POST)
+    form = LineQuantityForm(request.POST)
     try:
         if not form.is_valid():
-            return _unchanged(request, form)
+            return _change_refusal(request, form)
         cart_id, line = _named_line(request, form)
         _, variant = find_product_and_variant(line.sku)
-        changed = operations.line_changed(
-            _owner(request), cart_id, variant, form.cleaned_data["quantity"], datetime.now(UTC)
+        changed = operations.change_line_quantity(
+            _owner_id(request), cart_id, variant, form.cleaned_data["quantity"], datetime.now(UTC)
         )
     except (NoSuchCart, NoSuchLine) as error:
-        return press_refused(request, str(error))
+        return render_refusal(request, str(error))
     except (CartError, NoLongerSold) as error:
         form.add_error("quantity", str(error))
-        return _unchanged(request, form)
-    messages.success(request, _changed_in_words(changed, badge_now(request)))
+        return _change_refusal(request, form)
+    messages.success(request, _changed_in_words(changed, refresh_badge(request)))
     return done(
-        request, cart_address(request), "cart/show.html", lambda: cart_context(request), part="cart"
+        request, cart_url(request), "cart/show.html", lambda: cart_context(request), part="cart"
     )
 
 
 @post_only("cart:show")
 @own
-def agree(request: HttpRequest) -> HttpResponse:
+def accept_prices(request: HttpRequest) -> HttpResponse:
     """Agree to prices that have risen, as the page has shown them."""
-    form = AgreeForm(request.POST)
+    form = PriceConsentForm(request.POST)
     try:
         if not form.is_valid():
-            return press_refused(request, str(PriceMoved()))
-        agreed = form.cleaned_data["agreed"]
-        operations.prices_agreed(
-            _owner(request), form.cleaned_data["cart"], agreed, datetime.now(UTC)
+            return render_refusal(request, str(PriceChanged()))
+        consents = form.cleaned_data["agreed"]
+        operations.accept_prices(
+            _owner_id(request), form.cleaned_data["cart"], consents, datetime.now(UTC)
         )
     except CartError as error:
-        return press_refused(request, str(error))
-    words = "The new price counts now." if len(agreed) == 1 else "The new prices count now."
-    messages.success(request, f"{words} {sums_in_words(badge_now(request))}")
+        return render_refusal(request, str(error))
+    words = "The new price counts now." if len(consents) == 1 else "The new prices count now."
+    messages.success(request, f"{words} {format_badge(refresh_badge(request))}")
     return done(
-        request, cart_address(request), "cart/show.html", lambda: cart_context(request), part="cart"
+        request, cart_url(request), "cart/show.html", lambda: cart_context(request), part="cart"
     )
 
 
 @post_only("cart:show")
 @own
-def remove(request: HttpRequest) -> HttpResponse:
+def remove_line(request: HttpRequest) -> HttpResponse:
     """Take a line out; the answer offers to put it back."""
     form = LineForm(request.POST)
     try:
         cart_id, line = _named_line(request, form)
-        undo = operations.line_removed(_owner(request), cart_id, line.key, datetime.now(UTC))
+        undo = operations.remove_line(_owner_id(request), cart_id, line.key, datetime.now(UTC))
     except CartError as error:
-        return press_refused(request, str(error))
-    messages.success(request, f"{undo.name} was taken out. {sums_in_words(badge_now(request))}")
-    to = f"{cart_address(request)}?{urlencode({'removed': undo.token()})}"
+        return render_refusal(request, str(error))
+    messages.success(request, f"{undo.name} was taken out. {format_badge(refresh_badge(request))}")
+    to = f"{cart_url(request)}?{urlencode({'removed': undo.token()})}"
     return done(
         request, to, "cart/show.html", lambda: cart_context(request, undo=undo), part="cart"
     )
@@ -183,42 +194,42 @@ def remove(request: HttpRequest) -> HttpResponse:
 
 @post_only("cart:show")
 @own
-def restore(request: HttpRequest) -> HttpResponse:
+def restore_line(request: HttpRequest) -> HttpResponse:
     """Put back what was taken out."""
     form = RestoreForm(request.POST)
     undo = removed(form.cleaned_data["removed"]) if form.is_valid() else None
     if undo is None:
-        return press_refused(request, TOO_LATE)
+        return render_refusal(request, TOO_LATE)
     try:
         found = get_current_product(undo.product_id)
         variant = get_sellable_variant(found, undo.variant_id)
         if found is None or variant is None:
             raise NoLongerSold(undo.name)
-        restored = operations.line_restored(
-            _owner(request), undo, found, variant, datetime.now(UTC)
+        restored = operations.restore_line(
+            _owner_id(request), undo, found, variant, datetime.now(UTC)
         )
     except (CartError, NoLongerSold) as error:
-        return press_refused(request, str(error))
-    badge = badge_now(request)
-    messages.success(request, f"{undo.name} is back in your cart. {sums_in_words(badge)}")
+        return render_refusal(request, str(error))
+    badge = refresh_badge(request)
+    messages.success(request, f"{undo.name} is back in your cart. {format_badge(badge)}")
     context = {"restored": restored.line.key if restored.line else ""}
     return done(
         request,
-        cart_address(request),
+        cart_url(request),
         "cart/show.html",
         lambda: cart_context(request) | context,
         part="cart",
     )
 
 
-def _owner(request: HttpRequest) -> UUID:
-    owner_id = owner.owner_of(request)
+def _owner_id(request: HttpRequest) -> UUID:
+    owner_id = owner.get_owner_id(request)
     if owner_id is None:
         raise NoSuchCart
     return owner_id
 
 
-def _in_stock(found: Product, variant: Variant) -> None:
+def _check_in_stock(found: Product, variant: Variant) -> None:
     stock = get_stock(found.product_id).get(variant.variant_id)
     if stock is None or stock.available < 1:
         raise SoldOut(found.name)
@@ -230,28 +241,28 @@ def _named_line(request: HttpRequest, form: LineForm) -> tuple[UUID, Line]:
     cart_id, key = (form.cleaned_data.get(name) for name in ("cart", "line"))
     if cart_id is None or key is None:
         raise NoSuchLine
-    access(owner.owner_of(request), cart_id, EDIT)
-    line = queries.line(cart_id, str(key))
+    require_access(owner.get_owner_id(request), cart_id, EDIT)
+    line = queries.get_line(cart_id, str(key))
     if line is None:
         raise NoSuchLine
     return cart_id, line
 
 
-def _not_added(
-    request: HttpRequest, form: AddForm, goods: tuple[Product, Variant] | None
+def _add_refusal(
+    request: HttpRequest, form: AddForm, product_and_variant: tuple[Product, Variant] | None
 ) -> HttpResponse:
     # The next press is another one: it goes to the cart that is active then.
     form.data = {name: form.data[name] for name in form.data} | {"operation": str(uuid4())}
     context: dict[str, Any] = {"form": form, "quantity": form["quantity"].value() or ""}
-    if goods:
-        context |= {"product": goods[0], "variant": goods[1]}
+    if product_and_variant:
+        context |= {"product": product_and_variant[0], "variant": product_and_variant[1]}
     return page(request, "cart/add.html", context, part="answer", status=422)
 
 
-def _unchanged(request: HttpRequest, form: ChangeForm) -> HttpResponse:
+def _change_refusal(request: HttpRequest, form: LineQuantityForm) -> HttpResponse:
     """Show the cart as it is, with the sentence beside the line's quantity and what was typed in it."""
     if "cart" in form.errors or "line" in form.errors:
-        return press_refused(request, str(NoSuchLine()))
+        return render_refusal(request, str(NoSuchLine()))
     wrong = {
         "key": str(form.cleaned_data["line"]),
         "typed": form["quantity"].value(),
@@ -266,18 +277,18 @@ def _unchanged(request: HttpRequest, form: ChangeForm) -> HttpResponse:
     )
 
 
-def _price_in_words(added: operations.Added) -> str:
+def _price_in_words(added: operations.LineResult) -> str:
     if added.price_changed_from is None or added.line is None:
         return ""
     return f" The price has changed since you added it: it was {in_words(added.price_changed_from)}, now {in_words(added.line.price)}."
 
 
-def _added_in_words(added: operations.Added, badge: Badge) -> str:
+def _added_in_words(added: operations.LineResult, badge: CartBadge) -> str:
     name = added.line.label if added.line else "It"
-    return f"{name} is in your cart.{_price_in_words(added)} {sums_in_words(badge)}"
+    return f"{name} is in your cart.{_price_in_words(added)} {format_badge(badge)}"
 
 
-def _changed_in_words(changed: operations.Added, badge: Badge) -> str:
+def _changed_in_words(changed: operations.LineResult, badge: CartBadge) -> str:
     name = changed.line.label if changed.line else "It"
     count = changed.line.quantity if changed.line else 0
-    return f"{name}: {count} now. {sums_in_words(badge)}"
+    return f"{name}: {count} now. {format_badge(badge)}"

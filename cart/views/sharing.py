@@ -13,11 +13,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from cart import owner, people
-from cart.access import OWN, ROLE_WORDS, VIEW, Access, access
+from cart.access import OWN, ROLE_DESCRIPTIONS, VIEW, Access, require_access
 from cart.errors import CartError, InvitationOver, NoSuchCart, NoSuchPerson, NotAllowed
-from cart.forms import InviteForm, KeyForm, PersonForm, PressForm, RoleForm
+from cart.forms import IdempotencyForm, InviteForm, KeyForm, PersonForm, RoleForm
 from cart.operations import sharing
-from cart.people import Seen, Someone
+from cart.people import Member, SharedCart
 from cart.today import get_priced_cart
 from mail.addresses import email_key
 from web.errors import TooManyAttempts
@@ -26,43 +26,43 @@ from web.limits import attempted
 from web.methods import get_or_post, own, post_only
 from web.rendering import page, too_many
 
-Act = Callable[[UUID], str]
+Action = Callable[[UUID], str]
 
 
 @require_safe
 @never_cache
 @own
-def everybody(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+def cart_people(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Show who is in a cart; its owner can change that, everybody else can leave."""
-    return _people(request, _found(request, cart_id, VIEW))
+    return _people_page(request, _get_access(request, cart_id, VIEW))
 
 
 @post_only("cart:people", "cart_id")
 @own
-def invite(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+def invite_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Invite somebody by e-mail. The answer is the same whether the address has an account or not."""
     form, inviter = InviteForm(request.POST), _member(request)
     try:
-        found = _found(request, cart_id, OWN)
+        found = _get_access(request, cart_id, OWN)
         if inviter is None:
-            return _people(
+            return _people_page(
                 request,
                 found,
                 status=403,
                 refused="Sign in to invite people: the mail goes in your name.",
             )
         if not form.is_valid():
-            return _people(request, found, form=form, status=422)
+            return _people_page(request, found, form=form, status=422)
         email, role = form.cleaned_data["email"], form.cleaned_data["role"]
         attempted(request, "invitation", f"by {inviter.user_id}", f"to {email_key(email)}")
-        sharing.person_invited(inviter, cart_id, email, role, datetime.now(UTC))
+        sharing.invite_person(inviter, cart_id, email, role, datetime.now(UTC))
     except TooManyAttempts as error:
-        return too_many(request, error, "cart/people.html", _context(request, found, form))
+        return too_many(request, error, "cart/people.html", _people_context(request, found, form))
     except NotAllowed as error:
-        return _refused(request, cart_id, error)
+        return _refusal_page(request, cart_id, error)
     except CartError as error:
         form.add_error("email", str(error))
-        return _people(request, found, form=form, status=422)
+        return _people_page(request, found, form=form, status=422)
     messages.success(
         request, f"A mail is on its way to {email}. The invitation in it works for 14 days."
     )
@@ -71,79 +71,83 @@ def invite(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 @post_only("cart:people", "cart_id")
 @own
-def withdraw(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+def withdraw_invitation(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Take an invitation back."""
 
     def act(owner_id: UUID) -> str:
-        sharing.invitation_withdrawn(owner_id, cart_id, str(_sent(KeyForm(request.POST))["key"]))
+        sharing.withdraw_invitation(
+            owner_id, cart_id, str(_cleaned_data(KeyForm(request.POST))["key"])
+        )
         return "The invitation is withdrawn. Its link leads nowhere now."
 
-    return _pressed(request, cart_id, act)
+    return _run_action(request, cart_id, act)
 
 
 @post_only("cart:people", "cart_id")
 @own
-def role(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+def change_role(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Give a person another role."""
 
     def act(owner_id: UUID) -> str:
-        sent = _sent(RoleForm(request.POST))
-        name = sharing.role_changed(owner_id, cart_id, sent["person"], sent["role"])
-        return f"{name} {ROLE_WORDS[sent['role']]} now."
+        sent = _cleaned_data(RoleForm(request.POST))
+        name = sharing.change_role(owner_id, cart_id, sent["person"], sent["role"])
+        return f"{name} {ROLE_DESCRIPTIONS[sent['role']]} now."
 
-    return _pressed(request, cart_id, act)
+    return _run_action(request, cart_id, act)
 
 
 @post_only("cart:people", "cart_id")
 @own
-def exclude(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+def remove_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Take a person out of the cart."""
 
     def act(owner_id: UUID) -> str:
-        sharing.person_removed(owner_id, cart_id, _sent(PersonForm(request.POST))["person"])
+        sharing.remove_person(owner_id, cart_id, _cleaned_data(PersonForm(request.POST))["person"])
         return "The cart is no longer shared with this person."
 
-    return _pressed(request, cart_id, act)
+    return _run_action(request, cart_id, act)
 
 
 @post_only("cart:people", "cart_id")
 @own
-def link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+def create_link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Make a link that shows the cart to whoever has it."""
 
     def act(owner_id: UUID) -> str:
         member = _member(request)
-        sharing.link_made(owner_id, cart_id, member.name if member else "", datetime.now(UTC))
+        sharing.create_link(owner_id, cart_id, member.name if member else "", datetime.now(UTC))
         return "The link is made. Whoever has it can look at the cart."
 
-    return _pressed(request, cart_id, act)
+    return _run_action(request, cart_id, act)
 
 
 @post_only("cart:people", "cart_id")
 @own
-def unlink(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+def withdraw_link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Take the link back."""
 
     def act(owner_id: UUID) -> str:
-        sharing.link_withdrawn(owner_id, cart_id, _sent(KeyForm(request.POST))["key"])
+        sharing.withdraw_link(owner_id, cart_id, _cleaned_data(KeyForm(request.POST))["key"])
         return "The link is withdrawn. It shows nothing any more."
 
-    return _pressed(request, cart_id, act)
+    return _run_action(request, cart_id, act)
 
 
 @post_only("cart:people", "cart_id")
 @own
-def leave(request: HttpRequest, cart_id: UUID) -> HttpResponse:
+def leave_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Leave a cart that somebody has shared."""
     try:
-        found = access(owner.owner_of(request), cart_id, VIEW)
+        found = require_access(owner.get_owner_id(request), cart_id, VIEW)
     except NoSuchCart:
         found = None  # withdrawn already: what is left of it on the list goes
-    if found and found.own:
-        return _people(
+    if found and found.is_owner:
+        return _people_page(
             request, found, status=403, refused="This cart is your own. You can delete it instead."
         )
-    if (person_id := owner.owner_of(request)) is None or not sharing.cart_left(person_id, cart_id):
+    if (person_id := owner.get_owner_id(request)) is None or not sharing.leave_cart(
+        person_id, cart_id
+    ):
         raise Http404("no such cart")
     messages.success(request, f"You have left {found.name if found else 'the cart'}.")
     return redirect("cart:carts")
@@ -152,114 +156,120 @@ def leave(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @get_or_post
 @never_cache
 @own
-def invitation(request: HttpRequest, token: str) -> HttpResponse:
+def invitation_detail(request: HttpRequest, token: str) -> HttpResponse:
     """Show an invitation, and let the one whom it is for into the cart."""
     try:
-        cart_id, meant = people.invited_by(token)
+        cart_id, meant = people.find_invitation(token)
     except BadSignature:
-        return _over(request)
+        return _invitation_over_page(request)
     member = _member(request)
     if member and request.method == "POST":
         try:
-            sharing.invitation_accepted(token, member, datetime.now(UTC))
+            sharing.accept_invitation(token, member, datetime.now(UTC))
         except InvitationOver:
-            return _over(request)
+            return _invitation_over_page(request)
         except CartError as error:
-            return _invitation(request, {"invitation": meant, "refused": str(error)}, status=409)
+            return _invitation_page(
+                request, {"invitation": meant, "refused": str(error)}, status=409
+            )
         messages.success(request, "The cart is yours to use now. It stands in your list of carts.")
         return redirect("cart:one", cart_id)
-    if meant is None and not (member and people.joined(cart_id, member.user_id)):
-        return _over(request)
+    if meant is None and not (member and people.has_joined(cart_id, member.user_id)):
+        return _invitation_over_page(request)
     fits = member is not None and (meant is None or meant.is_for(member.email))
-    return _invitation(request, {"invitation": meant, "fits": fits})
+    return _invitation_page(request, {"invitation": meant, "fits": fits})
 
 
 @require_safe
 @never_cache
 @own
-def shared(request: HttpRequest, token: str) -> HttpResponse:
+def shared_cart_detail(request: HttpRequest, token: str) -> HttpResponse:
     """Show the cart that a link is for, as it is now, to whoever has the link."""
-    seen = people.shown_by(token)
+    seen = people.find_shared_cart(token)
     if seen is None:
-        return _unindexed(page(request, "cart/link_over.html", {}, status=404))
-    return _shared(request, token, seen)
+        return _mark_noindex(page(request, "cart/link_over.html", {}, status=404))
+    return _shared_cart_page(request, token, seen)
 
 
 @post_only("cart:shared", "token")
 @own
-def shared_copy(request: HttpRequest, token: str) -> HttpResponse:
+def copy_shared_cart(request: HttpRequest, token: str) -> HttpResponse:
     """Make a cart of the visitor's own with what a link shows."""
-    seen = people.shown_by(token)
+    seen = people.find_shared_cart(token)
     if seen is None:
-        return _unindexed(page(request, "cart/link_over.html", {}, status=404))
-    form = PressForm(request.POST)
+        return _mark_noindex(page(request, "cart/link_over.html", {}, status=404))
+    form = IdempotencyForm(request.POST)
     form.full_clean()
-    person_id, guest = owner.owner_for_writing(request), not request.user.is_authenticated
+    person_id, guest = owner.get_or_create_owner_id(request), not request.user.is_authenticated
     try:
-        operation_id = form.cleaned_data["operation"]
-        made, name = sharing.shared_cart_copied(
-            person_id, seen.cart, operation_id, datetime.now(UTC), guest=guest
+        idempotency_key = form.cleaned_data["operation"]
+        made, name = sharing.copy_shared_cart(
+            person_id, seen.cart, idempotency_key, datetime.now(UTC), guest=guest
         )
     except CartError as error:
-        return _shared(request, token, seen, refused=str(error))
+        return _shared_cart_page(request, token, seen, refused=str(error))
     messages.success(request, f"{name} is a cart of your own now, with the same things.")
     return redirect("cart:one", made)
 
 
-def _shared(request: HttpRequest, token: str, seen: Seen, *, refused: str = "") -> HttpResponse:
-    shown = get_priced_cart(seen.cart)
+def _shared_cart_page(
+    request: HttpRequest, token: str, seen: SharedCart, *, refused: str = ""
+) -> HttpResponse:
+    priced_cart = get_priced_cart(seen.cart)
     context = {
         "seen": seen,
         "cart": seen.cart,
-        "shown": shown,
-        "total": sum((each.total for each in shown.lines), seen.cart.subtotal * 0),
+        "shown": priced_cart,
+        "total": sum((each.total for each in priced_cart.lines), seen.cart.subtotal * 0),
         "token": token,
         "operation": uuid4(),
         "refused": refused,
         "has_errors": bool(refused),
     }
-    return _unindexed(page(request, "cart/shared.html", context, status=409 if refused else 200))
+    return _mark_noindex(page(request, "cart/shared.html", context, status=409 if refused else 200))
 
 
-def _member(request: HttpRequest) -> Someone | None:
+def _member(request: HttpRequest) -> Member | None:
     user: Any = request.user  # the accounts' own, which this room does not know
-    return Someone(user.pk, user.name, user.email) if user.is_authenticated else None
+    return Member(user.pk, user.name, user.email) if user.is_authenticated else None
 
 
-def _found(request: HttpRequest, cart_id: UUID, act: str) -> Access:
+def _get_access(request: HttpRequest, cart_id: UUID, act: str) -> Access:
     """Return what the visitor may do in a cart. Raises Http404 if it is none of theirs, NotAllowed."""
     try:
-        return access(owner.owner_of(request), cart_id, act)
+        return require_access(owner.get_owner_id(request), cart_id, act)
     except NoSuchCart as error:
         raise Http404("no such cart") from error
 
 
-def _sent(form: Form) -> dict[str, Any]:
+def _cleaned_data(form: Form) -> dict[str, Any]:
     """Return what a press names. Raises NoSuchPerson: nobody types these."""
     if not form.is_valid():
         raise NoSuchPerson
     return form.cleaned_data
 
 
-def _pressed(request: HttpRequest, cart_id: UUID, act: Act) -> HttpResponse:
+def _run_action(request: HttpRequest, cart_id: UUID, act: Action) -> HttpResponse:
     """Do what a press asks for, and answer with the page of the cart's people."""
     try:
-        found = _found(request, cart_id, OWN)
-        messages.success(request, act(owner.owner_for_writing(request)))
+        found = _get_access(request, cart_id, OWN)
+        messages.success(request, act(owner.get_or_create_owner_id(request)))
     except NotAllowed as error:
-        return _refused(request, cart_id, error)
+        return _refusal_page(request, cart_id, error)
     except NoSuchCart as error:
         raise Http404("no such cart") from error
     except CartError as error:
-        return _people(request, found, status=409, refused=str(error))
+        return _people_page(request, found, status=409, refused=str(error))
     return redirect("cart:people", cart_id)
 
 
-def _refused(request: HttpRequest, cart_id: UUID, error: NotAllowed) -> HttpResponse:
-    return _people(request, _found(request, cart_id, VIEW), status=403, refused=str(error))
+def _refusal_page(request: HttpRequest, cart_id: UUID, error: NotAllowed) -> HttpResponse:
+    return _people_page(
+        request, _get_access(request, cart_id, VIEW), status=403, refused=str(error)
+    )
 
 
-def _people(
+def _people_page(
     request: HttpRequest,
     found: Access,
     *,
@@ -267,35 +277,37 @@ def _people(
     status: int = 200,
     refused: str = "",
 ) -> HttpResponse:
-    context = _context(request, found, form or InviteForm()) | {
+    context = _people_context(request, found, form or InviteForm()) | {
         "refused": refused,
         "has_errors": bool(refused),
     }
-    return _unindexed(page(request, "cart/people.html", context, status=status))
+    return _mark_noindex(page(request, "cart/people.html", context, status=status))
 
 
-def _context(request: HttpRequest, found: Access, form: InviteForm) -> dict[str, Any]:
-    there = people.people(found.cart_id)
+def _people_context(request: HttpRequest, found: Access, form: InviteForm) -> dict[str, Any]:
+    there = people.get_people(found.cart_id)
     return {
         "access": found,
         "there": there,
-        "roles": ROLE_WORDS,
+        "roles": ROLE_DESCRIPTIONS,
         "room": sharing.MAX_PEOPLE - there.count,
         "most": sharing.MAX_PEOPLE,
         "form": form,
-        "me": owner.owner_of(request),
+        "me": owner.get_owner_id(request),
     }
 
 
-def _invitation(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
+def _invitation_page(
+    request: HttpRequest, context: dict[str, Any], status: int = 200
+) -> HttpResponse:
     more = {"next": request.get_full_path(), "has_errors": "refused" in context}
-    return _unindexed(page(request, "cart/invitation.html", context | more, status=status))
+    return _mark_noindex(page(request, "cart/invitation.html", context | more, status=status))
 
 
-def _over(request: HttpRequest) -> HttpResponse:
-    return _unindexed(page(request, "cart/invitation_over.html", {}, status=404))
+def _invitation_over_page(request: HttpRequest) -> HttpResponse:
+    return _mark_noindex(page(request, "cart/invitation_over.html", {}, status=404))
 
 
-def _unindexed(response: HttpResponse) -> HttpResponse:
+def _mark_noindex(response: HttpResponse) -> HttpResponse:
     response["X-Robots-Tag"] = "noindex, nofollow"
     return response

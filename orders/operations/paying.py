@@ -379,7 +379,7 @@ def _late_payment_obstacle(order: Order, items: Sequence[Item]) -> str:
     """
     if order.cart_id is None or order.payment_method == gateways.TRANSFER:
         return ""
-    cart = carts.cart(order.cart_id)
+    cart = carts.get_cart(order.cart_id)
     if cart.checkout_id not in (None, order.order_id):
         other = queries.get_order(cart.checkout_id)
         if other is None and not abandon_checkout(cart.checkout_id):

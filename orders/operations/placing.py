@@ -258,7 +258,10 @@ def _take_cart(draft: OrderDraft, cart: Cart, now: datetime) -> None:
         with _free_cart(cart, draft.order_id, now) as free:
             if free:
                 cart = replace(
-                    cart, checkout_id=carts.cart_taken(cart, draft.order_id, draft.checkout_number)
+                    cart,
+                    checkout_id=carts.claim_cart_for_checkout(
+                        cart, draft.order_id, draft.checkout_number
+                    ),
                 )
             if cart.checkout_id == draft.order_id:
                 return

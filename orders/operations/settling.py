@@ -181,6 +181,6 @@ def _empty_cart(order: Order, items: tuple[Item, ...], now: datetime) -> None:
     paid = next((event for event in order.events if event.kind in kinds), None)
     if paid and order.cart_id and paid.at > datetime.now(UTC) - _EMPTIED_ONCE:
         bought = {str(item.variant_id): item.quantity for item in items}
-        carts.lines_bought(
+        carts.remove_bought_lines(
             order.cart_id, bought, order.order_id, now, with_code=bool(order.voucher)
         )

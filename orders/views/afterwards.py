@@ -18,7 +18,7 @@ from cart import owner
 from cart import queries as carts
 from cart.access import EDIT, Access
 from cart.errors import CartError
-from cart.operations.filling import Units, units_put
+from cart.operations.filling import VariantQuantity, add_variants
 from cassandra_db import BadPageToken
 from orders import access, operations, queries, shown
 from orders.again import list_reorder_items
@@ -93,13 +93,13 @@ def reorder(request: HttpRequest, order: Order) -> HttpResponse:
     form = ReorderForm(request.POST or None, carts=_carts(request), initial={"operation": uuid4()})
     if form.is_valid() and any(each.quantity for each in items):
         units_to_add = [
-            Units(each.product, each.variant, each.quantity)
+            VariantQuantity(each.product, each.variant, each.quantity)
             for each in items
             if each.product and each.variant and each.quantity
         ]
         try:
-            cart_id, name = units_put(
-                owner.owner_for_writing(request),
+            cart_id, name = add_variants(
+                owner.get_or_create_owner_id(request),
                 form.cleaned_data["cart"],
                 f"Order {order.number}",
                 units_to_add,
@@ -123,14 +123,14 @@ def reorder(request: HttpRequest, order: Order) -> HttpResponse:
 
 def _carts(request: HttpRequest) -> list[tuple[UUID, str]]:
     """The carts that a visitor may put things into, the active one first."""
-    person_id = owner.checked_owner_of(request)
-    listed = carts.lists(carts.CARTS.all(owner_id=person_id)) if person_id else []
+    person_id = owner.get_checked_owner_id(request)
+    listed = carts.listed_carts_from_rows(carts.CARTS.all(owner_id=person_id)) if person_id else []
     may = [
         each
         for each in listed
-        if Access(each.cart_id, each.name, each.role, each.shared_by).may(EDIT)
+        if Access(each.cart_id, each.name, each.role, each.shared_by).is_allowed(EDIT)
     ]
-    return [(each.cart_id, each.name) for each in sorted(may, key=lambda each: not each.active)]
+    return [(each.cart_id, each.name) for each in sorted(may, key=lambda each: not each.is_active)]
 
 
 def _add_reorder_messages(request: HttpRequest, name: str, put: int, of: int) -> None:

@@ -14,8 +14,8 @@ from django.utils.http import quote_etag
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from cart.destination import destination
-from cart.forms import add_form
+from cart.destination import get_shipping_country
+from cart.forms import build_add_form
 from cassandra_db.errors import BadPageToken
 from catalogue import pictures, queries
 from catalogue.entities import CardPage, CategoryNode, Product
@@ -129,9 +129,9 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "unknown_variant": bool(asked) and not as_asked,
         "choices": choices.choices(found, chosen.variant, stock),
         "pictures": choices.looks(found, chosen.variant),
-        "add_form": add_form(chosen.sku),
-        "delivery_rows": usual_delivery_rows(destination(request)),
-        "tax_added": destination(request) in tax_added_countries(),
+        "add_form": build_add_form(chosen.sku),
+        "delivery_rows": usual_delivery_rows(get_shipping_country(request)),
+        "tax_added": get_shipping_country(request) in tax_added_countries(),
         "offers": list_current_promotions(datetime.now(UTC), found.category_id),
         "related": [queries.card_from_row(row) for row in reading[2].rows()],
         "ancestors": trail,

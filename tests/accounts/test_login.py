@@ -15,9 +15,9 @@ from accounts import queries
 from accounts.access import personal
 from accounts.models import User
 from cart.errors import CartBusy
-from cart.operations import line_added
-from cart.owner import guest_of, owner_for_writing, remember
-from cart.queries import cart_of
+from cart.operations import add_line
+from cart.owner import get_guest_id, get_or_create_owner_id, set_cart_cookie
+from cart.queries import get_active_cart
 from cassandra_db import metered
 from tests.cart.goods import mug
 from tests.factories import PASSWORD, make_user
@@ -237,18 +237,18 @@ def test_a_guests_carts_come_along(rf: RequestFactory) -> None:
 
     request = rf.post("/")
     request.user = type("Guest", (), {"is_authenticated": False})()
-    guest_id, product = owner_for_writing(request), mug()
-    line_added(guest_id, product, product.variants[0], 2, uuid4(), datetime.now(UTC))
+    guest_id, product = get_or_create_owner_id(request), mug()
+    add_line(guest_id, product, product.variants[0], 2, uuid4(), datetime.now(UTC))
     response = HttpResponse()
-    remember(request, response)
+    set_cart_cookie(request, response)
     client, alice = Client(), make_user()
     client.cookies[settings.CART_COOKIE_NAME] = response.cookies[settings.CART_COOKIE_NAME].value
     answer = client.post(LOGIN, {"email": alice.email, "password": PASSWORD})
     assert answer.cookies[settings.CART_COOKIE_NAME].value == ""
-    cart = cart_of(alice.pk)
+    cart = get_active_cart(alice.pk)
     assert cart is not None
     assert cart.item_count == 2
-    assert guest_of(request) == guest_id
+    assert get_guest_id(request) == guest_id
 
 
 def test_carts_that_are_too_busy_to_come_along_keep_nobody_from_logging_in(
@@ -263,7 +263,7 @@ def test_carts_that_are_too_busy_to_come_along_keep_nobody_from_logging_in(
     assert client.cookies[settings.CART_COOKIE_NAME].value  # the next login finds them
     assert client.post(reverse("accounts:logout")).status_code == 303
     assert client.post(LOGIN, {"email": user.email, "password": PASSWORD}).status_code == 303
-    cart = cart_of(user.user_id)
+    cart = get_active_cart(user.user_id)
     assert cart is not None
     assert cart.name == "Gifts"
 

@@ -145,8 +145,8 @@ def test_s52_s53_carts_with_all_that_is_in_them_and_a_place_in_those_of_others(
     own = make_shared_cart(alice, "Birthday", things=3)
     ben = make_person(alice, own, "editor")
     of_cem = make_shared_cart(cem := make_user("Cem"), "Garden")
-    invited = sharing.person_invited(someone(cem), of_cem, alice.email, "viewer", datetime.now(UTC))
-    sharing.invitation_accepted(invited.token, someone(alice), datetime.now(UTC))
+    invited = sharing.invite_person(someone(cem), of_cem, alice.email, "viewer", datetime.now(UTC))
+    sharing.accept_invitation(invited.token, someone(alice), datetime.now(UTC))
     told = exported(browser)["cart"]
     (birthday,) = told["carts"]
     assert (birthday["name"], birthday["lines"][0]["quantity"]) == ("Birthday", 3)
@@ -164,7 +164,7 @@ def test_s52_s53_carts_with_all_that_is_in_them_and_a_place_in_those_of_others(
     assert people.PEOPLE.all(cart_id=own) == []
     # The cart of somebody else goes on, without her.
     assert listed_names(cem.pk) == ["Garden"]
-    assert people.people(of_cem).people == ()
+    assert people.get_people(of_cem).people == ()
 
 
 def test_s52_whom_one_of_the_staff_worked_on_is_not_told_to_who_knows_a_password_alone(

@@ -139,18 +139,18 @@ def _carts(guest: Cookies, now: datetime) -> dict[str, str]:
         for each in signing.loads(guest[settings.CART_COOKIE_NAME], salt="cart.owner")
     )
     more = _goods(steps.ONE_CHOICE)
-    carts.line_added(person, more, more.variants[0], 1, uuid4(), now, guest=True)
-    lines = {each.product_id: each.key for each in cart_queries.cart(cart).lines}
-    carts.line_kept(person, cart, lines[more.product_id], uuid4(), now)
-    other = carts.cart_made(person, "For the garden", uuid4(), now, guest=True)
-    carts.line_added(person, more, more.variants[0], 2, uuid4(), now, guest=True)
-    carts.cart_switched(person, cart, now)
-    link = sharing.link_made(person, cart, "", now)
+    carts.add_line(person, more, more.variants[0], 1, uuid4(), now, guest=True)
+    lines = {each.product_id: each.key for each in cart_queries.get_cart(cart).lines}
+    carts.save_line_for_later(person, cart, lines[more.product_id], uuid4(), now)
+    other = carts.create_cart(person, "For the garden", uuid4(), now, guest=True)
+    carts.add_line(person, more, more.variants[0], 2, uuid4(), now, guest=True)
+    carts.switch_cart(person, cart, now)
+    link = sharing.create_link(person, cart, "", now)
     return {
         "cart": str(cart),
         "other": str(other),
         "line": lines[_goods(steps.TWO_CHOICES).product_id],
-        "link": _token(link.address),
+        "link": _token(link.url),
     }
 
 
@@ -169,7 +169,7 @@ def _addressed(ann: User, now: datetime) -> dict[str, str]:
     gone = make_product("Discontinued mug", category=find_category_by_slug("kitchen"), listed=True)
     catalogue.save_product(replace(gone, status="archived"), now)
     shared, present = make_shared_cart(ann, "Gifts", things=0), _in_stock(steps.ONE_CHOICE)[0]
-    carts.line_added(ann.user_id, present, present.variants[0], 2, uuid4(), now)
+    carts.add_line(ann.user_id, present, present.variants[0], 2, uuid4(), now)
     make_person(ann, shared, "editor", name="Ben")
     wanted = _goods(next(each for each in data.PRODUCTS if steps.sold_out(each)))
     wish = Wish(wanted.product_id, wanted.variants[0].variant_id, "ann@example.org")
@@ -177,7 +177,7 @@ def _addressed(ann: User, now: datetime) -> dict[str, str]:
     return {
         "gone": gone.slug,
         "shared": str(shared),
-        "invitation": sharing.person_invited(
+        "invitation": sharing.invite_person(
             someone(ann), shared, "cem@example.org", "viewer", now
         ).token,
         "wish": wish.token(),
@@ -263,7 +263,7 @@ def _shared_cart(now: datetime) -> tuple[str, dict[str, Cookies]]:
         each: make_person(ann, cart_id, each, name=each.title()) for each in ("editor", "viewer")
     }
     for person in people.values():
-        carts.cart_switched(person.user_id, cart_id, now)
+        carts.switch_cart(person.user_id, cart_id, now)
     return str(cart_id), {role: _cookies(_signed_in(each)) for role, each in people.items()}
 
 

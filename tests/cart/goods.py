@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import UUID, uuid4
 
-from cart.operations.contents import Change, changed
+from cart.operations.contents import CartChange, change_contents
 from catalogue.entities import Product, Variant
 from pricing.money import from_minor_units, to_minor_units
 
@@ -50,7 +50,7 @@ def put_all(cart_id: UUID, things: Iterable[tuple[Product, Variant]]) -> None:
     """Put one of each into a cart that there is, in one write."""
     now = datetime.now(UTC)
 
-    def put(change: Change) -> str:
+    def put(change: CartChange) -> str:
         for product, variant in things:
             row: Any = SimpleNamespace(
                 key=str(variant.variant_id),
@@ -61,4 +61,4 @@ def put_all(cart_id: UUID, things: Iterable[tuple[Product, Variant]]) -> None:
             change.put(row, 1)
         return "{}"
 
-    changed(cart_id, uuid4(), now, put)
+    change_contents(cart_id, uuid4(), now, put)

@@ -9,32 +9,32 @@ from django.urls import reverse
 from accounts.models import User
 from cart import operations, people, queries
 from cart.operations import sharing
-from cart.people import Someone
+from cart.people import Member
 from tests.cart.goods import mug
 from tests.factories import make_user
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
 
-def someone(user: User) -> Someone:
+def someone(user: User) -> Member:
     """Return a user as carts know one."""
-    return Someone(user.user_id, user.name, user.email)
+    return Member(user.user_id, user.name, user.email)
 
 
 def make_shared_cart(owner: User, name: str = "Gifts for Mom", *, things: int = 1) -> UUID:
     """A cart of the owner's with some mugs in it, active."""
-    cart_id = operations.cart_made(owner.user_id, name, uuid4(), NOW)
+    cart_id = operations.create_cart(owner.user_id, name, uuid4(), NOW)
     if things:
         goods = mug()
-        operations.line_added(owner.user_id, goods, goods.variants[0], things, uuid4(), NOW)
+        operations.add_line(owner.user_id, goods, goods.variants[0], things, uuid4(), NOW)
     return cart_id
 
 
 def make_person(owner: User, cart_id: UUID, role: str, *, name: str = "Ben") -> User:
     """A member who has been invited into the cart in a role, and has accepted."""
     user = make_user(name)
-    made = sharing.person_invited(someone(owner), cart_id, user.email, role, datetime.now(UTC))
-    assert sharing.invitation_accepted(made.token, someone(user), datetime.now(UTC)) == cart_id
+    made = sharing.invite_person(someone(owner), cart_id, user.email, role, datetime.now(UTC))
+    assert sharing.accept_invitation(made.token, someone(user), datetime.now(UTC)) == cart_id
     return user
 
 

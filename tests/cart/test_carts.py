@@ -11,8 +11,8 @@ from django.test import Client
 from django.urls import reverse
 
 from cart import jobs, limits, operations, queries
-from cart.errors import BadName, CartFull, NameTaken, NoSuchCart, TooLate, TooManyCarts
-from cart.naming import LONGEST, free_name, name_brought, name_key, name_of
+from cart.errors import BadName, CartFull, NameTaken, NoSuchCart, TooManyCarts, UndoExpired
+from cart.naming import LONGEST, adopted_name, clean_name, free_name, name_key
 from cart.operations import carts, tidying
 from cart.undo import undo_of
 from cassandra_db import RAISE_UNKNOWN
@@ -30,15 +30,18 @@ COMPUTER = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537 Chrome/142 Safari/53
 
 def named(person: UUID) -> dict[str, bool]:
     """Return a person's carts by name, and which is active."""
-    return {each.name: each.active for each in queries.lists(queries.CARTS.all(owner_id=person))}
+    return {
+        each.name: each.is_active
+        for each in queries.listed_carts_from_rows(queries.CARTS.all(owner_id=person))
+    }
 
 
 def make(person: UUID, name: str, operation: UUID | None = None) -> UUID:
-    return operations.cart_made(person, name, operation or uuid4(), NOW)
+    return operations.create_cart(person, name, operation or uuid4(), NOW)
 
 
 def lines(cart_id: UUID) -> dict[str, int]:
-    return {line.key: line.quantity for line in queries.cart(cart_id).lines}
+    return {line.key: line.quantity for line in queries.get_cart(cart_id).lines}
 
 
 def test_x45_one_of_many_is_active_and_takes_what_is_added() -> None:
@@ -47,7 +50,7 @@ def test_x45_one_of_many_is_active_and_takes_what_is_added() -> None:
     birthday = make(person, "My Birthday")
     assert named(person) == {"Gifts for Mom": False, "My Birthday": True}
     assert add(person, product).cart_id == birthday
-    assert operations.cart_switched(person, gifts, NOW) == "Gifts for Mom"
+    assert operations.switch_cart(person, gifts, NOW) == "Gifts for Mom"
     assert add(person, product).cart_name == "Gifts for Mom"
     assert named(person) == {"Gifts for Mom": True, "My Birthday": False}
 
@@ -56,7 +59,7 @@ def test_the_same_press_makes_one_cart() -> None:
     person, operation = uuid4(), uuid4()
     assert make(person, "Gifts", operation) == make(person, "Gifts", operation)
     assert named(person) == {"Gifts": True}
-    assert carts.cart_id_of(uuid4(), operation) != carts.cart_id_of(person, operation)
+    assert carts.created_cart_id(uuid4(), operation) != carts.created_cart_id(person, operation)
 
 
 def test_names_are_unique_to_a_reader(subtests: pytest.Subtests) -> None:
@@ -83,7 +86,7 @@ def test_a_name_is_kept_as_it_reads() -> None:
         "Straße": "Straße",
         "<b>": "<b>",
     }
-    assert {typed: name_of(typed) for typed in names} == names
+    assert {typed: clean_name(typed) for typed in names} == names
     assert name_key("STRASSE") == name_key("Straße")
 
 
@@ -97,11 +100,11 @@ def test_a_cart_is_renamed_also_in_its_case_alone() -> None:
     gifts = make(person, "gifts")
     add(person, product)
     for name in ("Gifts", "Presents", "Presents"):
-        assert operations.cart_renamed(person, gifts, name, NOW) == name
+        assert operations.rename_cart(person, gifts, name, NOW) == name
         assert named(person) == {name: True}
     make(person, "Kitchen")
     with pytest.raises(NameTaken):
-        operations.cart_renamed(person, gifts, "KITCHEN", NOW)
+        operations.rename_cart(person, gifts, "KITCHEN", NOW)
     assert set(named(person)) == {"Presents", "Kitchen"}
 
 
@@ -110,14 +113,14 @@ def test_a_deleted_cart_comes_back_with_all_that_was_in_it() -> None:
     first = make(person, "First")
     add(person, product, quantity=2)
     second = make(person, "Second")
-    undo = operations.cart_deleted(person, second, NOW)
+    undo = operations.delete_cart(person, second, NOW)
     assert named(person) == {"First": True}
-    undo = operations.cart_deleted(person, first, NOW)
+    undo = operations.delete_cart(person, first, NOW)
     assert named(person) == {}
     assert undo_of(undo.token()) == undo
     make(person, "FIRST")
     for _ in range(2):
-        assert operations.cart_undeleted(person, undo, NOW) == "First (2)"
+        assert operations.undelete_cart(person, undo, NOW) == "First (2)"
     assert named(person) == {"FIRST": False, "First (2)": True}
     assert cart_of(person).item_count == 2
     add(person, product)
@@ -126,9 +129,9 @@ def test_a_deleted_cart_comes_back_with_all_that_was_in_it() -> None:
 
 def test_undo_is_for_the_one_who_deleted() -> None:
     person = uuid4()
-    undo = operations.cart_deleted(person, make(person, "Mine"), NOW)
-    with pytest.raises(TooLate):
-        operations.cart_undeleted(uuid4(), undo, NOW)
+    undo = operations.delete_cart(person, make(person, "Mine"), NOW)
+    with pytest.raises(UndoExpired):
+        operations.undelete_cart(uuid4(), undo, NOW)
     assert undo_of("made-up") is None
 
 
@@ -136,9 +139,9 @@ def test_a_deleted_cart_takes_nothing_and_its_press_does_not_bring_it_back() -> 
     person, product, operation = uuid4(), mug(), uuid4()
     gone = make(person, "Gone", operation)
     add(person, product)
-    operations.cart_deleted(person, gone, NOW)
+    operations.delete_cart(person, gone, NOW)
     with pytest.raises(NoSuchCart):
-        operations.line_changed(person, gone, product.variants[0], 3, NOW)
+        operations.change_line_quantity(person, gone, product.variants[0], 3, NOW)
     with pytest.raises(NoSuchCart):
         make(person, "Gone", operation)
     added = add(person, product)
@@ -149,17 +152,17 @@ def test_an_add_meets_a_cart_whose_deletion_broke_off_and_goes_into_the_next() -
     person, product = uuid4(), mug()
     kept, gone = make(person, "Kept"), make(person, "Gone")
     add(person, product, 1)
-    carts.MARKED.apply(if_lost=RAISE_UNKNOWN, cart_id=gone, owner_id=person, now=NOW)
+    carts.MARK_DELETED.apply(if_lost=RAISE_UNKNOWN, cart_id=gone, owner_id=person, now=NOW)
     assert add(person, product).cart_id == kept
     assert named(person) == {"Kept": True}
 
 
 ACTS: dict[str, Callable[[UUID, UUID], Any]] = {
-    "rename": lambda person, cart: operations.cart_renamed(person, cart, "Mine", NOW),
-    "switch": lambda person, cart: operations.cart_switched(person, cart, NOW),
-    "delete": lambda person, cart: operations.cart_deleted(person, cart, NOW),
-    "duplicate": lambda person, cart: operations.cart_duplicated(person, cart, uuid4(), NOW),
-    "empty": lambda person, cart: operations.cart_emptied(person, cart, uuid4(), NOW),
+    "rename": lambda person, cart: operations.rename_cart(person, cart, "Mine", NOW),
+    "switch": lambda person, cart: operations.switch_cart(person, cart, NOW),
+    "delete": lambda person, cart: operations.delete_cart(person, cart, NOW),
+    "duplicate": lambda person, cart: operations.duplicate_cart(person, cart, uuid4(), NOW),
+    "empty": lambda person, cart: operations.empty_cart(person, cart, uuid4(), NOW),
 }
 
 
@@ -179,12 +182,12 @@ def test_x45_the_hundred_and_first_cart_is_refused_and_the_last_ones_are_told_be
     person = uuid4()
     with pytest.raises(TooManyCarts, match="You have 100 carts"):
         make(full(person), "One more")
-    assert limits.carts_left(89) == ""
-    assert limits.carts_left(90) == "There is room for 10 more carts: 100 is the most."
-    assert limits.carts_left(99) == "There is room for 1 more cart: 100 is the most."
-    assert limits.lines_left(900) == "There is room for 100 more lines: 1000 is the most."
-    assert limits.units_left(899) == limits.lines_left(899) == ""
-    assert limits.units_left(990) == "There is room for 9 more units: 999 is the most."
+    assert limits.cart_limit_message(89) == ""
+    assert limits.cart_limit_message(90) == "There is room for 10 more carts: 100 is the most."
+    assert limits.cart_limit_message(99) == "There is room for 1 more cart: 100 is the most."
+    assert limits.line_limit_message(900) == "There is room for 100 more lines: 1000 is the most."
+    assert limits.unit_limit_message(899) == limits.line_limit_message(899) == ""
+    assert limits.unit_limit_message(990) == "There is room for 9 more units: 999 is the most."
 
 
 def test_x45_a_thousand_lines_fill_a_cart() -> None:
@@ -222,7 +225,7 @@ def test_x44_each_guest_cart_comes_along_and_named_ones_keep_their_names() -> No
     kitchen = make(guest, "Kitchen")
     make(member, "KITCHEN")
     add(member, product)
-    names = operations.carts_adopted(guest, member, NOW, "tablet").names
+    names = operations.adopt_guest_carts(guest, member, NOW, "tablet").names
     assert set(names) == {
         "From your tablet, 21 November",
         "Gifts",
@@ -240,16 +243,18 @@ def test_x44_each_guest_cart_comes_along_and_named_ones_keep_their_names() -> No
 def test_x44_what_is_kept_for_later_comes_along() -> None:
     guest, member, product = uuid4(), uuid4(), mug()
     cart_id = add(guest, product).cart_id
-    operations.line_kept(guest, cart_id, str(product.variants[0].variant_id), uuid4(), NOW)
-    assert operations.carts_adopted(guest, member, NOW, "phone").names == (
+    operations.save_line_for_later(
+        guest, cart_id, str(product.variants[0].variant_id), uuid4(), NOW
+    )
+    assert operations.adopt_guest_carts(guest, member, NOW, "phone").names == (
         "From your phone, 21 November",
     )
 
 
 def test_a_name_that_comes_from_elsewhere_fits() -> None:
     long = "x" * LONGEST
-    assert len(name_brought(long, "computer", NOW, {long})) <= LONGEST
-    assert name_brought("My cart (2)", "phone", NOW, ()) == "From your phone, 21 November"
+    assert len(adopted_name(long, "computer", NOW, {long})) <= LONGEST
+    assert adopted_name("My cart (2)", "phone", NOW, ()) == "From your phone, 21 November"
 
 
 # Through the shop's pages
@@ -266,7 +271,7 @@ def made(client: Client, name: str, **fields: Any) -> Any:
 
 
 def active(client: Client) -> UUID:
-    found = queries.cart_of(owner(client))
+    found = queries.get_active_cart(owner(client))
     assert found
     return found.cart_id
 
@@ -344,7 +349,7 @@ def test_x45_a_cart_is_deleted_and_brought_back_without_a_script(
     for _ in range(2):
         assert client.post(reverse("cart:undo"), {"undo": token[1]}).status_code == 303
     assert "Gifts is as it was." in cart_pages(client)
-    found = queries.cart_of(owner(client))
+    found = queries.get_active_cart(owner(client))
     assert found
     assert (found.name, found.item_count) == ("Gifts", 2)
     assert client.post(reverse("cart:undo"), {"undo": "made-up"}).status_code == 422
@@ -378,12 +383,12 @@ def test_a_cart_that_is_not_active_has_a_page_and_stays_on_it(
     page = reverse("cart:one", args=[first])
     text = client.get(page).content.decode()
     assert "Teapot" in text
-    line = queries.cart(first).lines[0]
+    line = queries.get_cart(first).lines[0]
     response = client.post(
         reverse("cart:change"), {"cart": first, "line": line.key, "quantity": "5"}
     )
     assert (response.status_code, response["Location"]) == (303, page)
-    assert queries.cart(first).item_count == 5
+    assert queries.get_cart(first).item_count == 5
     response = client.post(reverse("cart:remove"), {"cart": first, "line": line.key})
     assert response["Location"].startswith(page)
     assert active(client) != first
@@ -408,7 +413,7 @@ def test_a_foreign_cart_answers_as_one_that_does_not_exist(
         with subtests.test(name):
             charlie = Client()
             press(charlie, teapot)
-            foreign, key = active(charlie), queries.cart(active(charlie)).lines[0].key
+            foreign, key = active(charlie), queries.get_cart(active(charlie)).lines[0].key
             answers = []
             for cart_id in (foreign, uuid4()):
                 args = [cart_id, key] if name in ("move", "later", "now", "drop") else [cart_id]
@@ -417,7 +422,7 @@ def test_a_foreign_cart_answers_as_one_that_does_not_exist(
                 answers.append([client.post(url, sent).status_code, client.get(url).status_code])
             assert answers[0] == answers[1]
             assert answers[0][0] in (404, 405)
-            assert queries.cart(foreign).item_count == 1
+            assert queries.get_cart(foreign).item_count == 1
 
 
 def test_x44_at_login_the_carts_tell_where_they_come_from(
@@ -446,19 +451,19 @@ def test_x44_at_login_the_carts_tell_where_they_come_from(
 
 
 def swept(now: datetime, *cart_ids: UUID) -> list[bool]:
-    found = {row.cart_id: row for row in tidying.carts_to_tidy(now)}
-    return [each in found and tidying.cart_tidied(found[each], now) for each in cart_ids]
+    found = {row.cart_id: row for row in tidying.iterate_stale_carts(now)}
+    return [each in found and tidying.remove_stale_cart(found[each], now) for each in cart_ids]
 
 
 def test_a_guests_cart_lives_for_30_days_after_its_last_change_and_goes_as_a_whole() -> None:
     guest, member, product = uuid4(), uuid4(), mug()
-    old = operations.line_added(
+    old = operations.add_line(
         guest, product, product.variants[0], 1, uuid4(), NOW, guest=True
     ).cart_id
     mine = add(member, product).cart_id
-    operations.line_kept(guest, old, str(product.variants[0].variant_id), uuid4(), NOW)
+    operations.save_line_for_later(guest, old, str(product.variants[0].variant_id), uuid4(), NOW)
     later = NOW + timedelta(days=29)
-    operations.line_added(guest, product, product.variants[1], 1, uuid4(), later, guest=True)
+    operations.add_line(guest, product, product.variants[1], 1, uuid4(), later, guest=True)
     assert swept(NOW + timedelta(days=31), old, mine) == [False, False]
     assert len(lines(old)) == 1
     assert swept(later + timedelta(days=31), old, mine) == [True, False]
@@ -474,13 +479,13 @@ def test_a_guests_cart_lives_for_30_days_after_its_last_change_and_goes_as_a_who
 
 def test_an_add_at_the_moment_of_the_sweep_keeps_the_cart() -> None:
     guest, product = uuid4(), mug()
-    cart_id = operations.line_added(
+    cart_id = operations.add_line(
         guest, product, product.variants[0], 1, uuid4(), NOW, guest=True
     ).cart_id
     late = NOW + timedelta(days=31)
-    (seen,) = [row for row in tidying.carts_to_tidy(late) if row.cart_id == cart_id]
-    operations.line_added(guest, product, product.variants[1], 1, uuid4(), late, guest=True)
-    assert not tidying.cart_tidied(seen, late)
+    (seen,) = [row for row in tidying.iterate_stale_carts(late) if row.cart_id == cart_id]
+    operations.add_line(guest, product, product.variants[1], 1, uuid4(), late, guest=True)
+    assert not tidying.remove_stale_cart(seen, late)
     assert len(lines(cart_id)) == 2
 
 
@@ -488,19 +493,19 @@ def test_a_deleted_cart_goes_after_a_day_and_one_that_is_listed_again_comes_back
     person, product = uuid4(), mug()
     add(person, product)
     gone, half = make(person, "Gone"), make(person, "Half")
-    operations.cart_deleted(person, gone, NOW)
-    operations.cart_deleted(person, half, NOW)
-    carts.cart_listed(person, half, "Half", NOW)  # its undo broke off here
+    operations.delete_cart(person, gone, NOW)
+    operations.delete_cart(person, half, NOW)
+    carts.add_cart_to_list(person, half, "Half", NOW)  # its undo broke off here
     assert swept(NOW + timedelta(hours=24), gone, half) == [False, False]
     assert swept(NOW + timedelta(hours=26), gone, half) == [True, False]
-    operations.cart_switched(person, half, NOW)
+    operations.switch_cart(person, half, NOW)
     assert add(person, product).cart_id == half
     assert queries.SUMS.one(cart_id=gone) is None
 
 
 def test_owners_without_carts_are_forgotten_and_can_start_anew() -> None:
     person, product = uuid4(), mug()
-    operations.cart_deleted(person, add(person, product).cart_id, NOW)
-    jobs.tidy(NOW)
+    operations.delete_cart(person, add(person, product).cart_id, NOW)
+    jobs.remove_stale_carts(NOW)
     assert queries.CARTS.all(owner_id=person) == []
     assert add(person, product).cart_name == "My cart"

@@ -72,7 +72,7 @@ def counted(client: Client, path: str) -> dict[str, int]:
 
 def test_x45_the_page_of_a_cart_with_a_thousand_lines(shelf: list[Product]) -> None:
     client, cart_id = guest_with(shelf)
-    cart = queries.cart(cart_id)
+    cart = queries.get_cart(cart_id)
     assert (cart.line_count, len(cart.lines), cart.item_count) == (MAX_LINES, MAX_LINES, MAX_LINES)
     answer = client.get("/cart/")
     text = answer.content.decode()
@@ -97,20 +97,20 @@ def test_x45_a_cart_with_a_thousand_lines_takes_no_more_and_says_so(shelf: list[
     # More of a line that is there still goes.
     answer = client.post("/cart/add/", {"variant": shelf[3].variants[2].sku, "quantity": "2"})
     assert answer.status_code == 303
-    assert queries.cart(cart_id).item_count == MAX_LINES + 2
+    assert queries.get_cart(cart_id).item_count == MAX_LINES + 2
 
 
 def test_a_thousand_adds_fill_a_cart_and_the_next_one_is_refused() -> None:
     owner, sizes = uuid4(), tuple(map(str, range(MAX_LINES + 1)))
     product = mug(sizes=sizes)
-    cart_id = operations.line_added(
+    cart_id = operations.add_line(
         owner, product, product.variants[0], 1, uuid4(), datetime.now(UTC)
     ).cart_id
     put_all(cart_id, [(product, each) for each in product.variants[1 : MAX_LINES - 4]])
 
     def add(variant: Any) -> bool:
         try:
-            operations.line_added(owner, product, variant, 1, uuid4(), datetime.now(UTC))
+            operations.add_line(owner, product, variant, 1, uuid4(), datetime.now(UTC))
         except CartFull:
             return False
         return True
@@ -118,7 +118,7 @@ def test_a_thousand_adds_fill_a_cart_and_the_next_one_is_refused() -> None:
     with ThreadPoolExecutor(5) as pool:
         added = list(pool.map(add, product.variants[-5:]))
     assert sum(added) == 4, "four places were left for five"
-    cart = queries.cart(cart_id)
+    cart = queries.get_cart(cart_id)
     assert (cart.line_count, len(cart.lines), cart.item_count) == (MAX_LINES, MAX_LINES, MAX_LINES)
 
 
@@ -136,10 +136,10 @@ def test_the_header_costs_the_same_with_a_thousand_lines(shelf: list[Product]) -
 def test_the_header_reads_one_row_whatever_lies_behind_it() -> None:
     """The sums' read stops at the row that sorts first: neither lines nor a thousand operations of former days cost it anything."""
     owner, product = uuid4(), mug(sizes=tuple(map(str, range(100))))
-    cart_id = operations.line_added(
+    cart_id = operations.add_line(
         owner, product, product.variants[0], 1, uuid4(), datetime.now(UTC)
     ).cart_id
-    operations.line_removed(owner, cart_id, str(product.variants[0].variant_id), datetime.now(UTC))
+    operations.remove_line(owner, cart_id, str(product.variants[0].variant_id), datetime.now(UTC))
     plain = session()
     gone = plain.prepare("DELETE FROM items_by_cart WHERE cart_id = ? AND kind = 'op' AND key = ?")
     for _ in range(10):

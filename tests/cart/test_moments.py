@@ -10,7 +10,7 @@ import pytest
 from cart import operations, queries
 from cart.errors import NoSuchCart
 from cart.operations import carts, filling, lines, tidying
-from cart.operations.filling import Units, units_put
+from cart.operations.filling import VariantQuantity, add_variants
 from cassandra_db import SEND_AGAIN, Row
 from tests.cart.goods import mug
 
@@ -39,19 +39,19 @@ def names(person_id: UUID) -> list[str]:
 
 
 def swept(cart_id: UUID) -> bool:
-    (row,) = [row for row in tidying.carts_to_tidy(LATE) if row.cart_id == cart_id]
-    return tidying.cart_tidied(row, LATE)
+    (row,) = [row for row in tidying.iterate_stale_carts(LATE) if row.cart_id == cart_id]
+    return tidying.remove_stale_cart(row, LATE)
 
 
 def guests_cart(guest: UUID) -> UUID:
     product = mug()
-    return operations.line_added(
+    return operations.add_line(
         guest, product, product.variants[0], 1, uuid4(), NOW, guest=True
     ).cart_id
 
 
 def items(person_id: UUID) -> int:
-    cart = queries.cart_of(person_id)
+    cart = queries.get_active_cart(person_id)
     return cart.item_count if cart else 0
 
 
@@ -61,7 +61,7 @@ def test_an_add_that_has_looked_before_the_sweep_is_in_a_cart_that_is_listed(
     guest, product = uuid4(), mug()
     cart_id = guests_cart(guest)
     before(lines, "_put", lambda: swept(cart_id), monkeypatch)
-    operations.line_added(guest, product, product.variants[0], 2, uuid4(), LATE, guest=True)
+    operations.add_line(guest, product, product.variants[0], 2, uuid4(), LATE, guest=True)
     assert items(guest) == 2
 
 
@@ -74,7 +74,7 @@ def test_an_add_in_the_middle_of_the_sweep_is_in_a_cart_that_is_listed(
     before(
         tidying,
         step,
-        lambda: operations.line_added(
+        lambda: operations.add_line(
             guest, product, product.variants[0], 2, uuid4(), LATE, guest=True
         ),
         monkeypatch,
@@ -87,23 +87,23 @@ def test_a_cart_that_is_brought_back_while_an_add_gives_it_up_stays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     person, product = uuid4(), mug()
-    cart_id = operations.line_added(person, product, product.variants[0], 1, uuid4(), NOW).cart_id
+    cart_id = operations.add_line(person, product, product.variants[0], 1, uuid4(), NOW).cart_id
     undone: list[str] = []
 
     def deleted_and_undone() -> None:
         # The add has met the mark. Now the delete goes on, and its undo, before the add takes the cart off the list.
-        undo = operations.cart_deleted(person, cart_id, NOW)
-        undone.append(operations.cart_undeleted(person, undo, NOW))
+        undo = operations.delete_cart(person, cart_id, NOW)
+        undone.append(operations.undelete_cart(person, undo, NOW))
 
     def marked(*args: Any, **kwargs: Any) -> Row:
-        row = carts.active_cart(person, NOW)
-        carts.MARKED.apply(if_lost=SEND_AGAIN, cart_id=cart_id, owner_id=person, now=NOW)
-        monkeypatch.setattr(lines, "active_cart", carts.active_cart)
+        row = carts.get_or_create_active_cart(person, NOW)
+        carts.MARK_DELETED.apply(if_lost=SEND_AGAIN, cart_id=cart_id, owner_id=person, now=NOW)
+        monkeypatch.setattr(lines, "get_or_create_active_cart", carts.get_or_create_active_cart)
         return row
 
-    monkeypatch.setattr(lines, "active_cart", marked)
+    monkeypatch.setattr(lines, "get_or_create_active_cart", marked)
     before(lines, "cart_dropped", deleted_and_undone, monkeypatch)
-    operations.line_added(person, product, product.variants[0], 1, uuid4(), NOW)
+    operations.add_line(person, product, product.variants[0], 1, uuid4(), NOW)
     assert undone == ["My cart"]
     assert "My cart" in names(person)
     assert items(person) == 2
@@ -113,17 +113,17 @@ def test_what_is_added_to_a_guests_empty_cart_at_the_login_comes_along(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     guest, member, product = uuid4(), uuid4(), mug()
-    gone = operations.line_added(guest, product, product.variants[0], 1, uuid4(), NOW, guest=True)
-    operations.line_removed(guest, gone.cart_id, str(product.variants[0].variant_id), NOW)
+    gone = operations.add_line(guest, product, product.variants[0], 1, uuid4(), NOW, guest=True)
+    operations.remove_line(guest, gone.cart_id, str(product.variants[0].variant_id), NOW)
     before(
         carts,
         "cart_unlisted",
-        lambda: operations.line_added(
+        lambda: operations.add_line(
             guest, product, product.variants[0], 3, uuid4(), NOW, guest=True
         ),
         monkeypatch,
     )
-    operations.carts_adopted(guest, member, NOW, "phone")
+    operations.adopt_guest_carts(guest, member, NOW, "phone")
     assert items(member) == 3
     assert names(guest) == []
 
@@ -132,15 +132,18 @@ def test_what_comes_into_a_guests_empty_cart_after_the_login_is_in_a_cart_that_i
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     guest, member, product = uuid4(), uuid4(), mug()
-    gone = operations.line_added(guest, product, product.variants[0], 1, uuid4(), NOW, guest=True)
-    operations.line_removed(guest, gone.cart_id, str(product.variants[0].variant_id), NOW)
+    gone = operations.add_line(guest, product, product.variants[0], 1, uuid4(), NOW, guest=True)
+    operations.remove_line(guest, gone.cart_id, str(product.variants[0].variant_id), NOW)
     before(
-        lines, "_put", lambda: operations.carts_adopted(guest, member, NOW, "phone"), monkeypatch
+        lines,
+        "_put",
+        lambda: operations.adopt_guest_carts(guest, member, NOW, "phone"),
+        monkeypatch,
     )
-    operations.line_added(guest, product, product.variants[0], 3, uuid4(), NOW, guest=True)
+    operations.add_line(guest, product, product.variants[0], 3, uuid4(), NOW, guest=True)
     # the answer to the add brings the guest's cookie back, and the next login the cart
     assert items(guest) == 3
-    operations.carts_adopted(guest, member, NOW, "phone")
+    operations.adopt_guest_carts(guest, member, NOW, "phone")
     assert items(member) == 3
 
 
@@ -152,11 +155,11 @@ def test_a_cart_that_comes_along_while_it_is_swept_stays_and_takes_more(
     before(
         tidying,
         "cart_unlisted",
-        lambda: operations.carts_adopted(guest, member, LATE, "phone"),
+        lambda: operations.adopt_guest_carts(guest, member, LATE, "phone"),
         monkeypatch,
     )
     assert not swept(cart_id)
-    operations.line_added(member, product, product.variants[0], 2, uuid4(), LATE)
+    operations.add_line(member, product, product.variants[0], 2, uuid4(), LATE)
     assert items(member) == 3
 
 
@@ -167,22 +170,22 @@ def test_a_cart_that_comes_along_before_anything_is_in_it_is_no_guests_cart(
     before(
         filling,
         "changed",
-        lambda: operations.carts_adopted(guest, member, NOW, "phone"),
+        lambda: operations.adopt_guest_carts(guest, member, NOW, "phone"),
         monkeypatch,
     )
-    things = [Units(product, product.variants[0], 2)]
-    cart_id, _ = units_put(guest, None, "Again", things, uuid4(), NOW, guest=True)
+    things = [VariantQuantity(product, product.variants[0], 2)]
+    cart_id, _ = add_variants(guest, None, "Again", things, uuid4(), NOW, guest=True)
     assert names(member) == ["Again"]
-    assert queries.cart(cart_id).item_count == 2
-    assert cart_id not in {row.cart_id for row in tidying.carts_to_tidy(LATE)}
+    assert queries.get_cart(cart_id).item_count == 2
+    assert cart_id not in {row.cart_id for row in tidying.iterate_stale_carts(LATE)}
 
 
 def test_a_press_that_is_sent_again_after_its_cart_was_deleted_brings_nothing_back() -> None:
     person, product, press = uuid4(), mug(), uuid4()
-    things = [Units(product, product.variants[0], 2)]
-    cart_id, name = units_put(person, None, "Again", things, press, NOW)
-    assert units_put(person, None, "Again", things, press, NOW) == (cart_id, name)
-    operations.cart_deleted(person, cart_id, NOW)
+    things = [VariantQuantity(product, product.variants[0], 2)]
+    cart_id, name = add_variants(person, None, "Again", things, press, NOW)
+    assert add_variants(person, None, "Again", things, press, NOW) == (cart_id, name)
+    operations.delete_cart(person, cart_id, NOW)
     with pytest.raises(NoSuchCart):
-        units_put(person, None, "Again", things, press, NOW)
+        add_variants(person, None, "Again", things, press, NOW)
     assert names(person) == []

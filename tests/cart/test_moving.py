@@ -12,8 +12,15 @@ from django.urls import reverse
 
 from cart import jobs, operations, queries
 from cart.entities import Cart
-from cart.errors import CartError, NoSuchLine, SameCart, TooLate, TooManyLines, TooManyTogether
-from cart.merging import preview
+from cart.errors import (
+    CartError,
+    NoSuchLine,
+    SameCart,
+    TooManyLines,
+    TooManyUnitsTogether,
+    UndoExpired,
+)
+from cart.merging import preview_merge
 from cart.operations import contents, moving
 from catalogue.entities import Product
 from jobs.leases import lease, moved
@@ -28,14 +35,14 @@ from tests.factories import make_product, make_stock
 
 def checked(cart_id: UUID) -> Cart:
     """Return a cart whose sums equal its lines, by what the table says."""
-    found = contents.contents(cart_id)
-    cart = queries.cart(cart_id)
+    found = contents.get_contents(cart_id)
+    cart = queries.get_cart(cart_id)
     assert cart.line_count == len(found.lines) == len(cart.lines)
     assert cart.item_count == sum(row.quantity for row in found.lines.values())
     assert to_minor_units(cart.subtotal) == sum(
         row.quantity * row.price for row in found.lines.values()
     )
-    assert (found.sums.later_count or 0 if found.sums else 0) == len(found.later)
+    assert (found.sums.later_count or 0 if found.sums else 0) == len(found.saved_lines)
     return cart
 
 
@@ -44,7 +51,7 @@ def units(cart_id: UUID) -> dict[str, int]:
 
 
 def kept(cart_id: UUID) -> dict[str, int]:
-    return {key: row.quantity for key, row in contents.contents(cart_id).later.items()}
+    return {key: row.quantity for key, row in contents.get_contents(cart_id).saved_lines.items()}
 
 
 class Two:
@@ -60,15 +67,15 @@ class Two:
         add(self.person, self.product, 1, 1)
         self.second = make(self.person, "Second")
         variant = priced(self.product.variants[0], 1000)
-        operations.line_added(self.person, self.product, variant, 2, uuid4(), NOW)
+        operations.add_line(self.person, self.product, variant, 2, uuid4(), NOW)
 
-    def move(self, key: str, operation: UUID | None = None, **kwargs: Any) -> operations.Moved:
-        return operations.line_moved(
+    def move(self, key: str, operation: UUID | None = None, **kwargs: Any) -> operations.MoveResult:
+        return operations.move_line(
             self.person, self.first, self.second, key, operation or uuid4(), NOW, **kwargs
         )
 
     def merge(self, operation: UUID | None = None) -> Any:
-        return operations.carts_merged(
+        return operations.merge_carts(
             self.person, self.first, self.second, operation or uuid4(), NOW
         )
 
@@ -78,9 +85,9 @@ def two() -> Two:
     return Two()
 
 
-def hinted() -> list[moving.Move]:
+def hinted() -> list[moving.PendingMove]:
     minute = minute_of(datetime.now(UTC))
-    return moving.hints(minute - timedelta(minutes=back) for back in range(3))
+    return moving.list_pending_moves(minute - timedelta(minutes=back) for back in range(3))
 
 
 def finish() -> str:
@@ -123,16 +130,16 @@ def test_the_same_press_moves_once(two: Two, copy: bool) -> None:
 def test_what_does_not_fit_is_refused_in_words_and_changes_nothing(
     two: Two, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    operations.line_changed(two.person, two.second, two.product.variants[0], 998, NOW)
-    with pytest.raises(TooManyTogether, match=r"1001 of Mug, .*999 of one thing at most"):
+    operations.change_line_quantity(two.person, two.second, two.product.variants[0], 998, NOW)
+    with pytest.raises(TooManyUnitsTogether, match=r"1001 of Mug, .*999 of one thing at most"):
         two.move(two.small)
-    with pytest.raises(TooManyTogether):
+    with pytest.raises(TooManyUnitsTogether):
         two.merge()
     monkeypatch.setattr(contents, "MAX_LINES", 1)
     with pytest.raises(TooManyLines, match="2 lines"):
         two.move(two.large)
     with pytest.raises(SameCart):
-        operations.line_moved(two.person, two.first, two.first, two.small, uuid4(), NOW)
+        operations.move_line(two.person, two.first, two.first, two.small, uuid4(), NOW)
     with pytest.raises(NoSuchLine):
         two.move(two.huge)
     assert (units(two.first), units(two.second)) == ({two.small: 3, two.large: 1}, {two.small: 998})
@@ -142,7 +149,7 @@ def test_what_does_not_fit_is_refused_in_words_and_changes_nothing(
 def test_a_cart_is_duplicated_once_at_its_prices(two: Two) -> None:
     operation = uuid4()
     for _ in range(2):
-        copy_id, name = operations.cart_duplicated(two.person, two.second, operation, NOW)
+        copy_id, name = operations.duplicate_cart(two.person, two.second, operation, NOW)
     assert name == "Second (copy)"
     assert named(two.person) == {"First": False, "Second": True, "Second (copy)": False}
     assert units(copy_id) == units(two.second)
@@ -150,37 +157,39 @@ def test_a_cart_is_duplicated_once_at_its_prices(two: Two) -> None:
 
 
 def test_an_emptied_cart_is_filled_again_on_top_of_what_has_come_since(two: Two) -> None:
-    operations.line_kept(two.person, two.first, two.large, uuid4(), NOW)
-    undo = operations.cart_emptied(two.person, two.first, uuid4(), NOW)
+    operations.save_line_for_later(two.person, two.first, two.large, uuid4(), NOW)
+    undo = operations.empty_cart(two.person, two.first, uuid4(), NOW)
     assert units(two.first) == {}
     assert kept(two.first) == {two.large: 1}
-    operations.cart_switched(two.person, two.first, NOW)
+    operations.switch_cart(two.person, two.first, NOW)
     add(two.person, two.product, 0, 2)
     add(two.person, two.product, 2, 4)
     for _ in range(2):
-        assert operations.cart_refilled(two.person, undo, NOW) == "First"
+        assert operations.refill_cart(two.person, undo, NOW) == "First"
     assert units(two.first) == {two.small: 5, two.huge: 4}
 
 
 def test_what_is_kept_for_later_is_out_of_the_sums_and_comes_back(two: Two) -> None:
     operation = uuid4()
     for _ in range(2):
-        operations.line_kept(two.person, two.first, two.small, operation, NOW)
+        operations.save_line_for_later(two.person, two.first, two.small, operation, NOW)
     assert (units(two.first), kept(two.first)) == ({two.large: 1}, {two.small: 3})
     assert checked(two.first).subtotal == from_minor_units(1200, "EUR")
-    operations.cart_switched(two.person, two.first, NOW)
+    operations.switch_cart(two.person, two.first, NOW)
     add(two.person, two.product, 0, 4)
-    operations.line_taken_up(two.person, two.first, two.small, uuid4(), NOW)
+    operations.return_saved_line(two.person, two.first, two.small, uuid4(), NOW)
     assert (units(two.first), kept(two.first)) == ({two.small: 7, two.large: 1}, {})
-    operations.line_kept(two.person, two.first, two.large, uuid4(), NOW)
-    operations.later_dropped(two.person, two.first, two.large, uuid4(), NOW)
+    operations.save_line_for_later(two.person, two.first, two.large, uuid4(), NOW)
+    operations.remove_saved_line(two.person, two.first, two.large, uuid4(), NOW)
     assert (units(two.first), kept(two.first)) == ({two.small: 7}, {})
     with pytest.raises(NoSuchLine):
-        operations.line_taken_up(two.person, two.first, two.large, uuid4(), NOW)
+        operations.return_saved_line(two.person, two.first, two.large, uuid4(), NOW)
 
 
 def test_x44_a_preview_tells_what_a_merge_then_does(two: Two) -> None:
-    told = preview(queries.cart(two.first, "First"), queries.cart(two.second, "Second"))
+    told = preview_merge(
+        queries.get_cart(two.first, "First"), queries.get_cart(two.second, "Second")
+    )
     two.merge()
     became = checked(two.second)
     assert (told.line_count, told.item_count, told.subtotal) == (
@@ -188,13 +197,13 @@ def test_x44_a_preview_tells_what_a_merge_then_does(two: Two) -> None:
         became.item_count,
         became.subtotal,
     )
-    assert not told.in_the_way
-    assert [each.other_price for each in told.coming if each.there] == [True]
+    assert not told.obstacles
+    assert [each.has_other_price for each in told.lines if each.existing_line] == [True]
 
 
 def test_x44_one_press_merges_and_one_press_parts(two: Two) -> None:
-    operations.line_kept(two.person, two.first, two.large, uuid4(), NOW)
-    operations.cart_switched(two.person, two.first, NOW)
+    operations.save_line_for_later(two.person, two.first, two.large, uuid4(), NOW)
+    operations.switch_cart(two.person, two.first, NOW)
     before = {
         each: (units(each), kept(each), checked(each).subtotal) for each in (two.first, two.second)
     }
@@ -204,7 +213,7 @@ def test_x44_one_press_merges_and_one_press_parts(two: Two) -> None:
     assert named(two.person) == {"Second": True}
     assert (units(two.second), kept(two.second)) == ({two.small: 5}, {two.large: 1})
     for _ in range(2):
-        assert operations.carts_parted(two.person, undo, NOW) == "First"
+        assert operations.unmerge_carts(two.person, undo, NOW) == "First"
     assert named(two.person) == {"First": True, "Second": False}
     assert {
         each: (units(each), kept(each), checked(each).subtotal) for each in (two.first, two.second)
@@ -213,23 +222,23 @@ def test_x44_one_press_merges_and_one_press_parts(two: Two) -> None:
 
 def test_parting_once_more_leaves_a_second_merge_alone(two: Two) -> None:
     first = two.merge()
-    operations.carts_parted(two.person, first, NOW)
+    operations.unmerge_carts(two.person, first, NOW)
     second = two.merge()
-    with pytest.raises(TooLate):
-        operations.carts_parted(two.person, first, NOW)
+    with pytest.raises(UndoExpired):
+        operations.unmerge_carts(two.person, first, NOW)
     assert (units(two.second), named(two.person)) == (
         {two.small: 5, two.large: 1},
         {"Second": True},
     )
-    operations.carts_parted(two.person, second, NOW)
+    operations.unmerge_carts(two.person, second, NOW)
     assert (units(two.first), units(two.second)) == ({two.small: 3, two.large: 1}, {two.small: 2})
 
 
 def test_parting_takes_no_more_than_came_and_leaves_what_was_bought_since(two: Two) -> None:
     undo = two.merge()
-    operations.lines_bought(two.second, {two.small: 4}, uuid4(), NOW)
+    operations.remove_bought_lines(two.second, {two.small: 4}, uuid4(), NOW)
     add(two.person, two.product, 1, 2)
-    operations.carts_parted(two.person, undo, NOW)
+    operations.unmerge_carts(two.person, undo, NOW)
     assert units(two.second) == {two.large: 2}
     assert units(two.first) == {two.small: 3, two.large: 1}
 
@@ -237,20 +246,20 @@ def test_parting_takes_no_more_than_came_and_leaves_what_was_bought_since(two: T
 def test_x44_what_is_added_to_a_cart_while_it_is_merged_stays_in_it(
     two: Two, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    operations.cart_switched(two.person, two.first, NOW)
-    real = moving._merged
+    operations.switch_cart(two.person, two.first, NOW)
+    real = moving._finish_merge
 
     def meanwhile(*args: Any) -> None:
         add(two.person, two.product, 2, 7)
         real(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(moving, "_merged", meanwhile)
+        patch.setattr(moving, "_finish_merge", meanwhile)
         undo = two.merge()
     assert named(two.person) == {"First": True, "Second": False}
     assert units(two.first) == {two.huge: 7}
     assert units(two.second) == {two.small: 5, two.large: 1}
-    operations.carts_parted(two.person, undo, NOW)
+    operations.unmerge_carts(two.person, undo, NOW)
     assert units(two.first) == {two.small: 3, two.large: 1, two.huge: 7}
     assert units(two.second) == {two.small: 2}
 
@@ -289,7 +298,7 @@ def test_a_move_that_never_came_to_its_target_cannot_come_any_more(
 ) -> None:
     operation = uuid4()
     with monkeypatch.context() as patch:
-        patch.setattr(moving, "changed", crashes)
+        patch.setattr(moving, "change_contents", crashes)
         with pytest.raises(Crash):
             two.move(two.small, operation)
     finish()
@@ -308,7 +317,7 @@ def test_a_line_goes_to_another_cart_without_a_script(client: Client, teapot: Pr
     first = active(client)
     made(client, "Gifts")
     gifts = active(client)
-    key = queries.cart(first).lines[0].key
+    key = queries.get_cart(first).lines[0].key
     url = reverse("cart:move", args=[first, key])
     text = client.get(url).content.decode()
     assert f'name="into" value="{gifts}"' in text
@@ -323,9 +332,9 @@ def test_a_line_goes_to_another_cart_without_a_script(client: Client, teapot: Pr
         "is in Gifts now, and still in My cart."
         in client.get(response["Location"]).content.decode()
     )
-    assert (queries.cart(first).item_count, queries.cart(gifts).item_count) == (2, 2)
+    assert (queries.get_cart(first).item_count, queries.get_cart(gifts).item_count) == (2, 2)
     client.post(url, {"into": gifts, "operation": str(uuid4())})
-    assert (queries.cart(first).item_count, queries.cart(gifts).item_count) == (0, 4)
+    assert (queries.get_cart(first).item_count, queries.get_cart(gifts).item_count) == (0, 4)
 
 
 def test_x44_a_merge_shows_first_and_changes_nothing_before_the_press(
@@ -342,28 +351,28 @@ def test_x44_a_merge_shows_first_and_changes_nothing_before_the_press(
     assert "Put My cart into Gifts" in text
     assert "2 and 3 that are there: 5 together" in text
     assert '<dd class="sums__total">€60.00</dd>' in text
-    assert queries.cart(gifts).item_count == 3
+    assert queries.get_cart(gifts).item_count == 3
     operation = re.search(r'name="operation" value="([^"]+)"', text)
     assert operation
     for _ in range(2):
         response = client.post(url, {"into": gifts, "operation": operation[1]})
         if response.status_code == 404:
             break  # sent again, the cart is gone from the list
-    assert queries.cart(gifts).item_count == 5
+    assert queries.get_cart(gifts).item_count == 5
     assert named(owner(client)) == {"Gifts": True}
 
 
 def test_for_later_and_back_without_a_script(client: Client, teapot: Product) -> None:
     press(client, teapot, quantity="2")
     cart_id = active(client)
-    key = queries.cart(cart_id).lines[0].key
+    key = queries.get_cart(cart_id).lines[0].key
     assert "For later" in client.get(reverse("cart:show")).content.decode()
     response = client.post(reverse("cart:later", args=[cart_id, key]), {"operation": str(uuid4())})
     text = client.get(response["Location"]).content.decode()
     assert "Kept for later" in text
-    assert queries.cart(cart_id).item_count == 0
+    assert queries.get_cart(cart_id).item_count == 0
     client.post(reverse("cart:now", args=[cart_id, key]), {"operation": str(uuid4())})
-    assert queries.cart(cart_id).item_count == 2
+    assert queries.get_cart(cart_id).item_count == 2
 
 
 def test_two_presses_on_one_page_are_two(client: Client, teapot: Product) -> None:

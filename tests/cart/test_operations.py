@@ -13,7 +13,7 @@ from cassandra.query import BatchStatement
 
 from cart import operations, queries
 from cart.entities import Cart
-from cart.errors import CartFull, NoSuchCart, NoSuchLine, TooMany, TooManyCarts
+from cart.errors import CartFull, NoSuchCart, NoSuchLine, TooManyCarts, TooManyUnits
 from cart.limits import MAX_CARTS
 from cart.operations import carts, lines
 from cart.undo import removed
@@ -32,8 +32,8 @@ def add(
     quantity: int = 1,
     operation: UUID | None = None,
     **kwargs: Any,
-) -> operations.Added:
-    return operations.line_added(
+) -> operations.LineResult:
+    return operations.add_line(
         owner,
         product,
         product.variants[place],
@@ -44,7 +44,7 @@ def add(
 
 
 def cart_of(owner: UUID) -> Cart:
-    found = queries.cart_of(owner)
+    found = queries.get_active_cart(owner)
     assert found is not None
     assert found.line_count == len(found.lines)
     assert found.item_count == sum(line.quantity for line in found.lines)
@@ -90,8 +90,8 @@ def test_a_second_add_gives_more_units() -> None:
 
 def test_a_repeated_operation_counts_once() -> None:
     owner, product, operation = uuid4(), mug(), uuid4()
-    assert not add(owner, product, operation=operation).repeated
-    assert add(owner, product, operation=operation).repeated
+    assert not add(owner, product, operation=operation).is_repeated
+    assert add(owner, product, operation=operation).is_repeated
     assert cart_of(owner).item_count == 1
 
 
@@ -99,7 +99,7 @@ def test_a_second_add_takes_todays_price_for_the_whole_line_and_says_so() -> Non
     owner, product = uuid4(), mug(4000)
     add(owner, product, quantity=2)
     variant = priced(product.variants[0], 3500)
-    added = operations.line_added(owner, product, variant, 1, uuid4(), NOW)
+    added = operations.add_line(owner, product, variant, 1, uuid4(), NOW)
     assert added.price_changed_from == from_minor_units(4000, "EUR")
     assert cart_of(owner).subtotal == from_minor_units(3 * 3500, "EUR")
 
@@ -118,7 +118,7 @@ def test_adds_at_two_prices_at_once_keep_the_sums() -> None:
     add(owner, product)
     with ThreadPoolExecutor(4) as pool:
         for each in [
-            pool.submit(operations.line_added, owner, product, v, 1, uuid4(), NOW)
+            pool.submit(operations.add_line, owner, product, v, 1, uuid4(), NOW)
             for v in (cheap, product.variants[0]) * 8
         ]:
             each.result()
@@ -128,7 +128,9 @@ def test_adds_at_two_prices_at_once_keep_the_sums() -> None:
 def test_a_line_has_999_units_at_most() -> None:
     owner, product = uuid4(), mug()
     add(owner, product, quantity=998)
-    with pytest.raises(TooMany, match=r"You can have 999 of one thing at most\. There are 998"):
+    with pytest.raises(
+        TooManyUnits, match=r"You can have 999 of one thing at most\. There are 998"
+    ):
         add(owner, product, quantity=2)
     add(owner, product, quantity=1)
     assert cart_of(owner).item_count == 999
@@ -152,7 +154,7 @@ def test_a_line_is_set_to_a_quantity_and_keeps_its_price() -> None:
     owner, product = uuid4(), mug()
     cart_id = add(owner, product, quantity=5).cart_id
     for price in (1200, 1300, 900):
-        operations.line_changed(owner, cart_id, priced(product.variants[0], price), 2, NOW)
+        operations.change_line_quantity(owner, cart_id, priced(product.variants[0], price), 2, NOW)
         assert cart_of(owner).subtotal == from_minor_units(2400, "EUR")
 
 
@@ -165,11 +167,11 @@ def test_two_tabs_add_and_change_and_remove_and_the_sums_still_equal_the_lines()
         variant = product.variants[number % 2]
         try:
             if number % 5 == 0:
-                operations.line_removed(owner, cart_id, str(variant.variant_id), NOW)
+                operations.remove_line(owner, cart_id, str(variant.variant_id), NOW)
             elif number % 3 == 0:
-                operations.line_changed(owner, cart_id, variant, number % 7 + 1, NOW)
+                operations.change_line_quantity(owner, cart_id, variant, number % 7 + 1, NOW)
             else:
-                operations.line_added(owner, product, variant, 2, uuid4(), NOW)
+                operations.add_line(owner, product, variant, 2, uuid4(), NOW)
         except NoSuchLine:
             pass
 
@@ -182,12 +184,12 @@ def test_a_removed_line_is_gone_and_comes_back_once_where_it_stood() -> None:
     owner, product = uuid4(), mug()
     cart_id = add(owner, product, quantity=3).cart_id
     add(owner, product, 1, now=NOW + timedelta(minutes=1))
-    gone = operations.line_removed(owner, cart_id, str(product.variants[0].variant_id), NOW)
+    gone = operations.remove_line(owner, cart_id, str(product.variants[0].variant_id), NOW)
     assert [line.quantity for line in cart_of(owner).lines] == [1]
     assert removed(gone.token()) == gone
     later = priced(product.variants[0], 1100)
     for repeated in (False, True):
-        assert operations.line_restored(owner, gone, product, later, NOW).repeated is repeated
+        assert operations.restore_line(owner, gone, product, later, NOW).is_repeated is repeated
     cart = cart_of(owner)
     assert [line.quantity for line in cart.lines] == [1, 3]
     assert cart.lines[1].price == from_minor_units(1200, "EUR")
@@ -196,15 +198,15 @@ def test_a_removed_line_is_gone_and_comes_back_once_where_it_stood() -> None:
 def test_what_was_added_again_meanwhile_is_not_lost_by_undo() -> None:
     owner, product = uuid4(), mug()
     cart_id = add(owner, product, quantity=3).cart_id
-    gone = operations.line_removed(owner, cart_id, str(product.variants[0].variant_id), NOW)
+    gone = operations.remove_line(owner, cart_id, str(product.variants[0].variant_id), NOW)
     add(owner, product, quantity=2)
-    operations.line_restored(owner, gone, product, product.variants[0], NOW)
+    operations.restore_line(owner, gone, product, product.variants[0], NOW)
     assert cart_of(owner).item_count == 5
 
 
 def test_a_changed_undo_token_is_refused() -> None:
     owner, product = uuid4(), mug()
-    gone = operations.line_removed(
+    gone = operations.remove_line(
         owner, add(owner, product).cart_id, str(product.variants[0].variant_id), NOW
     )
     assert removed(gone.token()[:-2] + "xx") is None
@@ -216,12 +218,12 @@ def test_somebody_elses_cart_is_left_alone(subtests: pytest.Subtests) -> None:
     variant = product.variants[0]
     cart_id = add(alice, product).cart_id
     add(alice, product, 1)
-    gone = operations.line_removed(alice, cart_id, str(product.variants[1].variant_id), NOW)
+    gone = operations.remove_line(alice, cart_id, str(product.variants[1].variant_id), NOW)
     add(charlie, product)
     presses: dict[str, Callable[[], Any]] = {
-        "change": lambda: operations.line_changed(charlie, cart_id, variant, 9, NOW),
-        "remove": lambda: operations.line_removed(charlie, cart_id, str(variant.variant_id), NOW),
-        "restore": lambda: operations.line_restored(
+        "change": lambda: operations.change_line_quantity(charlie, cart_id, variant, 9, NOW),
+        "remove": lambda: operations.remove_line(charlie, cart_id, str(variant.variant_id), NOW),
+        "restore": lambda: operations.restore_line(
             charlie, gone, product, product.variants[1], NOW
         ),
     }
@@ -238,9 +240,9 @@ def test_a_line_that_is_not_there_is_no_longer_in_the_cart() -> None:
     owner, product = uuid4(), mug()
     cart_id = add(owner, product).cart_id
     with pytest.raises(NoSuchLine, match="no longer in your cart"):
-        operations.line_changed(owner, cart_id, product.variants[1], 2, NOW)
+        operations.change_line_quantity(owner, cart_id, product.variants[1], 2, NOW)
     with pytest.raises(NoSuchLine):
-        operations.line_removed(owner, cart_id, "nothing", NOW)
+        operations.remove_line(owner, cart_id, "nothing", NOW)
 
 
 def test_checkout_takes_what_was_bought_and_leaves_what_came_later() -> None:
@@ -251,10 +253,10 @@ def test_checkout_takes_what_was_bought_and_leaves_what_came_later() -> None:
     bought = {str(small.variant_id): 2, str(middle.variant_id): 2}
     add(owner, product, 1, 1)  # another tab
     add(owner, product, 2, 4)
-    operations.lines_bought(cart_id, bought, order_id, NOW)
+    operations.remove_bought_lines(cart_id, bought, order_id, NOW)
     left = {line.variant_id: line.quantity for line in cart_of(owner).lines}
     assert left == {middle.variant_id: 1, large.variant_id: 4}
-    operations.lines_bought(cart_id, bought, order_id, NOW)
+    operations.remove_bought_lines(cart_id, bought, order_id, NOW)
     assert cart_of(owner).item_count == 5
 
 
@@ -262,18 +264,18 @@ def test_what_comes_after_the_checkout_stays_even_if_nothing_was_there_to_take()
     owner, product = uuid4(), mug()
     key, order_id = str(product.variants[0].variant_id), uuid4()
     cart_id = add(owner, product).cart_id
-    operations.line_removed(owner, cart_id, key, NOW)  # in another tab, while paying
-    operations.lines_bought(cart_id, {key: 1}, order_id, NOW)
+    operations.remove_line(owner, cart_id, key, NOW)  # in another tab, while paying
+    operations.remove_bought_lines(cart_id, {key: 1}, order_id, NOW)
     add(owner, product)
-    operations.lines_bought(cart_id, {key: 1}, order_id, NOW)
+    operations.remove_bought_lines(cart_id, {key: 1}, order_id, NOW)
     assert cart_of(owner).item_count == 1
-    operations.lines_bought(uuid4(), {key: 1}, order_id, NOW)
+    operations.remove_bought_lines(uuid4(), {key: 1}, order_id, NOW)
 
 
 def test_checkout_of_everything_leaves_an_empty_cart_that_can_be_filled_again() -> None:
     owner, product = uuid4(), mug()
     cart_id = add(owner, product, 0, 2).cart_id
-    operations.lines_bought(cart_id, {str(product.variants[0].variant_id): 2}, uuid4(), NOW)
+    operations.remove_bought_lines(cart_id, {str(product.variants[0].variant_id): 2}, uuid4(), NOW)
     assert cart_of(owner).lines == ()
     add(owner, product)
     assert cart_of(owner).item_count == 1
@@ -310,30 +312,32 @@ def test_x44_a_guests_cart_arrives_at_login_as_a_cart_of_its_own() -> None:
     guest, member, product = uuid4(), uuid4(), mug()
     add(member, product, 0, 1)
     theirs = add(guest, product, 1, 2).cart_id
-    adopted = operations.carts_adopted(guest, member, NOW, "phone")
-    assert (adopted.names, adopted.left) == (("From your phone, 21 November",), 0)
+    adopted = operations.adopt_guest_carts(guest, member, NOW, "phone")
+    assert (adopted.names, adopted.unadopted_count) == (("From your phone, 21 November",), 0)
     rows = queries.CARTS.all(owner_id=member)
     assert {row.cart_name for row in rows} == {"My cart", "From your phone, 21 November"}
     assert rows[0].cart_count == 2
     assert cart_of(member).item_count == 1  # the member's own stays active
-    assert queries.cart(theirs).item_count == 2
-    assert queries.cart_of(guest) is None
+    assert queries.get_cart(theirs).item_count == 2
+    assert queries.get_active_cart(guest) is None
 
 
 def test_a_guests_cart_becomes_active_for_a_member_without_lines() -> None:
     guest, member, product = uuid4(), uuid4(), mug()
     add(guest, product, 1, 2)
-    assert operations.carts_adopted(guest, member, NOW).names == ("From your device, 21 November",)
+    assert operations.adopt_guest_carts(guest, member, NOW).names == (
+        "From your device, 21 November",
+    )
     assert cart_of(member).item_count == 2
 
 
 def test_an_empty_guest_cart_is_not_carried_over() -> None:
     guest, member, product = uuid4(), uuid4(), mug()
-    operations.line_removed(
+    operations.remove_line(
         guest, add(guest, product).cart_id, str(product.variants[0].variant_id), NOW
     )
-    assert operations.carts_adopted(guest, member, NOW).names == ()
-    assert queries.cart_of(member) is None
+    assert operations.adopt_guest_carts(guest, member, NOW).names == ()
+    assert queries.get_active_cart(member) is None
 
 
 def test_adopting_goes_on_where_a_crash_stopped_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,26 +349,26 @@ def test_adopting_goes_on_where_a_crash_stopped_it(monkeypatch: pytest.MonkeyPat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(carts, "cart_unlisted", crash)
+        patch.setattr(carts, "remove_cart_from_list", crash)
         with pytest.raises(KeyboardInterrupt):
-            operations.carts_adopted(guest, member, NOW)
-    assert queries.cart_of(guest) is not None
-    operations.carts_adopted(guest, member, NOW + timedelta(days=1))
-    operations.carts_adopted(guest, member, NOW)
+            operations.adopt_guest_carts(guest, member, NOW)
+    assert queries.get_active_cart(guest) is not None
+    operations.adopt_guest_carts(guest, member, NOW + timedelta(days=1))
+    operations.adopt_guest_carts(guest, member, NOW)
     assert [row.cart_id for row in queries.CARTS.all(owner_id=member)].count(cart_id) == 1
-    assert queries.cart_of(guest) is None
+    assert queries.get_active_cart(guest) is None
 
 
 def test_carts_beyond_the_limit_stay_with_the_guest() -> None:
     guest, member, product = uuid4(), full(uuid4()), mug()
     add(guest, product)
-    assert operations.carts_adopted(guest, member, NOW).left == 1
+    assert operations.adopt_guest_carts(guest, member, NOW).unadopted_count == 1
     assert cart_of(guest).item_count == 1
 
 
 def test_a_guest_may_start_anew_after_the_carts_have_moved() -> None:
     guest, member, product = uuid4(), uuid4(), mug()
     add(guest, product)
-    operations.carts_adopted(guest, member, NOW)
+    operations.adopt_guest_carts(guest, member, NOW)
     add(guest, product, quantity=3)
     assert cart_of(guest).item_count == 3

@@ -16,7 +16,7 @@ from moneyed import EUR, Money
 
 from cart import operations, queries
 from cart.entities import Cart
-from cart.errors import NoSuchCart, PriceMoved
+from cart.errors import NoSuchCart, PriceChanged
 from cart.today import PriceConsent
 from catalogue.entities import Product
 from catalogue.operations import save_product
@@ -59,7 +59,7 @@ def owner(client: Client) -> UUID:
 
 
 def cart_of(client: Client) -> Cart:
-    found = queries.cart_of(owner(client))
+    found = queries.get_active_cart(owner(client))
     assert found is not None
     return found
 
@@ -107,23 +107,23 @@ def test_x48_a_line_keeps_the_price_it_was_added_at(client: Client) -> None:
 
 def test_a_line_that_was_taken_out_comes_back_at_its_price() -> None:
     owner_id, product = uuid4(), loose_mug(3500)
-    cart_id = operations.line_added(owner_id, product, product.variants[0], 2, uuid4(), NOW).cart_id
-    gone = operations.line_removed(owner_id, cart_id, str(product.variants[0].variant_id), NOW)
+    cart_id = operations.add_line(owner_id, product, product.variants[0], 2, uuid4(), NOW).cart_id
+    gone = operations.remove_line(owner_id, cart_id, str(product.variants[0].variant_id), NOW)
     dearer = replace(product.variants[0], price=Money(40, EUR))
-    operations.line_restored(owner_id, gone, product, dearer, NOW)
-    found = queries.cart_of(owner_id)
+    operations.restore_line(owner_id, gone, product, dearer, NOW)
+    found = queries.get_active_cart(owner_id)
     assert found
     assert (found.lines[0].price, found.subtotal) == (Money(35, EUR), Money(70, EUR))
 
 
 def test_units_that_come_back_onto_a_line_take_its_price() -> None:
     owner_id, product = uuid4(), loose_mug(3500)
-    cart_id = operations.line_added(owner_id, product, product.variants[0], 2, uuid4(), NOW).cart_id
-    gone = operations.line_removed(owner_id, cart_id, str(product.variants[0].variant_id), NOW)
+    cart_id = operations.add_line(owner_id, product, product.variants[0], 2, uuid4(), NOW).cart_id
+    gone = operations.remove_line(owner_id, cart_id, str(product.variants[0].variant_id), NOW)
     dearer = replace(product.variants[0], price=Money(40, EUR))
-    operations.line_added(owner_id, product, dearer, 1, uuid4(), NOW)
-    operations.line_restored(owner_id, gone, product, dearer, NOW)
-    found = queries.cart_of(owner_id)
+    operations.add_line(owner_id, product, dearer, 1, uuid4(), NOW)
+    operations.restore_line(owner_id, gone, product, dearer, NOW)
+    found = queries.get_active_cart(owner_id)
     assert found
     assert (found.lines[0].quantity, found.subtotal) == (3, Money(120, EUR))
 
@@ -214,7 +214,7 @@ def test_nobody_agrees_for_another(client: Client) -> None:
     assert agree(stranger, fields).status_code == 422
     assert cart_of(client).subtotal == Money(35, EUR)
     with pytest.raises(NoSuchCart):
-        operations.prices_agreed(uuid4(), cart_of(client).cart_id, [], NOW)
+        operations.accept_prices(uuid4(), cart_of(client).cart_id, [], NOW)
 
 
 def test_an_agreement_that_names_a_line_twice_does_not_count_twice(client: Client) -> None:
@@ -245,8 +245,8 @@ def test_all_of_an_agreement_counts_or_none(client: Client) -> None:
         PriceConsent(lines["Mug"].key, 1, 3500, 4000),
         PriceConsent(lines["Lamp"].key, 1, 3500, 4000),
     ]
-    with pytest.raises(PriceMoved):
-        operations.prices_agreed(owner(client), cart.cart_id, agreed, NOW)
+    with pytest.raises(PriceChanged):
+        operations.accept_prices(owner(client), cart.cart_id, agreed, NOW)
     assert cart_of(client).subtotal == Money(70, EUR)
 
 

@@ -50,7 +50,7 @@ def total(person: UUID) -> int:
     """Return how many units are in all of a person's carts, each of which has sums that equal its lines."""
     return sum(
         checked(each.cart_id).item_count
-        for each in queries.lists(queries.CARTS.all(owner_id=person))
+        for each in queries.listed_carts_from_rows(queries.CARTS.all(owner_id=person))
     )
 
 
@@ -78,7 +78,7 @@ def test_x45_two_who_make_a_cart_of_one_name_make_one() -> None:
 def test_s38_x44_a_press_sent_again_while_the_cart_is_switched_counts_once(goods: int) -> None:
     person = uuid4()
     add(person, mug())
-    first, second = queries.cart_of(person), make(person, "Second")
+    first, second = queries.get_active_cart(person), make(person, "Second")
     assert first
     before = total(person)
     for turn in range(goods):
@@ -86,21 +86,21 @@ def test_s38_x44_a_press_sent_again_while_the_cart_is_switched_counts_once(goods
         to = second if turn % 2 else first.cart_id
         at_once(
             *(
-                partial(operations.line_added, person, thing, thing.variants[0], 1, press, NOW)
+                partial(operations.add_line, person, thing, thing.variants[0], 1, press, NOW)
                 for _ in range(3)
             ),
-            partial(operations.cart_switched, person, to, NOW),
-            partial(operations.line_added, person, thing, thing.variants[0], 1, press, NOW),
+            partial(operations.switch_cart, person, to, NOW),
+            partial(operations.add_line, person, thing, thing.variants[0], 1, press, NOW),
         )
-        operations.cart_switched(person, first.cart_id if to == second else second, NOW)
-        assert operations.line_added(person, thing, thing.variants[0], 1, press, NOW).repeated
+        operations.switch_cart(person, first.cart_id if to == second else second, NOW)
+        assert operations.add_line(person, thing, thing.variants[0], 1, press, NOW).is_repeated
         assert total(person) == before + turn + 1
 
 
 def test_x45_the_last_place_goes_to_one() -> None:
     person = uuid4()
     for number in range(MAX_CARTS - 1):
-        carts.cart_listed(person, uuid4(), f"Cart {number}", NOW, activate=number == 0)
+        carts.add_cart_to_list(person, uuid4(), f"Cart {number}", NOW, activate=number == 0)
     answers = at_once(*(lambda n=n: make(person, f"Last {n}") for n in range(4)))
     assert sum(isinstance(each, UUID) for each in answers) == 1
     assert sum(isinstance(each, TooManyCarts) for each in answers) == 3
@@ -111,7 +111,7 @@ def test_x45_two_switches_leave_one_active() -> None:
     person = uuid4()
     ids = [make(person, name) for name in ("One", "Two", "Three")]
     for _ in range(5):
-        at_once(*(lambda each=each: operations.cart_switched(person, each, NOW) for each in ids))
+        at_once(*(lambda each=each: operations.switch_cart(person, each, NOW) for each in ids))
         one_active(person)
 
 
@@ -120,8 +120,8 @@ def test_x45_a_switch_to_a_cart_that_is_deleted_at_that_moment_leaves_no_ghost()
         person = uuid4()
         gone, _ = make(person, "Gone"), make(person, "Stays")
         at_once(
-            partial(operations.cart_deleted, person, gone, NOW),
-            partial(operations.cart_switched, person, gone, NOW),
+            partial(operations.delete_cart, person, gone, NOW),
+            partial(operations.switch_cart, person, gone, NOW),
         )
         assert named(person) == {"Stays": True}
 
@@ -132,15 +132,15 @@ def test_x44_adds_and_a_delete_at_once_lose_nothing() -> None:
     gone = make(person, "Gone")
     answers = at_once(
         *(lambda n=n: add(person, product, n % 2) for n in range(12)),
-        lambda: operations.cart_deleted(person, gone, NOW),
+        lambda: operations.delete_cart(person, gone, NOW),
     )
-    added = [each for each in answers if isinstance(each, operations.Added)]
-    undo = next(each for each in answers if not isinstance(each, operations.Added | CartError))
+    added = [each for each in answers if isinstance(each, operations.LineResult)]
+    undo = next(each for each in answers if not isinstance(each, operations.LineResult | CartError))
     assert len(added) == 12
     assert named(person) == {"Stays": True}
     elsewhere = sum(each.cart_id != gone for each in added)
     assert total(person) == elsewhere
-    operations.cart_undeleted(person, undo, NOW)
+    operations.undelete_cart(person, undo, NOW)
     assert total(person) == 12
 
 
@@ -152,7 +152,7 @@ def test_x44_adds_and_a_merge_at_once_lose_nothing() -> None:
         add(person, product, 0, 5)
         answers = at_once(
             *(partial(add, person, product, n % 2) for n in range(8)),
-            partial(operations.carts_merged, person, source, target, uuid4(), NOW),
+            partial(operations.merge_carts, person, source, target, uuid4(), NOW),
         )
         assert not [each for each in answers if isinstance(each, CartError)]
         assert total(person) == 13
@@ -164,7 +164,7 @@ def test_x44_one_press_to_merge_sent_four_times_at_once_counts_once() -> None:
     target, source = make(person, "Target"), make(person, "Source")
     add(person, product, 0, 5)
     at_once(
-        *(lambda: operations.carts_merged(person, source, target, operation, NOW) for _ in range(4))
+        *(lambda: operations.merge_carts(person, source, target, operation, NOW) for _ in range(4))
     )
     assert named(person) == {"Target": True}
     assert units(target) == {str(product.variants[0].variant_id): 5}
@@ -177,7 +177,7 @@ def test_x44_a_line_that_two_move_at_once_to_two_carts_is_not_lost() -> None:
     key = str(product.variants[0].variant_id)
     at_once(
         *(
-            lambda target=target: operations.line_moved(person, source, target, key, uuid4(), NOW)
+            lambda target=target: operations.move_line(person, source, target, key, uuid4(), NOW)
             for target in (left, right)
         )
     )
@@ -195,7 +195,7 @@ def test_x44_two_logins_at_once_bring_each_cart_along_once() -> None:
     add(guest, product, 0, 3)
     make(guest, "Kitchen")
     add(guest, product, 1, 2)
-    at_once(*(lambda: operations.carts_adopted(guest, member, NOW, "phone") for _ in range(3)))
+    at_once(*(lambda: operations.adopt_guest_carts(guest, member, NOW, "phone") for _ in range(3)))
     assert set(named(member)) == {"Gifts", "Kitchen"}
     assert total(member) == 5
     assert named(guest) == {}
@@ -287,7 +287,7 @@ def test_x44_fifty_adds_of_one_variant_from_eight_connections_end_at_quantity_50
         )
     )
     assert {status for some in statuses if isinstance(some, list) for status in some} == {303}
-    found = queries.cart_of(guest.person)
+    found = queries.get_active_cart(guest.person)
     assert found
     assert [line.quantity for line in found.lines] == [50]
     assert total(guest.person) == 50
@@ -304,7 +304,9 @@ def test_x44_adds_during_a_switch_and_a_delete_are_all_in_a_cart(
 ) -> None:
     assert guest.ask("/carts/make/", {"name": "Second", "operation": str(uuid4())})[0] == 303
     first = next(
-        each for each in queries.lists(queries.CARTS.all(owner_id=guest.person)) if not each.active
+        each
+        for each in queries.listed_carts_from_rows(queries.CARTS.all(owner_id=guest.person))
+        if not each.is_active
     )
     tabs = [guest.twin() for _ in range(8)]
     statuses = at_once(

@@ -39,19 +39,19 @@ def sample(shop: dict[str, Product]) -> None:
 def make_sample(shop: dict[str, Product], jen: UUID, gifts: UUID, birthday: UUID) -> None:
     """Jen's carts as the document has them: "My Birthday" is active, "Gifts for Mom" is saved."""
     for cart_id, name in ((gifts, "Gifts for Mom"), (birthday, "My Birthday")):
-        carts.cart_listed(jen, cart_id, name, NOW, activate=True)
+        carts.add_cart_to_list(jen, cart_id, name, NOW, activate=True)
     add(jen, shop["Box1"], 1, NOW)
-    operations.cart_switched(jen, gifts, NOW)
+    operations.switch_cart(jen, gifts, NOW)
     add(jen, shop["Chocolate Cake"], 2, NOW)
-    operations.cart_switched(jen, birthday, NOW)
+    operations.switch_cart(jen, birthday, NOW)
 
 
-def add(jen: UUID, thing: Product, quantity: int, now: datetime) -> operations.Added:
-    return operations.line_added(jen, thing, thing.variants[0], quantity, uuid4(), now)
+def add(jen: UUID, thing: Product, quantity: int, now: datetime) -> operations.LineResult:
+    return operations.add_line(jen, thing, thing.variants[0], quantity, uuid4(), now)
 
 
 def active(jen: UUID) -> tuple[UUID, str]:
-    found = queries.active(queries.CARTS.all(owner_id=jen))
+    found = queries.find_active_cart_row(queries.CARTS.all(owner_id=jen))
     assert found
     return found.cart_id, found.cart_name
 
@@ -83,11 +83,11 @@ def test_k3_items_by_their_name(shop: dict[str, Product]) -> None:
 
 
 def test_k5_a_carts_items_and_their_subtotal_the_newest_first(shop: dict[str, Product]) -> None:
-    cart = queries.cart(GIFTS)
+    cart = queries.get_cart(GIFTS)
     assert [(line.name, line.quantity) for line in cart.lines] == [("Chocolate Cake", 2)]
     assert cart.subtotal == from_minor_units(3000, "EUR")
-    assert queries.line(GIFTS, str(shop["Chocolate Cake"].variants[0].variant_id))
-    assert queries.line(GIFTS, str(shop["Box2"].variants[0].variant_id)) is None
+    assert queries.get_line(GIFTS, str(shop["Chocolate Cake"].variants[0].variant_id))
+    assert queries.get_line(GIFTS, str(shop["Box2"].variants[0].variant_id)) is None
 
 
 def test_u2_then_u1_another_cart_is_active_and_box2_makes_it_111_50(
@@ -96,21 +96,23 @@ def test_u2_then_u1_another_cart_is_active_and_box2_makes_it_111_50(
     # What is changed is a copy: the other tests look at the document's own.
     jen, gifts, birthday = uuid4(), uuid4(), uuid4()
     make_sample(shop, jen, gifts, birthday)
-    assert operations.cart_switched(jen, gifts, NOW) == "Gifts for Mom"
+    assert operations.switch_cart(jen, gifts, NOW) == "Gifts for Mom"
     assert active(jen) == (gifts, "Gifts for Mom")
     assert [
-        each.cart_id for each in queries.lists(queries.CARTS.all(owner_id=jen)) if each.active
+        each.cart_id
+        for each in queries.listed_carts_from_rows(queries.CARTS.all(owner_id=jen))
+        if each.is_active
     ] == [gifts]
     added = add(jen, shop["Box2"], 1, NOW + timedelta(minutes=1))
     assert added.cart_id == gifts
-    cart = queries.cart(gifts)
+    cart = queries.get_cart(gifts)
     assert [line.name for line in cart.lines] == ["Gift Box Two", "Chocolate Cake"]
     assert cart.subtotal == from_minor_units(11150, "EUR")
-    assert queries.cart(birthday).subtotal == from_minor_units(1250, "EUR")
+    assert queries.get_cart(birthday).subtotal == from_minor_units(1250, "EUR")
 
 
 def test_a_new_price_in_the_catalogue_leaves_the_cart_as_it_is(shop: dict[str, Product]) -> None:
     box = shop["Box1"]
     dearer = replace(box.variants[0], price=from_minor_units(9900, "EUR"))
-    assert dearer.price != queries.cart(BIRTHDAY).lines[0].price
-    assert queries.cart(BIRTHDAY).subtotal == from_minor_units(1250, "EUR")
+    assert dearer.price != queries.get_cart(BIRTHDAY).lines[0].price
+    assert queries.get_cart(BIRTHDAY).subtotal == from_minor_units(1250, "EUR")

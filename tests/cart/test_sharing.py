@@ -11,16 +11,16 @@ from django.core.signing import BadSignature
 
 from accounts.models import User
 from cart import operations, people, queries
-from cart.access import BUY, EDIT, OWN, VIEW, access
+from cart.access import BUY, EDIT, OWN, VIEW, require_access
 from cart.errors import (
     InvitationOver,
     InvitedAlready,
     NoSuchCart,
     NoSuchPerson,
     NotAllowed,
-    NotTheOnesAddress,
     TooManyCarts,
     TooManyPeople,
+    WrongInvitee,
 )
 from cart.operations import carts, sharing
 from cassandra_db import RAISE_UNKNOWN, conditional_batch, read
@@ -59,11 +59,11 @@ def now() -> datetime:
 
 
 def invite(owner: User, cart_id: UUID, email: str, role: str = "editor") -> people.Invitation:
-    return sharing.person_invited(someone(owner), cart_id, email, role, now())
+    return sharing.invite_person(someone(owner), cart_id, email, role, now())
 
 
 def accept(made: people.Invitation, user: User) -> UUID:
-    return sharing.invitation_accepted(made.token, someone(user), now())
+    return sharing.accept_invitation(made.token, someone(user), now())
 
 
 def test_an_invitation_leads_into_the_cart_once_and_stands_in_the_persons_list(
@@ -72,11 +72,11 @@ def test_an_invitation_leads_into_the_cart_once_and_stands_in_the_persons_list(
     ben = make_user("Ben")
     made = invite(ann, gifts, ben.email.upper())
     with pytest.raises(NoSuchCart):
-        access(ben.user_id, gifts, VIEW)
+        require_access(ben.user_id, gifts, VIEW)
     assert accept(made, ben) == gifts
-    found = access(ben.user_id, gifts, EDIT)
+    found = require_access(ben.user_id, gifts, EDIT)
     assert (found.name, found.role, found.shared_by) == ("Gifts for Mom", "editor", "Ann")
-    there = people.people(gifts)
+    there = people.get_people(gifts)
     assert [(person.name, person.role) for person in there.people] == [("Ben", "editor")]
     assert there.invitations == ()
     assert row_count(gifts) == 1
@@ -89,20 +89,20 @@ def test_an_invitation_leads_into_the_cart_once_and_stands_in_the_persons_list(
 
 def test_an_accepted_cart_does_not_become_the_active_one(ann: User, gifts: UUID) -> None:
     ben = make_person(ann, gifts, "viewer")
-    assert queries.cart_of(ben.user_id) is None
+    assert queries.get_active_cart(ben.user_id) is None
     goods = mug()
-    added = operations.line_added(ben.user_id, goods, goods.variants[0], 1, uuid4(), NOW)
+    added = operations.add_line(ben.user_id, goods, goods.variants[0], 1, uuid4(), NOW)
     assert added.cart_id != gifts
 
 
 def test_an_invitation_is_for_its_address_alone_and_says_so(ann: User, gifts: UUID) -> None:
     made = invite(ann, gifts, f"zoe-{uuid4().hex}@example.com")
     eve = make_user("Eve")
-    with pytest.raises(NotTheOnesAddress) as refused:
+    with pytest.raises(WrongInvitee) as refused:
         accept(made, eve)
     assert "z…@example.com" in str(refused.value)
     assert eve.email in str(refused.value)
-    assert people.invitation(gifts, made.key)
+    assert people.get_invitation(gifts, made.key)
 
 
 def test_a_withdrawn_invitation_is_over_and_a_new_one_has_another_token(
@@ -110,8 +110,8 @@ def test_a_withdrawn_invitation_is_over_and_a_new_one_has_another_token(
 ) -> None:
     ben = make_user("Ben")
     first = invite(ann, gifts, ben.email)
-    sharing.invitation_withdrawn(ann.user_id, gifts, first.key)
-    sharing.invitation_withdrawn(ann.user_id, gifts, first.key)
+    sharing.withdraw_invitation(ann.user_id, gifts, first.key)
+    sharing.withdraw_invitation(ann.user_id, gifts, first.key)
     assert row_count(gifts) == 0
     with pytest.raises(InvitationOver):
         accept(first, ben)
@@ -124,7 +124,7 @@ def test_a_withdrawn_invitation_is_over_and_a_new_one_has_another_token(
 
 def test_an_invitation_goes_by_itself_after_fourteen_days(ann: User, gifts: UUID) -> None:
     made = invite(ann, gifts, f"{uuid4().hex}@example.com")
-    assert made.until - made.invited_at == timedelta(days=14)
+    assert made.expires_at - made.invited_at == timedelta(days=14)
     row = TTL.one(cart_id=gifts, key=made.key)
     assert row is not None
     assert 14 * 24 * 3600 - 60 < row.seconds <= 14 * 24 * 3600
@@ -138,7 +138,9 @@ def test_rows_that_went_by_themselves_make_room(ann: User, gifts: UUID) -> None:
         invite(ann, gifts, f"{uuid4().hex}@example.com")
     # As the TTL does it: the row is gone, and nobody has counted.
     conditional_batch(
-        sharing.GONE.bind(cart_id=gifts, kind="invitation", key=made.key, added_at=made.invited_at),
+        sharing.DELETE_PERSON_ROW.bind(
+            cart_id=gifts, kind="invitation", key=made.key, added_at=made.invited_at
+        ),
         if_lost=RAISE_UNKNOWN,
     )
     invite(ann, gifts, f"{uuid4().hex}@example.com")
@@ -176,11 +178,11 @@ def test_one_address_is_invited_once_and_in_one_role(ann: User, gifts: UUID) -> 
 def test_one_who_is_in_already_gets_the_role_of_another_invitation(ann: User, gifts: UUID) -> None:
     ben = make_user("Ben")
     made = invite(ann, gifts, ben.email, "buyer")
-    other = people.Someone(ben.user_id, "Ben", ben.email)
+    other = people.Member(ben.user_id, "Ben", ben.email)
     again = invite(ann, gifts, f"second-{ben.email}", "viewer")
-    sharing.invitation_accepted(again.token, people.Someone(ben.user_id, "Ben", again.email), now())
-    sharing.invitation_accepted(made.token, other, now())
-    assert access(ben.user_id, gifts, BUY).role == "buyer"
+    sharing.accept_invitation(again.token, people.Member(ben.user_id, "Ben", again.email), now())
+    sharing.accept_invitation(made.token, other, now())
+    assert require_access(ben.user_id, gifts, BUY).role == "buyer"
     assert row_count(gifts) == 1
 
 
@@ -189,31 +191,31 @@ def test_a_changed_role_counts_at_once_and_a_removed_person_has_no_such_cart(
 ) -> None:
     ben = make_person(ann, gifts, "viewer")
     with pytest.raises(NotAllowed):
-        access(ben.user_id, gifts, EDIT)
-    assert sharing.role_changed(ann.user_id, gifts, ben.user_id, "editor") == "Ben"
-    assert access(ben.user_id, gifts, EDIT).role == "editor"
-    listed = queries.listed(ben.user_id, gifts)
+        require_access(ben.user_id, gifts, EDIT)
+    assert sharing.change_role(ann.user_id, gifts, ben.user_id, "editor") == "Ben"
+    assert require_access(ben.user_id, gifts, EDIT).role == "editor"
+    listed = queries.get_listed_cart_row(ben.user_id, gifts)
     assert listed is not None
     assert listed.role == "editor"
-    sharing.person_removed(ann.user_id, gifts, ben.user_id)
-    sharing.person_removed(ann.user_id, gifts, ben.user_id)
+    sharing.remove_person(ann.user_id, gifts, ben.user_id)
+    sharing.remove_person(ann.user_id, gifts, ben.user_id)
     with pytest.raises(NoSuchCart):
-        access(ben.user_id, gifts, VIEW)
+        require_access(ben.user_id, gifts, VIEW)
     assert listed_names(ben.user_id) == []
     assert row_count(gifts) == 0
     with pytest.raises(NoSuchPerson):
-        sharing.role_changed(ann.user_id, gifts, ben.user_id, "viewer")
+        sharing.change_role(ann.user_id, gifts, ben.user_id, "viewer")
 
 
 def test_a_role_ends_where_the_owner_ends_it_even_if_the_persons_list_is_behind(
     ann: User, gifts: UUID
 ) -> None:
     ben = make_person(ann, gifts, "buyer")
-    sharing._taken(gifts, people.PERSON, str(ben.user_id))  # and killed before the copy
+    sharing._delete_row(gifts, people.PERSON, str(ben.user_id))  # and killed before the copy
     with pytest.raises(NoSuchCart):
-        access(ben.user_id, gifts, VIEW)
+        require_access(ben.user_id, gifts, VIEW)
     assert listed_names(ben.user_id) == ["Gifts for Mom"]
-    assert sharing.cart_left(ben.user_id, gifts)
+    assert sharing.leave_cart(ben.user_id, gifts)
     assert listed_names(ben.user_id) == []
 
 
@@ -222,64 +224,64 @@ def test_an_acceptance_that_was_killed_is_finished_by_a_second_press(
 ) -> None:
     ben = make_user("Ben")
     made = invite(ann, gifts, ben.email)
-    sharing._let_in(made, someone(ben), None, now())  # and killed before the list
+    sharing._admit_person(made, someone(ben), None, now())  # and killed before the list
     with pytest.raises(NoSuchCart):
-        access(ben.user_id, gifts, VIEW)
+        require_access(ben.user_id, gifts, VIEW)
     assert accept(made, ben) == gifts
-    assert access(ben.user_id, gifts, EDIT)
+    assert require_access(ben.user_id, gifts, EDIT)
 
 
 def test_leaving_is_for_people_and_not_for_the_owner(ann: User, gifts: UUID) -> None:
     ben = make_person(ann, gifts, "editor")
-    assert not sharing.cart_left(ann.user_id, gifts)
-    assert access(ann.user_id, gifts, OWN)
-    assert sharing.cart_left(ben.user_id, gifts)
-    assert not sharing.cart_left(ben.user_id, gifts)
+    assert not sharing.leave_cart(ann.user_id, gifts)
+    assert require_access(ann.user_id, gifts, OWN)
+    assert sharing.leave_cart(ben.user_id, gifts)
+    assert not sharing.leave_cart(ben.user_id, gifts)
     with pytest.raises(NoSuchCart):
-        access(ben.user_id, gifts, VIEW)
-    assert people.people(gifts).people == ()
+        require_access(ben.user_id, gifts, VIEW)
+    assert people.get_people(gifts).people == ()
 
 
 def test_only_the_owner_shares(ann: User, gifts: UUID) -> None:
     ben, eve = make_person(ann, gifts, "buyer"), make_user("Eve")
-    link = sharing.link_made(ann.user_id, gifts, "Ann", NOW)
+    link = sharing.create_link(ann.user_id, gifts, "Ann", NOW)
     for user, error in ((ben, NotAllowed), (eve, NoSuchCart)):
         with pytest.raises(error):
             invite(user, gifts, "x@example.com")
         with pytest.raises(error):
-            sharing.link_made(user.user_id, gifts, "", NOW)
+            sharing.create_link(user.user_id, gifts, "", NOW)
         with pytest.raises(error):
-            sharing.link_withdrawn(user.user_id, gifts, link.link_id)
+            sharing.withdraw_link(user.user_id, gifts, link.link_id)
         with pytest.raises(error):
-            sharing.invitation_withdrawn(user.user_id, gifts, str(uuid4()))
+            sharing.withdraw_invitation(user.user_id, gifts, str(uuid4()))
         with pytest.raises(error):
-            sharing.role_changed(user.user_id, gifts, ben.user_id, "buyer")
+            sharing.change_role(user.user_id, gifts, ben.user_id, "buyer")
         with pytest.raises(error):
-            sharing.person_removed(user.user_id, gifts, ben.user_id)
+            sharing.remove_person(user.user_id, gifts, ben.user_id)
     assert row_count(gifts) == 2
 
 
 def test_a_link_shows_the_cart_as_it_is_until_it_is_withdrawn(ann: User, gifts: UUID) -> None:
-    link = sharing.link_made(ann.user_id, gifts, "Ann", NOW)
-    assert sharing.link_made(ann.user_id, gifts, "Ann", NOW).link_id == link.link_id
-    token = link.address.rstrip("/").rpartition("/")[2]
-    seen = people.shown_by(token)
+    link = sharing.create_link(ann.user_id, gifts, "Ann", NOW)
+    assert sharing.create_link(ann.user_id, gifts, "Ann", NOW).link_id == link.link_id
+    token = link.url.rstrip("/").rpartition("/")[2]
+    seen = people.find_shared_cart(token)
     assert seen is not None
     assert (seen.cart.name, seen.cart.item_count, seen.owner_name) == ("Gifts for Mom", 1, "Ann")
     goods = mug()
-    operations.line_added(ann.user_id, goods, goods.variants[0], 4, uuid4(), NOW)
-    seen = people.shown_by(token)
+    operations.add_line(ann.user_id, goods, goods.variants[0], 4, uuid4(), NOW)
+    seen = people.find_shared_cart(token)
     assert seen is not None
     assert seen.cart.item_count == 5
-    sharing.link_withdrawn(ann.user_id, gifts, link.link_id)
-    assert people.shown_by(token) is None
-    assert sharing.link_made(ann.user_id, gifts, "Ann", NOW).address != link.address
-    assert people.shown_by(token) is None
+    sharing.withdraw_link(ann.user_id, gifts, link.link_id)
+    assert people.find_shared_cart(token) is None
+    assert sharing.create_link(ann.user_id, gifts, "Ann", NOW).url != link.url
+    assert people.find_shared_cart(token) is None
 
 
 def test_tokens_that_are_not_ours_open_nothing(ann: User, gifts: UUID) -> None:
     made = invite(ann, gifts, "x@example.com")
-    link = sharing.link_made(ann.user_id, gifts, "Ann", NOW).address.rstrip("/").rpartition("/")[2]
+    link = sharing.create_link(ann.user_id, gifts, "Ann", NOW).url.rstrip("/").rpartition("/")[2]
     spoilt = {
         "",
         ".",
@@ -296,67 +298,69 @@ def test_tokens_that_are_not_ours_open_nothing(ann: User, gifts: UUID) -> None:
         link[:place] + ("A" if link[place] != "A" else "B") + link[place + 1 :]
         for place in range(len(link))
     }
-    assert [token for token in spoilt if people.shown_by(token)] == []
+    assert [token for token in spoilt if people.find_shared_cart(token)] == []
     for token in {*spoilt - {made.token}, link}:
         with pytest.raises(BadSignature):
-            people.invited_by(token)
+            people.find_invitation(token)
         with pytest.raises(InvitationOver):
-            sharing.invitation_accepted(token, someone(ann), now())
+            sharing.accept_invitation(token, someone(ann), now())
 
 
 def test_a_deleted_cart_is_gone_for_everybody_and_comes_back_for_everybody(
     ann: User, gifts: UUID
 ) -> None:
     ben = make_person(ann, gifts, "editor")
-    token = sharing.link_made(ann.user_id, gifts, "Ann", NOW).address.rstrip("/").rpartition("/")[2]
+    token = sharing.create_link(ann.user_id, gifts, "Ann", NOW).url.rstrip("/").rpartition("/")[2]
     cem = make_user("Cem")
     made = invite(ann, gifts, cem.email)
-    undo = operations.cart_deleted(ann.user_id, gifts, now())
+    undo = operations.delete_cart(ann.user_id, gifts, now())
     with pytest.raises(NoSuchCart):
-        access(ben.user_id, gifts, VIEW)
-    assert people.shown_by(token) is None
+        require_access(ben.user_id, gifts, VIEW)
+    assert people.find_shared_cart(token) is None
     with pytest.raises(InvitationOver):
         accept(made, cem)
-    operations.cart_undeleted(ann.user_id, undo, now())
-    assert access(ben.user_id, gifts, EDIT)
-    assert people.shown_by(token)
+    operations.undelete_cart(ann.user_id, undo, now())
+    assert require_access(ben.user_id, gifts, EDIT)
+    assert people.find_shared_cart(token)
     assert accept(made, cem) == gifts
 
 
 def test_an_erased_cart_leaves_nobody_and_nothing_behind(ann: User, gifts: UUID) -> None:
     ben = make_person(ann, gifts, "editor")
     invite(ann, gifts, "x@example.com")
-    token = sharing.link_made(ann.user_id, gifts, "Ann", NOW).address.rstrip("/").rpartition("/")[2]
-    sharing.sharing_ended(gifts)
-    sharing.sharing_ended(gifts)
+    token = sharing.create_link(ann.user_id, gifts, "Ann", NOW).url.rstrip("/").rpartition("/")[2]
+    sharing.end_sharing(gifts)
+    sharing.end_sharing(gifts)
     assert people.PEOPLE.all(cart_id=gifts) == []
     assert listed_names(ben.user_id) == []
-    assert people.shown_by(token) is None
+    assert people.find_shared_cart(token) is None
     with pytest.raises(NoSuchCart):
-        access(ben.user_id, gifts, VIEW)
-    assert access(ann.user_id, gifts, OWN)
+        require_access(ben.user_id, gifts, VIEW)
+    assert require_access(ann.user_id, gifts, OWN)
 
 
 def test_a_new_name_is_told_to_all(ann: User, gifts: UUID) -> None:
     ben = make_person(ann, gifts, "editor")
-    operations.cart_made(ben.user_id, "Birthday", uuid4(), NOW)
+    operations.create_cart(ben.user_id, "Birthday", uuid4(), NOW)
     cem = make_person(ann, gifts, "viewer", name="Cem")
-    token = sharing.link_made(ann.user_id, gifts, "Ann", NOW).address.rstrip("/").rpartition("/")[2]
-    before = people.version_seen_by(cem.user_id, gifts)
-    operations.cart_renamed(ann.user_id, gifts, "Birthday", NOW)
-    assert access(cem.user_id, gifts, VIEW).name == "Birthday"
-    assert access(ben.user_id, gifts, VIEW).name == "Birthday (2)"  # the name is taken there
-    seen = people.shown_by(token)
+    token = sharing.create_link(ann.user_id, gifts, "Ann", NOW).url.rstrip("/").rpartition("/")[2]
+    before = people.get_page_version(cem.user_id, gifts)
+    operations.rename_cart(ann.user_id, gifts, "Birthday", NOW)
+    assert require_access(cem.user_id, gifts, VIEW).name == "Birthday"
+    assert (
+        require_access(ben.user_id, gifts, VIEW).name == "Birthday (2)"
+    )  # the name is taken there
+    seen = people.find_shared_cart(token)
     assert seen is not None
     assert seen.cart.name == "Birthday"
-    assert people.version_seen_by(cem.user_id, gifts) != before
+    assert people.get_page_version(cem.user_id, gifts) != before
     with pytest.raises(NotAllowed):
-        operations.cart_renamed(ben.user_id, gifts, "Mine", NOW)
+        operations.rename_cart(ben.user_id, gifts, "Mine", NOW)
 
 
 def test_a_shared_name_that_is_taken_gets_a_number(ann: User, gifts: UUID) -> None:
     ben = make_user("Ben")
-    operations.cart_made(ben.user_id, "gifts FOR mom", uuid4(), NOW)
+    operations.create_cart(ben.user_id, "gifts FOR mom", uuid4(), NOW)
     accept(invite(ann, gifts, ben.email), ben)
     assert listed_names(ben.user_id) == ["Gifts for Mom (2)", "gifts FOR mom"]
 
@@ -367,36 +371,38 @@ def test_a_full_list_refuses_an_invitation_before_anything_changes(ann: User, gi
     made = invite(ann, gifts, ben.email)
     with pytest.raises(TooManyCarts):
         accept(made, ben)
-    assert people.invitation(gifts, made.key)
-    assert people.people(gifts).people == ()
+    assert people.get_invitation(gifts, made.key)
+    assert people.get_people(gifts).people == ()
 
 
 def test_the_version_is_seen_by_those_in_the_cart_and_tells_every_change(
     ann: User, gifts: UUID
 ) -> None:
     ben = make_person(ann, gifts, "viewer")
-    seen = [people.version_seen_by(ben.user_id, gifts)]
-    sharing.role_changed(ann.user_id, gifts, ben.user_id, "editor")
-    seen.append(people.version_seen_by(ben.user_id, gifts))
+    seen = [people.get_page_version(ben.user_id, gifts)]
+    sharing.change_role(ann.user_id, gifts, ben.user_id, "editor")
+    seen.append(people.get_page_version(ben.user_id, gifts))
     goods = mug()
-    operations.line_added(ann.user_id, goods, goods.variants[0], 1, uuid4(), NOW)
-    seen.append(people.version_seen_by(ben.user_id, gifts))
+    operations.add_line(ann.user_id, goods, goods.variants[0], 1, uuid4(), NOW)
+    seen.append(people.get_page_version(ben.user_id, gifts))
     assert len({*seen}) == 3
-    assert people.version_seen_by(ann.user_id, gifts)
-    assert people.version_seen_by(make_user("Eve").user_id, gifts) is None
-    sharing.person_removed(ann.user_id, gifts, ben.user_id)
-    assert people.version_seen_by(ben.user_id, gifts) is None
+    assert people.get_page_version(ann.user_id, gifts)
+    assert people.get_page_version(make_user("Eve").user_id, gifts) is None
+    sharing.remove_person(ann.user_id, gifts, ben.user_id)
+    assert people.get_page_version(ben.user_id, gifts) is None
 
 
 def test_a_copy_of_what_a_link_shows_is_a_cart_of_its_own(ann: User, gifts: UUID) -> None:
-    token = sharing.link_made(ann.user_id, gifts, "Ann", NOW).address.rstrip("/").rpartition("/")[2]
-    seen, guest, press = people.shown_by(token), uuid4(), uuid4()
+    token = sharing.create_link(ann.user_id, gifts, "Ann", NOW).url.rstrip("/").rpartition("/")[2]
+    seen, guest, press = people.find_shared_cart(token), uuid4(), uuid4()
     assert seen is not None
-    made, name = sharing.shared_cart_copied(guest, seen.cart, press, NOW, guest=True)
-    assert (made, name) == sharing.shared_cart_copied(guest, seen.cart, press, NOW, guest=True)
+    made, name = sharing.copy_shared_cart(guest, seen.cart, press, NOW, guest=True)
+    assert (made, name) == sharing.copy_shared_cart(guest, seen.cart, press, NOW, guest=True)
     assert made != gifts
-    assert [line.key for line in queries.cart(made).lines] == [line.key for line in seen.cart.lines]
-    assert access(guest, made, OWN).name == "Gifts for Mom"
+    assert [line.key for line in queries.get_cart(made).lines] == [
+        line.key for line in seen.cart.lines
+    ]
+    assert require_access(guest, made, OWN).name == "Gifts for Mom"
 
 
 def at_once(*calls: object) -> list[object]:
@@ -446,40 +452,40 @@ def test_withdrawn_while_it_is_accepted_ends_one_way_or_the_other(ann: User, gif
         made = invite(ann, gifts, ben.email)
         accepted, _ = at_once(
             lambda made=made, ben=ben: accept(made, ben),
-            lambda made=made: sharing.invitation_withdrawn(ann.user_id, gifts, made.key),
+            lambda made=made: sharing.withdraw_invitation(ann.user_id, gifts, made.key),
         )
         inside = accepted == gifts
         assert inside or isinstance(accepted, InvitationOver)
-        assert (ben.user_id in {person.user_id for person in people.people(gifts).people}) == inside
-        assert not people.people(gifts).invitations
+        assert (
+            ben.user_id in {person.user_id for person in people.get_people(gifts).people}
+        ) == inside
+        assert not people.get_people(gifts).invitations
         row_count(gifts)
 
 
 def test_an_edit_that_comes_after_a_role_has_ended_changes_nothing(ann: User, gifts: UUID) -> None:
     ben = make_person(ann, gifts, "editor")
-    carts.cart_switched(ben.user_id, gifts, NOW)
+    carts.switch_cart(ben.user_id, gifts, NOW)
     goods = mug()
 
     def edits() -> int:
         added = 0
         for _ in range(12):
             try:
-                done = operations.line_added(
-                    ben.user_id, goods, goods.variants[0], 1, uuid4(), now()
-                )
+                done = operations.add_line(ben.user_id, goods, goods.variants[0], 1, uuid4(), now())
             except NoSuchCart:
                 break
             added += done.cart_id == gifts
         return added
 
-    added, _ = at_once(edits, lambda: sharing.person_removed(ann.user_id, gifts, ben.user_id))
-    there = queries.cart(gifts)
-    line = there.line(str(goods.variants[0].variant_id))
+    added, _ = at_once(edits, lambda: sharing.remove_person(ann.user_id, gifts, ben.user_id))
+    there = queries.get_cart(gifts)
+    line = there.get_line(str(goods.variants[0].variant_id))
     assert (line.quantity if line else 0) == added
     assert there.item_count == 1 + (added if isinstance(added, int) else 0)
-    done = operations.line_added(ben.user_id, goods, goods.variants[0], 1, uuid4(), now())
+    done = operations.add_line(ben.user_id, goods, goods.variants[0], 1, uuid4(), now())
     assert done.cart_id != gifts
-    assert queries.cart(gifts).version == there.version
+    assert queries.get_cart(gifts).version == there.version
 
 
 def test_whoever_is_taken_out_while_joining_has_nothing_left_of_it(
@@ -489,12 +495,12 @@ def test_whoever_is_taken_out_while_joining_has_nothing_left_of_it(
     made = invite(ann, gifts, ben.email)
 
     def late(*args: Any, **kwargs: Any) -> str:
-        sharing.person_removed(ann.user_id, gifts, ben.user_id)
-        return carts.cart_listed(*args, **kwargs)
+        sharing.remove_person(ann.user_id, gifts, ben.user_id)
+        return carts.add_cart_to_list(*args, **kwargs)
 
     monkeypatch.setattr("cart.operations.sharing.cart_listed", late)
     with pytest.raises(InvitationOver):
-        sharing.invitation_accepted(made.token, someone(ben), now())
+        sharing.accept_invitation(made.token, someone(ben), now())
     assert listed_names(ben.user_id) == []
 
 
@@ -502,8 +508,8 @@ def test_a_shared_cart_that_was_deleted_stands_on_nobodys_list_of_carts(
     ann: User, gifts: UUID
 ) -> None:
     ben = make_person(ann, gifts, "viewer")
-    undo = operations.cart_deleted(ann.user_id, gifts, now())
-    assert queries.cards(queries.CARTS.all(owner_id=ben.user_id)) == []
-    operations.cart_undeleted(ann.user_id, undo, now())
-    (card,) = queries.cards(queries.CARTS.all(owner_id=ben.user_id))
+    undo = operations.delete_cart(ann.user_id, gifts, now())
+    assert queries.list_cart_cards(queries.CARTS.all(owner_id=ben.user_id)) == []
+    operations.undelete_cart(ann.user_id, undo, now())
+    (card,) = queries.list_cart_cards(queries.CARTS.all(owner_id=ben.user_id))
     assert card.item_count == 1

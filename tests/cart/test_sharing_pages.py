@@ -63,7 +63,7 @@ class Scene:
 
     @property
     def cart(self) -> Cart:
-        return queries.cart(self.cart_id)
+        return queries.get_cart(self.cart_id)
 
     def key(self, place: int = 0) -> str:
         return str(self.goods[place].variants[0].variant_id)
@@ -71,7 +71,7 @@ class Scene:
     def as_(self, role: str) -> Client:
         """Return a browser with nothing but the session of somebody, for whom the cart is the active one."""
         if role != "stranger":
-            operations.cart_switched(self.users[role].user_id, self.cart_id, now())
+            operations.switch_cart(self.users[role].user_id, self.cart_id, now())
         client = Client()
         client.cookies[settings.SESSION_COOKIE_NAME] = self.sessions[role]
         return client
@@ -86,10 +86,10 @@ def in_stock(name: str) -> Product:
 @pytest.fixture(scope="module")
 def scene_of_all(keyspace: str) -> Scene:
     ann = make_user("Ann")
-    cart_id = operations.cart_made(ann.user_id, "Gifts for Mom", uuid4(), now())
+    cart_id = operations.create_cart(ann.user_id, "Gifts for Mom", uuid4(), now())
     goods = (in_stock("Mug"), in_stock("Bowl"))
     for thing in goods:
-        operations.line_added(ann.user_id, thing, thing.variants[0], 2, uuid4(), now())
+        operations.add_line(ann.user_id, thing, thing.variants[0], 2, uuid4(), now())
     users = {
         role: make_person(ann, cart_id, role, name=role.title())
         for role in ("viewer", "editor", "buyer")
@@ -110,12 +110,14 @@ def scene(scene_of_all: Scene) -> Scene:
 def restored(there: Scene) -> Scene:
     """Return the scene as it was at first, whatever has been done to it."""
     for thing in there.goods:
-        line = there.cart.line(str(thing.variants[0].variant_id))
+        line = there.cart.get_line(str(thing.variants[0].variant_id))
         if line is None:
-            operations.cart_switched(there.ann.user_id, there.cart_id, now())
-            operations.line_added(there.ann.user_id, thing, thing.variants[0], 2, uuid4(), now())
+            operations.switch_cart(there.ann.user_id, there.cart_id, now())
+            operations.add_line(there.ann.user_id, thing, thing.variants[0], 2, uuid4(), now())
         elif line.quantity != 2:
-            operations.line_changed(there.ann.user_id, there.cart_id, thing.variants[0], 2, now())
+            operations.change_line_quantity(
+                there.ann.user_id, there.cart_id, thing.variants[0], 2, now()
+            )
     return there
 
 
@@ -157,15 +159,15 @@ def move_in(client: Client, scene: Scene) -> Any:
     own = own_cart(client)
     variant = scene.goods[0].variants[0]
     user_id = UUID(client.session["_auth_user_id"])
-    operations.cart_switched(user_id, own, now())
-    operations.line_added(user_id, scene.goods[0], variant, 1, uuid4(), now())
+    operations.switch_cart(user_id, own, now())
+    operations.add_line(user_id, scene.goods[0], variant, 1, uuid4(), now())
     sent = {"into": scene.cart_id, "operation": str(uuid4())}
     return client.post(reverse("cart:move", args=[own, variant.variant_id]), sent)
 
 
 def own_cart(client: Client) -> UUID:
     user_id = UUID(client.session["_auth_user_id"])
-    return operations.cart_made(user_id, f"Own {uuid4().hex[:8]}", uuid4(), now())
+    return operations.create_cart(user_id, f"Own {uuid4().hex[:8]}", uuid4(), now())
 
 
 CHANGES: list[Act] = [add, change, remove, empty, later, move_out, move_in]
@@ -201,13 +203,13 @@ def post(press: str, scene: Scene, **fields: Any) -> Act:
 
 
 def state(scene: Scene) -> Any:
-    listed = queries.listed(scene.ann.user_id, scene.cart_id)
-    return (people.people(scene.cart_id), listed and listed.cart_name, scene.cart)
+    listed = queries.get_listed_cart_row(scene.ann.user_id, scene.cart_id)
+    return (people.get_people(scene.cart_id), listed and listed.cart_name, scene.cart)
 
 
 def test_only_its_owner_manages_a_cart(scene: Scene, subtests: pytest.Subtests) -> None:
-    link = sharing.link_made(scene.ann.user_id, scene.cart_id, "Ann", now())
-    made = sharing.person_invited(
+    link = sharing.create_link(scene.ann.user_id, scene.cart_id, "Ann", now())
+    made = sharing.invite_person(
         someone(scene.ann), scene.cart_id, "open@example.com", "viewer", now()
     )
     viewer = scene.users["viewer"].user_id
@@ -248,7 +250,7 @@ def test_the_owner_manages_the_cart_by_its_page(scene: Scene) -> None:
 
     text = pressed("invite", email=email, role="editor")
     assert f"A mail is on its way to {email}" in text
-    made = people.invitation(scene.cart_id, people.invitation_key(scene.cart_id, email))
+    made = people.get_invitation(scene.cart_id, people.invitation_key(scene.cart_id, email))
     assert made is not None
     assert email not in pressed("withdraw", key=made.key).partition("<main")[2].replace(
         f"to {email}", ""
@@ -259,7 +261,7 @@ def test_the_owner_manages_the_cart_by_its_page(scene: Scene) -> None:
     )
     assert 'Take out<span class="vh"> Cem' not in pressed("exclude", person=cem.user_id)
     assert "/carts/shared/" in pressed("link")
-    link = people.people(scene.cart_id).links[0]
+    link = people.get_people(scene.cart_id).links[0]
     assert "/carts/shared/" not in pressed("unlink", key=link.link_id)
 
 
@@ -287,7 +289,7 @@ def test_s14_invitations_are_limited_and_what_was_typed_stays(settings: Settings
     owner = make_user("Ann")
     client, cart_id = (
         signed_in(owner),
-        operations.cart_made(owner.user_id, "Gifts for Mom", uuid4(), now()),
+        operations.create_cart(owner.user_id, "Gifts for Mom", uuid4(), now()),
     )
     email = f"{uuid4().hex}@example.com"
     for each in (f"{uuid4().hex}@example.com", email):
@@ -299,7 +301,7 @@ def test_s14_invitations_are_limited_and_what_was_typed_stays(settings: Settings
     text = text_of(response)
     assert "That was tried too often" in text
     assert email in text
-    assert len(people.people(cart_id).invitations) == 1
+    assert len(people.get_people(cart_id).invitations) == 1
 
 
 def test_a_page_offers_what_the_role_may_do(scene: Scene, subtests: pytest.Subtests) -> None:
@@ -346,7 +348,7 @@ def test_a_withdrawn_person_sees_what_a_stranger_sees(
     assert {name: client.get(page).status_code for name, page in pages.items()} == dict.fromkeys(
         names, 200
     )
-    sharing.person_removed(scene.ann.user_id, scene.cart_id, cem.user_id)
+    sharing.remove_person(scene.ann.user_id, scene.cart_id, cem.user_id)
     for name, page in pages.items():
         with subtests.test(name):
             gone, never = client.get(page), client.get(reverse(f"cart:{name}", args=[uuid4()]))
@@ -368,7 +370,7 @@ def test_one_can_leave_and_the_owner_cannot(scene: Scene) -> None:
 
 def test_an_invitation_survives_the_login(scene: Scene) -> None:
     cem = make_user("Cem")
-    made = sharing.person_invited(
+    made = sharing.invite_person(
         someone(scene.ann), scene.cart_id, cem.email.upper(), "editor", now()
     )
     client, address = Client(), reverse("cart:invitation", args=[made.token])
@@ -387,21 +389,21 @@ def test_an_invitation_survives_the_login(scene: Scene) -> None:
     )
     assert came["Location"] == address
     assert "Join this cart" in text_of(client.get(address))
-    assert not people.joined(scene.cart_id, cem.user_id)  # a look changes nothing
+    assert not people.has_joined(scene.cart_id, cem.user_id)  # a look changes nothing
     for _ in range(2):
         done = client.post(address)
         assert (done.status_code, done["Location"]) == (
             303,
             reverse("cart:one", args=[scene.cart_id]),
         )
-    assert people.joined(scene.cart_id, cem.user_id)
+    assert people.has_joined(scene.cart_id, cem.user_id)
     assert client.get(done["Location"]).status_code == 200
-    sharing.person_removed(scene.ann.user_id, scene.cart_id, cem.user_id)
+    sharing.remove_person(scene.ann.user_id, scene.cart_id, cem.user_id)
     assert client.post(address).status_code == 404
 
 
 def test_an_invitation_for_another_address_says_so_and_lets_nobody_in(scene: Scene) -> None:
-    made = sharing.person_invited(
+    made = sharing.invite_person(
         someone(scene.ann), scene.cart_id, f"zoe-{uuid4().hex}@example.com", "viewer", now()
     )
     client, address = scene.as_("stranger"), reverse("cart:invitation", args=[made.token])
@@ -410,8 +412,8 @@ def test_an_invitation_for_another_address_says_so_and_lets_nobody_in(scene: Sce
         assert "z…@example.com" in text
         assert scene.users["stranger"].email in text
         assert made.email not in text
-    assert not people.joined(scene.cart_id, scene.users["stranger"].user_id)
-    sharing.invitation_withdrawn(scene.ann.user_id, scene.cart_id, made.key)
+    assert not people.has_joined(scene.cart_id, scene.users["stranger"].user_id)
+    sharing.withdraw_invitation(scene.ann.user_id, scene.cart_id, made.key)
     over, spoilt = client.get(address), client.get(address[:-3] + "xx/")
     assert over.status_code == spoilt.status_code == 404
     assert "This invitation is over" in text_of(over)
@@ -429,14 +431,14 @@ def test_a_guest_shares_by_link_and_is_told_that_invitations_need_an_account(sce
     )
     assert refused.status_code == 403
     assert client.post(reverse("cart:link", args=[cart_id])).status_code == 303
-    link = people.people(cart_id).links[0]
-    assert "A shared cart" in text_of(Client().get(link.address))
+    link = people.get_people(cart_id).links[0]
+    assert "A shared cart" in text_of(Client().get(link.url))
 
 
 def test_a_link_shows_lines_prices_and_stock_to_anybody_and_nothing_to_change(scene: Scene) -> None:
-    link = sharing.link_made(scene.ann.user_id, scene.cart_id, "Ann", now())
+    link = sharing.create_link(scene.ann.user_id, scene.cart_id, "Ann", now())
     visitor = Client()
-    response = visitor.get(link.address)
+    response = visitor.get(link.url)
     text = text_of(response)
     assert response.status_code == 200
     assert "Ann shares a cart" in text
@@ -450,7 +452,7 @@ def test_a_link_shows_lines_prices_and_stock_to_anybody_and_nothing_to_change(sc
     assert response["Referrer-Policy"] == "same-origin"
     operation = re.search(r'name="operation" value="([^"]+)"', text)
     assert operation
-    token = link.address.rstrip("/").rpartition("/")[2]
+    token = link.url.rstrip("/").rpartition("/")[2]
     copy = reverse("cart:shared_copy", args=[token])
     assert visitor.get(copy).status_code == 302
     places = {visitor.post(copy, {"operation": operation[1]})["Location"] for _ in range(2)}
@@ -459,8 +461,8 @@ def test_a_link_shows_lines_prices_and_stock_to_anybody_and_nothing_to_change(sc
     assert "Gifts for Mom" in mine
     assert 'name="quantity"' in mine
     assert scene.cart.item_count == 4
-    sharing.link_withdrawn(scene.ann.user_id, scene.cart_id, link.link_id)
-    gone, spoilt = visitor.get(link.address), visitor.get(link.address[:-4] + "abc/")
+    sharing.withdraw_link(scene.ann.user_id, scene.cart_id, link.link_id)
+    gone, spoilt = visitor.get(link.url), visitor.get(link.url[:-4] + "abc/")
     assert gone.status_code == spoilt.status_code == 404
     assert "This link shows nothing" in text_of(gone)
     assert text_of(gone) == text_of(spoilt)
@@ -496,17 +498,17 @@ def test_nothing_new_costs_a_static_row_and_a_change_brings_the_cart(scene: Scen
     assert 'id="cart-badge"' in text
     assert "5 items" in text
     assert address not in text
-    sharing.role_changed(scene.ann.user_id, scene.cart_id, scene.users["viewer"].user_id, "editor")
+    sharing.change_role(scene.ann.user_id, scene.cart_id, scene.users["viewer"].user_id, "editor")
     later_address = re.search(r'hx-get="([^"]+/changes/[^"]+)"', text)
     assert later_address
     given = client.get(later_address[1].replace("&amp;", "&"), headers=HTMX)
     assert given.status_code == 200
     assert 'name="quantity"' in text_of(given)
-    sharing.role_changed(scene.ann.user_id, scene.cart_id, scene.users["viewer"].user_id, "viewer")
+    sharing.change_role(scene.ann.user_id, scene.cart_id, scene.users["viewer"].user_id, "viewer")
 
 
 def test_nothing_new_in_an_empty_cart_is_nothing_new(scene: Scene) -> None:
-    cart_id = operations.cart_made(scene.ann.user_id, f"Empty {uuid4().hex[:6]}", uuid4(), now())
+    cart_id = operations.create_cart(scene.ann.user_id, f"Empty {uuid4().hex[:6]}", uuid4(), now())
     make_person(scene.ann, cart_id, "viewer")
     client = scene.as_("owner")
     for _ in range(2):
@@ -514,11 +516,11 @@ def test_nothing_new_in_an_empty_cart_is_nothing_new(scene: Scene) -> None:
         asked = re.search(r'hx-get="([^"]+/changes/[^"]+)"', text)
         assert asked
         assert client.get(asked[1].replace("&amp;", "&"), headers=HTMX).status_code == 204
-        operations.cart_switched(scene.ann.user_id, cart_id, now())
-        operations.line_added(
+        operations.switch_cart(scene.ann.user_id, cart_id, now())
+        operations.add_line(
             scene.ann.user_id, scene.spare, scene.spare.variants[0], 1, uuid4(), now()
         )
-        operations.cart_emptied(scene.ann.user_id, cart_id, uuid4(), now())
+        operations.empty_cart(scene.ann.user_id, cart_id, uuid4(), now())
 
 
 def test_a_viewer_is_told_at_an_add_whose_cart_it_is(scene: Scene) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from cart import operations, queries
-from cart.errors import CartError, NameTaken, TooMany, TooManyTogether
+from cart.errors import CartError, NameTaken, TooManyUnits, TooManyUnitsTogether
 from cart.limits import MAX_QUANTITY
 from cart.operations import contents
 from cart.undo import Undo
@@ -66,7 +66,7 @@ class Carts(RuleBasedStateMachine):
         self.make("Gifts")
 
     def make(self, name: str) -> None:
-        cart_id = operations.cart_made(self.person, name, uuid4(), NOW)
+        cart_id = operations.create_cart(self.person, name, uuid4(), NOW)
         self.carts[cart_id] = Model(name)
         self.active, self.undo = cart_id, None
 
@@ -88,7 +88,7 @@ class Carts(RuleBasedStateMachine):
     def another(self, name: str) -> None:
         if any(each.name == name for each in self.carts.values()):
             with pytest.raises(NameTaken):
-                operations.cart_made(self.person, name.upper(), uuid4(), NOW)
+                operations.create_cart(self.person, name.upper(), uuid4(), NOW)
         else:
             self.make(name)
 
@@ -96,7 +96,7 @@ class Carts(RuleBasedStateMachine):
     @rule(pick=PICK)
     def switch(self, pick: int) -> None:
         self.active = self.chosen(pick)
-        operations.cart_switched(self.person, self.active, NOW)
+        operations.switch_cart(self.person, self.active, NOW)
 
     @precondition(lambda self: self.active)
     @rule(place=VARIANTS, quantity=QUANTITIES, again=st.booleans())
@@ -106,11 +106,11 @@ class Carts(RuleBasedStateMachine):
         together = model.lines.get(key, (0, 0))[0] + quantity
         args = (self.person, self.product, self.variant(place), quantity, operation, NOW)
         if together > MAX_QUANTITY:
-            with pytest.raises(TooMany):
-                operations.line_added(*args)
+            with pytest.raises(TooManyUnits):
+                operations.add_line(*args)
             return
         for _ in range(1 + again):  # a press that is sent again counts once
-            operations.line_added(*args)
+            operations.add_line(*args)
         model.lines[key] = (together, self.prices[place])
         self.undo = None
 
@@ -124,7 +124,9 @@ class Carts(RuleBasedStateMachine):
         cart_id, key = self.chosen(pick), self.key(place)
         model = self.carts[cart_id]
         if key in model.lines:
-            operations.line_changed(self.person, cart_id, self.variant(place), quantity, NOW)
+            operations.change_line_quantity(
+                self.person, cart_id, self.variant(place), quantity, NOW
+            )
             model.lines[key] = (quantity, model.lines[key][1])
             self.undo = None
 
@@ -135,9 +137,9 @@ class Carts(RuleBasedStateMachine):
         model = self.carts[cart_id]
         if key not in model.lines:
             return
-        removed = operations.line_removed(self.person, cart_id, key, NOW)
+        removed = operations.remove_line(self.person, cart_id, key, NOW)
         if back:
-            operations.line_restored(self.person, removed, self.product, self.variant(place), NOW)
+            operations.restore_line(self.person, removed, self.product, self.variant(place), NOW)
         else:
             del model.lines[key]
             self.undo = None
@@ -152,11 +154,11 @@ class Carts(RuleBasedStateMachine):
         into, operation = self.carts[target].lines, uuid4()
         args = (self.person, source, target, key, operation, NOW)
         if not fits(into, {key: line}):
-            with pytest.raises(TooManyTogether):
-                operations.line_moved(*args, copy=copy)
+            with pytest.raises(TooManyUnitsTogether):
+                operations.move_line(*args, copy=copy)
             return
-        operations.line_moved(*args, copy=copy)
-        operations.line_moved(*args, copy=copy)
+        operations.move_line(*args, copy=copy)
+        operations.move_line(*args, copy=copy)
         put(into, key, *line)
         if not copy:
             del self.carts[source].lines[key]
@@ -168,7 +170,7 @@ class Carts(RuleBasedStateMachine):
         cart_id, key = self.chosen(pick), self.key(place)
         model = self.carts[cart_id]
         source, target = (model.later, model.lines) if back else (model.lines, model.later)
-        act = operations.line_taken_up if back else operations.line_kept
+        act = operations.return_saved_line if back else operations.save_line_for_later
         if key not in source or not fits(target, {key: source[key]}):
             with pytest.raises(CartError):
                 act(self.person, cart_id, key, uuid4(), NOW)
@@ -182,7 +184,7 @@ class Carts(RuleBasedStateMachine):
     def empty(self, pick: int) -> None:
         cart_id = self.chosen(pick)
         before = self.carts[cart_id].copied()
-        self.undo = (operations.cart_emptied(self.person, cart_id, uuid4(), NOW), (cart_id, before))
+        self.undo = (operations.empty_cart(self.person, cart_id, uuid4(), NOW), (cart_id, before))
         self.carts[cart_id].lines = {}
 
     @precondition(lambda self: self.carts)
@@ -190,7 +192,7 @@ class Carts(RuleBasedStateMachine):
     def delete(self, pick: int) -> None:
         cart_id = self.chosen(pick)
         self.undo = (
-            operations.cart_deleted(self.person, cart_id, NOW),
+            operations.delete_cart(self.person, cart_id, NOW),
             (cart_id, self.carts.pop(cart_id)),
         )
         self.active = self.found_active() if self.active == cart_id else self.active
@@ -202,11 +204,11 @@ class Carts(RuleBasedStateMachine):
         goes, into = self.carts[source], self.carts[target]
         args = (self.person, source, target, uuid4(), NOW)
         if not (fits(into.lines, goes.lines) and fits(into.later, goes.later)):
-            with pytest.raises(TooManyTogether):
-                operations.carts_merged(*args)
+            with pytest.raises(TooManyUnitsTogether):
+                operations.merge_carts(*args)
             return
         before = (source, goes, target, into.copied())
-        self.undo = (operations.carts_merged(*args), before)
+        self.undo = (operations.merge_carts(*args), before)
         for there, what in ((into.lines, goes.lines), (into.later, goes.later)):
             for key, line in what.items():
                 put(there, key, *line)
@@ -219,9 +221,9 @@ class Carts(RuleBasedStateMachine):
         assert self.undo
         (undo, before), self.undo = self.undo, None
         act = {
-            "empty": operations.cart_refilled,
-            "delete": operations.cart_undeleted,
-            "merge": operations.carts_parted,
+            "empty": operations.refill_cart,
+            "delete": operations.undelete_cart,
+            "merge": operations.unmerge_carts,
         }[undo.what]
         for _ in range(1 + again):
             act(self.person, undo, NOW)
@@ -235,7 +237,7 @@ class Carts(RuleBasedStateMachine):
             self.active = undo.cart_id
 
     def found_active(self) -> UUID | None:
-        found = queries.active(queries.CARTS.all(owner_id=self.person))
+        found = queries.find_active_cart_row(queries.CARTS.all(owner_id=self.person))
         return found.cart_id if found else None
 
     @invariant()
@@ -245,11 +247,11 @@ class Carts(RuleBasedStateMachine):
         assert not rows or rows[0].cart_count == len(rows)
         assert self.found_active() == self.active
         for cart_id, model in self.carts.items():
-            there = contents.contents(cart_id)
+            there = contents.get_contents(cart_id)
             lines = {key: (row.quantity, row.price) for key, row in there.lines.items()}
             assert lines == model.lines
             assert {
-                key: (row.quantity, row.price) for key, row in there.later.items()
+                key: (row.quantity, row.price) for key, row in there.saved_lines.items()
             } == model.later
             if there.sums and there.version is not None:
                 assert there.sums.line_count == len(lines)

@@ -19,7 +19,7 @@ from moneyed import EUR, Money
 from accounts.operations import user_registered
 from cart import queries
 from cart.entities import Cart
-from cart.operations import carts_adopted
+from cart.operations import adopt_guest_carts
 from catalogue.entities import Product
 from catalogue.operations import save_product
 from tests.factories import make_product, make_stock, make_user
@@ -43,7 +43,7 @@ def owner(client: Client) -> UUID:
 
 
 def cart_of(client: Client) -> Cart:
-    found = queries.cart_of(owner(client))
+    found = queries.get_active_cart(owner(client))
     assert found is not None
     return found
 
@@ -102,12 +102,12 @@ def test_a_press_sent_again_after_the_active_cart_was_switched_counts_once(
     second = cart_of(client)
     assert second.cart_id != first.cart_id, "a new cart is the active one"
     press(client, mug, operation=operation)
-    assert (queries.cart(first.cart_id).item_count, cart_of(client).item_count) == (1, 0)
+    assert (queries.get_cart(first.cart_id).item_count, cart_of(client).item_count) == (1, 0)
     # A page that was refused is another press: it goes to the cart that is active when it is pressed.
     refused = html.fromstring(press(client, mug, operation=operation, quantity="0").content)
     (fresh,) = refused.xpath("//main//input[@name='operation']/@value")
     press(client, mug, operation=fresh)
-    assert (queries.cart(first.cart_id).item_count, cart_of(client).item_count) == (1, 1)
+    assert (queries.get_cart(first.cart_id).item_count, cart_of(client).item_count) == (1, 1)
     # The cart that took it is gone, and what is sent again is in the one that is left.
     operation = str(uuid4())
     press(client, mug, operation=operation)
@@ -120,12 +120,12 @@ def test_a_press_sent_again_after_the_active_cart_was_switched_counts_once(
 def test_a_press_sent_again_after_signing_in_counts_once(client: Client, mug: Product) -> None:
     member, operation = make_user(), str(uuid4())
     press(client, mug, operation=operation)
-    carts_adopted(owner(client), member.user_id, datetime.now(UTC))
+    adopt_guest_carts(owner(client), member.user_id, datetime.now(UTC))
     client.force_login(member)
     press(client, mug, operation=operation)
     press(client, mug, operation=operation)
-    lists = queries.lists(queries.CARTS.all(owner_id=member.user_id))
-    assert [queries.cart(each.cart_id).item_count for each in lists] == [1]
+    lists = queries.listed_carts_from_rows(queries.CARTS.all(owner_id=member.user_id))
+    assert [queries.get_cart(each.cart_id).item_count for each in lists] == [1]
 
 
 def test_x8_the_next_page_says_what_was_added(client: Client, mug: Product) -> None:
@@ -485,7 +485,7 @@ def test_the_cart_page_takes_a_member_three_rounds(client: Client, mug: Product)
     member = user_registered(f"{uuid4().hex}@example.org", "Alice", None, datetime.now(UTC))
     client.force_login(member)
     press(client, mug)
-    assert queries.cart_of(member.user_id)
+    assert queries.get_active_cart(member.user_id)
     assert "rounds=3" in client.get(reverse("cart:show"))["X-Cassandra"]
 
 

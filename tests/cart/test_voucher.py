@@ -168,7 +168,7 @@ def test_nobody_puts_a_code_into_a_strangers_cart(client: Client) -> None:
     cart_id, stranger = filled(client), Client()
     filled(stranger)
     assert use(stranger, cart_id, make_code()).status_code == 422
-    assert queries.cart(cart_id).voucher == ""
+    assert queries.get_cart(cart_id).voucher == ""
 
 
 @override_settings(LIMITS={"voucher": (3, 50, 0, 900)})
@@ -199,38 +199,38 @@ def test_a_member_is_not_kept_out_by_strangers(client: Client) -> None:
 
 def test_a_merged_cart_keeps_its_own_code_or_takes_the_others() -> None:
     alice, product = make_user().user_id, make_goods()
-    first, second = (operations.cart_made(alice, name, uuid4(), NOW) for name in ("One", "Two"))
+    first, second = (operations.create_cart(alice, name, uuid4(), NOW) for name in ("One", "Two"))
     for cart_id, code in ((first, "A"), (second, "B")):
-        operations.cart_switched(alice, cart_id, NOW)
-        operations.line_added(alice, product, product.variants[0], 1, uuid4(), NOW)
-        operations.voucher_set(alice, cart_id, code, NOW)
-    operations.carts_merged(alice, first, second, uuid4(), NOW)
-    assert queries.cart(second).voucher == "B"
-    third = operations.cart_made(alice, "Three", uuid4(), NOW)
-    operations.carts_merged(alice, second, third, uuid4(), NOW)
-    assert queries.cart(third).voucher == "B"
+        operations.switch_cart(alice, cart_id, NOW)
+        operations.add_line(alice, product, product.variants[0], 1, uuid4(), NOW)
+        operations.set_voucher(alice, cart_id, code, NOW)
+    operations.merge_carts(alice, first, second, uuid4(), NOW)
+    assert queries.get_cart(second).voucher == "B"
+    third = operations.create_cart(alice, "Three", uuid4(), NOW)
+    operations.merge_carts(alice, second, third, uuid4(), NOW)
+    assert queries.get_cart(third).voucher == "B"
 
 
 def test_what_an_order_has_used_goes_with_it() -> None:
     alice, product = make_user().user_id, make_goods()
-    added = operations.line_added(alice, product, product.variants[0], 3, uuid4(), NOW)
-    operations.voucher_set(alice, added.cart_id, "A", NOW)
+    added = operations.add_line(alice, product, product.variants[0], 3, uuid4(), NOW)
+    operations.set_voucher(alice, added.cart_id, "A", NOW)
     bought, order_id = {str(product.variants[0].variant_id): 1}, uuid4()
-    operations.lines_bought(added.cart_id, bought, uuid4(), NOW)
-    assert queries.cart(added.cart_id).voucher == "A"
-    operations.lines_bought(added.cart_id, bought, order_id, NOW, with_code=True)
-    assert queries.cart(added.cart_id).voucher == ""
-    operations.voucher_set(alice, added.cart_id, "A", NOW)
+    operations.remove_bought_lines(added.cart_id, bought, uuid4(), NOW)
+    assert queries.get_cart(added.cart_id).voucher == "A"
+    operations.remove_bought_lines(added.cart_id, bought, order_id, NOW, with_code=True)
+    assert queries.get_cart(added.cart_id).voucher == ""
+    operations.set_voucher(alice, added.cart_id, "A", NOW)
     # of the same order: nothing
-    operations.lines_bought(added.cart_id, bought, order_id, NOW, with_code=True)
-    assert queries.cart(added.cart_id).voucher == "A"
+    operations.remove_bought_lines(added.cart_id, bought, order_id, NOW, with_code=True)
+    assert queries.get_cart(added.cart_id).voucher == "A"
 
 
 def test_what_weighs_more_costs_more_to_send() -> None:
     product = make_goods("1.00")
     alice = uuid4()
-    added = operations.line_added(alice, product, product.variants[0], 20, uuid4(), NOW)
-    sums = get_priced_cart(queries.cart(added.cart_id)).compute_quote(
+    added = operations.add_line(alice, product, product.variants[0], 20, uuid4(), NOW)
+    sums = get_priced_cart(queries.get_cart(added.cart_id)).compute_quote(
         "DE", delivery.get_delivery_method("DE", "standard")
     )
     assert sums is not None

@@ -86,7 +86,7 @@ def at_the_bank(order: Order) -> str:
 
 
 def cart_of(shopper: Shopper) -> Cart:
-    found = carts.cart_of(owner_of(shopper))
+    found = carts.get_active_cart(owner_of(shopper))
     assert found
     return found
 
@@ -555,13 +555,13 @@ def test_what_ended_without_payment_can_be_ordered_again(
 
 def test_a_shared_cart_is_ordered_by_one_of_its_buyers(mug: Product) -> None:
     alice = make_user("Alice")
-    cart_id = cart_operations.cart_made(alice.user_id, "Gifts", uuid4(), now())
+    cart_id = cart_operations.create_cart(alice.user_id, "Gifts", uuid4(), now())
     ben = make_person(alice, cart_id, "buyer")
     first, second = Shopper(client=Client()), Shopper(client=Client())
     first.client.force_login(alice)
     second.client.force_login(ben)
     first.add(mug)
-    cart_operations.cart_switched(ben.user_id, cart_id, now())
+    cart_operations.switch_cart(ben.user_id, cart_id, now())
     mine, theirs = {"email": alice.email}, {"email": ben.email, "name": "Ben B.", "city": "Köln"}
     token, other = first.token(**mine), second.token(**theirs)
     assert first.send(token, **mine).status_code == 303
@@ -739,7 +739,7 @@ def test_a_late_payment_looks_at_what_is_in_the_cart(
     if how == "more":
         shopper.add(plate)
     elif how == "taken out":
-        cart_operations.line_removed(owner_of(shopper), cart.cart_id, cart.lines[0].key, now())
+        cart_operations.remove_line(owner_of(shopper), cart.cart_id, cart.lines[0].key, now())
     shopper.pay(url)
     fresh = audit(order.order_id)
     if how == "taken out":
@@ -782,7 +782,7 @@ def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.Monke
     create_promotion(
         PromotionTerms("Ten off", PERCENTAGE, code, percent=Decimal(10), uses=1), now()
     )
-    cart_operations.voucher_set(owner_of(shopper), cart_of(shopper).cart_id, code, now())
+    cart_operations.set_voucher(owner_of(shopper), cart_of(shopper).cart_id, code, now())
     with monkeypatch.context() as cut:
         cut.setattr(
             placing, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
@@ -967,7 +967,7 @@ def test_eight_presses_at_once_are_one_order_and_one_charge(
 
 def test_two_buyers_of_a_shared_cart_at_once_are_one_order(shop: str, mug: Product) -> None:
     alice = make_user("Alice")
-    cart_id = cart_operations.cart_made(alice.user_id, "Gifts", uuid4(), now())
+    cart_id = cart_operations.create_cart(alice.user_id, "Gifts", uuid4(), now())
     ben = make_person(alice, cart_id, "buyer")
     presses = []
     for user in (alice, ben):
@@ -975,7 +975,7 @@ def test_two_buyers_of_a_shared_cart_at_once_are_one_order(shop: str, mug: Produ
         shopper.client.force_login(user)
         if user is alice:
             shopper.add(mug)
-        cart_operations.cart_switched(user.user_id, cart_id, now())
+        cart_operations.switch_cart(user.user_id, cart_id, now())
         sent = form(shopper.token(email=user.email), user.email)
         presses += [
             lambda line=line, sent=sent: line.post(at(), sent) for line in lines(shop, shopper, 3)

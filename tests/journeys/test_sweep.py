@@ -249,7 +249,7 @@ class World:
         rows = [
             cart_queries.CARTS.all(owner_id=self.alice.pk),
             cart_queries.LINES.all(cart_id=self.cart),
-            cart_queries.LATER.all(cart_id=self.cart),
+            cart_queries.SAVED_LINES.all(cart_id=self.cart),
             cart_queries.SUMS.all(cart_id=self.cart),
             people.PEOPLE.all(cart_id=self.cart),
             accounts.USER.all(user_id=self.alice.pk),
@@ -423,9 +423,9 @@ def make_world() -> World:
     alice = make_user(ALICE)
     cart_id = make_shared_cart(alice, f"{ALICE}'s secret wishes", things=2)
     editor = make_person(alice, cart_id, "editor", name="Dora")
-    invited = sharing.person_invited(someone(alice), cart_id, "fred@example.com", "viewer", now)
-    link = sharing.link_made(alice.pk, cart_id, alice.name, now)
-    line = cart_queries.cart(cart_id).lines[0]
+    invited = sharing.invite_person(someone(alice), cart_id, "fred@example.com", "viewer", now)
+    link = sharing.create_link(alice.pk, cart_id, alice.name, now)
+    line = cart_queries.get_cart(cart_id).lines[0]
     address = address_saved(alice.pk, Address(ALICE, "Lindenallee 5", "10115", "Berlin", "DE"))
     paid = make_order(paid=True, user_id=alice.pk, email=alice.email)
     unpaid = make_order(user_id=alice.pk, email=alice.email)
@@ -470,8 +470,8 @@ def make_world() -> World:
     }
     wish = Wish(line.product_id, line.variant_id, alice.email)
     tokens = {
-        "cart:shared": link.address.rstrip("/").rpartition("/")[2],
-        "cart:shared_copy": link.address.rstrip("/").rpartition("/")[2],
+        "cart:shared": link.url.rstrip("/").rpartition("/")[2],
+        "cart:shared_copy": link.url.rstrip("/").rpartition("/")[2],
         "cart:invitation": invited.token,
         "notifications:waiting": wish.token(),
         "notifications:wait_end": end_token(alice.email),
@@ -490,7 +490,7 @@ def make_visitors(world: World) -> dict[str, Visitor]:
     make_stock(50, product_id=goods.product_id, variant_id=goods.variants[0].variant_id)
     ben, cem = make_user("Ben"), make_person(world.alice, world.cart, "editor", name="Cem")
     # Was in Alice's cart once, and is not any more.
-    sharing.person_removed(world.alice.pk, world.cart, cem.pk)
+    sharing.remove_person(world.alice.pk, world.cart, cem.pk)
     found = {
         "guest": Visitor(browser(), role=None),
         "Ben": Visitor(signed_in(ben)),

@@ -18,7 +18,7 @@ from accounts import operations as accounts
 from accounts import queries as people
 from accounts.models import User
 from cart import queries as carts
-from cart.operations import cart_made
+from cart.operations import create_cart
 from catalogue.entities import Product
 from catalogue.operations import save_product
 from demo.testbank import cards
@@ -294,14 +294,14 @@ def again(client: Client, order: Order, **sent: str) -> Any:
 
 
 def in_cart(cart_id: UUID) -> dict[str, int]:
-    return {line.name: line.quantity for line in carts.cart(cart_id).lines}
+    return {line.name: line.quantity for line in carts.get_cart(cart_id).lines}
 
 
 def test_an_order_goes_into_a_cart_of_choice_once_however_often_it_is_sent() -> None:
     alice, now = make_user(), datetime.now(UTC)
     order = ordered((goods("Mug"), 2), (goods("Bowl"), 1), user_id=alice.pk)
-    gifts = cart_made(alice.pk, "Gifts", uuid4(), now)
-    home = cart_made(alice.pk, "Home", uuid4(), now)
+    gifts = create_cart(alice.pk, "Gifts", uuid4(), now)
+    home = create_cart(alice.pk, "Home", uuid4(), now)
     client, press = signed_in(alice), str(uuid4())
     page = client.get(reverse("orders:again", args=[order.number]))
     assert re.findall(r'choice__text">(\w[^<]*)<', page.content.decode()) == [
@@ -320,7 +320,7 @@ def test_an_order_goes_into_a_cart_of_choice_once_however_often_it_is_sent() -> 
     assert in_cart(home) == {"Mug": 2, "Bowl": 1}
     answers = [again(client, order, cart="new", operation=press)["Location"] for _ in range(2)]
     assert answers[0] == answers[1]
-    made = carts.listed(alice.pk, UUID(answers[0].rstrip("/").rpartition("/")[2]))
+    made = carts.get_listed_cart_row(alice.pk, UUID(answers[0].rstrip("/").rpartition("/")[2]))
     assert made
     assert made.cart_name == f"Order {order.number}"
     assert in_cart(made.cart_id) == {"Mug": 2, "Bowl": 1}
@@ -353,7 +353,7 @@ def test_it_says_what_is_gone_short_or_costs_more_before_anything_is_put_in() ->
 def test_s22_nobody_puts_things_into_anothers_cart_or_from_anothers_order() -> None:
     alice, bob = make_user(), make_user("Bob")
     order = ordered((goods(), 1), user_id=alice.pk)
-    theirs = cart_made(bob.pk, "Theirs", uuid4(), datetime.now(UTC))
+    theirs = create_cart(bob.pk, "Theirs", uuid4(), datetime.now(UTC))
     for cart_id in (str(theirs), str(uuid4()), "nonsense"):
         answer = again(signed_in(alice), order, cart=cart_id, operation=str(uuid4()))
         assert answer.status_code == 422

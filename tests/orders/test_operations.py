@@ -307,19 +307,19 @@ def test_killed_while_it_is_paid(subtests: pytest.Subtests) -> None:
 def test_a_payment_confirms_the_order_and_empties_the_cart_of_what_was_bought() -> None:
     product = goods(9)
     variant, owner_id = product.variants[0], uuid4()
-    carts.line_added(owner_id, product, variant, 2, uuid4(), now())
-    cart = cart_queries.cart_of(owner_id)
+    carts.add_line(owner_id, product, variant, 2, uuid4(), now())
+    cart = cart_queries.get_active_cart(owner_id)
     assert cart
     order = operations.place_order(
         make_draft((product, 2), owner_id=owner_id, cart_id=cart.cart_id), now()
     )
     # in another tab, while paying (S38)
-    carts.line_added(owner_id, product, variant, 1, uuid4(), now())
+    carts.add_line(owner_id, product, variant, 1, uuid4(), now())
     paid = make_payment(order)
     for _ in range(2):
         operations.apply_effects(order.order_id, now())
     assert audit(order.order_id).payment_id == paid.payment_id
-    left = cart_queries.cart(cart.cart_id)
+    left = cart_queries.get_cart(cart.cart_id)
     assert [line.quantity for line in left.lines] == [1]
 
 

@@ -696,7 +696,7 @@ def test_a_guests_whole_visit(mug: Product) -> None:
             shopper.client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner"
         )[0]
     )
-    cart = cart_queries.cart_of(owner_id)
+    cart = cart_queries.get_active_cart(owner_id)
     assert cart
     assert not cart.lines
 

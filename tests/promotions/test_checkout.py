@@ -39,7 +39,7 @@ def test_the_discount_that_was_shown_is_charged_and_the_code_goes_with_the_order
     assert used(code) == 1
     shopper.pay(url)
     assert order.cart_id
-    assert carts.cart(order.cart_id).voucher == ""
+    assert carts.get_cart(order.cart_id).voucher == ""
     paid = queries.get_order(order.order_id)
     assert paid
     assert paid.captured == order.total
