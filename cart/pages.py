@@ -17,7 +17,7 @@ from cart.forms import VoucherForm
 from cart.people import People
 from cart.request_cart import get_request_cart
 from cart.today import PricedCart, get_active_priced_cart, get_priced_cart
-from cart.undo import Removed, removed
+from cart.undo import RemovedLine, parse_removed_line
 from catalogue.queries import prefetch_categories
 from pricing import delivery
 from pricing.templatetags.money import format_money as in_words
@@ -60,7 +60,7 @@ def render_refusal(request: HttpRequest, sentence: str) -> HttpResponse:
     return render_cart_page(request, {"refused": sentence, "has_errors": True}, 422)
 
 
-def cart_context(request: HttpRequest, *, undo: Removed | None = None) -> dict[str, Any]:
+def cart_context(request: HttpRequest, *, undo: RemovedLine | None = None) -> dict[str, Any]:
     """Return what the cart's page shows."""
     prefetch_categories()
     owner_id = owner.get_owner_id(request)
@@ -121,7 +121,7 @@ def _named_cart_id(request: HttpRequest) -> UUID | None:
     if request.method != "POST":
         named = request.resolver_match.kwargs.get("cart_id") if request.resolver_match else None
         return named if isinstance(named, UUID) else None
-    if undo := removed(request.POST.get("removed", "")):
+    if undo := parse_removed_line(request.POST.get("removed", "")):
         return undo.cart_id
     try:
         return UUID(request.POST.get("cart", ""))

@@ -14,7 +14,7 @@ SECONDS = 24 * 3600  # as long as the cart remembers which operations it has see
 
 
 @dataclass(frozen=True)
-class Removed:
+class RemovedLine:
     """A line as it was when it was taken out. `idempotency_key` makes putting it back count once."""
 
     cart_id: UUID
@@ -24,7 +24,7 @@ class Removed:
     quantity: int
     price: Money
     added_at: datetime
-    operation_id: UUID
+    idempotency_key: UUID
 
     def token(self) -> str:
         """Return the line as a signed text."""
@@ -38,12 +38,12 @@ class Removed:
             to_minor_units(self.price),
             self.price.currency.code,
             seconds,
-            self.operation_id.hex,
+            self.idempotency_key.hex,
         ]
         return signing.dumps(parts, salt=_SALT, compress=True)
 
 
-def removed(token: str) -> Removed | None:
+def parse_removed_line(token: str) -> RemovedLine | None:
     """Return what was taken out, or None if the text is not ours or is older than a day."""
     try:
         cart, product, variant, name, quantity, price, currency, seconds, operation = signing.loads(
@@ -52,7 +52,7 @@ def removed(token: str) -> Removed | None:
     except (signing.BadSignature, ValueError):
         return None
     added_at = datetime.fromtimestamp(seconds, UTC)
-    return Removed(
+    return RemovedLine(
         UUID(hex=cart),
         UUID(hex=product),
         UUID(hex=variant),
@@ -71,26 +71,26 @@ class Undo:
     A merge names the cart that went (`cart_id`) and the one that it went `into`.
     """
 
-    what: str
+    action: str
     person_id: UUID
     cart_id: UUID
     name: str
-    active: bool = False
-    operation_id: UUID | None = None
-    into: UUID | None = None
+    is_active: bool = False
+    idempotency_key: UUID | None = None
+    target_cart_id: UUID | None = None
 
     def token(self) -> str:
         """Return it as a signed text."""
         ids = [
             each.hex if each else ""
-            for each in (self.person_id, self.cart_id, self.operation_id, self.into)
+            for each in (self.person_id, self.cart_id, self.idempotency_key, self.target_cart_id)
         ]
         return signing.dumps(
-            [self.what, self.name, self.active, *ids], salt=f"{_SALT}.cart", compress=True
+            [self.action, self.name, self.is_active, *ids], salt=f"{_SALT}.cart", compress=True
         )
 
 
-def undo_of(token: str) -> Undo | None:
+def parse_undo(token: str) -> Undo | None:
     """Return what was done, or None if the text is not ours or is older than a day."""
     try:
         what, name, active, *ids = signing.loads(token, salt=f"{_SALT}.cart", max_age=SECONDS)

@@ -211,8 +211,8 @@ FAULTS = (
     _fault(
         "The hint at a move between two carts goes before the move is done",
         "cart/operations/moving.py",
-        "        _take_units(source_id, done[\"lines\"], {}, uuid5(idempotency_key, \"taken\"), now)\n        clear_pending_move(move)\n",
-        "        clear_pending_move(move)\n        _take_units(source_id, done[\"lines\"], {}, uuid5(idempotency_key, \"taken\"), now)\n",
+        '        _take_units(source_id, done["lines"], {}, uuid5(idempotency_key, "taken"), now)\n        clear_pending_move(move)\n',
+        '        clear_pending_move(move)\n        _take_units(source_id, done["lines"], {}, uuid5(idempotency_key, "taken"), now)\n',
         "tests/cart/test_moving.py",
     ),
     # ---- Orders

@@ -157,7 +157,7 @@ def delete_cart(person_id: UUID, cart_id: UUID, now: datetime) -> Undo:
         now=now,
     )
     was_active = remove_cart_from_list(person_id, cart_id)
-    return Undo("delete", person_id, cart_id, found.name, active=was_active)
+    return Undo("delete", person_id, cart_id, found.name, is_active=was_active)
 
 
 def undelete_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
@@ -185,7 +185,7 @@ def undelete_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
             now=now,
         )
         if queries.get_listed_cart_row(person_id, undo.cart_id):
-            if undo.active:
+            if undo.is_active:
                 switch_cart(person_id, undo.cart_id, now)
             return name
     raise CartBusy

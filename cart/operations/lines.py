@@ -19,8 +19,8 @@ from cart.entities import Line
 from cart.errors import CartBusy, CartFull, NoSuchCart, NoSuchLine, TooManyUnits
 from cart.limits import MAX_LINES, MAX_QUANTITY
 from cart.operations.carts import add_cart_to_list, drop_closed_cart, get_or_create_active_cart
-from cart.operations.presses import cart_of_press
-from cart.undo import Removed
+from cart.operations.presses import resolve_target_cart
+from cart.undo import RemovedLine
 from cassandra_db import applied_if, attempts, conditional, conditional_batch
 from catalogue.entities import Product, Variant
 from pricing.money import from_minor_units, to_minor_units
@@ -135,7 +135,9 @@ def add_line(
     UnknownOutcome perhaps: the same `idempotency_key` settles it).
     """
     for _ in attempts(ATTEMPTS):
-        cart = cart_of_press(person_id, idempotency_key, get_or_create_active_cart(person_id, now))
+        cart = resolve_target_cart(
+            person_id, idempotency_key, get_or_create_active_cart(person_id, now)
+        )
         cart_id = cart.cart_id
         try:
             if cart.role:
@@ -169,7 +171,7 @@ def add_line(
 
 
 def restore_line(
-    person_id: UUID, removed: Removed, product: Product, variant: Variant, now: datetime
+    person_id: UUID, removed: RemovedLine, product: Product, variant: Variant, now: datetime
 ) -> LineResult:
     """Put a removed line back at its old quantity, price and place.
 
@@ -177,7 +179,7 @@ def restore_line(
     Raises NoSuchCart, NotAllowed, TooManyUnits, CartFull, CartBusy, CassandraUnavailable.
     """
     name = require_access(person_id, removed.cart_id, EDIT).name
-    undo = uuid5(removed.operation_id, "undo")
+    undo = uuid5(removed.idempotency_key, "undo")
     as_it_was = replace(variant, price=removed.price)
     put = _put_units(
         removed.cart_id,
@@ -231,7 +233,7 @@ def change_line_quantity(
     raise CartBusy
 
 
-def remove_line(person_id: UUID, cart_id: UUID, key: str, now: datetime) -> Removed:
+def remove_line(person_id: UUID, cart_id: UUID, key: str, now: datetime) -> RemovedLine:
     """Take a line out of the cart and return what can put it back.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable.
@@ -260,7 +262,7 @@ def remove_line(person_id: UUID, cart_id: UUID, key: str, now: datetime) -> Remo
                 old_price=to_minor_units(line.price),
             ),
         ):
-            return Removed(
+            return RemovedLine(
                 cart_id,
                 line.product_id,
                 line.variant_id,

@@ -175,7 +175,7 @@ def empty_cart(person_id: UUID, cart_id: UUID, idempotency_key: UUID, now: datet
         return "{}"
 
     change_contents(cart_id, idempotency_key, now, empty)
-    return Undo("empty", person_id, cart_id, found.name, operation_id=idempotency_key)
+    return Undo("empty", person_id, cart_id, found.name, idempotency_key=idempotency_key)
 
 
 def refill_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
@@ -184,13 +184,13 @@ def refill_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
     A second call does nothing. Raises UndoExpired, NoSuchCart, NotAllowed, TooManyUnitsTogether, TooManyLines, CartBusy,
     CassandraUnavailable.
     """
-    if undo.operation_id is None:
+    if undo.idempotency_key is None:
         raise UndoExpired
     found = require_access(person_id, undo.cart_id, EDIT)
     rows = UNDO_ROWS.all(
-        cart_id=undo.cart_id, after=f"{undo.operation_id}/", before=f"{undo.operation_id}0"
+        cart_id=undo.cart_id, after=f"{undo.idempotency_key}/", before=f"{undo.idempotency_key}0"
     )
-    if not rows and get_idempotency_row(undo.cart_id, undo.operation_id) is None:
+    if not rows and get_idempotency_row(undo.cart_id, undo.idempotency_key) is None:
         raise UndoExpired
 
     def put(change: CartChange) -> str:
@@ -198,7 +198,7 @@ def refill_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
             change.put(row._replace(key=row.key.partition("/")[2]), row.quantity)
         return "{}"
 
-    change_contents(undo.cart_id, uuid5(undo.operation_id, "undo"), now, put)
+    change_contents(undo.cart_id, uuid5(undo.idempotency_key, "undo"), now, put)
     return found.name
 
 
@@ -266,9 +266,9 @@ def merge_carts(
         person_id,
         source_id,
         name,
-        active=_parse_note(note)["active"],
-        operation_id=idempotency_key,
-        into=target_id,
+        is_active=_parse_note(note)["active"],
+        idempotency_key=idempotency_key,
+        target_cart_id=target_id,
     )
 
 
@@ -278,15 +278,15 @@ def unmerge_carts(person_id: UUID, undo: Undo, now: datetime) -> str:
     Returns the name of the cart that is back. A second call does nothing.
     Raises UndoExpired, NoSuchCart, NotAllowed, TooManyCarts, TooManyUnitsTogether, CartBusy, CassandraUnavailable.
     """
-    if undo.into is None or undo.operation_id is None or undo.person_id != person_id:
+    if undo.target_cart_id is None or undo.idempotency_key is None or undo.person_id != person_id:
         raise UndoExpired
-    require_access(person_id, undo.into, EDIT)
-    row = get_idempotency_row(undo.into, undo.operation_id)
-    gone = get_idempotency_row(undo.cart_id, uuid5(undo.operation_id, "gone"))
+    require_access(person_id, undo.target_cart_id, EDIT)
+    row = get_idempotency_row(undo.target_cart_id, undo.idempotency_key)
+    gone = get_idempotency_row(undo.cart_id, uuid5(undo.idempotency_key, "gone"))
     if row is None or gone is None:
         raise UndoExpired
-    step = uuid5(undo.operation_id, "undo")
-    if get_idempotency_row(undo.into, step) is not None:
+    step = uuid5(undo.idempotency_key, "undo")
+    if get_idempotency_row(undo.target_cart_id, step) is not None:
         # Taken apart already: what has happened since, perhaps the same merge once more, stays as it is.
         if (there := queries.get_listed_cart_row(person_id, undo.cart_id)) is None:
             raise UndoExpired
@@ -297,8 +297,8 @@ def unmerge_carts(person_id: UUID, undo: Undo, now: datetime) -> str:
     else:
         # The source had got more meanwhile and is still there: what was taken out goes back in.
         name = require_access(person_id, undo.cart_id, EDIT).name
-        _put_back(undo.into, undo.cart_id, done, uuid5(undo.operation_id, "back"), now)
-    _take_units(undo.into, done["lines"], done["later"], step, now)
+        _put_back(undo.target_cart_id, undo.cart_id, done, uuid5(undo.idempotency_key, "back"), now)
+    _take_units(undo.target_cart_id, done["lines"], done["later"], step, now)
     return name
 
 

@@ -12,24 +12,24 @@ from cassandra_db import Row, applied_if, attempts, conditional
 DAY = 24 * 3600
 ATTEMPTS = 5
 
-PRESS = conditional(
+INSERT_IDEMPOTENCY_KEY = conditional(
     "U1",
     "INSERT INTO carts_by_press (press_id, cart_id) VALUES (:press_id, :cart_id) IF NOT EXISTS USING TTL :seconds",
 )
-PRESS_MOVED = conditional(
+REDIRECT_IDEMPOTENCY_KEY = conditional(
     "U1",
     "UPDATE carts_by_press USING TTL :seconds SET cart_id = :cart_id WHERE press_id = :press_id IF cart_id = :was",
 )
 
 
-def cart_of_press(person_id: UUID, operation_id: UUID, active: Row) -> Row:
+def resolve_target_cart(person_id: UUID, idempotency_key: UUID, active: Row) -> Row:
     """Return the cart, as it stands on its person's list, that a press goes to: the one that is active at its first call.
 
     If that has been deleted since, or is shared no more, it is `active`. Raises CassandraUnavailable.
     """
     # Without the person: a guest who signs in between two calls is another one, with the same carts.
-    press_id, cart_id = operation_id, active.cart_id
-    noted = PRESS.apply(
+    press_id, cart_id = idempotency_key, active.cart_id
+    noted = INSERT_IDEMPOTENCY_KEY.apply(
         if_lost=applied_if(lambda row: row.cart_id == cart_id),
         press_id=press_id,
         cart_id=cart_id,
@@ -41,7 +41,7 @@ def cart_of_press(person_id: UUID, operation_id: UUID, active: Row) -> Row:
             break
         if (listed := queries.get_listed_cart_row(person_id, there)) is not None:
             return listed
-        noted = PRESS_MOVED.apply(
+        noted = REDIRECT_IDEMPOTENCY_KEY.apply(
             if_lost=applied_if(lambda row: row.cart_id == cart_id),
             press_id=press_id,
             cart_id=cart_id,

@@ -20,7 +20,7 @@ from cart.errors import BadName, CartError, NoSuchCart, NoSuchLine, NotAllowed
 from cart.forms import IdempotencyForm, NameForm, TargetCartForm
 from cart.merging import preview_merge
 from cart.request_cart import get_request_cart
-from cart.undo import Undo, undo_of
+from cart.undo import Undo, parse_undo
 from catalogue.queries import prefetch_categories
 from web.methods import get_or_post, own, post_only
 from web.rendering import page
@@ -34,7 +34,7 @@ TOO_LATE = "That was too long ago to be undone from here."
 @own
 def cart_list(request: HttpRequest) -> HttpResponse:
     """Show all carts."""
-    return _cart_list_page(request, undo=undo_of(request.GET.get("undo", "")))
+    return _cart_list_page(request, undo=parse_undo(request.GET.get("undo", "")))
 
 
 @post_only("cart:carts")
@@ -148,11 +148,11 @@ def delete_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @own
 def undo_cart_change(request: HttpRequest) -> HttpResponse:
     """Take back what was done to a whole cart."""
-    meant = undo_of(request.POST.get("undo", ""))
+    meant = parse_undo(request.POST.get("undo", ""))
     if meant is None:
         return _cart_list_page(request, refused=TOO_LATE, status=422)
     name = _run_action(
-        request, lambda person: _UNDO_OPERATIONS[meant.what](person, meant, datetime.now(UTC))
+        request, lambda person: _UNDO_OPERATIONS[meant.action](person, meant, datetime.now(UTC))
     )
     if name:
         messages.success(request, f"{name} is as it was.")

@@ -26,7 +26,7 @@ from cart.forms import (
     build_add_form,
 )
 from cart.pages import cart_context, cart_url, format_badge, refresh_badge, render_refusal
-from cart.undo import removed
+from cart.undo import parse_removed_line
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
 from catalogue.queries import find_product_and_variant, get_current_product, get_sellable_variant
@@ -46,7 +46,7 @@ TOO_LATE = (
 def active_cart_detail(request: HttpRequest) -> HttpResponse:
     """Show the active cart, with its sums for the country that is chosen there."""
     part = "sums" if "country" in request.GET else "cart"
-    context = cart_context(request, undo=removed(request.GET.get("removed", "")))
+    context = cart_context(request, undo=parse_removed_line(request.GET.get("removed", "")))
     response = page(request, "cart/show.html", context, part=part)
     remember_shipping_country(request, response)
     return response
@@ -76,7 +76,7 @@ def cart_changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
         raise Http404("no such cart")
     if request.GET.get("version") == version:
         return HttpResponse(status=204)
-    context = cart_context(request, undo=removed(request.GET.get("removed", "")))
+    context = cart_context(request, undo=parse_removed_line(request.GET.get("removed", "")))
     if context["cart"] is None or context["cart"].cart_id != cart_id:
         raise Http404("no such cart")
     messages.info(request, f"Changed meanwhile. {format_badge(_badge_of(context['cart']))}")
@@ -197,7 +197,7 @@ def remove_line(request: HttpRequest) -> HttpResponse:
 def restore_line(request: HttpRequest) -> HttpResponse:
     """Put back what was taken out."""
     form = RestoreForm(request.POST)
-    undo = removed(form.cleaned_data["removed"]) if form.is_valid() else None
+    undo = parse_removed_line(form.cleaned_data["removed"]) if form.is_valid() else None
     if undo is None:
         return render_refusal(request, TOO_LATE)
     try:

@@ -14,7 +14,7 @@ from cart import jobs, limits, operations, queries
 from cart.errors import BadName, CartFull, NameTaken, NoSuchCart, TooManyCarts, UndoExpired
 from cart.naming import LONGEST, adopted_name, clean_name, free_name, name_key
 from cart.operations import carts, tidying
-from cart.undo import undo_of
+from cart.undo import parse_undo
 from cassandra_db import RAISE_UNKNOWN
 from cassandra_db.session import session
 from catalogue.entities import Product
@@ -117,7 +117,7 @@ def test_a_deleted_cart_comes_back_with_all_that_was_in_it() -> None:
     assert named(person) == {"First": True}
     undo = operations.delete_cart(person, first, NOW)
     assert named(person) == {}
-    assert undo_of(undo.token()) == undo
+    assert parse_undo(undo.token()) == undo
     make(person, "FIRST")
     for _ in range(2):
         assert operations.undelete_cart(person, undo, NOW) == "First (2)"
@@ -132,7 +132,7 @@ def test_undo_is_for_the_one_who_deleted() -> None:
     undo = operations.delete_cart(person, make(person, "Mine"), NOW)
     with pytest.raises(UndoExpired):
         operations.undelete_cart(uuid4(), undo, NOW)
-    assert undo_of("made-up") is None
+    assert parse_undo("made-up") is None
 
 
 def test_a_deleted_cart_takes_nothing_and_its_press_does_not_bring_it_back() -> None:

@@ -16,7 +16,7 @@ from cart.entities import Cart
 from cart.errors import CartFull, NoSuchCart, NoSuchLine, TooManyCarts, TooManyUnits
 from cart.limits import MAX_CARTS
 from cart.operations import carts, lines
-from cart.undo import removed
+from cart.undo import parse_removed_line
 from cassandra_db.session import session
 from catalogue.entities import Product
 from pricing.money import from_minor_units, to_minor_units
@@ -186,7 +186,7 @@ def test_a_removed_line_is_gone_and_comes_back_once_where_it_stood() -> None:
     add(owner, product, 1, now=NOW + timedelta(minutes=1))
     gone = operations.remove_line(owner, cart_id, str(product.variants[0].variant_id), NOW)
     assert [line.quantity for line in cart_of(owner).lines] == [1]
-    assert removed(gone.token()) == gone
+    assert parse_removed_line(gone.token()) == gone
     later = priced(product.variants[0], 1100)
     for repeated in (False, True):
         assert operations.restore_line(owner, gone, product, later, NOW).is_repeated is repeated
@@ -209,8 +209,8 @@ def test_a_changed_undo_token_is_refused() -> None:
     gone = operations.remove_line(
         owner, add(owner, product).cart_id, str(product.variants[0].variant_id), NOW
     )
-    assert removed(gone.token()[:-2] + "xx") is None
-    assert removed("") is None
+    assert parse_removed_line(gone.token()[:-2] + "xx") is None
+    assert parse_removed_line("") is None
 
 
 def test_somebody_elses_cart_is_left_alone(subtests: pytest.Subtests) -> None:

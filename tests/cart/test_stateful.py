@@ -224,16 +224,16 @@ class Carts(RuleBasedStateMachine):
             "empty": operations.refill_cart,
             "delete": operations.undelete_cart,
             "merge": operations.unmerge_carts,
-        }[undo.what]
+        }[undo.action]
         for _ in range(1 + again):
             act(self.person, undo, NOW)
-        if undo.what == "merge":
+        if undo.action == "merge":
             source, goes, target, into = before
             self.carts[source], self.carts[target] = goes, into
         else:
             cart_id, model = before
             self.carts[cart_id] = model
-        if undo.active:
+        if undo.is_active:
             self.active = undo.cart_id
 
     def found_active(self) -> UUID | None:

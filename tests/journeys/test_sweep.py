@@ -38,7 +38,7 @@ from accounts.sessions import sessions_of
 from cart import people
 from cart import queries as cart_queries
 from cart.operations import sharing
-from cart.undo import Removed, Undo
+from cart.undo import RemovedLine, Undo
 from cassandra_db import REGISTRY
 from cassandra_db.session import session
 from notifications.queries import Wish, end_token
@@ -432,7 +432,7 @@ def make_world() -> World:
     start_payment(unpaid, "http://testserver", now)
     Client().force_login(alice)
     (session,) = sessions_of(alice.pk, None)
-    gone = Removed(
+    gone = RemovedLine(
         cart_id, line.product_id, line.variant_id, line.name, 1, line.price, now, uuid4()
     )
     undo = Undo("delete", alice.pk, cart_id, f"{ALICE}'s secret wishes")
@@ -453,7 +453,7 @@ def make_world() -> World:
         "forged": signed(paid.order_id.hex),
         "promotion": "welcome10",
     }
-    nobody = Removed(
+    nobody = RemovedLine(
         uuid4(), line.product_id, line.variant_id, line.name, 1, line.price, now, uuid4()
     )
     nobodys = {
