@@ -74,7 +74,7 @@ def staff_required(
             if not request.user.is_authenticated:
                 return to_login(request)
             user = cast(User, request.user)
-            role = getattr(user, "change_role", "") or ""
+            role = getattr(user, "role", "") or ""
             if role not in ROLES:
                 _refused(request, user, "no such page for a shopper (404)")
                 raise Http404

@@ -71,7 +71,7 @@ def require_access(person_id: UUID | None, cart_id: UUID, act: str) -> Access:
         return Access(cart_id, row.cart_name)
     person = queries.PERSON.start(cart_id=cart_id, key=str(person_id))
     sums = queries.SUMS.one(cart_id=cart_id)
-    role = getattr(person.one(), "change_role", None)
+    role = getattr(person.one(), "role", None)
     if role not in ROLES or (sums is not None and sums.deleted_at is not None):
         raise NoSuchCart
     found = Access(cart_id, row.cart_name, role, row.shared_by or "")

@@ -232,7 +232,7 @@ def get_page_version(person_id: UUID, cart_id: UUID) -> str | None:
     """
     person = queries.PERSON.start(cart_id=cart_id, key=str(person_id))
     sums = queries.SUMS.one(cart_id=cart_id)
-    role = getattr(person.one(), "change_role", None) or ""
+    role = getattr(person.one(), "role", None) or ""
     if sums is None or sums.deleted_at is not None:
         return None
     if role not in ROLES and sums.owner_id != person_id:

@@ -179,7 +179,7 @@ def price_cart(
     found = PricedCart(cart, tuple(lines), AppliedPromotions())
     return replace(
         found,
-        applied=pending_promotions.collect(
+        applied_promotions=pending_promotions.collect(
             found.quoted_lines, datetime.now(UTC), refusal_reason=refusal_reason
         ),
     )
@@ -198,7 +198,7 @@ def _add_own_reservations(checkout_id: UUID, lines: Sequence[PricedLine]) -> lis
         {variant_id: place for variant_id, place in missing.items() if place <= MOST_LOOKED_AT},
     )
     return [
-        replace(each, left=each.available + units)
+        replace(each, available=each.available + units)
         if (units := reserved.get(each.line.variant_id))
         else each
         for each in lines

@@ -105,43 +105,15 @@ FAULTS = (
     _fault(
         "A hold is written before the hint that leads to it",
         "inventory/operations/holding.py",
-        """            if left:
-                hinted(self.order_id, left, max(self.now, datetime.now(UTC)) + HOLD_FOR)
-            if all(self._keep(each) for each in left):
-                return plan
-""",
-        """            if all(self._keep(each) for each in left):
-                if left:
-                    hinted(self.order_id, left, max(self.now, datetime.now(UTC)) + HOLD_FOR)
-                return plan
-""",
+        "            if left:\n                record_reservation_expiries(\n                    self.order_id, left, max(self.now, datetime.now(UTC)) + RESERVED_FOR\n                )\n            if all(self._reserve(each) for each in left):\n                return plan\n",
+        "            if all(self._reserve(each) for each in left):\n                if left:\n                    record_reservation_expiries(self.order_id, left, max(self.now, datetime.now(UTC)) + RESERVED_FOR)\n                return plan\n",
         "tests/inventory/test_operations.py",
     ),
     _fault(
         "A hold leaves its shelf before the ledger knows what became of it",
         "inventory/operations/moving.py",
-        """    if there.state in ("committed", "ended"):
-        hold_entered(each, there.quantity, there.sent, there.freed)
-    if there.state == "ended":
-        with turn(each.variant_id, each.warehouse_id):
-            ROW_ENDED.apply(
-                if_lost=SEND_AGAIN,
-                variant_id=each.variant_id,
-                warehouse_id=each.warehouse_id,
-                hold_id=each.hold_id,
-            )
-""",
-        """    if there.state == "ended":
-        with turn(each.variant_id, each.warehouse_id):
-            ROW_ENDED.apply(
-                if_lost=SEND_AGAIN,
-                variant_id=each.variant_id,
-                warehouse_id=each.warehouse_id,
-                hold_id=each.hold_id,
-            )
-    if there.state in ("committed", "ended"):
-        hold_entered(each, there.quantity, there.sent, there.freed)
-""",
+        "    if there.state in (\"committed\", \"ended\"):\n        write_reservation_entries(each, there.quantity, there.sent, there.freed)\n    if there.state == \"ended\":\n        with write_turn(each.variant_id, each.warehouse_id):\n            DELETE_ENDED_RESERVATION.apply(\n                if_lost=SEND_AGAIN,\n                variant_id=each.variant_id,\n                warehouse_id=each.warehouse_id,\n                hold_id=each.reservation_id,\n            )\n",
+        "    if there.state == \"ended\":\n        with write_turn(each.variant_id, each.warehouse_id):\n            DELETE_ENDED_RESERVATION.apply(\n                if_lost=SEND_AGAIN,\n                variant_id=each.variant_id,\n                warehouse_id=each.warehouse_id,\n                hold_id=each.reservation_id,\n            )\n    if there.state in (\"committed\", \"ended\"):\n        write_reservation_entries(each, there.quantity, there.sent, there.freed)\n",
         "tests/inventory/test_moving.py",
     ),
     _fault(
@@ -169,15 +141,15 @@ FAULTS = (
     _fault(
         "A line that is taken out takes one unit off the sums",
         "cart/operations/lines.py",
-        "            SUMS.bind(\n                cart_id=cart_id, lines=-1, items=-line.quantity, amount=-minor(line.total), now=now\n            ),\n",
-        "            SUMS.bind(cart_id=cart_id, lines=-1, items=-1, amount=-minor(line.price), now=now),\n",
+        "            SUMS.bind(\n                cart_id=cart_id,\n                lines=-1,\n                items=-line.quantity,\n                amount=-to_minor_units(line.total),\n                now=now,\n            ),\n",
+        "            SUMS.bind(cart_id=cart_id, lines=-1, items=-1, amount=-to_minor_units(line.price), now=now),\n",
         "tests/cart/test_operations.py",
     ),
     _fault(
         "A press that is sent again counts again",
         "cart/operations/lines.py",
-        "OPERATION.bind(cart_id=cart_id, operation=str(operation_id), now=now,",
-        'OPERATION.bind(cart_id=cart_id, operation=f"{operation_id} {uuid4()}", now=now,',
+        "INSERT_IDEMPOTENCY_ROW.bind(\n        cart_id=cart_id, operation=str(idempotency_key), now=now,",
+        "INSERT_IDEMPOTENCY_ROW.bind(cart_id=cart_id, operation=f\"{idempotency_key} {uuid4()}\", now=now,",
         "tests/cart/test_operations.py",
     ),
     _fault(
@@ -204,7 +176,7 @@ FAULTS = (
     _fault(
         "A role in a shared cart goes by the person's own list",
         "cart/access.py",
-        'role = getattr(person.one(), "role", None)',
+        "role = getattr(person.one(), \"role\", None)",
         "role = row.role",
         "tests/cart/test_sharing.py",
     ),

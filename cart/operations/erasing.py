@@ -53,7 +53,7 @@ def erase_carts(person_id: UUID, now: datetime) -> None:
 def purge_cart(cart_id: UUID) -> None:
     """Remove a cart as a whole: lines, what is kept for later, sums. Raises CartBusy, CassandraUnavailable."""
     for _ in attempts(ATTEMPTS):
-        seen = getattr(queries.SUMS.one(cart_id=cart_id), "page_version", None)
+        seen = getattr(queries.SUMS.one(cart_id=cart_id), "version", None)
         if seen is None:
             return
         with suppress(UnknownOutcome):

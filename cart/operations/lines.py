@@ -293,7 +293,7 @@ def remove_bought_lines(
         rows = queries.LINES.all(cart_id=cart_id)
         lines = [queries.line_from_row(row) for row in rows if row.key in bought]
         # Even with nothing to take the operation's row is written: it keeps a second call from what is added later.
-        if not lines and getattr(queries.SUMS.one(cart_id=cart_id), "page_version", None) is None:
+        if not lines and getattr(queries.SUMS.one(cart_id=cart_id), "version", None) is None:
             return
         changes: list[BoundStatement] = []
         gone = items = amount = 0
@@ -364,7 +364,7 @@ def _put_units(
             return _PutResult(is_repeated=True)
         if getattr(outcome.rows[0], "deleted_at", None) is not None:
             raise NoSuchCart
-        if getattr(outcome.rows[0], "page_version", None) is None:
+        if getattr(outcome.rows[0], "version", None) is None:
             first = {"currency": variant.price.currency.code, "owner_id": owner_id, "guest": guest}
             began = True
             shape = (

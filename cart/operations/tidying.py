@@ -86,7 +86,7 @@ def remove_stale_cart(cart: Row, now: datetime) -> bool:
     gone = conditional_batch(
         DELETE_SUMS.bind(cart_id=cart.cart_id, seen=seen),
         DELETE_ITEMS.bind(cart_id=cart.cart_id),
-        if_lost=applied_if(lambda row: getattr(row, "page_version", None) is None),
+        if_lost=applied_if(lambda row: getattr(row, "version", None) is None),
     )
     if not gone:
         return False

@@ -29,7 +29,7 @@ class Route:
     @property
     def access(self) -> str:
         """Whom its view says that it is for; nothing if it does not say."""
-        return getattr(self.view, "require_access", "")
+        return getattr(self.view, "access", "")
 
     @property
     def roles(self) -> set[str]:

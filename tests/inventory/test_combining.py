@@ -278,7 +278,7 @@ def test_all_conditional_writes_of_a_shelf_meet_at_one_coordinator() -> None:
     keys = set()
     for statement, bound in (
         (combining.RESERVE_UNITS, {"units": 1, "minus": -1}),
-        (operations.moving.MOVE, dict.fromkeys(["available", "held", "committed", "shipped"], 0)
+        (operations.moving.MOVE_UNITS, dict.fromkeys(["available", "held", "committed", "shipped"], 0)
          | {"least_held": 0, "least_committed": 0}),
     ):  # fmt: skip
         batch = BatchStatement()

@@ -97,7 +97,7 @@ def test_what_was_never_held_is_kept_nowhere() -> None:
     variant_id = make_stock(5)
     kept = paid(variant_id, 2)
     assert not operations.set_reservation_units(
-        replace(kept, hold_id=uuid4()), reserved_units=2, shipped_units=0
+        replace(kept, reservation_id=uuid4()), reserved_units=2, shipped_units=0
     )
     assert numbers(variant_id) == StockNumbers(5, 3, 0, 2, 0)
 
