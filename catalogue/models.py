@@ -23,7 +23,7 @@ class Card(Model):
     currency = columns.Text()
     rating = columns.Float()
     rating_count = columns.Integer()
-    stock_word = columns.Text()
+    availability = columns.Text()
     created_at = columns.DateTime()
 
 
@@ -50,7 +50,7 @@ class Product(Model):
     currency = columns.Text(static=True)
     status = columns.Text(static=True)  # active, archived
     featured = columns.Boolean(static=True)
-    stock_word = columns.Text(static=True)  # in, few, out: what the cards say
+    availability = columns.Text(static=True)  # in, few, out: what the cards say
     created_at = columns.DateTime(static=True)
     updated_at = columns.DateTime(static=True)
     sku = columns.Text()

@@ -114,7 +114,7 @@ INSERT_VARIANT = write(
        :weight_grams, :sold)""",
 )
 UPDATE_AVAILABILITY = write(
-    "Q1", "UPDATE products SET stock_word = :word WHERE product_id = :product_id"
+    "Q1", "UPDATE products SET availability = :word WHERE product_id = :product_id"
 )
 INSERT_CHANGE = write(
     "Q3",
@@ -141,7 +141,7 @@ def save_product(product: Product, now: datetime) -> Product:
         ),
         created_at=product.created_at or (before.created_at if before else now),
         updated_at=now,
-        stock_word=before.availability if before else "out",
+        availability=before.availability if before else "out",
     )
     # First, so that a crash on the way leaves a hint; last, so that what is derived sees what was written.
     record_product_change(product.product_id, datetime.now(UTC))
@@ -310,9 +310,9 @@ DELETE_PLACE = write(
 INSERT_CARD = write(
     "Q2",
     """INSERT INTO products_by_category (category_id, sort, sort_key, product_id, name, slug, brand, picture, swatches,
-       variant_count, price, price_varies, compare_at, currency, rating, rating_count, stock_word, created_at)
+       variant_count, price, price_varies, compare_at, currency, rating, rating_count, availability, created_at)
        VALUES (:category_id, :sort, :sort_key, :product_id, :name, :slug, :brand, :picture, :swatches, :variant_count,
-       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :stock_word, :created_at)""",
+       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :availability, :created_at)""",
 )
 DELETE_CARD = write(
     "Q2",
@@ -352,7 +352,7 @@ def card_columns(card: Card) -> dict[str, Any]:
         "currency": card.price.currency.code,
         "rating": card.rating,
         "rating_count": card.rating_count,
-        "stock_word": card.availability,
+        "availability": card.availability,
         "created_at": card.created_at,
     }
 
@@ -452,9 +452,9 @@ def _wait_for_all(under_way: Iterable[Pending]) -> None:
 INSERT_FEATURED = write(
     "Q4",
     """INSERT INTO featured_products (feature_type, position, product_id, name, slug, brand, picture, swatches,
-       variant_count, price, price_varies, compare_at, currency, rating, rating_count, stock_word, created_at)
+       variant_count, price, price_varies, compare_at, currency, rating, rating_count, availability, created_at)
        VALUES (:feature_type, :position, :product_id, :name, :slug, :brand, :picture, :swatches, :variant_count,
-       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :stock_word, :created_at)""",
+       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :availability, :created_at)""",
 )
 DELETE_FEATURED = write(
     "Q4",
@@ -537,9 +537,9 @@ def _discount(card: Card) -> float:
 INSERT_RELATED = write(
     "Q5",
     """INSERT INTO related_products (product_id, rank, related_id, pinned, name, slug, brand, picture, swatches,
-       variant_count, price, price_varies, compare_at, currency, rating, rating_count, stock_word, created_at)
+       variant_count, price, price_varies, compare_at, currency, rating, rating_count, availability, created_at)
        VALUES (:product_id, :rank, :related_id, :pinned, :name, :slug, :brand, :picture, :swatches, :variant_count,
-       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :stock_word, :created_at)""",
+       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :availability, :created_at)""",
 )
 DELETE_RELATED = write(
     "Q5", "DELETE FROM related_products WHERE product_id = :product_id AND rank >= :rank"

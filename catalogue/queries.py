@@ -44,7 +44,7 @@ SORT_LABELS = (
 PRODUCT = read(
     "Q1",
     """SELECT product_id, variant_id, name, slug, brand, description, details, category_id, option_names, tax_class, currency,
-       status, featured, stock_word, created_at, updated_at, sku, position, options, price, compare_at, picture,
+       status, featured, availability, created_at, updated_at, sku, position, options, price, compare_at, picture,
        weight_grams, sold FROM products WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
@@ -53,7 +53,7 @@ PRODUCT_NOW = PRODUCT.at(LOCAL_QUORUM)
 PRODUCTS = scan(
     "Q1",
     """SELECT product_id, variant_id, name, slug, brand, description, details, category_id, option_names, tax_class, currency,
-       status, featured, stock_word, created_at, updated_at, sku, position, options, price, compare_at, picture,
+       status, featured, availability, created_at, updated_at, sku, position, options, price, compare_at, picture,
        weight_grams, sold FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
 )
 PRODUCT_ID = read(
@@ -93,7 +93,7 @@ def product_from_rows(rows: Sequence[Row]) -> Product | None:
         featured=bool(head.featured),
         created_at=head.created_at,
         updated_at=head.updated_at,
-        availability=head.stock_word or "out",
+        availability=head.availability or "out",
     )
 
 
@@ -288,14 +288,14 @@ def is_database_answering() -> bool:
 CARDS = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
-       currency, rating, rating_count, stock_word, created_at FROM products_by_category
+       currency, rating, rating_count, availability, created_at FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort LIMIT :most""",
     consistency=LOCAL_ONE,
 )
 CARDS_AFTER = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
-       currency, rating, rating_count, stock_word, created_at FROM products_by_category
+       currency, rating, rating_count, availability, created_at FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort AND (sort_key, product_id) > (:sort_key, :product_id)
        LIMIT :most""",
     consistency=LOCAL_ONE,
@@ -303,14 +303,14 @@ CARDS_AFTER = read(
 CARDS_DOWN = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
-       currency, rating, rating_count, stock_word, created_at FROM products_by_category
+       currency, rating, rating_count, availability, created_at FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
     consistency=LOCAL_ONE,
 )
 CARDS_DOWN_AFTER = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
-       currency, rating, rating_count, stock_word, created_at FROM products_by_category
+       currency, rating, rating_count, availability, created_at FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort AND (sort_key, product_id) < (:sort_key, :product_id)
        ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
     consistency=LOCAL_ONE,
@@ -334,7 +334,7 @@ def card_from_row(row: Row) -> Card:
         else None,
         rating=row.rating,
         rating_count=row.rating_count or 0,
-        availability=row.stock_word or "out",
+        availability=row.availability or "out",
         created_at=row.created_at,
     )
 
@@ -365,7 +365,7 @@ def get_category_page(
 FEATURED = read(
     "Q4",
     """SELECT product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at, currency,
-       rating, rating_count, stock_word, created_at FROM featured_products WHERE feature_type = :feature_type""",
+       rating, rating_count, availability, created_at FROM featured_products WHERE feature_type = :feature_type""",
     consistency=LOCAL_ONE,
 )
 
@@ -384,7 +384,7 @@ def list_featured(feature_type: str) -> list[Card]:
 RELATED = read(
     "Q5",
     """SELECT rank, related_id AS product_id, pinned, name, slug, brand, picture, swatches, variant_count, price,
-       price_varies, compare_at, currency, rating, rating_count, stock_word, created_at FROM related_products
+       price_varies, compare_at, currency, rating, rating_count, availability, created_at FROM related_products
        WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )

@@ -40,7 +40,7 @@ class Chosen:
         return self.variant.compare_at
 
     @property
-    def stock_word(self) -> str:
+    def availability(self) -> str:
         return self.stock.availability
 
 

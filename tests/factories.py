@@ -61,7 +61,7 @@ def make_product(
     category: CategoryNode | None = None,
     brand: str = "Kilnbrook",
     description: str = "A thing for every day.",
-    stock_word: str = "in",
+    availability: str = "in",
     now: datetime | None = None,
     product_id: UUID | None = None,
     tax_class: str = "standard",
@@ -101,19 +101,19 @@ def make_product(
         featured=featured,
         created_at=now,
         updated_at=now,
-        availability=stock_word,
+        availability=availability,
     )
     if listed:
         catalogue.save_product(made, now)
-        if stock_word != "out":
-            catalogue.set_availability(product_id, stock_word)
+        if availability != "out":
+            catalogue.set_availability(product_id, availability)
     else:
         skus = (
             SKU.bind(sku=each.sku, product_id=product_id, variant_id=each.variant_id)
             for each in made.variants
         )
         write_together([SLUG.bind(slug=made.slug, product_id=product_id), *skus])
-        word = catalogue.UPDATE_AVAILABILITY.bind(product_id=product_id, word=stock_word)
+        word = catalogue.UPDATE_AVAILABILITY.bind(product_id=product_id, word=availability)
         write_together([*catalogue.product_statements(made), word])
     return made
 

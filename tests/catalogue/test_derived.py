@@ -42,7 +42,7 @@ def test_q4_the_rows_of_the_front_page() -> None:
     large = make_product(
         "Large deal", price="5.00", was="10.00", category=shelf, now=start + timedelta(hours=3)
     )
-    gone = make_product("Sold out", was="50.00", featured=True, category=shelf, stock_word="out")
+    gone = make_product("Sold out", was="50.00", featured=True, category=shelf, availability="out")
     found = queries.get_products(each.product_id for each in (plain, flagged, small, large, gone))
     operations.rebuild_featured(found.values())
     assert [card.name for card in queries.list_featured("featured")] == ["Flagged"]

@@ -327,7 +327,7 @@ def test_two_who_save_at_once_leave_one_card() -> None:
 
 def test_x29_a_stock_word_reaches_every_card_and_survives_a_save() -> None:
     shelf = make_category()
-    product = make_product(category=shelf, stock_word="in", listed=True)
+    product = make_product(category=shelf, availability="in", listed=True)
     operations.set_availability(product.product_id, "few")
     for sort in queries.SORTS:
         assert [

@@ -35,7 +35,7 @@ def test_a_product_that_is_not_listed_reads_as_one_that_is_and_stands_in_no_list
             was="60.00",
             options={"Colour": ["Teal", "Oat"], "Size": ["S", "L"]},
             category=shelf,
-            stock_word="few",
+            availability="few",
             tax_class="reduced",
             featured=True,
             now=now,

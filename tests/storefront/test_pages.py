@@ -223,7 +223,7 @@ def test_x16_an_empty_shelf_offers_a_next_step(client: Client) -> None:
 def test_x27_x29_what_a_card_says(client: Client) -> None:
     shelf = make_category("Cards")
     make_product(
-        "Sold Out Bowl", price="20.00", was="30.00", category=shelf, stock_word="out", listed=True
+        "Sold Out Bowl", price="20.00", was="30.00", category=shelf, availability="out", listed=True
     )
     many = make_product(
         "Many Bowls", price="10.00", options={"Colour": ["A", "B"]}, category=shelf, listed=True
