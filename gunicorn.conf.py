@@ -55,10 +55,10 @@ def on_starting(server: Any) -> None:
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.settings")
     django.setup()
-    from web.checks import secrets
+    from web.checks import check_secrets
 
     assert settings.SECRET_KEY  # Django raises ImproperlyConfigured when it is empty
-    if wrong := secrets():
+    if wrong := check_secrets():
         raise ImproperlyConfigured("; ".join(f"{each.msg} {each.hint}" for each in wrong))
 
 

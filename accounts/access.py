@@ -21,9 +21,9 @@ from accounts.models import User
 from accounts.roles import ADMIN, ROLES, is_allowed
 from accounts.second_factor import has_passed
 from web.errors import TooManyAttempts
-from web.limits import attempted
+from web.limits import hit_rate_limit
 from web.methods import P, View
-from web.rendering import view_named
+from web.rendering import view_name
 
 _SAFE = ("GET", "HEAD", "OPTIONS")  # nothing is changed by these, so nothing is entered
 log = logging.getLogger(__name__)
@@ -120,12 +120,12 @@ def _roles_by_page(app: str) -> dict[str, Collection[str]]:
 
 
 def _refused(request: HttpRequest, user: User, why: str) -> None:
-    log.warning("user %s, %s, asked for %s", user.pk, user.role or "no staff", view_named(request))
+    log.warning("user %s, %s, asked for %s", user.pk, user.role or "no staff", view_name(request))
     try:
-        attempted(request, "password", f"refused {user.pk}")
+        hit_rate_limit(request, "password", f"refused {user.pk}")
     except TooManyAttempts:
         return  # told often enough: whoever goes on asking must not fill the audit log
-    audit.noted(view_named(request), datetime.now(UTC), by=user.pk, outcome=f"refused: {why}")
+    audit.noted(view_name(request), datetime.now(UTC), by=user.pk, outcome=f"refused: {why}")
 
 
 def _entered(
@@ -134,7 +134,7 @@ def _entered(
     """Do what one of the staff asks for, between two rows of the audit log. What cannot be entered is not done."""
     found = request.resolver_match
     entry = audit.begun(
-        view_named(request),
+        view_name(request),
         datetime.now(UTC),
         by=user.pk,
         name=str(user),

@@ -31,7 +31,7 @@ from cassandra_db import (
     write_together,
 )
 from mail.addresses import email_key
-from web.logs import in_one_line, request_id
+from web.logs import current_request_id, escape_control_characters
 
 ENTERED = write(
     "audit log",
@@ -117,7 +117,7 @@ def begun(
         _plain(subject),
         _told(fields or {}),
         "",
-        request_id(),
+        current_request_id(),
     )
     _enter(entry, 0, "")
     return entry
@@ -150,7 +150,15 @@ def noted(
     """
     at = uuid_from_time(now)
     entry = Entry(
-        at, book, by, _plain(name), act, _plain(subject), _told(fields or {}), "", request_id()
+        at,
+        book,
+        by,
+        _plain(name),
+        act,
+        _plain(subject),
+        _told(fields or {}),
+        "",
+        current_request_id(),
     )
     _enter(entry, 0, _plain(outcome))
 
@@ -234,7 +242,7 @@ def _entry(parts: list[Row]) -> Entry:
 
 def _plain(text: str) -> str:
     cut = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-    return in_one_line(cut)
+    return escape_control_characters(cut)
 
 
 def _told(sent: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -247,7 +255,7 @@ def _told(sent: Mapping[str, Sequence[str]]) -> dict[str, str]:
     ]
     if lines:
         # An order may have many: together they are one field.
-        told["lines"] = in_one_line(", ".join(lines))
+        told["lines"] = escape_control_characters(", ".join(lines))
     for name, values in _first(sent.items()):
         told[_plain(name)] = (
             "(not kept)" if _SECRET.search(name) else _plain(_impersonal(name, ", ".join(values)))

@@ -12,7 +12,7 @@ from accounts import known_devices, queries
 from accounts.access import has_permission, has_permissions_in
 from accounts.models import User
 from accounts.validators import too_long
-from web.limits import attempted
+from web.limits import hit_rate_limit
 
 
 class EmailBackend(BaseBackend):
@@ -33,7 +33,7 @@ class EmailBackend(BaseBackend):
         key = queries.email_key(email or username)
         # Also of what is refused at once: each refusal stands in the audit log.
         attempt = (
-            attempted(request, "login", key, own=known_devices.own(request, key))
+            hit_rate_limit(request, "login", key, device_bucket=known_devices.own(request, key))
             if request
             else None
         )
@@ -46,7 +46,7 @@ class EmailBackend(BaseBackend):
         if not found.check_password(password) or not may_log_in(found):
             return None
         if attempt:
-            attempt.forgotten()
+            attempt.release_slots()
         return found
 
     def get_user(self, user_id: UUID | str) -> User | None:

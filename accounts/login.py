@@ -15,7 +15,7 @@ from accounts.second_factor import forgotten
 from cart.errors import CartError
 from cart.operations import AdoptionResult, adopt_guest_carts
 from cart.owner import delete_cart_cookie, get_guest_id
-from web.devices import device_of
+from web.devices import device_kind
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ def _brought_along(request: HttpRequest, user: User) -> AdoptionResult | None:
     if (guest_id := get_guest_id(request)) is None:
         return None
     try:
-        return adopt_guest_carts(guest_id, user.pk, datetime.now(UTC), device_of(request))
+        return adopt_guest_carts(guest_id, user.pk, datetime.now(UTC), device_kind(request))
     except CartError as busy:
         log.warning("the carts of guest %s stay the guest's: %s", guest_id, busy)
         return None

@@ -14,7 +14,7 @@ from django.utils.functional import SimpleLazyObject
 
 from accounts import queries
 from accounts.sessions import SessionStore
-from web.devices import browser_of
+from web.devices import browser_name
 
 
 class SessionMiddleware(sessions.SessionMiddleware):
@@ -24,7 +24,7 @@ class SessionMiddleware(sessions.SessionMiddleware):
         """Open the session of the request's cookie; nothing is read before somebody asks for it."""
         super().process_request(request)
         if isinstance(request.session, SessionStore):
-            request.session.device = browser_of(request)
+            request.session.device = browser_name(request)
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         """Save the session, or, if it has ended since the request came in, say so and drop its cookie."""

@@ -5,7 +5,7 @@ from django.http import HttpRequest
 
 from accounts.models import User
 from accounts.validators import too_long
-from web.limits import attempted
+from web.limits import hit_rate_limit
 
 WRONG = "This is not your password. Nothing was changed."
 
@@ -17,8 +17,8 @@ def knows(request: HttpRequest, user: User, password: str) -> bool:
     """Tell whether this is the member's password. Wrong ones are counted. Raises TooManyPaymentAttempts, CassandraUnavailable."""
     if too_long(password):
         return False
-    attempt = attempted(request, "password", str(user.pk))
+    attempt = hit_rate_limit(request, "password", str(user.pk))
     right = check_password(password, user.password)
     if right:
-        attempt.forgotten()
+        attempt.release_slots()
     return right

@@ -18,7 +18,7 @@ from orders.entities import Order
 from orders.errors import StaleOrder, TransitionRefused
 from orders.numbers import normalize_order_number
 from orders.queries import get_order_by_number
-from web.rendering import done, page
+from web.rendering import render_or_redirect, render_page
 
 
 def order_found(number: str) -> Order:
@@ -66,7 +66,7 @@ def conflict(
 def order_done(request: HttpRequest, changed: Order) -> HttpResponse:
     """Answer a press that has changed an order."""
     to = reverse("adminpanel:order", args=[changed.number])
-    return done(
+    return render_or_redirect(
         request,
         to,
         "adminpanel/order.html",
@@ -85,7 +85,7 @@ def order_page(
 ) -> HttpResponse:
     """Return an order's page; with status 422 a form of it was filled in wrongly, and shows what was typed."""
     context = _context(request, shown, form) | more | {"has_errors": status == 422}
-    return page(request, "adminpanel/order.html", context, part="order", status=status)
+    return render_page(request, "adminpanel/order.html", context, part="order", status=status)
 
 
 def _context(request: HttpRequest, shown: OrderPage, form: AnyForm | None = None) -> dict[str, Any]:

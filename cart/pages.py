@@ -22,7 +22,7 @@ from catalogue.queries import prefetch_categories
 from pricing import delivery
 from pricing.templatetags.money import format_money as in_words
 from promotions.operations import voucher_customer_key
-from web.rendering import done, page
+from web.rendering import render_or_redirect, render_page
 
 # How many lines the page draws unless all are asked for.
 MOST_DRAWN = 100
@@ -42,7 +42,7 @@ def render_cart_page(
     request: HttpRequest, context: dict[str, Any], status: int = 200
 ) -> HttpResponse:
     """Show the cart that a press was about, as it is."""
-    return page(
+    return render_page(
         request, "cart/show.html", cart_context(request) | context, part="cart", status=status
     )
 
@@ -50,7 +50,7 @@ def render_cart_page(
 def render_changed_cart(request: HttpRequest) -> HttpResponse:
     """Answer a press that has changed the cart."""
     refresh_badge(request)
-    return done(
+    return render_or_redirect(
         request, cart_url(request), "cart/show.html", lambda: cart_context(request), part="cart"
     )
 

@@ -19,7 +19,7 @@ from orders.access import remember_guest_order
 from orders.entities import Order
 from payments import gateways
 from pricing import delivery
-from web.rendering import page
+from web.rendering import render_page
 
 
 def step_template(step: str) -> str:
@@ -43,7 +43,7 @@ def step_page(
     `told` is what it says besides, and with `errors` it says what was wrong in what was sent.
     """
     if not offer.lines:
-        return page(
+        return render_page(
             request, "checkout/nothing.html", {"reasons": list(offer.reasons.values())}, status=409
         )
     snapshot = visit.take_snapshot(offer, step)
@@ -54,7 +54,7 @@ def step_page(
     context = step_context(request, visit, step, offer, snapshot, errors=errors) | {
         "changes": changes
     }
-    return page(request, step_template(step), context, status=status)
+    return render_page(request, step_template(step), context, status=status)
 
 
 def step_context(
@@ -165,7 +165,7 @@ def checkout_conflict_page(request: HttpRequest, owner_id: UUID, order: Order) -
     """Say that a checkout which was sent with another content now is an order already."""
     if order.owner_id != owner_id:
         return _ordered_by_another_page(request, order)
-    response = page(request, "checkout/used.html", {"order": order}, status=409)
+    response = render_page(request, "checkout/used.html", {"order": order}, status=409)
     remember_guest_order(request, response, order)
     return response
 
@@ -173,4 +173,4 @@ def checkout_conflict_page(request: HttpRequest, owner_id: UUID, order: Order) -
 def _ordered_by_another_page(request: HttpRequest, order: Order) -> HttpResponse:
     """Of what somebody else has ordered only that is told which concerns the cart that they share."""
     until = order.pay_until if order.is_awaiting_payment else None
-    return page(request, "checkout/used.html", {"until": until}, status=409)
+    return render_page(request, "checkout/used.html", {"until": until}, status=409)

@@ -49,8 +49,8 @@ from orders.payment_redirect import redirect_to_payment
 from payments.errors import GatewayUnavailable
 from pricing.templatetags.money import format_money as in_words
 from promotions.errors import VoucherRefused
-from web.methods import get_or_post, own
-from web.rendering import done
+from web.methods import get_or_post, owner_only
+from web.rendering import render_or_redirect
 
 # The buttons that do not order: back to a step, and the sum for another choice.
 OTHER_ACTIONS = ("to", "update")
@@ -58,7 +58,7 @@ OTHER_ACTIONS = ("to", "update")
 
 @get_or_post
 @never_cache
-@own
+@owner_only
 def details(request: HttpRequest) -> HttpResponse:
     """Ask who orders and where it goes. What a page from before asks or sends here for a later step is led on, with all in it."""
     if (step := legacy_step(request.GET, request.POST)) != DETAILS:
@@ -70,7 +70,7 @@ def details(request: HttpRequest) -> HttpResponse:
 
 @get_or_post
 @never_cache
-@own
+@owner_only
 def delivery(request: HttpRequest) -> HttpResponse:
     """Ask how it is delivered and paid, and where the invoice goes."""
     return (
@@ -82,7 +82,7 @@ def delivery(request: HttpRequest) -> HttpResponse:
 
 @get_or_post
 @never_cache
-@own
+@owner_only
 def review(request: HttpRequest) -> HttpResponse:
     """Show all that would be ordered. The button on it orders that, once, however often it is pressed."""
     if request.method != "POST":
@@ -175,7 +175,7 @@ def _update_summary(
             )
         return step_context(request, visit, step, offer, snapshot)
 
-    return done(request, step_url(step), step_template(step), context, part="changed")
+    return render_or_redirect(request, step_url(step), step_template(step), context, part="changed")
 
 
 def _redirect_to_price_consent(request: HttpRequest) -> HttpResponse:

@@ -25,4 +25,4 @@ def held(person: Person) -> dict[str, Any]:
 
 def erased(person: Person, now: datetime) -> None:
     """Drop what was sent and what is still to be sent, but for the mail that says goodbye."""
-    mails_dropped(person.email, person.farewell_id)
+    mails_dropped(person.email, person.farewell_mail_id)

@@ -20,14 +20,14 @@ from notifications.forms import WaitForm
 from notifications.queries import Wish, ended_by, wish_in
 from pricing.quotes import line_label
 from web.errors import TooManyAttempts
-from web.limits import attempted
-from web.methods import get_or_post, own
-from web.rendering import done, page, too_many
+from web.limits import hit_rate_limit
+from web.methods import get_or_post, owner_only
+from web.rendering import render_or_redirect, render_page, render_too_many_attempts
 
 
 @get_or_post
 @never_cache
-@own
+@owner_only
 def wait(request: HttpRequest) -> HttpResponse:
     """Ask to be told when a variant is back. A member's address is known; a guest's is confirmed by a mail."""
     form = WaitForm(
@@ -37,12 +37,12 @@ def wait(request: HttpRequest) -> HttpResponse:
     try:
         goods = find_product_and_variant(form["variant"].value())
     except NoLongerSold as gone:
-        return page(
+        return render_page(
             request, "notifications/wait.html", {"gone": str(gone)}, part="answer", status=422
         )
     context: dict[str, Any] = {"form": form, "product": goods[0], "variant": goods[1]}
     if request.method != "POST":
-        return page(request, "notifications/wait.html", context)
+        return render_page(request, "notifications/wait.html", context)
     if _left(*goods):
         words = f"{_label(*goods)} is in stock."
     elif request.user.is_authenticated:
@@ -52,31 +52,31 @@ def wait(request: HttpRequest) -> HttpResponse:
     elif form.is_valid():
         email = form.cleaned_data["email"]
         try:
-            attempted(request, "waiting", email_key(email))
+            hit_rate_limit(request, "waiting", email_key(email))
         except TooManyAttempts as error:
-            return too_many(request, error, "notifications/wait.html", context)
+            return render_too_many_attempts(request, error, "notifications/wait.html", context)
         operations.waiting_asked(_wish(goods, email), *goods, datetime.now(UTC))
         words = f"A mail is on its way to {email}. Follow the link in it, and we will tell you."
     else:
-        return page(request, "notifications/wait.html", context, part="answer", status=422)
+        return render_page(request, "notifications/wait.html", context, part="answer", status=422)
     messages.success(request, words)
-    return done(
+    return render_or_redirect(
         request, _page_of(*goods), "notifications/wait.html", {"words": words}, part="answer"
     )
 
 
 @get_or_post
 @never_cache
-@own
+@owner_only
 def waiting(request: HttpRequest, token: str) -> HttpResponse:
     """Confirm by the mailed link, and a press, that an address wants to be told."""
     wish = wish_in(token)
     found = get_current_product(wish.product_id) if wish else None
     variant = get_sellable_variant(found, wish.variant_id) if wish else None
     if wish is None or found is None or variant is None:
-        return page(request, "notifications/wait_over.html", {}, status=410)
+        return render_page(request, "notifications/wait_over.html", {}, status=410)
     if request.method != "POST":
-        return page(
+        return render_page(
             request,
             "notifications/waiting.html",
             {"wish": wish, "product": found, "variant": variant, "token": token},
@@ -90,14 +90,14 @@ def waiting(request: HttpRequest, token: str) -> HttpResponse:
 
 @get_or_post
 @never_cache
-@own
+@owner_only
 def wait_end(request: HttpRequest, token: str) -> HttpResponse:
     """End, by the link in a mail and a press, all that an address waits for."""
     email = ended_by(token)
     if email is None:
-        return page(request, "notifications/wait_over.html", {}, status=410)
+        return render_page(request, "notifications/wait_over.html", {}, status=410)
     if request.method != "POST":
-        return page(request, "notifications/wait_end.html", {"email": email, "token": token})
+        return render_page(request, "notifications/wait_end.html", {"email": email, "token": token})
     operations.waiting_ended(email)
     messages.success(request, f"{email} gets no more mails about what is back in stock.")
     return redirect("home")

@@ -9,7 +9,7 @@ from accounts import queries as accounts
 from orders import operations, queries
 from orders.entities import Order, PaymentAttempt
 from orders.states import CANCELLED, CLOSED, EXPIRED
-from web.personal import NotYet, Person
+from web.personal import ErasureNotYetPossible, Person
 
 # From this many years ago on a person may have orders: longer than any law has them kept.
 YEARS = 20
@@ -120,11 +120,11 @@ def _is_undecided(attempt: PaymentAttempt, now: datetime) -> bool:
 
 
 def erase_personal_data(person: Person, now: datetime) -> None:
-    """Take the person out of all orders; the lists that lead to them go last. Raises NotYet while one is under way."""
+    """Take the person out of all orders; the lists that lead to them go last. Raises ErasureNotYetPossible while one is under way."""
     _claim_guest_orders(person)
     found = list(_iterate_orders(person))
     if open_ones := [order.number for order in found if _is_under_way(order, now)]:
-        raise NotYet(f"orders under way: {', '.join(open_ones)}")
+        raise ErasureNotYetPossible(f"orders under way: {', '.join(open_ones)}")
     for order in found:
         operations.anonymize_order(order, now)
     operations.delete_order_lists(person.user_id, _years(now))

@@ -67,14 +67,14 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "web.middleware.RequestIds",
+    "web.middleware.RequestIdMiddleware",
     # Around all others: static files and the redirect to HTTPS carry the policy, too.
     "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # Before all that costs something. What was sent is not checked yet, and is only shown to its sender to be sent again.
-    "web.middleware.Turns",
+    "web.middleware.CheckoutQueueMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "web.middleware.CountStatements",
+    "web.middleware.StatementCountMiddleware",
     "accounts.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -83,9 +83,9 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "web.middleware.Redirects",
-    "web.middleware.Unavailable",
-    "web.middleware.Limited",
+    "web.middleware.RedirectMiddleware",
+    "web.middleware.CassandraUnavailableMiddleware",
+    "web.middleware.RateLimitMiddleware",
 ]
 
 ROOT_URLCONF = "storefront.urls"
@@ -296,10 +296,13 @@ MAILDIR = Path(env.str("MAILDIR", default=str(BASE_DIR / ".run" / "mail")))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request": {"()": "web.logs.RequestIds"}, "paths": {"()": "web.logs.Paths"}},
+    "filters": {
+        "request": {"()": "web.logs.RequestIdFilter"},
+        "paths": {"()": "web.logs.PathRedactionFilter"},
+    },
     "formatters": {
         "line": {
-            "()": "web.logs.Lines",
+            "()": "web.logs.OneLineFormatter",
             "format": "%(asctime)s %(levelname)s %(request_id)s %(name)s %(message)s",
         }
     },

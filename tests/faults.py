@@ -112,8 +112,8 @@ FAULTS = (
     _fault(
         "A hold leaves its shelf before the ledger knows what became of it",
         "inventory/operations/moving.py",
-        "    if there.state in (\"committed\", \"ended\"):\n        write_reservation_entries(each, there.quantity, there.sent, there.freed)\n    if there.state == \"ended\":\n        with write_turn(each.variant_id, each.warehouse_id):\n            DELETE_ENDED_RESERVATION.apply(\n                if_lost=SEND_AGAIN,\n                variant_id=each.variant_id,\n                warehouse_id=each.warehouse_id,\n                hold_id=each.reservation_id,\n            )\n",
-        "    if there.state == \"ended\":\n        with write_turn(each.variant_id, each.warehouse_id):\n            DELETE_ENDED_RESERVATION.apply(\n                if_lost=SEND_AGAIN,\n                variant_id=each.variant_id,\n                warehouse_id=each.warehouse_id,\n                hold_id=each.reservation_id,\n            )\n    if there.state in (\"committed\", \"ended\"):\n        write_reservation_entries(each, there.quantity, there.sent, there.freed)\n",
+        '    if there.state in ("committed", "ended"):\n        write_reservation_entries(each, there.quantity, there.sent, there.freed)\n    if there.state == "ended":\n        with write_turn(each.variant_id, each.warehouse_id):\n            DELETE_ENDED_RESERVATION.apply(\n                if_lost=SEND_AGAIN,\n                variant_id=each.variant_id,\n                warehouse_id=each.warehouse_id,\n                hold_id=each.reservation_id,\n            )\n',
+        '    if there.state == "ended":\n        with write_turn(each.variant_id, each.warehouse_id):\n            DELETE_ENDED_RESERVATION.apply(\n                if_lost=SEND_AGAIN,\n                variant_id=each.variant_id,\n                warehouse_id=each.warehouse_id,\n                hold_id=each.reservation_id,\n            )\n    if there.state in ("committed", "ended"):\n        write_reservation_entries(each, there.quantity, there.sent, there.freed)\n',
         "tests/inventory/test_moving.py",
     ),
     _fault(
@@ -149,7 +149,7 @@ FAULTS = (
         "A press that is sent again counts again",
         "cart/operations/lines.py",
         "INSERT_IDEMPOTENCY_ROW.bind(\n        cart_id=cart_id, operation=str(idempotency_key), now=now,",
-        "INSERT_IDEMPOTENCY_ROW.bind(cart_id=cart_id, operation=f\"{idempotency_key} {uuid4()}\", now=now,",
+        'INSERT_IDEMPOTENCY_ROW.bind(cart_id=cart_id, operation=f"{idempotency_key} {uuid4()}", now=now,',
         "tests/cart/test_operations.py",
     ),
     _fault(
@@ -176,7 +176,7 @@ FAULTS = (
     _fault(
         "A role in a shared cart goes by the person's own list",
         "cart/access.py",
-        "role = getattr(person.one(), \"role\", None)",
+        'role = getattr(person.one(), "role", None)',
         "role = row.role",
         "tests/cart/test_sharing.py",
     ),
@@ -452,8 +452,8 @@ FAULTS = (
     _fault(
         "A wrong password is not counted",
         "accounts/reauthentication.py",
-        "    right = check_password(password, user.password)\n    if right:\n        attempt.forgotten()",
-        "    right = check_password(password, user.password)\n    attempt.forgotten()",
+        "    right = check_password(password, user.password)\n    if right:\n        attempt.release_slots()",
+        "    right = check_password(password, user.password)\n    attempt.release_slots()",
         "tests/accounts/test_security.py",
     ),
     _fault(
@@ -556,8 +556,8 @@ FAULTS = (
     _fault(
         "Somebody with a turn goes in before it has come",
         "web/waiting_room.py",
-        "theirs = turn.at <= now if turn else not self._turns",
-        "theirs = turn is not None or not self._turns",
+        "theirs = ticket.at <= now if ticket else not self._turns",
+        "theirs = ticket is not None or not self._turns",
         "tests/web/test_waiting_room.py",
     ),
     # ---- What was sold

@@ -6,7 +6,7 @@ class WebConfig(AppConfig):
     name = "web"
 
     def ready(self) -> None:
-        from web.checks import deployment, secrets
+        from web.checks import check_deployment, check_secrets
 
-        register(secrets)
-        register(deployment, deploy=True)
+        register(check_secrets)
+        register(check_deployment, deploy=True)

@@ -19,13 +19,13 @@ _CHEAP_PASSWORD_HASHES = Error(
 )
 
 
-def deployment(**_: Any) -> list[CheckMessage]:
+def check_deployment(**_: Any) -> list[CheckMessage]:
     """Return what `check --deploy` refuses even where debug or a showroom may be tried out."""
     tried_out = settings.DEBUG or settings.DEMO
     return [_CHEAP_PASSWORD_HASHES] if settings.CHEAP_PASSWORD_HASHES and tried_out else []
 
 
-def secrets(**_: Any) -> list[CheckMessage]:
+def check_secrets(**_: Any) -> list[CheckMessage]:
     """Return which secrets a shop must not be opened with. Debug and a showroom may be tried out on one machine."""
     database = settings.DATABASES["default"]
     found: list[CheckMessage] = []
@@ -38,7 +38,7 @@ def secrets(**_: Any) -> list[CheckMessage]:
             )
         )
     hosts = database["HOST"].split(",")
-    if not database["USER"] and not (settings.DEBUG or settings.DEMO or all(map(_is_here, hosts))):
+    if not database["USER"] and not (settings.DEBUG or settings.DEMO or all(map(_is_local, hosts))):
         found.append(
             Error(
                 "The shop would speak to Cassandra over a network without a login.",
@@ -46,7 +46,7 @@ def secrets(**_: Any) -> list[CheckMessage]:
                 id="cassandra_db.E002",
             )
         )
-    if settings.DEBUG and not _is_here(settings.PUBLIC_URL.split("://")[-1]):
+    if settings.DEBUG and not _is_local(settings.PUBLIC_URL.split("://")[-1]):
         found.append(
             Error(
                 f"DEBUG is on for {settings.PUBLIC_URL}.", hint="DEBUG=0", id="cassandra_db.E003"
@@ -80,5 +80,5 @@ def _key() -> str:
         return ""
 
 
-def _is_here(host: str) -> bool:
+def _is_local(host: str) -> bool:
     return host.strip().startswith(_LOOPBACK)

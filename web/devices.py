@@ -26,7 +26,7 @@ _SYSTEMS = (
 )
 
 
-def browser_of(request: HttpRequest) -> str:
+def browser_name(request: HttpRequest) -> str:
     """Return browser and system as in "Firefox on Windows"; '' for what names neither."""
     agent = _user_agent(request)
     browser = next((name for token, name in _BROWSERS if re.search(rf"{token}\w*/", agent)), "")
@@ -34,7 +34,7 @@ def browser_of(request: HttpRequest) -> str:
     return f"{browser} on {system}" if browser and system else browser or system
 
 
-def device_of(request: HttpRequest) -> str:
+def device_kind(request: HttpRequest) -> str:
     """Return what the browser runs on: phone, tablet or computer; device for what names none of them."""
     agent = _user_agent(request)
     if "iPad" in agent or "Tablet" in agent or ("Android" in agent and "Mobile" not in agent):

@@ -9,10 +9,10 @@ class TooManyAttempts(Exception):
         self.retry_after = max(1, retry_after)
 
     def __str__(self) -> str:
-        return f"That was tried too often. Wait {self.wait}, then try again."
+        return f"That was tried too often. Wait {self.wait_time}, then try again."
 
     @property
-    def wait(self) -> str:
+    def wait_time(self) -> str:
         """The time to wait, in words."""
         minutes = -(-self.retry_after // 60)
         if minutes > 1:

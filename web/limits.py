@@ -26,20 +26,20 @@ from django.utils.crypto import salted_hmac
 from cassandra_db import REFUSED_MEANS_DONE, Row, applied_if, conditional, read
 from web.errors import TooManyAttempts
 
-TAKEN = read(
+TAKEN_SLOTS = read(
     "limits",
     "SELECT place, TTL(attempt_id) AS seconds FROM attempts WHERE bucket = :bucket AND part = :part",
 )
-TAKE = conditional(
+TAKE_SLOT = conditional(
     "limits",
     """INSERT INTO attempts (bucket, part, place, attempt_id) VALUES (:bucket, :part, :place, :attempt_id)
        IF NOT EXISTS USING TTL :seconds""",
 )
-GIVE_BACK = conditional(
+RELEASE_SLOT = conditional(
     "limits",
     "DELETE FROM attempts WHERE bucket = :bucket AND part = :part AND place = :place IF attempt_id = :attempt_id",
 )
-PLACES_A_PARTITION = 100
+SLOTS_PER_PARTITION = 100
 _ADDRESSES_IN_MEMORY = 100_000
 _random = SystemRandom()
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ _seen_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Limit:
+class RateLimit:
     """How many tries there may be within `window` seconds; a measure of 0 does not count."""
 
     kind: str
@@ -58,30 +58,30 @@ class Limit:
     window: int
 
 
-def limit(kind: str) -> Limit:
+def get_rate_limit(kind: str) -> RateLimit:
     """Return the limit of a kind, as `settings.LIMITS` has it. Raises KeyError for a kind that is not there."""
-    return Limit(kind, *settings.LIMITS[kind])
+    return RateLimit(kind, *settings.LIMITS[kind])
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Slot:
     bucket: str
     part: int
     place: int
 
 
 @dataclass(frozen=True)
-class Attempt:
+class Hit:
     """A try that was let through, and the places that it holds."""
 
     attempt_id: UUID
-    places: tuple[_Place, ...]
+    slots: tuple[_Slot, ...]
 
-    def forgotten(self) -> None:
+    def release_slots(self) -> None:
         """Give the places back, for a try that was none at guessing: the password was right. Raises CassandraUnavailable."""
-        for each in self.places:
+        for each in self.slots:
             # Nobody else has this id: refused means that the place has come free by itself.
-            GIVE_BACK.apply(
+            RELEASE_SLOT.apply(
                 if_lost=REFUSED_MEANS_DONE,
                 bucket=each.bucket,
                 part=each.part,
@@ -90,31 +90,33 @@ class Attempt:
             )
 
 
-def attempted(request: HttpRequest, kind: str, *accounts: str, own: str = "") -> Attempt:
+def hit_rate_limit(request: HttpRequest, kind: str, *accounts: str, device_bucket: str = "") -> Hit:
     """Count a try at something limited, before it is made.
 
     `accounts` is whose door is tried: an e-mail address, an order's number, a member's id. With `own`, the bucket of a
     device that has logged in there before, only that one counts. Raises TooManyPaymentAttempts, CassandraUnavailable.
     """
-    rule, attempt_id = limit(kind), uuid4()
+    rule, attempt_id = get_rate_limit(kind), uuid4()
     whose = (
-        [(f"own {own}", rule.per_account)] if own else _buckets(rule, address_of(request), accounts)
+        [(f"own {device_bucket}", rule.per_account)]
+        if device_bucket
+        else _buckets(rule, network_address(request), accounts)
     )
     buckets = [_Bucket(kind, name, most, rule.window) for name, most in whose if most]
-    held: list[_Place] = []
+    taken_slots: list[_Slot] = []
     try:
         for bucket in buckets:
             bucket.refuse_if_full()
         for bucket in buckets:
-            held.append(bucket.place_for(attempt_id))  # noqa: PERF401 those before a refusal are given back
+            taken_slots.append(bucket.take_slot(attempt_id))  # noqa: PERF401 those before a refusal are given back
     except TooManyAttempts:
         log.info("too many tries: %s", kind)
-        Attempt(attempt_id, tuple(held)).forgotten()
+        Hit(attempt_id, tuple(taken_slots)).release_slots()
         raise
-    return Attempt(attempt_id, tuple(held))
+    return Hit(attempt_id, tuple(taken_slots))
 
 
-def _buckets(rule: Limit, address: str, accounts: tuple[str, ...]) -> list[tuple[str, int]]:
+def _buckets(rule: RateLimit, address: str, accounts: tuple[str, ...]) -> list[tuple[str, int]]:
     return [
         (f"address {address}", rule.per_address),
         *((f"account {account}", rule.per_account) for account in accounts),
@@ -129,35 +131,35 @@ class _Bucket:
         # Keyed: the table tells nobody whose mailbox or network it was.
         self.key = salted_hmac("web.limits", f"{kind} {name}", algorithm="sha256").hexdigest()
         self.most, self.window = most, window
-        self.parts = -(-most // PLACES_A_PARTITION)
+        self.parts = -(-most // SLOTS_PER_PARTITION)
         self.first = _random.randrange(self.parts)
-        self._reading = TAKEN.start(bucket=self.key, part=self.first)
+        self._reading = TAKEN_SLOTS.start(bucket=self.key, part=self.first)
         self._rows: list[Row] | None = None
 
     def refuse_if_full(self) -> None:
         """Raise TooManyPaymentAttempts if there is no place at first sight: then nothing is written in the other measures, either."""
         self._rows = self._reading.rows()
-        if self.parts == 1 and not self._free(self.first, self._rows):
+        if self.parts == 1 and not self._free_slots(self.first, self._rows):
             raise TooManyAttempts(_soonest(self._rows, self.window))
 
-    def place_for(self, attempt_id: UUID) -> _Place:
+    def take_slot(self, attempt_id: UUID) -> _Slot:
         """Write the try into a free place. Raises TooManyPaymentAttempts, CassandraUnavailable."""
         wait = self.window
         for step in range(self.parts):
             part = (self.first + step) % self.parts
-            rows = self._rows if step == 0 and self._rows is not None else self._taken(part)
-            while free := self._free(part, rows):
-                place = _Place(self.key, part, _random.choice(free))
-                if self._take(place, attempt_id):
+            rows = self._rows if step == 0 and self._rows is not None else self._read_slots(part)
+            while free := self._free_slots(part, rows):
+                place = _Slot(self.key, part, _random.choice(free))
+                if self._write_slot(place, attempt_id):
                     return place
                 # Somebody was quicker: each time that happens, there is one place less.
-                rows = self._taken(part)
+                rows = self._read_slots(part)
             wait = min(wait, _soonest(rows, wait))
         raise TooManyAttempts(wait)
 
-    def _take(self, place: _Place, attempt_id: UUID) -> bool:
+    def _write_slot(self, place: _Slot, attempt_id: UUID) -> bool:
         return bool(
-            TAKE.apply(
+            TAKE_SLOT.apply(
                 if_lost=applied_if(lambda row: bool(row.attempt_id == attempt_id)),
                 bucket=place.bucket,
                 part=place.part,
@@ -167,11 +169,11 @@ class _Bucket:
             )
         )
 
-    def _taken(self, part: int) -> list[Row]:
-        return TAKEN.all(bucket=self.key, part=part)
+    def _read_slots(self, part: int) -> list[Row]:
+        return TAKEN_SLOTS.all(bucket=self.key, part=part)
 
-    def _free(self, part: int, rows: list[Row]) -> list[int]:
-        there = min(PLACES_A_PARTITION, self.most - part * PLACES_A_PARTITION)
+    def _free_slots(self, part: int, rows: list[Row]) -> list[int]:
+        there = min(SLOTS_PER_PARTITION, self.most - part * SLOTS_PER_PARTITION)
         taken = {row.place for row in rows}
         return [place for place in range(there) if place not in taken]
 
@@ -180,15 +182,15 @@ def _soonest(rows: list[Row], window: int) -> int:
     return min((row.seconds for row in rows if row.seconds), default=window)
 
 
-def attempted_here(request: HttpRequest, kind: str) -> None:
+def hit_local_rate_limit(request: HttpRequest, kind: str) -> None:
     """Count a try by its network address, in this process alone. Raises TooManyPaymentAttempts.
 
     For what costs less than a write would: a suggestion is one read. With several processes a visitor gets as many times
     the limit, which is generous anyway and keeps nothing secret. The window is fixed and starts for all at once.
     """
     global _seen
-    rule, now = limit(kind), int(time.time())
-    window, who = now // rule.window, (kind, address_of(request))
+    rule, now = get_rate_limit(kind), int(time.time())
+    window, who = now // rule.window, (kind, network_address(request))
     with _seen_lock:
         if _seen[0] != window or len(_seen[1]) > _ADDRESSES_IN_MEMORY:
             _seen = window, Counter()
@@ -198,7 +200,7 @@ def attempted_here(request: HttpRequest, kind: str) -> None:
         raise TooManyAttempts(rule.window - now % rule.window)
 
 
-def address_of(request: HttpRequest) -> str:
+def network_address(request: HttpRequest) -> str:
     """Return the network that a request comes from: an IPv4 address, or the 64 bits that one IPv6 household has.
 
     Behind a proxy (BEHIND_PROXY) it is the last one in X-Forwarded-For: that one the proxy has seen, all before it are hearsay.

@@ -11,29 +11,29 @@ _UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 _request_id: ContextVar[UUID | None] = ContextVar("request_id", default=None)
 
 
-def request_began() -> UUID:
+def start_request_id() -> UUID:
     """Give what this thread does from now on a request's id of its own, and return it."""
     made = uuid4()
     _request_id.set(made)
     return made
 
 
-def request_ended() -> None:
+def clear_request_id() -> None:
     """Forget the request's id."""
     _request_id.set(None)
 
 
-def request_id() -> UUID | None:
+def current_request_id() -> UUID | None:
     """Return the id of the request that this thread works on; None in a command or a job."""
     return _request_id.get()
 
 
-def in_one_line(text: str) -> str:
+def escape_control_characters(text: str) -> str:
     """Return the text with its control characters written out, so that it can neither break a line nor hide in one."""
-    return "".join(_written_out(c) if unicodedata.category(c) in _UNSEEN else c for c in text)
+    return "".join(_escaped(c) if unicodedata.category(c) in _UNSEEN else c for c in text)
 
 
-def _written_out(character: str) -> str:
+def _escaped(character: str) -> str:
     code = ord(character)
     return (
         f"\\x{code:02x}"
@@ -44,17 +44,17 @@ def _written_out(character: str) -> str:
     )
 
 
-class RequestIds(logging.Filter):
-    """Adds `request_id` to each record: the first eight signs are enough to find the others of the request."""
+class RequestIdFilter(logging.Filter):
+    """Adds `current_request_id` to each record: the first eight signs are enough to find the others of the request."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record through."""
-        current = request_id()
+        current = current_request_id()
         record.request_id = current.hex[:8] if current else "-"
         return True
 
 
-class Paths(logging.Filter):
+class PathRedactionFilter(logging.Filter):
     """Puts the view's name where Django tells a request's path: that may hold a token which opens something (S48)."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -72,7 +72,7 @@ class Paths(logging.Filter):
         return True
 
 
-class Lines(logging.Formatter):
+class OneLineFormatter(logging.Formatter):
     """One line for a record. A traceback follows indented: no line but a record's own begins at the margin."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -82,5 +82,5 @@ class Lines(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 logging's own name
         """Return the record's line."""
-        record.message = in_one_line(record.message)
+        record.message = escape_control_characters(record.message)
         return super().formatMessage(record)

@@ -44,7 +44,7 @@ def public(view: View[P]) -> View[P]:
     return view
 
 
-def own(view: View[P]) -> View[P]:
+def owner_only(view: View[P]) -> View[P]:
     """Declare that a page is for everybody, and opens only what is the visitor's own: all else answers as if it were not there."""
     view.access = "own"  # type: ignore[attr-defined]
     return view

@@ -15,9 +15,9 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from cassandra_db import CassandraUnavailable, metered
 from web.errors import TooManyAttempts
-from web.logs import request_began, request_ended
-from web.rendering import too_many, view_named
-from web.waiting_room import Wait, WaitingRoom, turn_of, waiting
+from web.logs import clear_request_id, start_request_id
+from web.rendering import render_too_many_attempts, view_name
+from web.waiting_room import CheckoutQueue, QueueWait, get_queue_ticket, render_queue_page
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 _OF_THE_REDIRECT = {"Location", "Content-Type", "Content-Length"}
 
 
-class RequestIds:
+class RequestIdMiddleware:
     """Gives each request an id: `request.id`, in the answer's header, in the log's lines and in the audit log.
 
     It is always our own: a number that a visitor may choose finds nothing.
@@ -35,16 +35,16 @@ class RequestIds:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        request.id = request_began()  # type: ignore[attr-defined]
+        request.id = start_request_id()  # type: ignore[attr-defined]
         try:
             response = self.get_response(request)
         finally:
-            request_ended()
+            clear_request_id()
         response["X-Request-Id"] = str(request.id)  # type: ignore[attr-defined]
         return response
 
 
-class CountStatements:
+class StatementCountMiddleware:
     """Tells in a header how many statements a page took, and the longest chain of reads (COUNT_STATEMENTS)."""
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -59,7 +59,7 @@ class CountStatements:
         return response
 
 
-class Redirects:
+class RedirectMiddleware:
     """Makes redirects what a browser and htmx need: 303 after a POST, and a whole new page instead of a swapped one."""
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -82,7 +82,7 @@ class Redirects:
         return response
 
 
-class Turns:
+class CheckoutQueueMiddleware:
     """Lets only a few at a time into the views of `settings.IN_LINE`, and has everybody else wait (web.waiting_room).
 
     What htmx asks for beside a page is let through: it is a part of somebody's visit.
@@ -90,26 +90,26 @@ class Turns:
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
-        self.room = WaitingRoom(settings.CHECKOUTS_AT_ONCE, settings.CHECKOUTS_NEXT)
+        self.queue = CheckoutQueue(settings.CHECKOUTS_AT_ONCE, settings.CHECKOUTS_NEXT)
 
     @cached_property
-    def paths(self) -> frozenset[str]:
+    def queued_paths(self) -> frozenset[str]:
         """Where there may be a line. Resolving each address to its view would cost as much as the page that waits."""
         return frozenset(reverse(name) for name in settings.IN_LINE)
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path not in self.paths or "HX-Request" in request.headers:
+        if request.path not in self.queued_paths or "HX-Request" in request.headers:
             return self.get_response(request)
-        place = self.room.entered(turn_of(request), time.time())
-        if isinstance(place, Wait):
-            return waiting(request, place)
+        place = self.queue.enter(get_queue_ticket(request), time.time())
+        if isinstance(place, QueueWait):
+            return render_queue_page(request, place)
         try:
             return self.get_response(request)
         finally:
-            self.room.left(place, time.time())
+            self.queue.leave(place, time.time())
 
 
-class Unavailable:
+class CassandraUnavailableMiddleware:
     """Answers 503 when Cassandra is away."""
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -119,10 +119,10 @@ class Unavailable:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        return unavailable(request) if isinstance(exception, CassandraUnavailable) else None
+        return render_unavailable(request) if isinstance(exception, CassandraUnavailable) else None
 
 
-class Limited:
+class RateLimitMiddleware:
     """Answers 429 when something was tried too often, for views that have no page of their own for it."""
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -132,13 +132,17 @@ class Limited:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        return too_many(request, exception) if isinstance(exception, TooManyAttempts) else None
+        return (
+            render_too_many_attempts(request, exception)
+            if isinstance(exception, TooManyAttempts)
+            else None
+        )
 
 
-def unavailable(request: HttpRequest) -> HttpResponse:
+def render_unavailable(request: HttpRequest) -> HttpResponse:
     """Return the styled 503, which needs no database. To be called while the exception is being handled."""
     log.warning(
-        "%s %s: %s", request.method, view_named(request), sys.exc_info()[1] or "Cassandra is away"
+        "%s %s: %s", request.method, view_name(request), sys.exc_info()[1] or "Cassandra is away"
     )
     response = render(None, "errors/503.html", status=503)
     response["Retry-After"] = "10"
@@ -149,5 +153,5 @@ def unavailable(request: HttpRequest) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Return the page for an error nobody caught: 503 if a middleware met an absent Cassandra, else 500."""
     if isinstance(sys.exc_info()[1], CassandraUnavailable):
-        return unavailable(request)
+        return render_unavailable(request)
     return render(None, "errors/500.html", status=500)

@@ -4,7 +4,7 @@ from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
 
-class Attempt(Model):
+class RateLimitSlot(Model):
     """How often something limited was tried lately: each try holds a place, a measure has as many places as it allows tries.
 
     Bound: 100 rows (web.limits.PLACES_A_PARTITION), each with the limit's window as its TTL.

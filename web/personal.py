@@ -5,7 +5,7 @@ that stay, or None if it is nobody's. A test fails for a model that says nothing
 something has a `privacy.py` with
 
     held(person) -> dict        what is held about the person, by name, as JSON can take it (see `JSON`)
-    erased(person, now)         what erasing does in this room; raises NotYet when something has to wait
+    erased(person, now)         what erasing does in this room; raises ErasureNotYetPossible when something has to wait
     against(person) -> list     why the person cannot be erased now, in sentences for the person (may be left out)
 """
 
@@ -26,10 +26,10 @@ from django.utils.module_loading import module_has_submodule
 from moneyed import Money
 
 # The event about which a person is told last, by mail.
-FAREWELL = "erased"
+FAREWELL_EVENT = "erased"
 
 
-class NotYet(Exception):
+class ErasureNotYetPossible(Exception):
     """Something about a person cannot be erased yet. Carries the reason."""
 
 
@@ -44,12 +44,12 @@ class Person:
     demo: bool = False  # a showroom's login, which is nobody's
 
     @property
-    def farewell_id(self) -> UUID:
+    def farewell_mail_id(self) -> UUID:
         """The id of the mail that tells the person that all is erased."""
-        return uuid5(self.user_id, FAREWELL)
+        return uuid5(self.user_id, FAREWELL_EVENT)
 
 
-def rooms() -> list[ModuleType]:
+def list_privacy_modules() -> list[ModuleType]:
     """Return the privacy.py of all rooms that have one: those that build on others first."""
     found = [
         import_module(f"{app.name}.privacy")
@@ -59,29 +59,29 @@ def rooms() -> list[ModuleType]:
     return found[::-1]
 
 
-def held(person: Person) -> Iterator[tuple[str, dict[str, Any]]]:
+def export_personal_data(person: Person) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield what is held about a person, room by room. Raises CassandraUnavailable."""
-    for room in reversed(rooms()):
+    for room in reversed(list_privacy_modules()):
         yield room.__name__.rpartition(".")[0].rpartition(".")[2], room.held(person)
 
 
-def erased(person: Person, now: datetime) -> None:
-    """Erase a person in all rooms; a second call finishes what a first one left. Raises NotYet, CassandraUnavailable."""
-    for room in rooms():
+def erase_personal_data(person: Person, now: datetime) -> None:
+    """Erase a person in all rooms; a second call finishes what a first one left. Raises ErasureNotYetPossible, CassandraUnavailable."""
+    for room in list_privacy_modules():
         room.erased(person, now)
 
 
-def against(person: Person) -> list[str]:
+def list_erasure_obstacles(person: Person) -> list[str]:
     """Return why a person cannot be erased now, in sentences; none if nothing speaks against it. Raises CassandraUnavailable."""
     return [
         sentence
-        for room in rooms()
+        for room in list_privacy_modules()
         if hasattr(room, "against")
         for sentence in room.against(person)
     ]
 
 
-class JSON(json.JSONEncoder):
+class PersonalDataEncoder(json.JSONEncoder):
     """Writes what the shop keeps: times in ISO 8601, money as amount and currency."""
 
     def default(self, value: Any) -> Any:

@@ -13,15 +13,15 @@ from web.errors import TooManyAttempts
 P = ParamSpec("P")
 
 
-def page(
+def render_page(
     request: HttpRequest,
     template: str,
     context: Mapping[str, Any],
     *,
     part: str = "",
-    address: str = "",
+    replace_url: str = "",
     status: int = 200,
-    beside: bool = False,
+    with_oob: bool = False,
 ) -> HttpResponse:
     """Return the whole page, or, to an htmx request, only its part `part`, with the header's badge and the status message beside it.
 
@@ -31,18 +31,18 @@ def page(
     htmx = getattr(request, "htmx", None)
     if part and htmx and not htmx.history_restore_request:
         text = render_to_string(f"{template}#{part}", dict(context), request)
-        if beside or request.method == "POST":
+        if with_oob or request.method == "POST":
             text += render_to_string("_oob.html", {}, request)
         response = HttpResponse(text, status=status)
-        if address:
-            response["HX-Replace-Url"] = address
+        if replace_url:
+            response["HX-Replace-Url"] = replace_url
     else:
         response = HttpResponse(render_to_string(template, dict(context), request), status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
 
 
-def done(
+def render_or_redirect(
     request: HttpRequest,
     to: str,
     template: str,
@@ -55,11 +55,13 @@ def done(
     `context` may be a function, which is called only when the part is drawn.
     """
     if getattr(request, "htmx", None):
-        return page(request, template, context() if callable(context) else context, part=part)
+        return render_page(
+            request, template, context() if callable(context) else context, part=part
+        )
     return redirect(to)
 
 
-def too_many(
+def render_too_many_attempts(
     request: HttpRequest,
     error: TooManyAttempts,
     template: str = "errors/429.html",
@@ -79,7 +81,7 @@ def too_many(
     else:
         if form := context.get("form"):
             form.add_error(None, str(error))
-        response = page(request, template, context, status=429)
+        response = render_page(request, template, context, status=429)
     response["Retry-After"] = str(error.retry_after)
     response["Cache-Control"] = "no-store"
     return response
@@ -91,7 +93,7 @@ def without_header(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]
     return view
 
 
-def view_named(request: HttpRequest) -> str:
+def view_name(request: HttpRequest) -> str:
     """Return the name of the view that a request asks for, for the log: its path may hold a token or a line break."""
     found = request.resolver_match
     return found.view_name if found else "an address without a view"

@@ -20,113 +20,121 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
 # How long a turn counts, from when it was given, in seconds: a long wait, and the visit after it.
-TURN_SECONDS = 30 * 60
+TICKET_SECONDS = 30 * 60
 # In seconds: how long somebody waits in a thread, how long before they ask again, and how late they may come.
 _PATIENCE, _AT_LEAST, _AT_MOST, _GRACE = 10.0, 2, 60.0, 2.0
 # Whoever is inside for so many seconds leaves their place to somebody else; so many at most do.
 _LONG, _STUCK_AT_MOST = 1.0, 5
 
 
-class Turn(NamedTuple):
+class QueueTicket(NamedTuple):
     """A place in the line: the moment from which its owner goes before all who have none, in seconds since 1970."""
 
     at: float
 
 
-class Wait(NamedTuple):
+class QueueWait(NamedTuple):
     """Whose turn is still to come, and in how many seconds they ask again."""
 
-    turn: Turn
+    ticket: QueueTicket
     seconds: int
 
 
 @dataclass(eq=False)
-class Place:
+class QueueVisitor:
     """Somebody who is inside, since a moment, or waits in a thread until they are called."""
 
     since: float = 0.0
     called: threading.Event = field(default_factory=threading.Event)
 
 
-class WaitingRoom:
+class CheckoutQueue:
     """What one process knows of the line: who is inside, who is next, and which turns it has given. Moments are seconds since 1970."""
 
     def __init__(self, places: int, seats: int) -> None:
         self._places, self._seats = max(1, places), seats
         self._lock = threading.Lock()
-        self._inside: set[Place] = set()
-        self._next: deque[Place] = deque()
+        self._inside: set[QueueVisitor] = set()
+        self._next: deque[QueueVisitor] = deque()
         self._turns: deque[float] = deque()  # given and not over yet, the soonest first
         self._took = 0.1  # seconds that a request has lately been inside
 
-    def entered(self, turn: Turn | None, now: float) -> Place | Wait:
+    def enter(self, ticket: QueueTicket | None, now: float) -> QueueVisitor | QueueWait:
         """Go inside, perhaps after a while in a thread, and return the place; or get a turn. Whoever went inside has to leave."""
-        mine = Place()
+        mine = QueueVisitor()
         with self._lock:
             while self._turns and self._turns[0] + _GRACE < now:
                 self._turns.popleft()
-            theirs = turn.at <= now if turn else not self._turns
-            if self._room(now) > len(self._next) or (theirs and len(self._next) < self._seats):
+            theirs = ticket.at <= now if ticket else not self._turns
+            if self._free_places(now) > len(self._next) or (
+                theirs and len(self._next) < self._seats
+            ):
                 self._next.append(mine)
-                self._call(now)
+                self._admit_next(now)
             else:
-                return self._told(turn, now)
+                return self._give_ticket(ticket, now)
         until = time.monotonic() + _PATIENCE
         while not mine.called.wait(_LONG):
             with self._lock:
-                self._call(time.time())
+                self._admit_next(time.time())
                 if not mine.called.is_set() and time.monotonic() > until:
                     self._next.remove(mine)
-                    return self._told(turn or Turn(now), now)
+                    return self._give_ticket(ticket or QueueTicket(now), now)
         return mine
 
-    def left(self, place: Place, now: float) -> None:
+    def leave(self, visitor: QueueVisitor, now: float) -> None:
         """Make room for the next."""
         with self._lock:
-            self._inside.remove(place)
-            self._took += 0.1 * (min(now - place.since, _LONG) - self._took)
-            self._call(now)
+            self._inside.remove(visitor)
+            self._took += 0.1 * (min(now - visitor.since, _LONG) - self._took)
+            self._admit_next(now)
 
-    def _call(self, now: float) -> None:
-        while self._next and self._room(now) > 0:
-            place = self._next.popleft()
-            place.since = now
-            self._inside.add(place)
-            place.called.set()
+    def _admit_next(self, now: float) -> None:
+        while self._next and self._free_places(now) > 0:
+            visitor = self._next.popleft()
+            visitor.since = now
+            self._inside.add(visitor)
+            visitor.called.set()
 
-    def _room(self, now: float) -> int:
+    def _free_places(self, now: float) -> int:
         # Whoever has been inside for long waits for the database, and not for the processor: others may go in beside them.
         # Below zero when a clock was set back, and they count as new.
         busy = sum(now - place.since < _LONG for place in self._inside)
         return min(self._places - busy, self._places + _STUCK_AT_MOST - len(self._inside))
 
-    def _told(self, turn: Turn | None, now: float) -> Wait:
-        if turn is None:
+    def _give_ticket(self, ticket: QueueTicket | None, now: float) -> QueueWait:
+        if ticket is None:
             last = self._turns[-1] if self._turns else now
-            turn = Turn(min(max(last, now + 1) + self._took / self._places, now + _AT_MOST))
-            self._turns.append(turn.at)
-        return Wait(turn, max(_AT_LEAST, math.ceil(turn.at - now)))
+            ticket = QueueTicket(
+                min(max(last, now + 1) + self._took / self._places, now + _AT_MOST)
+            )
+            self._turns.append(ticket.at)
+        return QueueWait(ticket, max(_AT_LEAST, math.ceil(ticket.at - now)))
 
 
-def turn_of(request: HttpRequest) -> Turn | None:
+def get_queue_ticket(request: HttpRequest) -> QueueTicket | None:
     """Return the turn that a visitor was given before, if there is one."""
     kept = request.COOKIES.get(settings.TURN_COOKIE_NAME, "")
     try:
-        return Turn(*signing.loads(kept, salt="web.turn", max_age=TURN_SECONDS)) if kept else None
+        return (
+            QueueTicket(*signing.loads(kept, salt="web.turn", max_age=TICKET_SECONDS))
+            if kept
+            else None
+        )
     except (signing.BadSignature, TypeError):
         return None
 
 
-def _drawn(sent: list[tuple[str, str]], path: str, seconds: int) -> str:
+def _render_text(sent: list[tuple[str, str]], path: str, seconds: int) -> str:
     return render_to_string("waiting_room.html", {"sent": sent, "path": path, "seconds": seconds})
 
 
 @lru_cache(maxsize=64)
-def _plain(path: str) -> str:
-    return _drawn([], path, 0)
+def _render_plain_text(path: str) -> str:
+    return _render_text([], path, 0)
 
 
-def waiting(request: HttpRequest, wait: Wait) -> HttpResponse:
+def render_queue_page(request: HttpRequest, wait: QueueWait) -> HttpResponse:
     """Return the page that waits: it comes again by itself, with all that was sent. Needs no database.
 
     Its status is 200, as nothing has failed; Retry-After tells programs what Refresh tells browsers.
@@ -134,9 +142,9 @@ def waiting(request: HttpRequest, wait: Wait) -> HttpResponse:
     sent = [(name, value) for name, values in request.POST.lists() for value in values]
     # Without what was sent the page says how long in its headers alone, so it is drawn once.
     text = (
-        _drawn(sent, request.get_full_path(), wait.seconds)
+        _render_text(sent, request.get_full_path(), wait.seconds)
         if sent
-        else _plain(request.get_full_path())
+        else _render_plain_text(request.get_full_path())
     )
     response = HttpResponse(text)
     response["Retry-After"] = str(wait.seconds)
@@ -144,11 +152,11 @@ def waiting(request: HttpRequest, wait: Wait) -> HttpResponse:
         response["Refresh"] = str(wait.seconds)
     response["Cache-Control"] = "no-store"
     response["Content-Length"] = str(len(response.content))
-    kept = signing.dumps(wait.turn, salt="web.turn")
+    kept = signing.dumps(wait.ticket, salt="web.turn")
     response.set_cookie(
         settings.TURN_COOKIE_NAME,
         kept,
-        max_age=TURN_SECONDS,
+        max_age=TICKET_SECONDS,
         secure=settings.HTTPS,
         httponly=True,
         samesite="Lax",

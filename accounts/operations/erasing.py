@@ -22,7 +22,7 @@ from jobs.minutes import minute_of
 from mail.addresses import email_key
 from mail.operations import mail_queued
 from web import personal
-from web.personal import FAREWELL, NotYet, Person
+from web.personal import FAREWELL_EVENT, ErasureNotYetPossible, Person
 
 HINT = write("erasure", "INSERT INTO erasures (minute, user_id) VALUES (:minute, :user_id)")
 UNHINT = write("erasure", "DELETE FROM erasures WHERE minute = :minute AND user_id = :user_id")
@@ -62,15 +62,15 @@ def erasure_asked(user_id: UUID, now: datetime) -> None:
 def account_erased(user_id: UUID, now: datetime) -> bool:
     """Erase all that is held about somebody who has asked for it; a second call does what a first one left.
 
-    Tells whether there was something to erase. `now` is in UTC. Raises NotYet, CassandraUnavailable.
+    Tells whether there was something to erase. `now` is in UTC. Raises ErasureNotYetPossible, CassandraUnavailable.
     """
     user = queries.user(user_id)
     if user is None or user.erasing_at is None:
         return False  # done already, or the request died before it was decided
     person = person_of(user)
     sessions_ended(user_id)
-    personal.erased(person, now)
-    mail_queued(user_id, FAREWELL, user.email, "erased", {"name": person.name}, now)
+    personal.erase_personal_data(person, now)
+    mail_queued(user_id, FAREWELL_EVENT, user.email, "erased", {"name": person.name}, now)
     # Also of an address that the account was moving to, or has just left.
     for email in filter(None, (user.email_next, user.email_before, user.email)):
         EMAIL_RELEASED.apply(if_lost=REFUSED_MEANS_DONE, email=email_key(email), user_id=user_id)
@@ -101,7 +101,7 @@ def erasures_done(minutes: list[datetime], now: datetime) -> int:
                 "user %s is erased later: %s",
                 user_id,
                 error,
-                exc_info=not isinstance(error, NotYet),
+                exc_info=not isinstance(error, ErasureNotYetPossible),
             )
             HINT.run(minute=minute_of(now + AGAIN), user_id=user_id)
         UNHINT.run(minute=minute, user_id=user_id)

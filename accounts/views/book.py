@@ -15,7 +15,7 @@ from accounts.errors import AddressBookFull, NoSuchAddress
 from accounts.forms import AddressForm
 from pricing import delivery
 from web.methods import get_or_post, post_only
-from web.rendering import page
+from web.rendering import render_page
 
 
 @require_safe
@@ -28,7 +28,7 @@ def addresses(request: HttpRequest) -> HttpResponse:
         "full": len(book) >= operations.MAX_ADDRESSES,
         "most": operations.MAX_ADDRESSES,
     }
-    return page(request, "accounts/addresses.html", context)
+    return render_page(request, "accounts/addresses.html", context)
 
 
 @get_or_post
@@ -82,7 +82,7 @@ def _form(request: HttpRequest) -> AddressForm | None:
 def _page(request: HttpRequest, form: AddressForm, stored: Address | None = None) -> HttpResponse:
     context = {"form": form, "address": stored}
     status = 422 if form.is_bound else 200
-    return page(
+    return render_page(
         request,
         "accounts/address.html",
         context,

@@ -14,9 +14,9 @@ from accounts.errors import EmailTaken
 from accounts.forms import FinishForm, RegisterForm
 from accounts.login import logged_in
 from web.errors import TooManyAttempts
-from web.limits import attempted
+from web.limits import hit_rate_limit
 from web.methods import get_or_post, public
-from web.rendering import page, too_many
+from web.rendering import render_page, render_too_many_attempts
 
 
 @get_or_post
@@ -28,18 +28,20 @@ def register(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         email = form.cleaned_data["email"]
         try:
-            attempted(
+            hit_rate_limit(
                 request,
                 "registration",
                 queries.email_key(email),
-                own=known_devices.own(request, email),
+                device_bucket=known_devices.own(request, email),
             )
         except TooManyAttempts as error:
-            return too_many(request, error, "accounts/register.html", {"form": form})
+            return render_too_many_attempts(
+                request, error, "accounts/register.html", {"form": form}
+            )
         operations.registration_asked(email, datetime.now(UTC))
         messages.info(request, f"A mail is on its way to {email}.")
         return redirect("accounts:sent")
-    return page(
+    return render_page(
         request, "accounts/register.html", {"form": form}, status=422 if form.is_bound else 200
     )
 
@@ -49,7 +51,7 @@ def register(request: HttpRequest) -> HttpResponse:
 @public
 def sent(request: HttpRequest) -> HttpResponse:
     """Tell that a mail is on its way."""
-    return page(request, "accounts/sent.html", {})
+    return render_page(request, "accounts/sent.html", {})
 
 
 @sensitive_post_parameters("password")
@@ -60,21 +62,23 @@ def finish(request: HttpRequest, token: str) -> HttpResponse:
     """Make the account of whoever follows the mailed link, and log in."""
     meant = operations.registration_meant(token)
     if meant is None:
-        return page(request, "accounts/link_over.html", {}, status=410)
+        return render_page(request, "accounts/link_over.html", {}, status=410)
     email, role = meant
     if queries.user_by_email(email):
-        return page(request, "accounts/link_used.html", {})
+        return render_page(request, "accounts/link_used.html", {})
     form = FinishForm(request.POST or None, email=email)
     if not form.is_valid():
         context = {"form": form, "email": email}
-        return page(request, "accounts/finish.html", context, status=422 if form.is_bound else 200)
+        return render_page(
+            request, "accounts/finish.html", context, status=422 if form.is_bound else 200
+        )
     name, password = form.cleaned_data["name"], form.cleaned_data["password"]
     try:
         user = operations.user_registered(
             email, name, password, datetime.now(UTC), role, verified=True
         )
     except EmailTaken:
-        return page(request, "accounts/link_used.html", {})
+        return render_page(request, "accounts/link_used.html", {})
     audit.noted("registered", datetime.now(UTC), by=user.pk)
     messages.success(request, f"Welcome, {user.name}. Your account is ready.")
     return logged_in(request, user, "")

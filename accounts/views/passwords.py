@@ -17,9 +17,9 @@ from accounts.forms import NewPassword, PasswordForm, ResetForm
 from accounts.models import User
 from accounts.reauthentication import DEMO, WRONG, knows
 from web.errors import TooManyAttempts
-from web.limits import attempted
+from web.limits import hit_rate_limit
 from web.methods import get_or_post, public
-from web.rendering import page, too_many
+from web.rendering import render_page, render_too_many_attempts
 
 
 @sensitive_post_parameters("current", "password")
@@ -35,7 +35,7 @@ def change(request: HttpRequest) -> HttpResponse:
             "Your password is changed. Wherever else you were signed in, you are not any more.",
         )
         return known_devices.remembered(request, redirect("accounts:security"), user.pk)
-    return page(
+    return render_page(
         request, "accounts/password.html", {"form": form}, status=422 if form.is_bound else 200
     )
 
@@ -73,15 +73,18 @@ def reset(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         email = form.cleaned_data["email"]
         try:
-            attempted(
-                request, "reset", queries.email_key(email), own=known_devices.own(request, email)
+            hit_rate_limit(
+                request,
+                "reset",
+                queries.email_key(email),
+                device_bucket=known_devices.own(request, email),
             )
         except TooManyAttempts as error:
-            return too_many(request, error, "accounts/reset.html", {"form": form})
+            return render_too_many_attempts(request, error, "accounts/reset.html", {"form": form})
         operations.reset_asked(email, datetime.now(UTC))
         messages.info(request, f"A mail is on its way to {email}.")
         return redirect("accounts:reset_sent")
-    return page(
+    return render_page(
         request, "accounts/reset.html", {"form": form}, status=422 if form.is_bound else 200
     )
 
@@ -91,7 +94,7 @@ def reset(request: HttpRequest) -> HttpResponse:
 @public
 def reset_sent(request: HttpRequest) -> HttpResponse:
     """Tell that a mail is on its way."""
-    return page(request, "accounts/reset_sent.html", {})
+    return render_page(request, "accounts/reset_sent.html", {})
 
 
 @sensitive_post_parameters("password")
@@ -111,10 +114,12 @@ def reset_finish(request: HttpRequest, token: str) -> HttpResponse:
             messages.success(request, "Your password is changed. Sign in with it.")
             return redirect("accounts:login")
     if user is None:
-        return _untold(page(request, "accounts/reset_over.html", {}, status=410))
+        return _untold(render_page(request, "accounts/reset_over.html", {}, status=410))
     context = {"form": form, "email": user.email}
     return _untold(
-        page(request, "accounts/reset_finish.html", context, status=422 if form.is_bound else 200)
+        render_page(
+            request, "accounts/reset_finish.html", context, status=422 if form.is_bound else 200
+        )
     )
 
 

@@ -19,16 +19,16 @@ from accounts.errors import NoSuchUser
 from accounts.forms import AgainForm
 from accounts.models import User
 from web import personal as people
-from web.limits import attempted
+from web.limits import hit_rate_limit
 from web.methods import get_or_post, post_only, public
-from web.rendering import page
+from web.rendering import render_page
 
 
 @require_safe
 @personal
 def privacy(request: HttpRequest) -> HttpResponse:
     """Tell what is held, and offer to take it along or to have it erased."""
-    return page(request, "accounts/privacy.html", {"form": AgainForm(user=member(request))})
+    return render_page(request, "accounts/privacy.html", {"form": AgainForm(user=member(request))})
 
 
 @sensitive_post_parameters("password")
@@ -37,10 +37,13 @@ def privacy(request: HttpRequest) -> HttpResponse:
 def export(request: HttpRequest) -> HttpResponse:
     """Hand out all that is held, as one file, once the password was given again."""
     user = member(request)
-    attempt, form = attempted(request, "password", str(user.pk)), AgainForm(request.POST, user=user)
+    attempt, form = (
+        hit_rate_limit(request, "password", str(user.pk)),
+        AgainForm(request.POST, user=user),
+    )
     if not form.is_valid():
-        return page(request, "accounts/privacy.html", {"form": form}, status=422)
-    attempt.forgotten()
+        return render_page(request, "accounts/privacy.html", {"form": form}, status=422)
+    attempt.release_slots()
     answer = StreamingHttpResponse(_file(user), content_type="application/json; charset=utf-8")
     answer["Content-Disposition"] = (
         f'attachment; filename="stoa-data-{timezone.localdate():%Y-%m-%d}.json"'
@@ -50,9 +53,9 @@ def export(request: HttpRequest) -> HttpResponse:
 
 def _file(user: User) -> Iterator[str]:
     """Yield the file room by room: a person with many orders does not fit into one answer's memory."""
-    encoder = people.JSON(indent=1, ensure_ascii=False)
+    encoder = people.PersonalDataEncoder(indent=1, ensure_ascii=False)
     yield f'{{"shop": "Stoa", "made_at": {json.dumps(datetime.now(UTC).isoformat())}'
-    for room, held in people.held(operations.person_of(user)):
+    for room, held in people.export_personal_data(operations.person_of(user)):
         yield f",\n{json.dumps(room)}: "
         yield from encoder.iterencode(held)
     yield "}\n"
@@ -64,16 +67,18 @@ def _file(user: User) -> Iterator[str]:
 def erase(request: HttpRequest) -> HttpResponse:
     """Say what goes and what stays; and, once the password was given again, let the account go."""
     user = member(request)
-    against = people.against(operations.person_of(user))
-    attempt = attempted(request, "password", str(user.pk)) if request.method == "POST" else None
+    against = people.list_erasure_obstacles(operations.person_of(user))
+    attempt = (
+        hit_rate_limit(request, "password", str(user.pk)) if request.method == "POST" else None
+    )
     form = AgainForm(request.POST or None, user=user)
     if against or not form.is_valid():
         context = {"form": form, "against": against}
-        return page(
+        return render_page(
             request, "accounts/privacy_erase.html", context, status=422 if form.is_bound else 200
         )
     if attempt:
-        attempt.forgotten()
+        attempt.release_slots()
     try:
         operations.erasure_asked(user.pk, datetime.now(UTC))
     except NoSuchUser:
@@ -88,4 +93,4 @@ def erase(request: HttpRequest) -> HttpResponse:
 @public
 def erased(request: HttpRequest) -> HttpResponse:
     """Say goodbye."""
-    return page(request, "accounts/privacy_erased.html", {})
+    return render_page(request, "accounts/privacy_erased.html", {})

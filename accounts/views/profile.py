@@ -8,7 +8,7 @@ from accounts import operations
 from accounts.access import member, personal
 from accounts.forms import PreferencesForm, ProfileForm
 from web.methods import get_or_post
-from web.rendering import page
+from web.rendering import render_page
 
 
 @get_or_post
@@ -21,7 +21,7 @@ def profile(request: HttpRequest) -> HttpResponse:
         operations.profile_saved(user.pk, form.cleaned_data["name"])
         messages.success(request, "Your name is saved.")
         return redirect("accounts:profile")
-    return page(
+    return render_page(
         request, "accounts/profile.html", {"form": form}, status=422 if form.is_bound else 200
     )
 
@@ -38,6 +38,6 @@ def preferences(request: HttpRequest) -> HttpResponse:
         operations.preferences_saved(user.pk, chosen["country"], plain_mail=chosen["plain_mail"])
         messages.success(request, "Your preferences are saved.")
         return redirect("accounts:preferences")
-    return page(
+    return render_page(
         request, "accounts/preferences.html", {"form": form}, status=422 if form.is_bound else 200
     )

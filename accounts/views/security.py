@@ -14,9 +14,9 @@ from accounts.errors import EmailTaken
 from accounts.forms import EmailForm
 from accounts.reauthentication import DEMO, WRONG, knows
 from accounts.sessions import session_ended, sessions_ended, sessions_of
-from web.limits import attempted
+from web.limits import hit_rate_limit
 from web.methods import get_or_post, post_only
-from web.rendering import page
+from web.rendering import render_page
 
 
 @require_safe
@@ -24,7 +24,7 @@ from web.rendering import page
 def sessions(request: HttpRequest) -> HttpResponse:
     """Show where a member is signed in."""
     found = sessions_of(member(request).pk, request.session.session_key)
-    return page(
+    return render_page(
         request,
         "accounts/security.html",
         {"sessions": found, "others": sum(not each.here for each in found)},
@@ -81,13 +81,13 @@ def email(request: HttpRequest) -> HttpResponse:
         else:
             new = form.cleaned_data["email"]
             # By who asks: a stranger who asks for the address must keep nobody from it.
-            attempted(request, "registration", f"by {user.pk}")
+            hit_rate_limit(request, "registration", f"by {user.pk}")
             operations.email_change_asked(user, new, datetime.now(UTC))
             messages.success(
                 request, f"A mail is on its way to {new}. Follow its link within 24 hours."
             )
             return redirect("accounts:profile")
-    return page(
+    return render_page(
         request, "accounts/email.html", {"form": form}, status=422 if form.is_bound else 200
     )
 
@@ -100,11 +100,11 @@ def email_confirm(request: HttpRequest, token: str) -> HttpResponse:
     new = operations.email_change_meant(token, user)
     if new is None or request.method != "POST":
         status = 410 if new is None else 200
-        return page(request, "accounts/email_confirm.html", {"email": new}, status=status)
+        return render_page(request, "accounts/email_confirm.html", {"email": new}, status=status)
     try:
         operations.email_changed(user, new, datetime.now(UTC))
     except EmailTaken:
-        return page(
+        return render_page(
             request, "accounts/email_confirm.html", {"email": None, "taken": True}, status=409
         )
     sessions_ended(user.pk, but=request.session.session_key)

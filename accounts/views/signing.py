@@ -17,7 +17,7 @@ from accounts.login import logged_in, next_address
 from accounts.models import User
 from web.errors import TooManyAttempts
 from web.methods import get_or_post, public
-from web.rendering import page, too_many
+from web.rendering import render_page, render_too_many_attempts
 
 
 @sensitive_post_parameters("password")
@@ -38,7 +38,7 @@ def login(request: HttpRequest) -> HttpResponse:
             request, username=form.cleaned_data["email"], password=form.cleaned_data["password"]
         )
     except TooManyAttempts as error:
-        return too_many(request, error, "accounts/login.html", _context(form))
+        return render_too_many_attempts(request, error, "accounts/login.html", _context(form))
     if not isinstance(user, User):
         # Alike for known and unknown addresses; the keyed hash finds those of one address again, and tells none.
         audit.noted(
@@ -56,7 +56,7 @@ def login(request: HttpRequest) -> HttpResponse:
 
 
 def _login_page(request: HttpRequest, form: LoginForm) -> HttpResponse:
-    return page(
+    return render_page(
         request, "accounts/login.html", _context(form), status=422 if form.is_bound else 200
     )
 
@@ -71,7 +71,7 @@ def _context(form: LoginForm) -> dict[str, Any]:
 def logout(request: HttpRequest) -> HttpResponse:
     """End the session, by a press of a button and never by a link."""
     if request.method != "POST":
-        return page(request, "accounts/logout.html", {})
+        return render_page(request, "accounts/logout.html", {})
     if request.user.is_authenticated:
         audit.noted("logout", datetime.now(UTC), by=member(request).pk)
     auth.logout(request)

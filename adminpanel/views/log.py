@@ -13,7 +13,7 @@ from accounts.roles import ADMIN
 from adminpanel import journal
 from adminpanel.forms import LogForm
 from cassandra_db import BadPageToken
-from web.rendering import page
+from web.rendering import render_page
 
 
 @staff_required((ADMIN,))
@@ -33,7 +33,7 @@ def log(request: HttpRequest) -> HttpResponse:
         "earlier": day.replace(day=1) - timedelta(days=1) if who else day - timedelta(days=1),
         "later": _later(day, today, by_month=bool(who)),
     }
-    return page(request, "adminpanel/log.html", context)
+    return render_page(request, "adminpanel/log.html", context)
 
 
 def _later(day: date, today: date, *, by_month: bool) -> date | None:

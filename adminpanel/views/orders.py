@@ -17,7 +17,7 @@ from cassandra_db import BadPageToken
 from orders.errors import StaleOrder, TransitionRefused
 from orders.queries import get_order_by_number
 from web.methods import post_only
-from web.rendering import page
+from web.rendering import render_page
 
 
 @staff_required(ORDER_STAFF)
@@ -31,7 +31,7 @@ def board(request: HttpRequest) -> HttpResponse:
         return redirect(f"{reverse('adminpanel:board')}?column={column}")
     if seen == found.fingerprint:
         return HttpResponse(status=204)
-    return page(
+    return render_page(
         request, "adminpanel/board.html", {"board": found, "find": FindForm()}, part="board"
     )
 
@@ -46,7 +46,7 @@ def find(request: HttpRequest) -> HttpResponse:
             return redirect("adminpanel:order", found.number)
         form.add_error("number", "No order has this number. It looks like 7KQF-3M9X.")
     shown = queries.board(BoardForm(request.GET).chosen()[0], "", datetime.now(UTC))
-    return page(
+    return render_page(
         request, "adminpanel/board.html", {"board": shown, "find": form, "form": form}, status=422
     )
 

@@ -18,7 +18,7 @@ from accounts.second_factor import factor
 from accounts.sessions import sessions_ended, sessions_of
 from adminpanel.forms import PersonForm, RoleForm
 from web.methods import post_only
-from web.rendering import page
+from web.rendering import render_page
 
 OWN = "You cannot do this to yourself: another admin can."
 
@@ -27,7 +27,9 @@ OWN = "You cannot do this to yourself: another admin can."
 @require_safe
 def people(request: HttpRequest) -> HttpResponse:
     """Show everybody who works here."""
-    return page(request, "adminpanel/people.html", {"staff": queries.staff(), "form": PersonForm()})
+    return render_page(
+        request, "adminpanel/people.html", {"staff": queries.staff(), "form": PersonForm()}
+    )
 
 
 @staff_required((ADMIN,))
@@ -41,7 +43,7 @@ def person_find(request: HttpRequest) -> HttpResponse:
         form.add_error(
             "email", "No account has this e-mail address. Its owner has to register first."
         )
-    return page(
+    return render_page(
         request, "adminpanel/people.html", {"staff": queries.staff(), "form": form}, status=422
     )
 
@@ -116,4 +118,4 @@ def _page(request: HttpRequest, shown: User, form: RoleForm | None = None) -> Ht
         "sessions": sessions_of(shown.pk, request.session.session_key),
         "now": datetime.now(UTC),
     }
-    return page(request, "adminpanel/person.html", context, status=422 if form else 200)
+    return render_page(request, "adminpanel/person.html", context, status=422 if form else 200)

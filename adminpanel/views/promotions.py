@@ -13,7 +13,7 @@ from adminpanel.promotions import listed
 from promotions import operations, queries
 from promotions.errors import CodeTaken, PromotionRefused
 from web.methods import post_only
-from web.rendering import page
+from web.rendering import render_page
 
 
 @staff_required(("catalogue",))
@@ -55,4 +55,4 @@ def promotion_end(request: HttpRequest, shelf: str, name: str) -> HttpResponse:
 
 def _page(request: HttpRequest, form: PromotionForm, status: int = 200) -> HttpResponse:
     context = {"promotions": listed(datetime.now(UTC)), "form": form}
-    return page(request, "adminpanel/promotions.html", context, status=status)
+    return render_page(request, "adminpanel/promotions.html", context, status=status)

@@ -9,7 +9,7 @@ from accounts.roles import ADMIN
 from adminpanel.forms import SalesForm
 from adminpanel.sales import sales as sales_of
 from analytics.days import today
-from web.rendering import page
+from web.rendering import render_page
 
 
 @staff_required(("analyst", ADMIN))
@@ -18,7 +18,7 @@ def sales(request: HttpRequest) -> HttpResponse:
     """Show what was sold from one day to another; by itself, of the last thirty days."""
     first, last = SalesForm(request.GET).chosen(today())
     form = SalesForm(initial={"first": first, "last": last})
-    return page(
+    return render_page(
         request,
         "adminpanel/sales.html",
         {"sales": sales_of(first, last, settings.CURRENCY), "form": form},

@@ -18,9 +18,9 @@ from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.roles import ADMIN, ORDER_STAFF
 from adminpanel.forms import CodeForm, RecoveryForm
-from web.limits import attempted
+from web.limits import hit_rate_limit
 from web.methods import get_or_post, post_only
-from web.rendering import page, without_header
+from web.rendering import render_page, without_header
 
 WRONG = "This code is not right, or it was used before. Wait until your app shows the next one, and enter that."
 WRONG_RECOVERY = "This is none of your recovery codes, or it was used before."
@@ -38,7 +38,9 @@ def second_factor(request: HttpRequest) -> HttpResponse:
     if factors.has_passed(request.session, user):
         if request.method == "POST":
             return redirect(_next(request, user))
-        return page(request, "adminpanel/own_factor.html", {"factor": found, "form": CodeForm()})
+        return render_page(
+            request, "adminpanel/own_factor.html", {"factor": found, "form": CodeForm()}
+        )
     if request.method != "POST":
         return _asked(request, user, _form(request)(initial={"next": request.GET.get("next", "")}))
     return _answered(request, user)
@@ -48,7 +50,7 @@ def _answered(request: HttpRequest, user: User) -> HttpResponse:
     form = _form(request)(request.POST)
     if not form.is_valid():
         return _asked(request, user, form)
-    attempt = attempted(request, "code", str(user.pk))
+    attempt = hit_rate_limit(request, "code", str(user.pk))
     code = form.cleaned_data["code"]
     if isinstance(form, RecoveryForm):
         right = factors.recovery_code_used(user.pk, code)
@@ -57,7 +59,7 @@ def _answered(request: HttpRequest, user: User) -> HttpResponse:
     if not right:
         form.add_error("code", WRONG_RECOVERY if isinstance(form, RecoveryForm) else WRONG)
         return _asked(request, user, form)
-    attempt.forgotten()
+    attempt.release_slots()
     factors.passed(request.session, user)
     return redirect(_next(request, user))
 
@@ -69,7 +71,7 @@ def _form(request: HttpRequest) -> type[CodeForm] | type[RecoveryForm]:
 
 def _asked(request: HttpRequest, user: User, form: CodeForm | RecoveryForm) -> HttpResponse:
     context = {"form": form, "recovery": isinstance(form, RecoveryForm), **_for_demo(user, form)}
-    return page(
+    return render_page(
         request, "adminpanel/second_factor.html", context, status=422 if form.is_bound else 200
     )
 
@@ -78,20 +80,22 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
     form = CodeForm(request.POST or None, initial={"next": request.GET.get("next", "")})
     secret = factors.offered(request.session.session_key or "", user)
     if form.is_valid():
-        attempt = attempted(request, "code", str(user.pk))
+        attempt = hit_rate_limit(request, "code", str(user.pk))
         try:
             codes = factors.enrolled(user, secret, form.cleaned_data["code"], datetime.now(UTC))
         except AlreadyEnrolled:
             # In another window, a moment ago: that one counts.
             return redirect(settings.SECOND_FACTOR_URL)
         if codes:
-            attempt.forgotten()
+            attempt.release_slots()
             factors.passed(request.session, user)
             return _codes(request, codes, _next(request, user))
         form.add_error("code", "This code is not right. Enter the one that your app shows now.")
     spaced = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
     context = {"form": form, "secret": spaced, **_for_demo(user, form)}
-    return page(request, "adminpanel/enrol.html", context, status=422 if form.is_bound else 200)
+    return render_page(
+        request, "adminpanel/enrol.html", context, status=422 if form.is_bound else 200
+    )
 
 
 def _for_demo(user: User, form: CodeForm | RecoveryForm) -> dict[str, Any]:
@@ -133,20 +137,20 @@ def recovery_codes(request: HttpRequest) -> HttpResponse:
     """Make ten new recovery codes for whoever enters a code, and show them once."""
     user, form = member(request), CodeForm(request.POST)
     if form.is_valid():
-        attempt = attempted(request, "code", str(user.pk))
+        attempt = hit_rate_limit(request, "code", str(user.pk))
         if codes := factors.recovery_codes_renewed(
             user.pk, form.cleaned_data["code"], datetime.now(UTC)
         ):
-            attempt.forgotten()
+            attempt.release_slots()
             return _codes(request, codes, resolve_url(settings.SECOND_FACTOR_URL))
         form.add_error("code", WRONG)
     context = {"factor": factors.factor(user.pk), "form": form}
-    return page(request, "adminpanel/own_factor.html", context, status=422)
+    return render_page(request, "adminpanel/own_factor.html", context, status=422)
 
 
 def _codes(request: HttpRequest, codes: list[str], to: str) -> HttpResponse:
     # Shown by the answer itself: nothing keeps them that could show them again.
-    return page(
+    return render_page(
         request,
         "adminpanel/recovery_codes.html",
         {"codes": codes, "to": to, "now": datetime.now(UTC)},

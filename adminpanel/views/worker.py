@@ -8,11 +8,11 @@ from django.views.decorators.http import require_safe
 from accounts.access import staff_required
 from accounts.roles import ORDER_STAFF
 from adminpanel.workers import workers
-from web.rendering import page
+from web.rendering import render_page
 
 
 @staff_required(ORDER_STAFF)
 @require_safe
 def worker(request: HttpRequest) -> HttpResponse:
     """Show each job's last run, what it did, and what waits for it."""
-    return page(request, "adminpanel/worker.html", {"workers": workers(datetime.now(UTC))})
+    return render_page(request, "adminpanel/worker.html", {"workers": workers(datetime.now(UTC))})

@@ -22,8 +22,8 @@ from cart.merging import preview_merge
 from cart.request_cart import get_request_cart
 from cart.undo import Undo, parse_undo
 from catalogue.queries import prefetch_categories
-from web.methods import get_or_post, own, post_only
-from web.rendering import page
+from web.methods import get_or_post, owner_only, post_only
+from web.rendering import render_page
 
 T = TypeVar("T")
 TOO_LATE = "That was too long ago to be undone from here."
@@ -31,14 +31,14 @@ TOO_LATE = "That was too long ago to be undone from here."
 
 @require_safe
 @never_cache
-@own
+@owner_only
 def cart_list(request: HttpRequest) -> HttpResponse:
     """Show all carts."""
     return _cart_list_page(request, undo=parse_undo(request.GET.get("undo", "")))
 
 
 @post_only("cart:carts")
-@own
+@owner_only
 def create_cart(request: HttpRequest) -> HttpResponse:
     """Make a cart and use it from now on."""
     form = NameForm(request.POST)
@@ -62,7 +62,7 @@ def create_cart(request: HttpRequest) -> HttpResponse:
 
 @get_or_post
 @never_cache
-@own
+@owner_only
 def rename_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Give a cart another name."""
     found = _require_access(request, cart_id, OWN)
@@ -81,7 +81,7 @@ def rename_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
         else:
             messages.success(request, f"The cart is called {name} now.")
             return redirect("cart:carts")
-    return page(
+    return render_page(
         request,
         "cart/rename.html",
         {"access": found, "form": form},
@@ -90,7 +90,7 @@ def rename_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 
 @post_only("cart:carts")
-@own
+@owner_only
 def switch_cart(request: HttpRequest) -> HttpResponse:
     """Use another cart from now on, and go back to where the press was."""
     name = _run_action(
@@ -103,7 +103,7 @@ def switch_cart(request: HttpRequest) -> HttpResponse:
 
 
 @post_only("cart:carts")
-@own
+@owner_only
 def duplicate_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Make a cart with the same lines."""
     idempotency_key, guest = _idempotency_key(request), owner.is_guest(request)
@@ -119,7 +119,7 @@ def duplicate_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 
 @post_only("cart:carts")
-@own
+@owner_only
 def empty_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Take everything out of a cart; the answer offers to put it back."""
     idempotency_key = _idempotency_key(request)
@@ -133,7 +133,7 @@ def empty_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 
 @post_only("cart:carts")
-@own
+@owner_only
 def delete_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Delete a cart; the answer offers to bring it back."""
     undo = _run_action(
@@ -145,7 +145,7 @@ def delete_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 
 @post_only("cart:carts")
-@own
+@owner_only
 def undo_cart_change(request: HttpRequest) -> HttpResponse:
     """Take back what was done to a whole cart."""
     meant = parse_undo(request.POST.get("undo", ""))
@@ -168,7 +168,7 @@ _UNDO_OPERATIONS: dict[str, Callable[[UUID, Undo, datetime], str]] = {
 
 @get_or_post
 @never_cache
-@own
+@owner_only
 def merge_carts(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Show what comes of putting one cart into another, and do it at a press."""
     found = _require_access(request, cart_id, OWN)
@@ -199,7 +199,7 @@ def merge_carts(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 @get_or_post
 @never_cache
-@own
+@owner_only
 def move_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     """Move or copy a line into another cart."""
     found = _require_access(request, cart_id, VIEW)
@@ -235,7 +235,7 @@ def move_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
 
 
 @post_only("cart:one", "cart_id")
-@own
+@owner_only
 def save_line_for_later(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     """Keep a line for later."""
     return _act_on_line(
@@ -244,7 +244,7 @@ def save_line_for_later(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpR
 
 
 @post_only("cart:one", "cart_id")
-@own
+@owner_only
 def return_saved_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     """Put back into the cart what was kept for later."""
     return _act_on_line(
@@ -253,7 +253,7 @@ def return_saved_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpRes
 
 
 @post_only("cart:one", "cart_id")
-@own
+@owner_only
 def remove_saved_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     """Remove what was kept for later."""
     return _act_on_line(
@@ -297,7 +297,7 @@ def _cart_list_page(
         "has_errors": bool(refused),
         "operation": uuid4(),
     }
-    return page(request, "cart/carts.html", context, status=status)
+    return render_page(request, "cart/carts.html", context, status=status)
 
 
 def _rows(request: HttpRequest) -> list[Any]:
@@ -341,7 +341,7 @@ def _merge_page(
                 queries.get_cart(found.cart_id, found.name), queries.get_cart(into, target.name)
             ),
         }
-    return page(request, "cart/merge.html", context, status=status)
+    return render_page(request, "cart/merge.html", context, status=status)
 
 
 def _move_page(
@@ -365,7 +365,7 @@ def _move_page(
         "chosen": form["into"].value() if form.is_bound else "",
         "operation": uuid4(),
     }
-    return page(request, "cart/move.html", context, status=status)
+    return render_page(request, "cart/move.html", context, status=status)
 
 
 def _run_action(request: HttpRequest, act: Callable[[UUID], T]) -> T | None:

@@ -32,8 +32,8 @@ from catalogue.errors import NoLongerSold
 from catalogue.queries import find_product_and_variant, get_current_product, get_sellable_variant
 from inventory.queries import get_stock
 from pricing.templatetags.money import format_money as in_words
-from web.methods import own, post_only
-from web.rendering import done, page, without_header
+from web.methods import owner_only, post_only
+from web.rendering import render_or_redirect, render_page, without_header
 
 TOO_LATE = (
     "That was taken out too long ago to be put back from here. You can add it again from its page."
@@ -42,19 +42,19 @@ TOO_LATE = (
 
 @require_safe
 @never_cache
-@own
+@owner_only
 def active_cart_detail(request: HttpRequest) -> HttpResponse:
     """Show the active cart, with its sums for the country that is chosen there."""
     part = "sums" if "country" in request.GET else "cart"
     context = cart_context(request, undo=parse_removed_line(request.GET.get("removed", "")))
-    response = page(request, "cart/show.html", context, part=part)
+    response = render_page(request, "cart/show.html", context, part=part)
     remember_shipping_country(request, response)
     return response
 
 
 @require_safe
 @never_cache
-@own
+@owner_only
 def cart_detail(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Show one of the person's carts, whichever is active."""
     try:
@@ -67,7 +67,7 @@ def cart_detail(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @require_safe
 @never_cache
 @without_header
-@own
+@owner_only
 def cart_changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Show a shared cart again if it is not as a page has seen it; else nothing, at the price of its static row."""
     person_id = owner.get_owner_id(request)
@@ -80,7 +80,7 @@ def cart_changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     if context["cart"] is None or context["cart"].cart_id != cart_id:
         raise Http404("no such cart")
     messages.info(request, f"Changed meanwhile. {format_badge(_badge_of(context['cart']))}")
-    return page(request, "cart/show.html", context, part="cart", beside=True)
+    return render_page(request, "cart/show.html", context, part="cart", with_oob=True)
 
 
 def _badge_of(cart: Cart) -> CartBadge:
@@ -89,16 +89,16 @@ def _badge_of(cart: Cart) -> CartBadge:
 
 @require_safe
 @never_cache
-@own
+@owner_only
 def cart_panel(request: HttpRequest) -> HttpResponse:
     """Show the header's cart again, after a change elsewhere."""
     if not getattr(request, "htmx", None):
         return redirect("cart:show")
-    return page(request, "cart/panel.html", {}, part="panel")
+    return render_page(request, "cart/panel.html", {}, part="panel")
 
 
 @post_only("cart:show")
-@own
+@owner_only
 def add_line(request: HttpRequest) -> HttpResponse:
     """Put a variant into the active cart."""
     form = AddForm(request.POST)
@@ -127,11 +127,13 @@ def add_line(request: HttpRequest) -> HttpResponse:
         "form": build_add_form(product_and_variant[1].sku),
         "quantity": quantity,
     }
-    return done(request, reverse("cart:show"), "cart/add.html", context, part="answer")
+    return render_or_redirect(
+        request, reverse("cart:show"), "cart/add.html", context, part="answer"
+    )
 
 
 @post_only("cart:show")
-@own
+@owner_only
 def change_line_quantity(request: HttpRequest) -> HttpResponse:
     """Set a line's quantity."""
     form = LineQuantityForm(request.POST)
@@ -149,13 +151,13 @@ def change_line_quantity(request: HttpRequest) -> HttpResponse:
         form.add_error("quantity", str(error))
         return _change_refusal(request, form)
     messages.success(request, _changed_in_words(changed, refresh_badge(request)))
-    return done(
+    return render_or_redirect(
         request, cart_url(request), "cart/show.html", lambda: cart_context(request), part="cart"
     )
 
 
 @post_only("cart:show")
-@own
+@owner_only
 def accept_prices(request: HttpRequest) -> HttpResponse:
     """Agree to prices that have risen, as the page has shown them."""
     form = PriceConsentForm(request.POST)
@@ -170,13 +172,13 @@ def accept_prices(request: HttpRequest) -> HttpResponse:
         return render_refusal(request, str(error))
     words = "The new price counts now." if len(consents) == 1 else "The new prices count now."
     messages.success(request, f"{words} {format_badge(refresh_badge(request))}")
-    return done(
+    return render_or_redirect(
         request, cart_url(request), "cart/show.html", lambda: cart_context(request), part="cart"
     )
 
 
 @post_only("cart:show")
-@own
+@owner_only
 def remove_line(request: HttpRequest) -> HttpResponse:
     """Take a line out; the answer offers to put it back."""
     form = LineForm(request.POST)
@@ -187,13 +189,13 @@ def remove_line(request: HttpRequest) -> HttpResponse:
         return render_refusal(request, str(error))
     messages.success(request, f"{undo.name} was taken out. {format_badge(refresh_badge(request))}")
     to = f"{cart_url(request)}?{urlencode({'removed': undo.token()})}"
-    return done(
+    return render_or_redirect(
         request, to, "cart/show.html", lambda: cart_context(request, undo=undo), part="cart"
     )
 
 
 @post_only("cart:show")
-@own
+@owner_only
 def restore_line(request: HttpRequest) -> HttpResponse:
     """Put back what was taken out."""
     form = RestoreForm(request.POST)
@@ -213,7 +215,7 @@ def restore_line(request: HttpRequest) -> HttpResponse:
     badge = refresh_badge(request)
     messages.success(request, f"{undo.name} is back in your cart. {format_badge(badge)}")
     context = {"restored": restored.line.key if restored.line else ""}
-    return done(
+    return render_or_redirect(
         request,
         cart_url(request),
         "cart/show.html",
@@ -256,7 +258,7 @@ def _add_refusal(
     context: dict[str, Any] = {"form": form, "quantity": form["quantity"].value() or ""}
     if product_and_variant:
         context |= {"product": product_and_variant[0], "variant": product_and_variant[1]}
-    return page(request, "cart/add.html", context, part="answer", status=422)
+    return render_page(request, "cart/add.html", context, part="answer", status=422)
 
 
 def _change_refusal(request: HttpRequest, form: LineQuantityForm) -> HttpResponse:
@@ -268,7 +270,7 @@ def _change_refusal(request: HttpRequest, form: LineQuantityForm) -> HttpRespons
         "typed": form["quantity"].value(),
         "errors": form.errors["quantity"],
     }
-    return page(
+    return render_page(
         request,
         "cart/show.html",
         cart_context(request) | {"wrong": wrong, "form": form},

@@ -22,23 +22,23 @@ from cart.today import get_priced_cart
 from mail.addresses import email_key
 from web.errors import TooManyAttempts
 from web.forms import Form
-from web.limits import attempted
-from web.methods import get_or_post, own, post_only
-from web.rendering import page, too_many
+from web.limits import hit_rate_limit
+from web.methods import get_or_post, owner_only, post_only
+from web.rendering import render_page, render_too_many_attempts
 
 Action = Callable[[UUID], str]
 
 
 @require_safe
 @never_cache
-@own
+@owner_only
 def cart_people(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Show who is in a cart; its owner can change that, everybody else can leave."""
     return _people_page(request, _get_access(request, cart_id, VIEW))
 
 
 @post_only("cart:people", "cart_id")
-@own
+@owner_only
 def invite_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Invite somebody by e-mail. The answer is the same whether the address has an account or not."""
     form, inviter = InviteForm(request.POST), _member(request)
@@ -54,10 +54,12 @@ def invite_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
         if not form.is_valid():
             return _people_page(request, found, form=form, status=422)
         email, role = form.cleaned_data["email"], form.cleaned_data["role"]
-        attempted(request, "invitation", f"by {inviter.user_id}", f"to {email_key(email)}")
+        hit_rate_limit(request, "invitation", f"by {inviter.user_id}", f"to {email_key(email)}")
         sharing.invite_person(inviter, cart_id, email, role, datetime.now(UTC))
     except TooManyAttempts as error:
-        return too_many(request, error, "cart/people.html", _people_context(request, found, form))
+        return render_too_many_attempts(
+            request, error, "cart/people.html", _people_context(request, found, form)
+        )
     except NotAllowed as error:
         return _refusal_page(request, cart_id, error)
     except CartError as error:
@@ -70,7 +72,7 @@ def invite_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 
 @post_only("cart:people", "cart_id")
-@own
+@owner_only
 def withdraw_invitation(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Take an invitation back."""
 
@@ -84,7 +86,7 @@ def withdraw_invitation(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 
 @post_only("cart:people", "cart_id")
-@own
+@owner_only
 def change_role(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Give a person another role."""
 
@@ -97,7 +99,7 @@ def change_role(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 
 @post_only("cart:people", "cart_id")
-@own
+@owner_only
 def remove_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Take a person out of the cart."""
 
@@ -109,7 +111,7 @@ def remove_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 
 @post_only("cart:people", "cart_id")
-@own
+@owner_only
 def create_link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Make a link that shows the cart to whoever has it."""
 
@@ -122,7 +124,7 @@ def create_link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 
 @post_only("cart:people", "cart_id")
-@own
+@owner_only
 def withdraw_link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Take the link back."""
 
@@ -134,7 +136,7 @@ def withdraw_link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 
 @post_only("cart:people", "cart_id")
-@own
+@owner_only
 def leave_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Leave a cart that somebody has shared."""
     try:
@@ -155,7 +157,7 @@ def leave_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 @get_or_post
 @never_cache
-@own
+@owner_only
 def invitation_detail(request: HttpRequest, token: str) -> HttpResponse:
     """Show an invitation, and let the one whom it is for into the cart."""
     try:
@@ -182,22 +184,22 @@ def invitation_detail(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_safe
 @never_cache
-@own
+@owner_only
 def shared_cart_detail(request: HttpRequest, token: str) -> HttpResponse:
     """Show the cart that a link is for, as it is now, to whoever has the link."""
     seen = people.find_shared_cart(token)
     if seen is None:
-        return _mark_noindex(page(request, "cart/link_over.html", {}, status=404))
+        return _mark_noindex(render_page(request, "cart/link_over.html", {}, status=404))
     return _shared_cart_page(request, token, seen)
 
 
 @post_only("cart:shared", "token")
-@own
+@owner_only
 def copy_shared_cart(request: HttpRequest, token: str) -> HttpResponse:
     """Make a cart of the visitor's own with what a link shows."""
     seen = people.find_shared_cart(token)
     if seen is None:
-        return _mark_noindex(page(request, "cart/link_over.html", {}, status=404))
+        return _mark_noindex(render_page(request, "cart/link_over.html", {}, status=404))
     form = IdempotencyForm(request.POST)
     form.full_clean()
     person_id, guest = owner.get_or_create_owner_id(request), not request.user.is_authenticated
@@ -226,7 +228,9 @@ def _shared_cart_page(
         "refused": refused,
         "has_errors": bool(refused),
     }
-    return _mark_noindex(page(request, "cart/shared.html", context, status=409 if refused else 200))
+    return _mark_noindex(
+        render_page(request, "cart/shared.html", context, status=409 if refused else 200)
+    )
 
 
 def _member(request: HttpRequest) -> Member | None:
@@ -281,7 +285,7 @@ def _people_page(
         "refused": refused,
         "has_errors": bool(refused),
     }
-    return _mark_noindex(page(request, "cart/people.html", context, status=status))
+    return _mark_noindex(render_page(request, "cart/people.html", context, status=status))
 
 
 def _people_context(request: HttpRequest, found: Access, form: InviteForm) -> dict[str, Any]:
@@ -301,11 +305,13 @@ def _invitation_page(
     request: HttpRequest, context: dict[str, Any], status: int = 200
 ) -> HttpResponse:
     more = {"next": request.get_full_path(), "has_errors": "refused" in context}
-    return _mark_noindex(page(request, "cart/invitation.html", context | more, status=status))
+    return _mark_noindex(
+        render_page(request, "cart/invitation.html", context | more, status=status)
+    )
 
 
 def _invitation_over_page(request: HttpRequest) -> HttpResponse:
-    return _mark_noindex(page(request, "cart/invitation_over.html", {}, status=404))
+    return _mark_noindex(render_page(request, "cart/invitation_over.html", {}, status=404))
 
 
 def _mark_noindex(response: HttpResponse) -> HttpResponse:

@@ -18,13 +18,13 @@ from cart.pages import (
 from promotions import queries as promotions
 from promotions.entities import Voucher
 from web.errors import TooManyAttempts
-from web.limits import attempted
-from web.methods import own, post_only
-from web.rendering import too_many
+from web.limits import hit_rate_limit
+from web.methods import owner_only, post_only
+from web.rendering import render_too_many_attempts
 
 
 @post_only("cart:show")
-@own
+@owner_only
 def set_voucher(request: HttpRequest) -> HttpResponse:
     """Put a code into a cart, or take it out."""
     form, person_id = VoucherForm(request.POST), owner.get_owner_id(request)
@@ -44,7 +44,7 @@ def set_voucher(request: HttpRequest) -> HttpResponse:
             )
         operations.set_voucher(person_id, cart_id, found.code if found else None, datetime.now(UTC))
     except TooManyAttempts as error:
-        return too_many(request, error)
+        return render_too_many_attempts(request, error)
     except CartError as error:
         return render_refusal(request, str(error))
     messages.success(
@@ -58,11 +58,11 @@ def _look_up_code(request: HttpRequest, typed: str) -> Voucher | None:
     person_id = owner.get_owner_id(request)
     member = request.user.is_authenticated
     # Who is signed in is counted alone: strangers who guess codes keep nobody else from theirs.
-    attempt = attempted(
-        request, "voucher", str(person_id), own=f"voucher {person_id}" if member else ""
+    attempt = hit_rate_limit(
+        request, "voucher", str(person_id), device_bucket=f"voucher {person_id}" if member else ""
     )
     customer_key = get_voucher_customer_key(request, person_id) if person_id else ""
     found = promotions.get_applied_promotions(typed, (), datetime.now(UTC), customer_key).voucher
     if found and not found.reason:
-        attempt.forgotten()
+        attempt.release_slots()
     return found

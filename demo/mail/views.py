@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from demo.mail import caught
 from web.methods import P, View, public
-from web.rendering import page
+from web.rendering import render_page
 
 
 def showroom_only(view: View[P]) -> View[P]:
@@ -30,7 +30,7 @@ def showroom_only(view: View[P]) -> View[P]:
 @public
 def messages(request: HttpRequest) -> HttpResponse:
     """Show the list of caught mails."""
-    return page(request, "demo/messages.html", {"mails": caught.messages()})
+    return render_page(request, "demo/messages.html", {"mails": caught.messages()})
 
 
 @showroom_only
@@ -42,4 +42,4 @@ def message(request: HttpRequest, key: str) -> HttpResponse:
     found = caught.message(key)
     if found is None:
         raise Http404
-    return page(request, "demo/message.html", {"mail": found})
+    return render_page(request, "demo/message.html", {"mail": found})

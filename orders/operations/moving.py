@@ -21,7 +21,7 @@ from orders.transitions import Transition
 from pricing.money import to_minor_units
 from pricing.quotes import Discount
 from pricing.tax import TaxPart
-from web.logs import request_id
+from web.logs import current_request_id
 
 UPDATE_HEADER = conditional(
     "Q12",
@@ -68,7 +68,7 @@ def event_statement(
         state=state,
         board=board,
         details=json.dumps(details or {}),
-        request_id=request_id(),
+        request_id=current_request_id(),
     )
 
 
@@ -116,7 +116,7 @@ def _event(order: Order, kind: str, details: Mapping[str, Any], of: Transition) 
         bool(TRANSITION_RULES[kind].customer_label),
         "",
         kept,
-        request_id(),
+        current_request_id(),
     )
 
 

@@ -27,8 +27,8 @@ from orders.errors import StaleOrder, TransitionRefused
 from orders.events import Event
 from orders.forms import HistoryForm, ReorderForm
 from orders.transitions import Transition
-from web.methods import get_or_post, own
-from web.rendering import page
+from web.methods import get_or_post, owner_only
+from web.rendering import render_page
 
 # So much does a page of the list show.
 PAGE_SIZE = 20
@@ -51,7 +51,7 @@ def order_history(request: HttpRequest) -> HttpResponse:
         "filtered": any(request.GET.get(name) for name in form.fields),
     }
     if form.is_bound and not form.is_valid():
-        return page(request, "orders/history.html", context, status=422)
+        return render_page(request, "orders/history.html", context, status=422)
     since, before = _span(form)
     try:
         listed, more = queries.list_orders_between(
@@ -64,7 +64,7 @@ def order_history(request: HttpRequest) -> HttpResponse:
         "orders": listed,
         "next_url": f"?{urlencode(kept | {'after': more})}" if more else "",
     }
-    return page(request, "orders/history.html", context)
+    return render_page(request, "orders/history.html", context)
 
 
 def _span(form: HistoryForm) -> tuple[datetime, datetime]:
@@ -85,7 +85,7 @@ def _start_of_day(day: date) -> datetime:
 
 @get_or_post
 @never_cache
-@own
+@owner_only
 @access.order_owner_required
 def reorder(request: HttpRequest, order: Order) -> HttpResponse:
     """Show what of an order can be bought today, and put it into a cart of choice."""
@@ -118,7 +118,7 @@ def reorder(request: HttpRequest, order: Order) -> HttpResponse:
         "form": form,
         "can_be_bought": any(each.quantity for each in items),
     }
-    return page(request, "orders/again.html", context, status=422 if form.errors else 200)
+    return render_page(request, "orders/again.html", context, status=422 if form.errors else 200)
 
 
 def _carts(request: HttpRequest) -> list[tuple[UUID, str]]:
@@ -150,7 +150,7 @@ def _add_reorder_messages(request: HttpRequest, name: str, put: int, of: int) ->
 
 @get_or_post
 @never_cache
-@own
+@owner_only
 @access.order_owner_required
 def cancel_order(request: HttpRequest, order: Order) -> HttpResponse:
     """Ask whether an order shall be cancelled, and cancel it; once it is packed, say what can be done instead."""
@@ -192,4 +192,4 @@ def _cancellation_page(
         "seen": shown.last_event_id(order),
         "back": order.captured - order.refunded,
     }
-    return page(request, "orders/cancel.html", context, status=status)
+    return render_page(request, "orders/cancel.html", context, status=status)

@@ -17,8 +17,8 @@ from orders import access, operations, parcels, queries, shown
 from orders.entities import Order
 from orders.errors import StaleOrder, TransitionRefused
 from orders.wishes import ChangeForm, DeliveryAddressForm, SendBackForm
-from web.methods import get_or_post, own
-from web.rendering import page
+from web.methods import get_or_post, owner_only
+from web.rendering import render_page
 
 # So often is a wish tried anew when something else happens to the order at the same moment, such as its payment.
 _TRIES = 3
@@ -26,7 +26,7 @@ _TRIES = 3
 
 @get_or_post
 @never_cache
-@own
+@owner_only
 @access.order_owner_required
 def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
     """Take things out of an order, as long as they are not packed."""
@@ -46,7 +46,7 @@ def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
 
 @get_or_post
 @never_cache
-@own
+@owner_only
 @access.order_owner_required
 def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
     """Have an order sent to another door in the same country, as long as nothing of it is packed."""
@@ -66,7 +66,7 @@ def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
 
 @get_or_post
 @never_cache
-@own
+@owner_only
 @access.order_owner_required
 def request_return(request: HttpRequest, order: Order) -> HttpResponse:
     """Ask to send things of an order back, as long after they have arrived as the shop gives."""
@@ -104,22 +104,24 @@ def _handle_change_form(
     """Show the page; or do what was wished and go to the order's page, or say why not."""
     context |= {"order": order, "seen": shown.last_event_id(order)}
     if request.method != "POST":
-        return page(request, template, context)
+        return render_page(request, template, context)
     news = shown.events_since(order, request.POST.get("seen", ""), kinds)
     if news or not context["may"]:
-        return page(request, template, context | {"news": news, "typed": True}, status=409)
+        return render_page(request, template, context | {"news": news, "typed": True}, status=409)
     if not context["form"].is_valid():
-        return page(request, template, context, status=422)
+        return render_page(request, template, context, status=422)
     for _ in range(_TRIES):
         try:
             order = do(order, datetime.now(UTC))
         except StaleOrder as stale:
             if news := shown.events_since(stale.order, shown.last_event_id(order), kinds):
                 context |= {"order": stale.order, "seen": shown.last_event_id(stale.order)}
-                return page(request, template, context | {"news": news, "typed": True}, status=409)
+                return render_page(
+                    request, template, context | {"news": news, "typed": True}, status=409
+                )
             order = stale.order
         except TransitionRefused as refused:
-            return page(
+            return render_page(
                 request,
                 template,
                 context | {"why": refused.why or order.customer_label.lower(), "typed": True},
@@ -128,7 +130,7 @@ def _handle_change_form(
         else:
             messages.success(request, success_message)
             return redirect("orders:detail", order.number)
-    return page(
+    return render_page(
         request,
         template,
         context | {"why": "it is being worked on just now", "typed": True},

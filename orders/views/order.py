@@ -23,14 +23,14 @@ from orders.items import Item
 from orders.payment_status import poll_open_payment
 from orders.states import CONFIRMING_EVENTS
 from web.errors import TooManyAttempts
-from web.limits import attempted
-from web.methods import get_or_post, own, public
-from web.rendering import page, too_many
+from web.limits import hit_rate_limit
+from web.methods import get_or_post, owner_only, public
+from web.rendering import render_page, render_too_many_attempts
 
 
 @require_safe
 @never_cache
-@own
+@owner_only
 def order_detail(request: HttpRequest, number: str) -> HttpResponse:
     """An order: what it is at, what is in it, where it goes."""
     # While the bank thinks, looking at the page asks it; the worker would find the same out a little later.
@@ -52,7 +52,7 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
         "polls": order.state in ("pending_payment", "confirmed", "on_hold"),
         **_progress_context(order, items),
     }
-    return page(request, "orders/detail.html", context, part="polled")
+    return render_page(request, "orders/detail.html", context, part="polled")
 
 
 def _progress_context(order: Order, items: Sequence[Item]) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _is_new(order: Order) -> bool:
 
 @require_safe
 @never_cache
-@own
+@owner_only
 def order_invoice(request: HttpRequest, number: str) -> HttpResponse:
     """An order's invoice, to be kept: a PDF."""
     order = access.get_own_order(request, number)
@@ -120,7 +120,7 @@ def order_invoice(request: HttpRequest, number: str) -> HttpResponse:
 
 @require_safe
 @never_cache
-@own
+@owner_only
 def open_tracking_link(request: HttpRequest, token: str) -> HttpResponse:
     """The mailed link: remember the order in this browser and go to its page."""
     order_id = links.order_id_from_token(token)
@@ -139,19 +139,19 @@ def order_lookup(request: HttpRequest) -> HttpResponse:
     """Find an order by its number and the e-mail address it was placed with."""
     form = LookupForm(request.POST or None)
     if request.method != "POST":
-        return page(request, "orders/lookup.html", {"form": form})
+        return render_page(request, "orders/lookup.html", {"form": form})
     if form.is_valid():
         number, email = form.cleaned_data["number"], form.cleaned_data["email"]
         key = accounts.email_key(email)
         try:
-            attempt = attempted(
-                request, "lookup", key, number, own=known_devices.own(request, email)
+            attempt = hit_rate_limit(
+                request, "lookup", key, number, device_bucket=known_devices.own(request, email)
             )
         except TooManyAttempts as error:
-            return too_many(request, error, "orders/lookup.html", {"form": form})
+            return render_too_many_attempts(request, error, "orders/lookup.html", {"form": form})
         order = queries.get_order_by_number(number)
         if order and accounts.email_key(order.email) == key:
-            attempt.forgotten()
+            attempt.release_slots()
             response = redirect("orders:detail", order.number)
             access.remember_order(request, response, order.order_id)
             return response
@@ -159,4 +159,4 @@ def order_lookup(request: HttpRequest) -> HttpResponse:
         form.add_error(
             None, "We find no order with this number and this e-mail address. Please check both."
         )
-    return page(request, "orders/lookup.html", {"form": form}, status=422)
+    return render_page(request, "orders/lookup.html", {"form": form}, status=422)

@@ -22,14 +22,14 @@ from orders.payment_status import poll_open_payment, poll_payment
 from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayUnavailable, NoGateway
-from web.methods import own, post_only, public
+from web.methods import owner_only, post_only, public
 from web.rendering import without_header
 
 log = logging.getLogger(__name__)
 
 
 @post_only("orders:detail", "number")
-@own
+@owner_only
 def pay_order(request: HttpRequest, number: str) -> HttpResponse:
     """Try once more to pay an order."""
     order = access.get_own_order(request, number)
@@ -40,7 +40,7 @@ def pay_order(request: HttpRequest, number: str) -> HttpResponse:
 
 
 @post_only("orders:detail", "number")
-@own
+@owner_only
 @access.order_owner_required
 def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
     """The shopper does not want to pay: the order's things are free again, and still in the cart."""
@@ -59,7 +59,7 @@ def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
 
 
 @post_only("orders:detail", "number")
-@own
+@owner_only
 def extend_payment_deadline(request: HttpRequest, number: str) -> HttpResponse:
     """The shopper is still about to pay: the order's things are kept a little longer."""
     order = access.get_own_order(request, number)
@@ -75,7 +75,7 @@ def extend_payment_deadline(request: HttpRequest, number: str) -> HttpResponse:
 
 @require_safe
 @never_cache
-@own
+@owner_only
 def payment_return(request: HttpRequest, number: str, payment_id: UUID) -> HttpResponse:
     """The shopper comes back from the gateway: ask it how the payment has ended, whatever the address says."""
     if not request.user.is_authenticated and _has_lost_session(number, payment_id):

@@ -25,8 +25,8 @@ from promotions.queries import list_current_promotions, prefetch_automatic_promo
 from storefront import choices, structured, viewed
 from storefront.delivery import delivery_rows, usual_delivery_rows, weight_rows
 from storefront.lists import list_url, next_url, shown_in
-from web.methods import get_or_post, own, public
-from web.rendering import page, without_header
+from web.methods import get_or_post, owner_only, public
+from web.rendering import render_page, without_header
 
 
 @require_safe
@@ -47,7 +47,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "offers": list_current_promotions(datetime.now(UTC)),
         "canonical": structured.absolute("/"),
     }
-    return page(request, "storefront/home.html", rows | context)
+    return render_page(request, "storefront/home.html", rows | context)
 
 
 @require_safe
@@ -69,9 +69,11 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404 from error
     context = _category_context(node, sort, cards, shown) | {"after": after}
     if not after:
-        return page(request, "storefront/category.html", context)
+        return render_page(request, "storefront/category.html", context)
     address = list_url(request.path, sort=sort, show=str(shown))
-    return page(request, "storefront/category.html", context, part="more", address=address)
+    return render_page(
+        request, "storefront/category.html", context, part="more", replace_url=address
+    )
 
 
 def _category_context(node: CategoryNode, sort: str, cards: CardPage, shown: int) -> dict[str, Any]:
@@ -117,7 +119,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     trail = _trail(found)
     if not found.is_active:
         context = {"product": found, "ancestors": trail}
-        return page(request, "errors/410.html", context, status=HTTPStatus.GONE)
+        return render_page(request, "errors/410.html", context, status=HTTPStatus.GONE)
     stock = stock_from_rows(reading[1].rows())
     asked = request.GET.get("variant", "")
     chosen, as_asked = choices.chosen(found, stock, asked)
@@ -143,7 +145,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         ),
     }
     context["viewed_any"] = any(each != product_id for each in viewed.viewed_in(request))
-    response = page(request, "storefront/product.html", context, part="chosen")
+    response = render_page(request, "storefront/product.html", context, part="chosen")
     viewed.viewed_remembered(request, response, product_id)
     return response
 
@@ -155,16 +157,18 @@ def _trail(found: Product) -> list[CategoryNode]:
 
 @require_safe
 @never_cache
-@own
+@owner_only
 def viewed_page(request: HttpRequest) -> HttpResponse:
     """Show what this browser has looked at lately, without the product that the address names."""
     without = request.GET.get("without", "")
     ids = [each for each in viewed.viewed_in(request) if str(each) != without]
-    return page(request, "storefront/viewed.html", {"viewed": viewed.viewed(ids)}, part="strip")
+    return render_page(
+        request, "storefront/viewed.html", {"viewed": viewed.viewed(ids)}, part="strip"
+    )
 
 
 @get_or_post
-@own
+@owner_only
 def viewed_forget(request: HttpRequest) -> HttpResponse:
     """Forget what this browser has looked at."""
     response = redirect("viewed")
@@ -202,14 +206,14 @@ def _drawing(shape: str, colours: str) -> tuple[bytes, str]:
 @public
 def help_page(request: HttpRequest) -> HttpResponse:
     """Answer what is often asked, and tell how to reach a person."""
-    return page(request, "storefront/help.html", {})
+    return render_page(request, "storefront/help.html", {})
 
 
 @require_safe
 @public
 def delivery(request: HttpRequest) -> HttpResponse:
     """Tell what delivery costs, and how things come back."""
-    return page(
+    return render_page(
         request,
         "storefront/delivery.html",
         {"delivery_rows": delivery_rows(), "weights": weight_rows()},
@@ -220,11 +224,11 @@ def delivery(request: HttpRequest) -> HttpResponse:
 @public
 def privacy(request: HttpRequest) -> HttpResponse:
     """Tell what is kept of a shopper."""
-    return page(request, "storefront/privacy.html", {})
+    return render_page(request, "storefront/privacy.html", {})
 
 
 @require_safe
 @public
 def imprint(request: HttpRequest) -> HttpResponse:
     """Tell whose shop this is, and its terms."""
-    return page(request, "storefront/imprint.html", {})
+    return render_page(request, "storefront/imprint.html", {})

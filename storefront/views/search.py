@@ -13,9 +13,9 @@ from cassandra_db.errors import BadPageToken
 from catalogue import queries, search
 from storefront import choices
 from storefront.lists import list_url, next_url, shown_in
-from web.limits import attempted_here
+from web.limits import hit_local_rate_limit
 from web.methods import public
-from web.rendering import page, without_header
+from web.rendering import render_page, without_header
 
 LONGEST_QUERY = 100
 
@@ -40,10 +40,10 @@ def search_page(request: HttpRequest) -> HttpResponse:
     except BadPageToken as error:
         raise Http404 from error
     if not offset:
-        return page(request, "storefront/search.html", context)
+        return render_page(request, "storefront/search.html", context)
     told = "" if sort == "best" else sort
     address = list_url(request.path, q=query, sort=told, show=str(shown))
-    return page(request, "storefront/search.html", context, part="more", address=address)
+    return render_page(request, "storefront/search.html", context, part="more", replace_url=address)
 
 
 def _search_context(query: str, sort: str, offset: int, show: int) -> dict[str, Any]:
@@ -96,9 +96,9 @@ def _address_of(sku: str) -> str:
 @public
 def suggest(request: HttpRequest) -> HttpResponse:
     """Show the products that a typed beginning may mean."""
-    attempted_here(request, "suggestions")
+    hit_local_rate_limit(request, "suggestions")
     typed = request.GET.get("q", "").replace("\0", "")[:LONGEST_QUERY]
     found = queries.list_suggestions(typed)
-    return page(
+    return render_page(
         request, "storefront/suggest.html", {"suggestions": found, "query": typed}, part="options"
     )

@@ -20,7 +20,7 @@ from accounts.sessions import SessionStore, sessions_of
 from cassandra_db import metered
 from tests.accounts.post import link_in, mails_to
 from tests.factories import PASSWORD, make_user, staff_signed_in
-from web.devices import browser_of
+from web.devices import browser_name
 
 NEW = "nine dry badgers"
 CHANGE, RESET, SECURITY = "/account/password/", "/account/reset/", "/account/security/"
@@ -309,7 +309,7 @@ def test_a_device_is_told_in_words(rf: RequestFactory) -> None:
         (IPHONE, "Safari on iPhone"),
         ("<script>", ""),
     ):
-        assert browser_of(rf.get("/", headers={"User-Agent": agent})) == words
+        assert browser_name(rf.get("/", headers={"User-Agent": agent})) == words
 
 
 def test_x68_whoever_does_not_know_the_password_any_more_finds_the_way_on_the_page() -> None:

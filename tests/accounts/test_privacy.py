@@ -47,7 +47,7 @@ from tests.cart.sharing import listed_names, make_person, make_shared_cart, some
 from tests.factories import PASSWORD, make_order, make_user, staff_signed_in
 from tests.orders import paper
 from web import personal
-from web.personal import NotYet
+from web.personal import ErasureNotYetPossible
 
 EXPORT, ERASE = "accounts:export", "accounts:erase"
 
@@ -118,7 +118,7 @@ def test_s52_the_export_holds_what_each_room_holds_and_no_secret(
     text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
     found = json.loads(text)
     # Whatever room holds something about a person has its part in the file.
-    assert {room.__name__.split(".")[0] for room in personal.rooms()} <= set(found)
+    assert {room.__name__.split(".")[0] for room in personal.list_privacy_modules()} <= set(found)
     assert found["accounts"]["profile"]["email"] == alice.email
     assert found["accounts"]["addresses"][0]["phone"] == "+49301234567"
     assert len(found["accounts"]["sessions"]) == 1
@@ -319,7 +319,7 @@ def test_s53_not_while_an_order_is_under_way(browser: Client, alice: User) -> No
     assert queries.user(alice.pk) == alice
     # One that comes in between is waited for: it is sent to the address that it was placed with.
     erasure_asked(alice.pk, datetime.now(UTC))
-    with pytest.raises(NotYet, match=order.number):
+    with pytest.raises(ErasureNotYetPossible, match=order.number):
         account_erased(alice.pk, datetime.now(UTC))
     assert queries.user(alice.pk) is not None
     for kind in ("packed", "shipped", "delivered"):
@@ -333,7 +333,7 @@ def test_s53_not_while_something_of_an_order_is_on_its_way_back(alice: User) -> 
         order = transition_order(order, Transition(kind, actor="system", at=datetime.now(UTC)))
     order = request_return(order, {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC))
     erasure_asked(alice.pk, datetime.now(UTC))
-    with pytest.raises(NotYet, match=order.number):
+    with pytest.raises(ErasureNotYetPossible, match=order.number):
         account_erased(alice.pk, datetime.now(UTC))
     order = reject_return(order, "1", actor="Ann", now=datetime.now(UTC), note="It was worn.")
     assert order.state == "confirmed"

@@ -22,7 +22,13 @@ from tests.adminpanel.conftest import make_order
 from tests.adminpanel.reading import of_today
 from tests.factories import PASSWORD, make_user, staff_signed_in
 from tests.house.rooms import ROOT
-from web.logs import Lines, RequestIds, in_one_line, request_began, request_ended
+from web.logs import (
+    OneLineFormatter,
+    RequestIdFilter,
+    clear_request_id,
+    escape_control_characters,
+    start_request_id,
+)
 
 LOG = "/staff/log/"
 TODAY = datetime.now(UTC).date()
@@ -243,21 +249,21 @@ def test_s45_no_line_of_the_log_can_be_made_up() -> None:
     record = logging.LogRecord(
         "shop", logging.WARNING, "", 1, "said %s", ("x\n12:00 ERROR forged\x1b[2J",), None
     )
-    made = request_began()
+    made = start_request_id()
     try:
-        RequestIds().filter(record)
+        RequestIdFilter().filter(record)
     finally:
-        request_ended()
-    assert Lines("%(levelname)s %(request_id)s %(message)s").format(record) == (
+        clear_request_id()
+    assert OneLineFormatter("%(levelname)s %(request_id)s %(message)s").format(record) == (
         f"WARNING {made.hex[:8]} said x\\x0a12:00 ERROR forged\\x1b[2J"
     )
     try:
         raise ValueError("first\n12:00 ERROR forged")
     except ValueError as error:
         record.exc_info = (ValueError, error, error.__traceback__)
-    lines = Lines("%(message)s").format(record).split("\n")
+    lines = OneLineFormatter("%(message)s").format(record).split("\n")
     assert all(line.startswith("    ") for line in lines[1:])
-    assert in_one_line("plain ünïcode €") == "plain ünïcode €"
+    assert escape_control_characters("plain ünïcode €") == "plain ünïcode €"
 
 
 def test_s48_the_log_tells_no_address_that_opens_something(
@@ -280,7 +286,7 @@ def test_s48_the_log_tells_no_address_that_opens_something(
     for record in told:
         for name in filters:
             import_string(name)().filter(record)
-        assert "tokentokentoken" not in Lines("%(message)s").format(record)
+        assert "tokentokentoken" not in OneLineFormatter("%(message)s").format(record)
         assert "accounts:reset_finish" in record.getMessage()
 
 

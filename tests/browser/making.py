@@ -48,7 +48,7 @@ from tests.factories import (
     staff_signed_in,
 )
 from web.errors import TooManyAttempts
-from web.limits import attempted
+from web.limits import hit_rate_limit
 
 # What stands in a form that is sent without the page before it.
 CSRF = "a" * 32
@@ -241,7 +241,7 @@ def _limited() -> User:
     request = RequestFactory().post(reverse("accounts:email"))
     with suppress(TooManyAttempts):
         for _ in range(100):
-            attempted(request, "registration", f"by {user.pk}")
+            hit_rate_limit(request, "registration", f"by {user.pk}")
     return user
 
 

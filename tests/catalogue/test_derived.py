@@ -58,7 +58,9 @@ def test_q4_the_rows_of_the_front_page() -> None:
 @pytest.mark.usefixtures("front_page_of_others")
 def test_q4_a_row_that_grows_shorter_loses_its_end() -> None:
     shelf = make_category()
-    both = [replace(make_product(category=shelf, featured=True), availability="in") for _ in range(2)]
+    both = [
+        replace(make_product(category=shelf, featured=True), availability="in") for _ in range(2)
+    ]
     operations.rebuild_featured(both)
     operations.rebuild_featured(both[:1])
     assert [card.product_id for card in queries.list_featured("featured")] == [both[0].product_id]

@@ -8,7 +8,7 @@ from django.db import connections
 
 from cassandra_db.session import keyspace, session
 from tests.rules import for_each
-from web.personal import rooms
+from web.personal import list_privacy_modules
 
 introspection: Any = connections["default"].introspection  # the engine's own
 MODELS = [model for models in introspection.cql_models.values() for model in models]
@@ -76,9 +76,9 @@ def test_s52_each_table_declares_whose_data_it_holds_and_what_erasing_does(model
     assert declared["on_erase"] == "deleted" or declared.get("why"), "a row that stays has a reason"
     room = model.__module__.removesuffix(".models")
     if declared["on_erase"] != "expires":
-        assert room in {module.__name__.removesuffix(".privacy") for module in rooms()}, (
-            f"{room} has no privacy.py"
-        )
+        assert room in {
+            module.__name__.removesuffix(".privacy") for module in list_privacy_modules()
+        }, f"{room} has no privacy.py"
 
 
 def test_no_table_is_made_that_no_model_declares() -> None:

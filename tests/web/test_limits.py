@@ -14,7 +14,7 @@ from pytest_django import Settings
 from cassandra_db import metered, scan
 from web import limits
 from web.errors import TooManyAttempts
-from web.limits import address_of, attempted, attempted_here
+from web.limits import hit_local_rate_limit, hit_rate_limit, network_address
 
 ALL = scan(
     "test",
@@ -33,7 +33,7 @@ def visit(address: str = "", **more: str) -> HttpRequest:
 
 def passes(kind: str, request: HttpRequest, *accounts: str, own: str = "") -> bool:
     try:
-        attempted(request, kind, *accounts, own=own)
+        hit_rate_limit(request, kind, *accounts, device_bucket=own)
     except TooManyAttempts:
         return False
     return True
@@ -93,16 +93,16 @@ def test_a_bucket_of_ones_own_is_the_only_one_that_counts(kind: str) -> None:
 def test_a_try_that_was_none_gives_its_places_back(kind: str) -> None:
     request = visit()
     for _ in range(10):
-        attempted(request, kind, "alice").forgotten()
+        hit_rate_limit(request, kind, "alice").release_slots()
     assert [passes(kind, request, "alice") for _ in range(4)] == [True] * 3 + [False]
 
 
 def test_a_place_comes_free_a_window_after_it_was_taken(kind: str, settings: Settings) -> None:
     for window in (4, 60):
         settings.LIMITS |= {kind: (2, 0, 0, window)}
-        attempted(visit(), kind, "alice")
+        hit_rate_limit(visit(), kind, "alice")
     with pytest.raises(TooManyAttempts) as refused:
-        attempted(visit(), kind, "alice")
+        hit_rate_limit(visit(), kind, "alice")
     assert 1 <= refused.value.retry_after <= 4  # the first one's, not the last one's
     time.sleep(refused.value.retry_after + 1)
     assert passes(kind, visit(), "alice")  # the first place alone is free again
@@ -135,13 +135,13 @@ def test_a_measure_of_many_is_spread_over_partitions_of_a_hundred_that_expire_by
         assert all(pool.map(lambda _: passes(kind, visit()), range(250)))
     made = [row for row in ALL.over_ring() if (row.bucket, row.part, row.place) not in before]
     assert {row.part for row in made} == {0, 1, 2}
-    assert max(row.place for row in made) < limits.PLACES_A_PARTITION
+    assert max(row.place for row in made) < limits.SLOTS_PER_PARTITION
     assert all(0 < row.seconds <= 60 for row in made)
 
 
 def test_the_table_does_not_tell_whose_tries_it_holds(kind: str) -> None:
     request = visit("203.0.113.77")
-    attempted(request, kind, "alice.canary@example.com")
+    hit_rate_limit(request, kind, "alice.canary@example.com")
     text = " ".join(row.bucket for row in ALL.over_ring())
     assert "canary" not in text
     assert "203.0.113.77" not in text
@@ -151,19 +151,20 @@ def test_the_table_does_not_tell_whose_tries_it_holds(kind: str) -> None:
 def test_the_clients_address_is_the_one_that_somebody_trusted_has_seen(settings: Settings) -> None:
     told = {"x-forwarded-for": "9.9.9.9, 198.51.100.4"}
     # nobody in front: anybody may write this
-    assert address_of(visit("203.0.113.5", **told)) == "203.0.113.5"
+    assert network_address(visit("203.0.113.5", **told)) == "203.0.113.5"
     settings.BEHIND_PROXY = True
     # the proxy's own word is the last one
-    assert address_of(visit("127.0.0.1", **told)) == "198.51.100.4"
+    assert network_address(visit("127.0.0.1", **told)) == "198.51.100.4"
     assert (
-        address_of(visit("127.0.0.1", **{"x-forwarded-for": "198.51.100.4:4711"})) == "198.51.100.4"
+        network_address(visit("127.0.0.1", **{"x-forwarded-for": "198.51.100.4:4711"}))
+        == "198.51.100.4"
     )
     assert (
-        address_of(visit("127.0.0.1", **{"x-forwarded-for": "[2001:db8::1]:4711"}))
+        network_address(visit("127.0.0.1", **{"x-forwarded-for": "[2001:db8::1]:4711"}))
         == "2001:db8::/64"
     )
-    assert address_of(visit("127.0.0.1")) == "127.0.0.1"
-    assert address_of(visit("127.0.0.1", **{"x-forwarded-for": "rubbish"})) == "unknown"
+    assert network_address(visit("127.0.0.1")) == "127.0.0.1"
+    assert network_address(visit("127.0.0.1", **{"x-forwarded-for": "rubbish"})) == "unknown"
 
 
 def test_a_household_counts_once_however_many_addresses_it_has() -> None:
@@ -175,7 +176,7 @@ def test_a_household_counts_once_however_many_addresses_it_has() -> None:
         "203.0.113.5": "203.0.113.5",
         "not an address": "unknown",
     }
-    assert {address: address_of(visit(address)) for address in networks} == networks
+    assert {address: network_address(visit(address)) for address in networks} == networks
 
 
 def test_in_memory_tries_are_counted_by_network_and_window_without_any_statement(
@@ -185,10 +186,10 @@ def test_in_memory_tries_are_counted_by_network_and_window_without_any_statement
     request = visit()
     with metered() as meter:
         for _ in range(5):
-            attempted_here(request, kind)
+            hit_local_rate_limit(request, kind)
         with pytest.raises(TooManyAttempts) as refused:
-            attempted_here(request, kind)
-        attempted_here(visit(), kind)
+            hit_local_rate_limit(request, kind)
+        hit_local_rate_limit(visit(), kind)
     assert meter.statements == 0
     assert 0 < refused.value.retry_after <= 3600
 

@@ -4,11 +4,11 @@ from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 from django.urls import reverse
 
-from web.methods import own, post_only
+from web.methods import owner_only, post_only
 
 
 @post_only("orders:detail", "number")
-@own
+@owner_only
 def press(request: HttpRequest, number: str) -> HttpResponse:
     return HttpResponse(f"pressed {number}")
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 from lxml import html
 
 from cassandra_db import metered
-from web.waiting_room import Place, Turn, Wait, WaitingRoom, turn_of
+from web.waiting_room import CheckoutQueue, QueueTicket, QueueVisitor, QueueWait, get_queue_ticket
 
 NOW = 1_800_000_000.0
 LONG_AFTER = NOW + 3600  # whoever is inside since then has not been there for long
@@ -22,48 +22,48 @@ LONG_AFTER = NOW + 3600  # whoever is inside since then has not been there for l
 class Full:
     """A shop whose checkout has one place, which is taken."""
 
-    room: WaitingRoom
-    place: Place
+    room: CheckoutQueue
+    place: QueueVisitor
 
     def leave(self) -> None:
-        self.room.left(self.place, time.time())
+        self.room.leave(self.place, time.time())
 
 
 @pytest.fixture
 def full(monkeypatch: pytest.MonkeyPatch) -> Full:
-    room = WaitingRoom(1, 0)
+    room = CheckoutQueue(1, 0)
     monkeypatch.setattr("web.middleware.WaitingRoom", lambda places, seats: room)
     return Full(room, went_in(room, None, time.time() + 3600))
 
 
-def went_in(room: WaitingRoom, turn: Turn | None = None, now: float = NOW) -> Place:
-    place = room.entered(turn, now)
-    assert isinstance(place, Place)
+def went_in(room: CheckoutQueue, turn: QueueTicket | None = None, now: float = NOW) -> QueueVisitor:
+    place = room.enter(turn, now)
+    assert isinstance(place, QueueVisitor)
     return place
 
 
-def told(room: WaitingRoom, turn: Turn | None = None, now: float = NOW) -> Wait:
-    wait = room.entered(turn, now)
-    assert isinstance(wait, Wait)
+def told(room: CheckoutQueue, turn: QueueTicket | None = None, now: float = NOW) -> QueueWait:
+    wait = room.enter(turn, now)
+    assert isinstance(wait, QueueWait)
     return wait
 
 
 def test_so_many_go_inside_and_the_others_get_turns() -> None:
-    room = WaitingRoom(2, 0)
+    room = CheckoutQueue(2, 0)
     first = went_in(room)
     went_in(room)
     wait = told(room)
-    assert told(room, wait.turn, NOW + 0.5).turn == wait.turn
-    room.left(first, NOW + 0.6)
-    went_in(room, wait.turn, NOW + 0.7)
+    assert told(room, wait.ticket, NOW + 0.5).ticket == wait.ticket
+    room.leave(first, NOW + 0.6)
+    went_in(room, wait.ticket, NOW + 0.7)
     told(room, None, NOW + 0.8)
 
 
 def test_a_few_wait_in_their_threads_and_go_in_one_by_one_as_they_came() -> None:
-    room = WaitingRoom(1, 3)
+    room = CheckoutQueue(1, 3)
     first, order = went_in(room, now=time.time()), []
 
-    def wait(number: int) -> Place:
+    def wait(number: int) -> QueueVisitor:
         place = went_in(room, now=time.time())
         order.append(number)
         return place
@@ -77,37 +77,37 @@ def test_a_few_wait_in_their_threads_and_go_in_one_by_one_as_they_came() -> None
         told(room, now=time.time())  # there is no further seat
         inside = first
         for each in waiting_ones:
-            room.left(inside, time.time())
+            room.leave(inside, time.time())
             inside = each.result(5)
     assert order == [0, 1, 2]
 
 
 def test_whoever_has_a_turn_goes_before_newcomers() -> None:
-    room = WaitingRoom(1, 1)
+    room = CheckoutQueue(1, 1)
     room._seats = 0
     inside = went_in(room, now=LONG_AFTER)
     early = told(room)
     room._seats = 1
-    at = early.turn.at + 0.1
+    at = early.ticket.at + 0.1
     asked = time.monotonic()
     told(room, None, at)  # a seat is free, and others have turns
-    assert told(room, early.turn, at - 0.2).turn == early.turn  # theirs has not come
+    assert told(room, early.ticket, at - 0.2).ticket == early.ticket  # theirs has not come
     assert time.monotonic() - asked < 5, "somebody sat down who has to come again"
     with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(went_in, room, early.turn, at)
+        coming = pool.submit(went_in, room, early.ticket, at)
         while not room._next:
             time.sleep(0.001)
-        room.left(inside, at)
+        room.leave(inside, at)
         coming.result(5)
 
 
 def test_turns_are_as_far_apart_as_requests_took_and_nobody_waits_for_ever() -> None:
-    room = WaitingRoom(1, 0)
+    room = CheckoutQueue(1, 0)
     inside = went_in(room)
     for _ in range(60):  # each takes half a second
-        room.left(inside, inside.since + 0.5)
+        room.leave(inside, inside.since + 0.5)
         inside = went_in(room)
-    turns = [told(room).turn.at for _ in range(300)]
+    turns = [told(room).ticket.at for _ in range(300)]
     steps = [after - before for before, after in pairwise(turns[:100])]
     assert all(step == pytest.approx(0.5, abs=0.02) for step in steps)
     assert turns == sorted(turns)
@@ -116,7 +116,7 @@ def test_turns_are_as_far_apart_as_requests_took_and_nobody_waits_for_ever() -> 
 
 
 def test_whoever_does_not_come_at_their_turn_keeps_nobody() -> None:
-    room = WaitingRoom(1, 1)
+    room = CheckoutQueue(1, 1)
     room._seats = 0
     inside = went_in(room, now=LONG_AFTER)
     for _ in range(50):
@@ -126,20 +126,20 @@ def test_whoever_does_not_come_at_their_turn_keeps_nobody() -> None:
         newcomer = pool.submit(went_in, room, None, NOW + 65)
         while not room._next:
             time.sleep(0.001)
-        room.left(inside, NOW + 65)
+        room.leave(inside, NOW + 65)
         newcomer.result(5)
 
 
 def test_who_waits_for_the_database_inside_keeps_nobody_out() -> None:
-    room = WaitingRoom(1, 0)
+    room = CheckoutQueue(1, 0)
     stuck = [went_in(room, now=NOW + 2 * number) for number in range(6)]
     told(room, None, NOW + 20)  # but there is an end to it
-    room.left(stuck[0], NOW + 20)
+    room.leave(stuck[0], NOW + 20)
     went_in(room, None, NOW + 20)
 
 
 def test_a_clock_that_is_set_back_lets_nobody_in_besides() -> None:
-    room = WaitingRoom(1, 1)
+    room = CheckoutQueue(1, 1)
     inside = [went_in(room, now=NOW), went_in(room, now=NOW + 2)]
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(went_in, room, None, NOW + 0.5)
@@ -147,7 +147,7 @@ def test_a_clock_that_is_set_back_lets_nobody_in_besides() -> None:
             time.sleep(0.001)
         assert not coming.done()
         for each in inside:
-            room.left(each, NOW + 0.6)
+            room.leave(each, NOW + 0.6)
         coming.result(5)
 
 
@@ -156,18 +156,18 @@ def test_a_turn_counts_in_every_process(full: Full) -> None:
     client.get(reverse("checkout:details"))
     request = RequestFactory().get("/checkout/")
     request.COOKIES = {name: morsel.value for name, morsel in client.cookies.items()}
-    turn = turn_of(request)
+    turn = get_queue_ticket(request)
     assert turn
-    elsewhere = WaitingRoom(1, 0)
+    elsewhere = CheckoutQueue(1, 0)
     went_in(elsewhere, now=turn.at)
-    assert told(elsewhere, turn, turn.at).turn == turn
+    assert told(elsewhere, turn, turn.at).ticket == turn
 
 
 def test_nobody_makes_a_turn_of_their_own() -> None:
-    def turn_with(kept: str) -> Turn | None:
+    def turn_with(kept: str) -> QueueTicket | None:
         request = RequestFactory().get("/checkout/")
         request.COOKIES = {settings.TURN_COOKIE_NAME: kept}
-        return turn_of(request)
+        return get_queue_ticket(request)
 
     assert {kept: turn_with(kept) for kept in ("", "x", "WzEsMl0:1:x")} == {
         "": None,
