@@ -13,7 +13,7 @@ from django.forms import BoundField
 from accounts import addresses
 from accounts.models import User
 from accounts.validators import too_long
-from mail.addresses import reachable
+from mail.addresses import validate_reachable
 from web.forms import Form
 
 EMAIL_WRONG = "Enter an e-mail address like name@example.com"
@@ -37,7 +37,7 @@ def email_field(autocomplete: str = "email") -> forms.EmailField:
     return forms.EmailField(
         label="E-mail address",
         max_length=254,
-        validators=[reachable],
+        validators=[validate_reachable],
         widget=forms.EmailInput(
             {"autocomplete": autocomplete, "spellcheck": "false", "autocapitalize": "none"}
         ),

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from jobs.progress import TOO_LATE, Progress, progress
 from jobs.registry import jobs
 from mail import jobs as mail
-from mail.queries import mails_waiting
+from mail.queries import list_due_mail_minutes
 from orders.entities import CappedCount
 from orders.queries import MAX_COUNTED
 
@@ -38,7 +38,7 @@ class Workers:
 def workers(now: datetime) -> Workers:
     """Return how the workers stand; jobs of other hosts (their search index) are not among them. Raises CassandraUnavailable."""
     found = progress(jobs(), now)
-    minutes = mails_waiting(_reached(found, now), now, MAX_COUNTED + 1)
+    minutes = list_due_mail_minutes(_reached(found, now), now, MAX_COUNTED + 1)
     count = CappedCount(min(len(minutes), MAX_COUNTED), len(minutes) > MAX_COUNTED)
     return Workers(tuple(found), count, min(minutes, default=None), now)
 

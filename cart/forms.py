@@ -12,7 +12,7 @@ from cart.access import ROLE_DESCRIPTIONS, ROLES
 from cart.limits import MAX_QUANTITY
 from cart.today import PriceConsent
 from catalogue.queries import LONGEST_SKU
-from mail.addresses import reachable
+from mail.addresses import validate_reachable
 from web.forms import Form
 
 _WHOLE = re.compile(r"[0-9]{1,4}")  # int() would take "٣", "1_0" and " 3" as well
@@ -186,7 +186,7 @@ class InviteForm(Form):
     email = forms.EmailField(
         label="E-mail address",
         max_length=254,
-        validators=[reachable],
+        validators=[validate_reachable],
         widget=forms.EmailInput(
             {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
         ),

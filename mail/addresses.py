@@ -11,7 +11,7 @@ def email_key(email: str) -> str:
     return unicodedata.normalize("NFKC", email).strip().casefold()
 
 
-def reachable(email: str) -> None:
+def validate_reachable(email: str) -> None:
     """Raise ValidationError for an e-mail address that no mail can be sent to, or that mail reaches elsewhere than its key.
 
     Some letters are other ones in a domain's name than where addresses are compared: whoever owned the one domain could

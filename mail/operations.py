@@ -26,12 +26,16 @@ from jobs.shares import Share
 from mail import queries
 from mail.addresses import email_key
 
-HINT = write("mail", "INSERT INTO outbox_by_minute (minute, mail_id) VALUES (:minute, :mail_id)")
-UNHINT = write("mail", "DELETE FROM outbox_by_minute WHERE minute = :minute AND mail_id = :mail_id")
+INSERT_OUTBOX_ENTRY = write(
+    "mail", "INSERT INTO outbox_by_minute (minute, mail_id) VALUES (:minute, :mail_id)"
+)
+DELETE_OUTBOX_ENTRY = write(
+    "mail", "DELETE FROM outbox_by_minute WHERE minute = :minute AND mail_id = :mail_id"
+)
 TO_RECIPIENT = write(
     "mail", "INSERT INTO mails_by_recipient (recipient, mail_id) VALUES (:recipient, :mail_id)"
 )
-RECIPIENT_FORGOTTEN = write("mail", "DELETE FROM mails_by_recipient WHERE recipient = :recipient")
+DELETE_RECIPIENT = write("mail", "DELETE FROM mails_by_recipient WHERE recipient = :recipient")
 DROPPED = conditional("mail", "DELETE FROM mails WHERE mail_id = :mail_id IF EXISTS")
 CLAIM = conditional(
     "mail",
@@ -52,12 +56,12 @@ SENT = conditional(
 
 # From the first failure on: the wait in minutes before each further attempt, about a day in all. Then we give up. The
 # shortest is longer than a server that answers at the last moment to each word can hold us up (EMAIL_TIMEOUT).
-WAITS = (2, 3, 5, 15, 30, 60, 120, 240, 480, 480)
+RETRY_DELAYS = (2, 3, 5, 15, 30, 60, 120, 240, 480, 480)
 # A hint may be written this long after its minute, by a process that was held up; so long a minute is looked at again.
-LATEST_HINT = timedelta(minutes=5)
+LATEST_OUTBOX_ENTRY = timedelta(minutes=5)
 # How far a worker looks back that has never run here. Later it goes on where it was.
 FIRST_LOOK_BACK = timedelta(days=1)
-KEPT = timedelta(days=30)  # the table's TTL
+RETENTION = timedelta(days=30)  # the table's TTL
 _AT_ONCE = 100  # minutes read in parallel
 WHOLE_OUTBOX = Share("mail")
 
@@ -65,7 +69,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Sending:
+class SendResult:
     """What one run did, and the minute from which on the next one has to look."""
 
     sent: int
@@ -73,7 +77,7 @@ class Sending:
     position: datetime
 
 
-def mail_queued(
+def queue_mail(
     subject_id: UUID,
     event: str,
     to: str,
@@ -89,9 +93,9 @@ def mail_queued(
     the mail's id.
     Raises CassandraUnavailable; then call it again: nothing is sent twice.
     """
-    mail_id = queries.mail_id_of(subject_id, event)
+    mail_id = queries.derive_mail_id(subject_id, event)
     # `now` may be when a long run began, and the sender does not look that far back.
-    HINT.run(minute=minute_of(max(now, datetime.now(UTC))), mail_id=mail_id)
+    INSERT_OUTBOX_ENTRY.run(minute=minute_of(max(now, datetime.now(UTC))), mail_id=mail_id)
     TO_RECIPIENT.run(recipient=email_key(to), mail_id=mail_id)
     CLAIM.apply(
         # Ours or another's of the same id: it is the same mail.
@@ -106,38 +110,38 @@ def mail_queued(
     return mail_id
 
 
-def mails_dropped(email: str, keep: UUID) -> None:
+def delete_mails(email: str, keep: UUID) -> None:
     """Drop all mails to a mailbox, also those that are still to be sent, but for the one with the id `keep`.
 
     That one goes by itself after 30 days. Raises CassandraUnavailable.
     """
-    for row in queries.mails_to(email):
+    for row in queries.list_recipient_mails(email):
         if row.mail_id != keep:
             DROPPED.apply(if_lost=SEND_AGAIN, mail_id=row.mail_id)
-    RECIPIENT_FORGOTTEN.run(recipient=email_key(email))
+    DELETE_RECIPIENT.run(recipient=email_key(email))
 
 
 def _text(name: str, context: Mapping[str, Any]) -> str:
     return str(
         Engine.get_default()
         .get_template(name)
-        .render(Context({**_everywhere(), **context}, autoescape=False))
+        .render(Context({**_common_context(), **context}, autoescape=False))
     )
 
 
 def _html(name: str, context: Mapping[str, Any]) -> str:
     return str(
-        Engine.get_default().get_template(name).render(Context({**_everywhere(), **context}))
+        Engine.get_default().get_template(name).render(Context({**_common_context(), **context}))
     )
 
 
-def _everywhere() -> dict[str, str]:
+def _common_context() -> dict[str, str]:
     return {"shop_url": settings.PUBLIC_URL}
 
 
-def mails_sent(
-    now: datetime, limit: int = 200, position: datetime | None = None, share: Share = WHOLE_OUTBOX
-) -> Sending:
+def send_due_mails(
+    now: datetime, limit: int = 200, position: datetime | None = None, shard: Share = WHOLE_OUTBOX
+) -> SendResult:
     """Send what is due of a share, at most `limit` mails, looking at the minutes from `position` on (None: a day back).
 
     A mail that cannot be delivered is tried again later, and given up, with an error in the log, after a day. While
@@ -145,22 +149,24 @@ def mails_sent(
     mail. Of one that was killed between the server's yes and our note of it, the mail goes out once more when the next
     attempt is due, with the same Message-ID. Raises CassandraUnavailable.
     """
-    oldest = max(position or now - FIRST_LOOK_BACK, now - KEPT)
-    hints, unseen = _hints(minutes_between(oldest, now), limit, share)
-    due = [(hint, queries.mail_started(hint.mail_id)) for hint in hints[:limit]]
-    left = {hint.minute for hint in hints[limit:]} | set(unseen[:1])
+    oldest = max(position or now - FIRST_LOOK_BACK, now - RETENTION)
+    entries, unseen = _outbox_entries(minutes_between(oldest, now), limit, shard)
+    due = [(hint, queries.prefetch_mail(hint.mail_id)) for hint in entries[:limit]]
+    left = {hint.minute for hint in entries[limit:]} | set(unseen[:1])
     run = _Run(now)
     try:
         for hint, pending in due:
-            if not run.dealt_with(hint, pending.one()):
+            if not run.process_entry(hint, pending.one()):
                 left.add(hint.minute)
     finally:
         run.close()
-    settled = minute_of(now - LATEST_HINT)
-    return Sending(run.sent, run.failed, min({settled, *left}))
+    settled = minute_of(now - LATEST_OUTBOX_ENTRY)
+    return SendResult(run.sent, run.failed, min({settled, *left}))
 
 
-def _hints(minutes: list[datetime], most: int, share: Share) -> tuple[list[Row], list[datetime]]:
+def _outbox_entries(
+    minutes: list[datetime], most: int, shard: Share
+) -> tuple[list[Row], list[datetime]]:
     """Return the share's hints from the oldest minute on, until there are `most`; and the minutes that were not looked at.
 
     After a day without a mail server there are more than one run can send, and a run comes every few seconds.
@@ -168,7 +174,9 @@ def _hints(minutes: list[datetime], most: int, share: Share) -> tuple[list[Row],
     found: list[Row] = []
     while minutes and len(found) < most:
         found += [
-            hint for hint in queries.hints(minutes[:_AT_ONCE], _AT_ONCE) if share.has(hint.mail_id)
+            hint
+            for hint in queries.list_outbox_entries(minutes[:_AT_ONCE], _AT_ONCE)
+            if shard.has(hint.mail_id)
         ]
         minutes = minutes[_AT_ONCE:]
     return found, minutes
@@ -188,31 +196,35 @@ class _Run:
         """The time, which goes on while mails are sent."""
         return self._now + timedelta(seconds=monotonic() - self._since)
 
-    def dealt_with(self, hint: Row, mail: Row | None) -> bool:
+    def process_entry(self, entry: Row, mail: Row | None) -> bool:
         """Send the mail if it is to be sent; tell whether the hint has served its purpose, and remove it if so."""
         if mail is None or mail.recipient is None:
             # Its writer may still be about to write it.
-            if hint.minute > self.now - LATEST_HINT:
+            if entry.minute > self.now - LATEST_OUTBOX_ENTRY:
                 return False
-        elif mail.sent_at is None and mail.attempts <= len(WAITS):
+        elif mail.sent_at is None and mail.attempts <= len(RETRY_DELAYS):
             if mail.due_at and self.now < mail.due_at:
                 # Somebody is at it, or was. What leads to the next attempt is the hint of its minute.
-                if hint.minute >= minute_of(mail.due_at):
+                if entry.minute >= minute_of(mail.due_at):
                     return False
             elif self._server_answers():
                 self._try(mail)
             else:
                 return False
-        UNHINT.run(minute=hint.minute, mail_id=hint.mail_id)
+        DELETE_OUTBOX_ENTRY.run(minute=entry.minute, mail_id=entry.mail_id)
         return True
 
     def _try(self, mail: Row) -> None:
         attempt, claim, now = mail.attempts + 1, uuid4(), self.now
-        due_at = now + MINUTE * WAITS[mail.attempts] if mail.attempts < len(WAITS) else None
+        due_at = (
+            now + MINUTE * RETRY_DELAYS[mail.attempts]
+            if mail.attempts < len(RETRY_DELAYS)
+            else None
+        )
         again = minute_of(due_at) if due_at else None
         if again:
             # Before the attempt: should we be killed during it, this hint is what is left.
-            HINT.run(minute=again, mail_id=mail.mail_id)
+            INSERT_OUTBOX_ENTRY.run(minute=again, mail_id=mail.mail_id)
         claimed = ATTEMPT.apply(
             if_lost=applied_if(lambda row: bool(row.claim == claim)),
             mail_id=mail.mail_id,
@@ -245,7 +257,7 @@ class _Run:
         self.sent += 1
         SENT.apply(if_lost=SEND_AGAIN, mail_id=mail.mail_id, now=self.now, claim=claim)
         if again:
-            UNHINT.run(minute=again, mail_id=mail.mail_id)
+            DELETE_OUTBOX_ENTRY.run(minute=again, mail_id=mail.mail_id)
 
     def _server_answers(self) -> bool:
         if self._connection is None and not self._no_server:

@@ -4,11 +4,11 @@ from datetime import datetime
 from typing import Any
 
 from mail import queries
-from mail.operations import mails_dropped
+from mail.operations import delete_mails
 from web.personal import Person
 
 
-def held(person: Person) -> dict[str, Any]:
+def export_personal_data(person: Person) -> dict[str, Any]:
     """Return the mails of the last 30 days. Their text is not among it: it is not kept once a mail is sent, and may open something before."""
     return {
         "mails": [
@@ -18,11 +18,11 @@ def held(person: Person) -> dict[str, Any]:
                 "queued_at": row.queued_at,
                 "sent_at": row.sent_at,
             }
-            for row in queries.mails_to(person.email)
+            for row in queries.list_recipient_mails(person.email)
         ]
     }
 
 
-def erased(person: Person, now: datetime) -> None:
+def erase_personal_data(person: Person, now: datetime) -> None:
     """Drop what was sent and what is still to be sent, but for the mail that says goodbye."""
-    mails_dropped(person.email, person.farewell_mail_id)
+    delete_mails(person.email, person.farewell_mail_id)

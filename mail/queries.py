@@ -8,7 +8,7 @@ from cassandra_db import Pending, Row, read
 from jobs.minutes import minutes_between
 from mail.addresses import email_key
 
-HINTS = read("mail", "SELECT minute, mail_id FROM outbox_by_minute WHERE minute = :minute")
+OUTBOX_ENTRIES = read("mail", "SELECT minute, mail_id FROM outbox_by_minute WHERE minute = :minute")
 MAIL = read(
     "mail",
     """SELECT mail_id, recipient, subject, text, html, attempts, claim, due_at, queued_at, sent_at
@@ -19,44 +19,46 @@ WRITTEN = read("mail", "SELECT mail_id FROM mails WHERE mail_id = :mail_id")
 OF_RECIPIENT = read("mail", "SELECT mail_id FROM mails_by_recipient WHERE recipient = :recipient")
 
 
-def hints(minutes: Sequence[datetime], at_once: int) -> list[Row]:
+def list_outbox_entries(minutes: Sequence[datetime], at_once: int) -> list[Row]:
     """Return the hints of these minutes, the oldest first, reading `at_once` minutes in parallel. Raises CassandraUnavailable."""
     found: list[Row] = []
     for start in range(0, len(minutes), at_once):
-        reading = [HINTS.start(minute=minute) for minute in minutes[start : start + at_once]]
+        reading = [
+            OUTBOX_ENTRIES.start(minute=minute) for minute in minutes[start : start + at_once]
+        ]
         found += [row for pending in reading for row in pending.rows()]
     return found
 
 
-def mail_started(mail_id: UUID) -> Pending:
+def prefetch_mail(mail_id: UUID) -> Pending:
     """Start reading a mail. Raises CassandraUnavailable."""
     return MAIL.start(mail_id=mail_id)
 
 
-def mail(mail_id: UUID) -> Row | None:
+def get_mail(mail_id: UUID) -> Row | None:
     """Return the mail as it stands in the outbox, or None. Raises CassandraUnavailable."""
     return MAIL.one(mail_id=mail_id)
 
 
-def mail_id_of(subject_id: UUID, event: str) -> UUID:
+def derive_mail_id(subject_id: UUID, event: str) -> UUID:
     """Return the id of the mail about what happened to a subject: telling the same twice is one mail."""
     return uuid5(subject_id, event)
 
 
-def not_written(subject_id: UUID, events: Iterable[str]) -> list[str]:
+def list_unmailed_events(subject_id: UUID, events: Iterable[str]) -> list[str]:
     """Return about which of these events no mail was written in the last 30 days. Raises CassandraUnavailable."""
-    reading = {event: WRITTEN.start(mail_id=mail_id_of(subject_id, event)) for event in events}
+    reading = {event: WRITTEN.start(mail_id=derive_mail_id(subject_id, event)) for event in events}
     return [event for event, pending in reading.items() if not pending.rows()]
 
 
-def mails_to(email: str) -> list[Row]:
+def list_recipient_mails(email: str) -> list[Row]:
     """Return the mails of the last 30 days to a mailbox, sent or not. Raises CassandraUnavailable."""
-    reading = [mail_started(row.mail_id) for row in OF_RECIPIENT.all(recipient=email_key(email))]
+    reading = [prefetch_mail(row.mail_id) for row in OF_RECIPIENT.all(recipient=email_key(email))]
     # A row may stand for a mail that was never written, or has been dropped.
     return [row for pending in reading if (row := pending.one()) and row.recipient is not None]
 
 
-def mails_waiting(since: datetime, until: datetime, most: int) -> list[datetime]:
+def list_due_mail_minutes(since: datetime, until: datetime, most: int) -> list[datetime]:
     """Return, of each mail that was due in this time and is not sent yet, the minute; at most so many, the oldest first.
 
     Raises CassandraUnavailable.
@@ -64,7 +66,7 @@ def mails_waiting(since: datetime, until: datetime, most: int) -> list[datetime]
     minutes = minutes_between(since, until)
     found: list[datetime] = []
     for start in range(0, len(minutes), 60):
-        found += [hint.minute for hint in hints(minutes[start : start + 60], 60)]
+        found += [hint.minute for hint in list_outbox_entries(minutes[start : start + 60], 60)]
         if len(found) >= most:
             break
     return found[:most]

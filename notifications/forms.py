@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from catalogue.queries import LONGEST_SKU
-from mail.addresses import reachable
+from mail.addresses import validate_reachable
 from web.forms import Form
 
 _EMAIL_WRONG = "Enter an e-mail address like name@example.com"
@@ -18,7 +18,7 @@ class WaitForm(Form):
     email = forms.EmailField(
         label="E-mail address",
         max_length=254,
-        validators=[reachable],
+        validators=[validate_reachable],
         widget=forms.EmailInput(
             {"autocomplete": "email", "spellcheck": "false", "autocapitalize": "none"}
         ),

@@ -19,7 +19,7 @@ from inventory.entities import Stock
 from inventory.goods import AT_ONCE, ProductWithStock, get_products_with_stock
 from jobs.shares import Share
 from mail.addresses import email_key
-from mail.operations import mail_queued
+from mail.operations import queue_mail
 from notifications import queries as waiting
 from notifications.queries import Wish, bucket_of, end_token
 from pricing.quotes import line_label
@@ -69,7 +69,7 @@ def waiting_asked(wish: Wish, product: Product, variant: Variant, now: datetime)
     link = settings.PUBLIC_URL + reverse("notifications:waiting", args=[wish.token()])
     context = {"name": line_label(product.name, variant.options), "url": link}
     key = email_key(wish.email)
-    mail_queued(
+    queue_mail(
         uuid5(wish.variant_id, key), f"asked:{now:%Y-%m-%d}", wish.email, "waiting", context, now
     )
 
@@ -121,7 +121,7 @@ def _told(row: Row, goods: ProductWithStock, now: datetime) -> int:
         return 0
     waiters = waiting.WAITERS.all(variant_id=row.variant_id)
     for waiter in waiters:
-        mail_queued(
+        queue_mail(
             uuid5(row.variant_id, waiter.email_key),
             f"back:{waiter.asked_at.isoformat()}",
             waiter.email,

@@ -398,7 +398,7 @@ FAULTS = (
     _fault(
         "A mail is lost with the worker that is sending it",
         "mail/operations.py",
-        "            HINT.run(minute=again, mail_id=mail.mail_id)\n        claimed",
+        "            INSERT_OUTBOX_ENTRY.run(minute=again, mail_id=mail.mail_id)\n        claimed",
         "            pass\n        claimed",
         "tests/mail/test_outbox.py",
     ),

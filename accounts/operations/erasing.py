@@ -20,7 +20,7 @@ from accounts.sessions import sessions_ended
 from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, CassandraUnavailable, conditional, write
 from jobs.minutes import minute_of
 from mail.addresses import email_key
-from mail.operations import mail_queued
+from mail.operations import queue_mail
 from web import personal
 from web.personal import FAREWELL_EVENT, ErasureNotYetPossible, Person
 
@@ -70,7 +70,7 @@ def account_erased(user_id: UUID, now: datetime) -> bool:
     person = person_of(user)
     sessions_ended(user_id)
     personal.erase_personal_data(person, now)
-    mail_queued(user_id, FAREWELL_EVENT, user.email, "erased", {"name": person.name}, now)
+    queue_mail(user_id, FAREWELL_EVENT, user.email, "erased", {"name": person.name}, now)
     # Also of an address that the account was moving to, or has just left.
     for email in filter(None, (user.email_next, user.email_before, user.email)):
         EMAIL_RELEASED.apply(if_lost=REFUSED_MEANS_DONE, email=email_key(email), user_id=user_id)

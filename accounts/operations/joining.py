@@ -14,7 +14,7 @@ from accounts.models import User
 from accounts.operations.claims import email_claimed
 from accounts.operations.staffing import staff_listed
 from cassandra_db import SEND_AGAIN, applied_if, conditional
-from mail.operations import mail_queued
+from mail.operations import queue_mail
 
 USER_WRITTEN = conditional(
     "Q6",
@@ -40,7 +40,7 @@ def registration_asked(email: str, now: datetime) -> None:
     template = "registered_already" if known else "registration"
     url = settings.PUBLIC_URL + reverse("accounts:login") if known else registration_link(email)
     request = int(now.timestamp()) // _SAME_REQUEST_SECONDS
-    mail_queued(
+    queue_mail(
         uuid5(MAILBOX, queries.email_key(email)),
         f"{template}:{request}",
         email,

@@ -22,7 +22,7 @@ from accounts.operations.joining import MAILBOX
 from accounts.operations.passwords import fingerprint
 from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, applied_if, conditional, write
 from jobs.minutes import minute_of
-from mail.operations import mail_queued
+from mail.operations import queue_mail
 
 MOVE_MEANT = conditional(
     "Q6", "UPDATE users SET email_next = :next WHERE user_id = :user_id IF email = :email"
@@ -64,13 +64,13 @@ def email_change_asked(member: User, email: str, now: datetime) -> None:
     )
     request = f"{fingerprint(member)}:{int(now.timestamp()) // _SAME_REQUEST_SECONDS}"
     key = queries.email_key(email)
-    mail_queued(uuid5(MAILBOX, key), f"{template}:{request}", email, template, {"url": url}, now)
+    queue_mail(uuid5(MAILBOX, key), f"{template}:{request}", email, template, {"url": url}, now)
     context = {
         "name": member.name,
         "email": email,
         "url": settings.PUBLIC_URL + reverse("accounts:password"),
     }
-    mail_queued(
+    queue_mail(
         member.user_id, f"email asked {key}:{request}", member.email, "email_asked", context, now
     )
 
@@ -131,8 +131,8 @@ def email_settled(member: User, now: datetime) -> User:
         f"email changed {member.verified_at.isoformat()}",
         {"name": member.name, "email": member.email},
     )
-    mail_queued(member.user_id, f"{event}, old", before, "email_changed", context, now)
-    mail_queued(member.user_id, f"{event}, new", member.email, "email_welcome", context, now)
+    queue_mail(member.user_id, f"{event}, old", before, "email_changed", context, now)
+    queue_mail(member.user_id, f"{event}, new", member.email, "email_welcome", context, now)
     audit.noted("email_changed", now, by=member.user_id)
     mailbox_proved(member, now)
     if queries.email_key(before) != queries.email_key(member.email):

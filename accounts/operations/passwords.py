@@ -15,7 +15,7 @@ from accounts.models import User
 from accounts.operations.joining import MAILBOX
 from accounts.sessions import sessions_ended
 from cassandra_db import RAISE_UNKNOWN, applied_if, conditional
-from mail.operations import mail_queued
+from mail.operations import queue_mail
 
 PASSWORD_SET = conditional(
     "Q6", "UPDATE users SET password = :password WHERE user_id = :user_id IF password = :before"
@@ -79,7 +79,7 @@ def reset_asked(email: str, now: datetime) -> None:
     event = f"{template}:{state}:{int(now.timestamp()) // _SAME_REQUEST_SECONDS}"
     # To the address that was proved, not to one that was typed and is merely compared alike.
     to = found.email if found and known else email
-    mail_queued(uuid5(MAILBOX, queries.email_key(email)), event, to, template, {"url": url}, now)
+    queue_mail(uuid5(MAILBOX, queries.email_key(email)), event, to, template, {"url": url}, now)
 
 
 def reset_link(member: User) -> str:
@@ -128,7 +128,7 @@ def _changed(member: User, made: str, applied: bool, now: datetime, here: str | 
     sessions_ended(member.user_id, but=here)
     context = {"name": member.name, "url": settings.PUBLIC_URL + reverse("accounts:reset")}
     event = f"password {salted_hmac(_SALT, made, algorithm='sha256').hexdigest()}"
-    mail_queued(member.user_id, event, member.email, "password_changed", context, now)
+    queue_mail(member.user_id, event, member.email, "password_changed", context, now)
     audit.noted("password_changed", now, by=member.user_id)
     if (changed := queries.user(member.user_id)) is None:
         raise NoSuchUser

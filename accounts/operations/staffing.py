@@ -13,7 +13,7 @@ from accounts.roles import ADMIN
 from accounts.second_factor import second_factor_reset
 from accounts.sessions import sessions_ended
 from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, conditional, conditional_batch
-from mail.operations import mail_queued
+from mail.operations import queue_mail
 
 ROLE_GIVEN = conditional("Q6", "UPDATE users SET role = :role WHERE user_id = :user_id IF EXISTS")
 STAFF_COUNTED_ON = conditional(
@@ -64,7 +64,7 @@ def _told(member: User, what: str, now: datetime) -> None:
         "what": what,
         "url": settings.PUBLIC_URL + reverse("accounts:security"),
     }
-    mail_queued(member.user_id, f"access {uuid4()}", member.email, "access_changed", context, now)
+    queue_mail(member.user_id, f"access {uuid4()}", member.email, "access_changed", context, now)
 
 
 def staff_listed(user_id: UUID, role: str) -> None:

@@ -42,7 +42,7 @@ from cassandra_db import (
     conditional_batch,
 )
 from mail.addresses import email_key
-from mail.operations import mail_queued
+from mail.operations import queue_mail
 
 MAX_PEOPLE = 20
 
@@ -159,7 +159,7 @@ def invite_person(owner: Member, cart_id: UUID, email: str, role: str, now: date
 def _queue_invitation_mail(made: Invitation, now: datetime) -> None:
     url = settings.PUBLIC_URL + reverse("cart:invitation", args=[made.token])
     words = {"invitation": made, "url": url}
-    mail_queued(
+    queue_mail(
         uuid5(made.cart_id, made.token), "invited", made.email, "cart_invitation", words, now
     )
 

@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from accounts import queries as accounts
-from mail.operations import mail_queued
-from mail.queries import not_written
+from mail.operations import queue_mail
+from mail.queries import list_unmailed_events
 from orders import links
 from orders.carriers import tracking_url
 from orders.entities import Order
@@ -64,7 +64,7 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
         about = "confirmed" if event.kind in CONFIRMING_EVENTS else f"{event.kind} {event.event_id}"
         if content := compose_mail(order, event, items):
             mails.setdefault(about, (event, content))
-    missing = not_written(order.order_id, mails)
+    missing = list_unmailed_events(order.order_id, mails)
     if not missing:
         return
     member = accounts.user(order.user_id) if order.user_id else None
@@ -76,7 +76,7 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
     for about in missing:
         event, content = mails[about]
         template = "order_placed" if event.kind in CONFIRMING_EVENTS else "order_moved"
-        mail_queued(
+        queue_mail(
             order.order_id,
             about,
             order.email,

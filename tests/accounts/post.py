@@ -11,7 +11,7 @@ from mail import queries
 def mails_to(email: str) -> list[Row]:
     """Return what was written to an address, letter for letter, the first one first."""
     return sorted(
-        (row for row in queries.mails_to(email) if row.recipient == email),
+        (row for row in queries.list_recipient_mails(email) if row.recipient == email),
         key=lambda row: row.queued_at,
     )
 

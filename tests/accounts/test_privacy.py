@@ -26,8 +26,8 @@ from consistency.copies import ON_BOARD
 from jobs.leases import lease, moved
 from jobs.minutes import minute_of
 from mail.addresses import email_key
-from mail.operations import mail_queued
-from mail.queries import mail, mails_to
+from mail.operations import queue_mail
+from mail.queries import get_mail, list_recipient_mails
 from notifications.operations import waiter_added
 from notifications.queries import Wish, waits_of
 from orders import queries as orders
@@ -203,7 +203,7 @@ def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alic
     page = browser.get(reverse(ERASE)).content.decode()
     assert "What goes" in page
     assert "What stays, and why" in page
-    unsent = mail_queued(alice.pk, "news", alice.email, "erased", {}, datetime.now(UTC))
+    unsent = queue_mail(alice.pk, "news", alice.email, "erased", {}, datetime.now(UTC))
     (item,) = orders.list_items(order)
     waiter_added(Wish(item.product_id, item.variant_id, alice.email), datetime.now(UTC))
     other = Client()
@@ -233,9 +233,11 @@ def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alic
     assert orders.list_orders_by_year(alice.pk, range(2020, 2040)) == {}
     assert orders.list_order_ids_by_email(alice.email) == []
     assert waits_of(alice.email) == []
-    assert mail(unsent) is None
+    assert get_mail(unsent) is None
     # One last mail, which is the only one left.
-    assert [row.subject for row in mails_to(alice.email)] == ["Your account at Stoa is erased"]
+    assert [row.subject for row in list_recipient_mails(alice.email)] == [
+        "Your account at Stoa is erased"
+    ]
     # Whoever joins with the address again is somebody else.
     assert make_user("Alice", email=alice.email).pk != alice.pk
 
@@ -390,7 +392,9 @@ def test_s53_the_worker_finishes_what_a_crash_left_at_any_step(
     after = orders.get_order(order.order_id)
     assert after is not None
     assert [event.kind for event in after.events].count("erased") == 1
-    assert [row.subject for row in mails_to(alice.email)] == ["Your account at Stoa is erased"]
+    assert [row.subject for row in list_recipient_mails(alice.email)] == [
+        "Your account at Stoa is erased"
+    ]
 
 
 class Countdown:

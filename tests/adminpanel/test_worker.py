@@ -10,8 +10,8 @@ from adminpanel import workers
 from jobs.leases import lease, moved
 from jobs.registry import Job
 from jobs.worker import Worker
-from mail.operations import mail_queued, mails_dropped
-from mail.queries import mails_waiting
+from mail.operations import delete_mails, queue_mail
+from mail.queries import list_due_mail_minutes
 
 
 def failing(now: datetime) -> str:
@@ -26,7 +26,7 @@ def test_the_page_tells_what_was_done_what_failed_and_which_mails_wait(
     Worker([well, ill]).run_due()
     monkeypatch.setattr(workers, "jobs", lambda: [well, ill, idle])
     email = f"{uuid4().hex}@example.com"
-    mail_queued(
+    queue_mail(
         uuid4(), "asked", email, "registration", {"url": "https://x.example/"}, datetime.now(UTC)
     )
     text = staff.get("/staff/worker/").content.decode()
@@ -36,7 +36,7 @@ def test_the_page_tells_what_was_done_what_failed_and_which_mails_wait(
     assert "Has never run" in text
     assert "to be sent, the oldest" in text
     assert 'aria-current="page">Worker' in text
-    mails_dropped(email, uuid4())
+    delete_mails(email, uuid4())
 
 
 def test_a_job_that_is_behind_says_by_how_much(
@@ -55,7 +55,7 @@ def test_a_job_that_is_behind_says_by_how_much(
 def test_mails_are_counted_by_the_minute_and_no_further_than_asked() -> None:
     then = datetime(2100, 1, 1, 12, tzinfo=UTC) + timedelta(minutes=uuid4().int % 10**6)
     for minutes in (0, 0, 61):
-        mail_queued(
+        queue_mail(
             uuid4(),
             "asked",
             "a@example.com",
@@ -63,10 +63,10 @@ def test_mails_are_counted_by_the_minute_and_no_further_than_asked() -> None:
             {"url": "x"},
             then + timedelta(minutes=minutes),
         )
-    assert mails_waiting(then, then + timedelta(minutes=90), 10) == [
+    assert list_due_mail_minutes(then, then + timedelta(minutes=90), 10) == [
         then,
         then,
         then + timedelta(minutes=61),
     ]
-    assert mails_waiting(then, then + timedelta(minutes=90), 2) == [then, then]
-    assert mails_waiting(then + timedelta(minutes=1), then + timedelta(minutes=2), 2) == []
+    assert list_due_mail_minutes(then, then + timedelta(minutes=90), 2) == [then, then]
+    assert list_due_mail_minutes(then + timedelta(minutes=1), then + timedelta(minutes=2), 2) == []

@@ -24,7 +24,7 @@ from cart.errors import (
 )
 from cart.operations import carts, sharing
 from cassandra_db import RAISE_UNKNOWN, conditional_batch, read
-from mail.queries import mails_to
+from mail.queries import list_recipient_mails
 from tests.cart.goods import mug
 from tests.cart.sharing import (
     NOW,
@@ -155,7 +155,7 @@ def test_the_mail_carries_the_token_and_is_the_same_for_known_and_unknown_addres
     for email in (ben.email, f"ben-{uuid4().hex}@example.com"):
         made = invite(ann, gifts, email, "buyer")
         invite(ann, gifts, email, "buyer")  # pressed twice: one invitation, one mail
-        (mail,) = mails_to(email)
+        (mail,) = list_recipient_mails(email)
         assert mail.subject == "Ann shares a cart with you at Stoa"
         assert mailed_token(mail.text) == made.token == mailed_token(mail.html)
         assert "Gifts for Mom" in mail.text

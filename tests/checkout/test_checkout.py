@@ -837,12 +837,12 @@ def test_a_cart_is_emptied_and_its_shopper_told_however_late(
     order = make_payment(operations.place_order(draft, then), now=then)
     operations.apply_effects(order.order_id, now())
     assert bool(cart_of(shopper).lines) is not emptied
-    assert bool(mails.mail(uuid5(order.order_id, "confirmed"))) is emptied
+    assert bool(mails.get_mail(uuid5(order.order_id, "confirmed"))) is emptied
     shopper.add(mug)
     operations.apply_effects(order.order_id, now())
     assert cart_of(shopper).lines
     imported = make_payment(operations.place_order(make_draft((mug, 1)), then), now=then)
-    assert mails.mail(uuid5(imported.order_id, "confirmed")) is None
+    assert mails.get_mail(uuid5(imported.order_id, "confirmed")) is None
 
 
 # ---- The hold

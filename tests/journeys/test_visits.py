@@ -11,8 +11,8 @@ from django.core import mail
 
 from accounts.operations import user_registered
 from catalogue.entities import Product
-from mail.operations import mails_sent
-from mail.queries import mails_to
+from mail.operations import send_due_mails
+from mail.queries import list_recipient_mails
 from tests.factories import make_category, make_product, make_stock
 from tests.journeys.reading import Visitor, forms_of
 from tests.shares import Only
@@ -48,8 +48,10 @@ def email() -> Iterator[str]:
 def mailed(to: str, path: str) -> str:
     """Send what waits for an address and return the path of the first link of this kind that went there."""
     now = datetime.now(UTC)
-    for row in mails_to(to):
-        mails_sent(now, position=now - timedelta(minutes=2), share=Only("mail", thing=row.mail_id))
+    for row in list_recipient_mails(to):
+        send_due_mails(
+            now, position=now - timedelta(minutes=2), shard=Only("mail", thing=row.mail_id)
+        )
     for message in mail.outbox:
         if to in message.to and (
             found := re.search(rf"https?://[^/\s]+({re.escape(path)}\S+)", str(message.body))

@@ -24,7 +24,7 @@ from jobs.leases import Standing, lease, moved, standings
 from jobs.minutes import minute_of
 from jobs.progress import progress
 from mail.jobs import JOBS
-from mail.operations import mail_queued
+from mail.operations import queue_mail
 from tests.environment import KEYSPACE, ROOT
 from tests.journeys.stored import connected
 from tests.proof import LONG, Told
@@ -121,7 +121,7 @@ def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within
             moved(job.name, minute_of(datetime.now(UTC)).isoformat())
     # An hour without a mail server has left all this.
     mails = [
-        mail_queued(
+        queue_mail(
             uuid4(),
             "asked",
             f"{uuid4().hex}@example.com",

@@ -21,14 +21,21 @@ from accounts.addresses import Address
 from jobs.leases import lease, position
 from jobs.minutes import minute_of
 from mail import jobs, queries
-from mail.operations import HINT, LATEST_HINT, WAITS, Sending, mail_queued, mails_sent
+from mail.operations import (
+    INSERT_OUTBOX_ENTRY,
+    LATEST_OUTBOX_ENTRY,
+    RETRY_DELAYS,
+    SendResult,
+    queue_mail,
+    send_due_mails,
+)
 from orders.operations.telling import MailContent
 from pricing.quotes import Discount
 from tests.serving import free_port
 from tests.shares import Only
 
 # When the second attempt is due.
-NEXT = timedelta(minutes=WAITS[0], seconds=1)
+NEXT = timedelta(minutes=RETRY_DELAYS[0], seconds=1)
 REFUSED = "refused"  # whose mailbox the test's server does not know
 
 
@@ -99,17 +106,17 @@ def queued(
 ) -> tuple[UUID, str]:
     email = to or f"alice-{uuid4().hex}@example.com"
     context = {"url": "https://shop.example/account/register/abc/"}
-    return mail_queued(subject_id or uuid4(), event, email, "registration", context, now), email
+    return queue_mail(subject_id or uuid4(), event, email, "registration", context, now), email
 
 
-def sent(now: datetime, limit: int = 200, since: timedelta = LATEST_HINT) -> Sending:
-    return mails_sent(now, limit, now - since)
+def sent(now: datetime, limit: int = 200, since: timedelta = LATEST_OUTBOX_ENTRY) -> SendResult:
+    return send_due_mails(now, limit, now - since)
 
 
 def test_a_mail_that_is_queued_late_in_a_long_run_goes_out(server: Server) -> None:
     now = datetime.now(UTC)
     mail_id, email = queued(now - timedelta(minutes=20))
-    mails_sent(now, position=now - LATEST_HINT, share=Only("mail", thing=mail_id))
+    send_due_mails(now, position=now - LATEST_OUTBOX_ENTRY, shard=Only("mail", thing=mail_id))
     assert len(server.to(email)) == 1
 
 
@@ -134,14 +141,17 @@ def test_what_was_sent_is_not_kept_and_not_sent_again(server: Server, now: datet
     subject_id = uuid4()
     mail_id, email = queued(now, subject_id=subject_id)
     sent(now)
-    row = queries.mail(mail_id)
+    row = queries.get_mail(mail_id)
     assert row is not None
     assert (row.text, row.html) == (None, None)
     assert row.sent_at == now.replace(microsecond=row.sent_at.microsecond)
     assert queued(now, to=email, subject_id=subject_id)[0] == mail_id
     assert sent(now).sent == 0
     assert len(server.to(email)) == 1
-    assert queries.hints([minute_of(now) + timedelta(minutes=m) for m in range(5)], 10) == []
+    assert (
+        queries.list_outbox_entries([minute_of(now) + timedelta(minutes=m) for m in range(5)], 10)
+        == []
+    )
 
 
 def test_the_same_event_told_by_many_is_one_mail_and_another_event_another(
@@ -181,22 +191,24 @@ def test_a_mailbox_that_refuses_is_tried_again_later_and_given_up_with_an_error(
 ) -> None:
     mail_id, email = queued(now, to=f"{REFUSED}-{uuid4().hex}@example.com")
     _, other = queued(now)
-    assert sent(now) == Sending(sent=1, failed=1, position=minute_of(now - LATEST_HINT))
+    assert sent(now) == SendResult(sent=1, failed=1, position=minute_of(now - LATEST_OUTBOX_ENTRY))
     assert len(server.to(other)) == 1
     # not due yet
-    assert sent(now) == Sending(sent=0, failed=0, position=minute_of(now - LATEST_HINT))
+    assert sent(now) == SendResult(sent=0, failed=0, position=minute_of(now - LATEST_OUTBOX_ENTRY))
     at = now
-    for wait in WAITS:
+    for wait in RETRY_DELAYS:
         assert "given up" not in caplog.text
         at += timedelta(minutes=wait, seconds=1)
         assert sent(at).failed == 1
     assert "given up after 11 attempts" in caplog.text
     assert email not in caplog.text  # S48
-    row = queries.mail(mail_id)
+    row = queries.get_mail(mail_id)
     assert row is not None
-    assert (row.attempts, row.sent_at) == (len(WAITS) + 1, None)
-    later = at + timedelta(minutes=WAITS[-1] + 60)
-    assert mails_sent(later, position=at) == Sending(0, 0, minute_of(later - LATEST_HINT))
+    assert (row.attempts, row.sent_at) == (len(RETRY_DELAYS) + 1, None)
+    later = at + timedelta(minutes=RETRY_DELAYS[-1] + 60)
+    assert send_due_mails(later, position=at) == SendResult(
+        0, 0, minute_of(later - LATEST_OUTBOX_ENTRY)
+    )
 
 
 def test_while_no_mail_server_answers_nothing_is_tried_and_nothing_lost(
@@ -205,14 +217,14 @@ def test_while_no_mail_server_answers_nothing_is_tried_and_nothing_lost(
     mail_id, email = queued(now)
     port, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
     later = now + timedelta(hours=3)
-    away = mails_sent(later, position=now)
-    assert away == Sending(sent=0, failed=0, position=minute_of(now))
-    row = queries.mail(mail_id)
+    away = send_due_mails(later, position=now)
+    assert away == SendResult(sent=0, failed=0, position=minute_of(now))
+    row = queries.get_mail(mail_id)
     assert row is not None
     assert row.attempts == 0
     settings.EMAIL_PORT = port
-    assert mails_sent(later, position=away.position) == Sending(
-        1, 0, minute_of(later - LATEST_HINT)
+    assert send_due_mails(later, position=away.position) == SendResult(
+        1, 0, minute_of(later - LATEST_OUTBOX_ENTRY)
     )
     assert len(server.to(email)) == 1
 
@@ -245,7 +257,10 @@ def test_a_crash_before_our_note_repeats_the_mail_once_with_the_same_message_id(
     assert [message["Message-ID"] for message in server.to(email)] == [
         f"<{mail_id}@stoa.example>"
     ] * 2
-    assert queries.hints([minute_of(now) + timedelta(minutes=m) for m in range(40)], 10) == []
+    assert (
+        queries.list_outbox_entries([minute_of(now) + timedelta(minutes=m) for m in range(40)], 10)
+        == []
+    )
 
 
 def test_a_worker_that_comes_while_another_is_sending_does_not_send_it_too(
@@ -287,23 +302,23 @@ def test_after_hours_without_a_server_a_run_looks_at_no_more_than_it_can_send(
     server: Server, settings: Settings, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     emails = [queued(now + timedelta(hours=hours))[1] for hours in range(6)]
-    looked, hints = [], queries.hints
+    looked, hints = [], queries.list_outbox_entries
 
     def noted(minutes: list[datetime], at_once: int) -> list[Any]:
         looked.append(minutes)
         return hints(minutes, at_once)
 
-    monkeypatch.setattr("mail.queries.hints", noted)
+    monkeypatch.setattr("mail.queries.list_outbox_entries", noted)
     port, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
     later = now + timedelta(hours=8)
-    away = mails_sent(later, 2, now)
-    assert away == Sending(sent=0, failed=0, position=minute_of(now))
+    away = send_due_mails(later, 2, now)
+    assert away == SendResult(sent=0, failed=0, position=minute_of(now))
     assert len(looked) == 1
     settings.EMAIL_PORT, position = port, away.position
     for _ in range(6):
-        position = mails_sent(later, 2, position).position
+        position = send_due_mails(later, 2, position).position
     assert [len(server.to(email)) for email in emails] == [1] * 6
-    assert position == minute_of(later - LATEST_HINT)
+    assert position == minute_of(later - LATEST_OUTBOX_ENTRY)
 
 
 def _killed(*_: object, **__: object) -> None:
@@ -313,12 +328,12 @@ def _killed(*_: object, **__: object) -> None:
 def test_a_hint_without_its_mail_is_waited_for_and_then_dropped(
     server: Server, now: datetime
 ) -> None:
-    HINT.run(minute=minute_of(now), mail_id=uuid4())
+    INSERT_OUTBOX_ENTRY.run(minute=minute_of(now), mail_id=uuid4())
     assert sent(now).sent == 0
-    assert len(queries.hints([minute_of(now)], 1)) == 1
-    later = now + LATEST_HINT + timedelta(minutes=1)
-    assert mails_sent(later, position=now).position == minute_of(later - LATEST_HINT)
-    assert queries.hints([minute_of(now)], 1) == []
+    assert len(queries.list_outbox_entries([minute_of(now)], 1)) == 1
+    later = now + LATEST_OUTBOX_ENTRY + timedelta(minutes=1)
+    assert send_due_mails(later, position=now).position == minute_of(later - LATEST_OUTBOX_ENTRY)
+    assert queries.list_outbox_entries([minute_of(now)], 1) == []
 
 
 def test_more_than_fits_in_a_run_is_left_for_the_next_one(server: Server, now: datetime) -> None:
@@ -332,7 +347,7 @@ def test_s27_a_line_break_in_what_is_told_makes_no_header_and_markup_stays_text(
     server: Server, now: datetime
 ) -> None:
     email = f"alice-{uuid4().hex}@example.com"
-    mail_queued(uuid4(), "placed", email, "order_placed", ORDER, now)
+    queue_mail(uuid4(), "placed", email, "order_placed", ORDER, now)
     sent(now)
     message = server.to(email)[0]
     assert message["Bcc"] is None
@@ -350,7 +365,7 @@ def test_the_mails_of_an_order_tell_what_when_where_and_how_much(
     email = f"alice-{uuid4().hex}@example.com"
     templates = {"order_placed": "Your order S-1", "order_moved": "Sent: S-1"}
     for template in templates:
-        mail_queued(uuid4(), template, email, template, ORDER, now)
+        queue_mail(uuid4(), template, email, template, ORDER, now)
     assert sent(now).sent == 2
     words = [
         "It is on its way.",
@@ -380,7 +395,7 @@ def test_the_job_goes_on_where_the_last_run_got_to(server: Server) -> None:
     share = Only(f"mail {mail_id}", thing=mail_id)
     now = datetime.now(UTC)
     with lease(share.job):
-        assert jobs.send(now, share) == "1 sent, 0 failed"
-        assert position(share.job) == minute_of(now - LATEST_HINT).isoformat()
-        assert jobs.send(now + timedelta(minutes=1), share) == ""
+        assert jobs.send_mails(now, share) == "1 sent, 0 failed"
+        assert position(share.job) == minute_of(now - LATEST_OUTBOX_ENTRY).isoformat()
+        assert jobs.send_mails(now + timedelta(minutes=1), share) == ""
     assert len(server.to(email)) == 1

@@ -175,14 +175,14 @@ class Case:
         kept = order.state in ("confirmed", "closed")
         assert [each["available"] for each in numbers] == ([3, 1 + back] if kept else [4, 4])
         assert used(self.code) == (1 if kept else 0)
-        written = [mail.text for mail in mails.mails_to(self.email)]
+        written = [mail.text for mail in mails.list_recipient_mails(self.email)]
         assert len(written) == len(set(written)), written
         self._money_is_the_banks(order)
         return order
 
     def _nothing_left(self) -> None:
         assert not queries.ITEMS.all(order_id=self.draft.order_id)
-        assert not mails.mails_to(self.email)
+        assert not mails.list_recipient_mails(self.email)
         for column in BOARD_COLUMNS:
             standing = SINCE.all(status=column, day=self.began.date(), since=self.began)
             assert self.draft.order_id not in {row.order_id for row in standing}

@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 
 from cassandra_db import Row
-from mail.queries import mails_to
+from mail.queries import list_recipient_mails
 from orders import operations, queries
 from orders.carriers import tracking_url
 from orders.entities import Order
@@ -188,7 +188,7 @@ def test_of_a_carrier_that_is_not_known_there_is_no_page() -> None:
 
 
 def mailed(order: Order) -> list[Row]:
-    return sorted(mails_to(order.email), key=lambda row: row.queued_at)
+    return sorted(list_recipient_mails(order.email), key=lambda row: row.queued_at)
 
 
 def test_each_event_is_told_once_however_often_the_order_is_settled() -> None:
@@ -244,4 +244,4 @@ def test_what_is_older_than_two_days_or_erased_is_not_told() -> None:
         there, email=nobody, events=(replace(there.events[0], kind="erased"), *there.events)
     )
     queue_order_mails(erased, queries.list_items(there), datetime.now(UTC))
-    assert mails_to(nobody) == []
+    assert list_recipient_mails(nobody) == []

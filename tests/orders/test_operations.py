@@ -326,7 +326,7 @@ def test_a_payment_confirms_the_order_and_empties_the_cart_of_what_was_bought() 
 def test_the_confirmation_mail_is_written_once() -> None:
     order = make_order(paid=True)
     mail_id = uuid5(order.order_id, "confirmed")
-    mail = mails.mail(mail_id)
+    mail = mails.get_mail(mail_id)
     assert mail
     assert mail.recipient == order.email
     assert order.number in mail.subject
@@ -972,7 +972,7 @@ def test_an_event_in_the_minute_of_a_later_look_spares_its_hint() -> None:
 
 def test_an_old_order_writes_no_mail_and_takes_nothing_from_a_cart() -> None:
     order = make_order(paid=True, now=now() - timedelta(days=30))
-    assert mails.mail(uuid5(order.order_id, "confirmed")) is None
+    assert mails.get_mail(uuid5(order.order_id, "confirmed")) is None
     audit(order.order_id)
 
 

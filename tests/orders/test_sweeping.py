@@ -15,7 +15,7 @@ from inventory.queries import make_reservation_id
 from jobs.leases import lease
 from jobs.minutes import minutes_between
 from jobs.shares import Share
-from mail.queries import mails_to
+from mail.queries import list_recipient_mails
 from orders import jobs, operations, queries
 from orders.operations import settling
 from payments import gateways
@@ -119,7 +119,7 @@ def test_units_that_do_not_move_keep_nobody_from_being_charged_and_told(
     fresh = queries.get_order(order.order_id)
     assert fresh
     assert fresh.captured == paid.total
-    assert mails_to(order.email)
+    assert list_recipient_mails(order.email)
     operations.apply_effects(order.order_id, now())
     audit(order.order_id)
 
