@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from moneyed import Money
 
 from analytics import queries
-from analytics.figures import ALL, Daily, Figures
+from analytics.figures import ALL_CATEGORIES, DailySales, Figures
 from catalogue import queries as catalogue
 from catalogue.entities import CategoryNode
 from pricing.money import from_minor_units
@@ -51,8 +51,8 @@ def sales(first: date, last: date, currency: str) -> Sales:
     Raises CassandraUnavailable.
     """
     catalogue.prefetch_categories()
-    found = [each for each in queries.sales_between(first, last) if each.currency == currency]
-    whole = [each for each in found if each.category_id == ALL]
+    found = [each for each in queries.list_daily_sales(first, last) if each.currency == currency]
+    whole = [each for each in found if each.category_id == ALL_CATEGORIES]
     return Sales(
         first,
         last,
@@ -63,16 +63,16 @@ def sales(first: date, last: date, currency: str) -> Sales:
     )
 
 
-def _days(whole: Iterable[Daily], currency: str) -> tuple[Line, ...]:
+def _days(whole: Iterable[DailySales], currency: str) -> tuple[Line, ...]:
     by_day = sorted(whole, key=lambda each: each.day, reverse=True)
     best = max((each.figures.gross for each in by_day), default=0)
     return tuple(_line(each.figures, currency, best, day=each.day) for each in by_day)
 
 
-def _categories(found: Iterable[Daily], currency: str) -> tuple[Line, ...]:
+def _categories(found: Iterable[DailySales], currency: str) -> tuple[Line, ...]:
     """The categories as the tree has them, each with the way to it; those that are gone come last."""
-    sums = queries.by_category(found)
-    sums.pop(ALL, None)
+    sums = queries.sum_by_category(found)
+    sums.pop(ALL_CATEGORIES, None)
     best = max((each.gross for each in sums.values()), default=0)
     nodes = _in_tree(catalogue.list_root_categories())
     named = [
@@ -103,8 +103,8 @@ def _line(
         figures,
         from_minor_units(figures.gross, currency),
         from_minor_units(figures.refunded_gross, currency),
-        from_minor_units(figures.kept, currency),
-        from_minor_units(figures.kept_net, currency),
+        from_minor_units(figures.gross_after_refunds, currency),
+        from_minor_units(figures.net_after_refunds, currency),
         100 * figures.gross // best if best else 0,
         day,
         name,

@@ -9,21 +9,21 @@ from django.utils import timezone
 SHARDS = 16
 
 
-def day_of(moment: datetime) -> date:
+def shop_day(moment: datetime) -> date:
     """Return the day on which a moment (UTC) lies in the shop's time zone, whatever zone a page shows."""
     return moment.astimezone(timezone.get_default_timezone()).date()
 
 
-def today() -> date:
+def shop_today() -> date:
     """Return the shop's day now."""
     return timezone.localdate(timezone=timezone.get_default_timezone())
 
 
-def month_of(day: date) -> date:
+def month_start(day: date) -> date:
     """Return the first day of a day's month."""
     return day.replace(day=1)
 
 
-def shard_of(order_id: UUID) -> int:
+def order_shard(order_id: UUID) -> int:
     """Return in which of a day's partitions an order's facts stand."""
     return order_id.int % SHARDS

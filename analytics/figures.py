@@ -8,7 +8,7 @@ from datetime import date
 from uuid import UUID
 
 # The category that stands for the whole shop.
-ALL = UUID(int=0)
+ALL_CATEGORIES = UUID(int=0)
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Figures:
     refunded_net: int = 0
 
     @property
-    def kept(self) -> int:
+    def gross_after_refunds(self) -> int:
         """What is left after refunds, with tax."""
         return self.gross - self.refunded_gross
 
     @property
-    def kept_net(self) -> int:
+    def net_after_refunds(self) -> int:
         """What is left after refunds, without tax."""
         return self.net - self.refunded_net
 
@@ -71,7 +71,7 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Daily:
+class DailySales:
     """What was sold on a day in a category."""
 
     day: date
@@ -86,18 +86,18 @@ class _Sum:
     lines: Figures = Figures()
 
 
-def rolled_up(day: date, facts: Iterable[Fact]) -> list[Daily]:
+def roll_up_facts(day: date, facts: Iterable[Fact]) -> list[DailySales]:
     """Return what a day's facts come to, by category and currency: each line in its category and all above it."""
     sums: dict[tuple[UUID, str], _Sum] = {}
     for fact in facts:
         line = fact.line
         less = (line.refunded_units, line.refunded_gross, line.refunded_net)
         figures = Figures(0, line.units, line.gross, line.net, *less)
-        for category_id in {ALL, *fact.categories}:
+        for category_id in {ALL_CATEGORIES, *fact.categories}:
             found = sums.setdefault((category_id, fact.currency), _Sum())
             found.orders.add(fact.order_id)
             found.lines += figures
     return [
-        Daily(day, category_id, currency, found.lines + Figures(orders=len(found.orders)))
+        DailySales(day, category_id, currency, found.lines + Figures(orders=len(found.orders)))
         for (category_id, currency), found in sorted(sums.items())
     ]

@@ -2,14 +2,14 @@
 
 from datetime import datetime, timedelta
 
-from analytics.operations import days_rolled_up
+from analytics.operations import roll_up_changed_days
 from jobs.registry import Job
 
 
-def roll_up(now: datetime) -> str:
+def roll_up_sales(now: datetime) -> str:
     """Add up the days on which something was sold or refunded."""
-    days = days_rolled_up(now)
+    days = roll_up_changed_days(now)
     return f"{days} days added up" if days else ""
 
 
-JOBS = [Job("sales", timedelta(seconds=30), roll_up)]
+JOBS = [Job("sales", timedelta(seconds=30), roll_up_sales)]

@@ -10,8 +10,8 @@ from uuid import UUID
 from cassandra.query import BoundStatement
 
 from analytics import queries
-from analytics.days import day_of, month_of, shard_of
-from analytics.figures import Daily, Fact, SoldLine, rolled_up
+from analytics.days import month_start, order_shard, shop_day
+from analytics.figures import DailySales, Fact, SoldLine, roll_up_facts
 from analytics.queries import SHOP
 from cassandra_db import write, write_together
 from catalogue import queries as catalogue
@@ -32,7 +32,7 @@ class Sale:
 
     @property
     def day(self) -> date:
-        return day_of(self.placed_at)
+        return shop_day(self.placed_at)
 
     @property
     def written_at(self) -> int:
@@ -53,14 +53,14 @@ DAY_CHANGED = write(
 )
 
 
-def sold(sale: Sale) -> bool:
+def record_sale(sale: Sale) -> bool:
     """Note what an order has sold, or what is left of that after refunds; telling the same twice changes nothing.
 
     In which categories a line counts is decided when it is noted first. Tells whether anything was written.
     Raises CassandraUnavailable.
     """
     there = {
-        fact.line.line_number: fact for fact in queries.facts_of_order(sale.day, sale.order_id)
+        fact.line.line_number: fact for fact in queries.list_order_facts(sale.day, sale.order_id)
     }
     if all(
         line.line_number in there and there[line.line_number].line == line for line in sale.lines
@@ -79,13 +79,13 @@ def sold(sale: Sale) -> bool:
         for line in sale.lines
     ]
     # Before the facts, so that a crash leaves a day to add up too many; and after them, should this process be held up.
-    day_changed(sale.day)
+    mark_day_changed(sale.day)
     write_together([_fact_row(fact, sale) for fact in facts])
-    day_changed(sale.day)
+    mark_day_changed(sale.day)
     return True
 
 
-def day_changed(day: date) -> None:
+def mark_day_changed(day: date) -> None:
     """Note that a day is to be added up. Raises CassandraUnavailable."""
     DAY_CHANGED.run(shop=SHOP, day=day, written=time_ns() // 1000)
 
@@ -102,7 +102,7 @@ def _fact_row(fact: Fact, sale: Sale) -> BoundStatement:
     line = fact.line
     return FACT.bind(
         day=sale.day,
-        shard=shard_of(fact.order_id),
+        shard=order_shard(fact.order_id),
         order_id=fact.order_id,
         line_number=line.line_number,
         product_id=line.product_id,
@@ -125,14 +125,14 @@ FACTS_REMOVED = write(
 )
 
 
-def facts_removed(day: date, order_id: UUID, before: int) -> None:
+def remove_facts(day: date, order_id: UUID, before: int) -> None:
     """Remove the facts that stand on a day for an order that sold nothing there; those of after `before` stay.
 
     For the audit: the shop itself takes no sale back, it notes what was refunded. `before` is in microseconds since 1970.
     Raises CassandraUnavailable.
     """
-    FACTS_REMOVED.run(day=day, shard=shard_of(order_id), order_id=order_id, at=before)
-    day_changed(day)
+    FACTS_REMOVED.run(day=day, shard=order_shard(order_id), order_id=order_id, at=before)
+    mark_day_changed(day)
 
 
 DAY_EMPTIED = write(
@@ -147,19 +147,19 @@ DAILY = write(
 )
 
 
-def day_rolled_up(day: date) -> None:
+def roll_up_day(day: date) -> None:
     """Add a day up anew, from its facts; doing it again changes nothing. Raises CassandraUnavailable."""
     read_at = time_ns() // 1000
-    fresh = rolled_up(day, queries.facts_of_day(day))
-    emptied = DAY_EMPTIED.bind(month=month_of(day), day=day, at=read_at - 1)
+    fresh = roll_up_facts(day, queries.list_day_facts(day))
+    emptied = DAY_EMPTIED.bind(month=month_start(day), day=day, at=read_at - 1)
     write_together([emptied, *_daily_rows(fresh, read_at)])
 
 
-def _daily_rows(sales: Iterable[Daily], at: int) -> Iterable[BoundStatement]:
+def _daily_rows(sales: Iterable[DailySales], at: int) -> Iterable[BoundStatement]:
     for each in sales:
         figures = each.figures
         yield DAILY.bind(
-            month=month_of(each.day),
+            month=month_start(each.day),
             day=each.day,
             category_id=each.category_id,
             currency=each.currency,
@@ -179,12 +179,12 @@ DAY_DONE = write(
 )
 
 
-def days_rolled_up(now: datetime) -> int:
+def roll_up_changed_days(now: datetime) -> int:
     """Add up the days whose facts have changed; return how many. Raises CassandraUnavailable."""
     latest = int((now - LATEST_FACT).timestamp() * 1_000_000)
-    changed = queries.days_changed()
+    changed = queries.list_changed_days()
     for day, written in changed:
-        day_rolled_up(day)
+        roll_up_day(day)
         if written < latest:
             DAY_DONE.run(shop=SHOP, day=day, written=written)
     return len(changed)

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from uuid import UUID
 
-from analytics.days import SHARDS, month_of, shard_of
-from analytics.figures import Daily, Fact, Figures, SoldLine
+from analytics.days import SHARDS, month_start, order_shard
+from analytics.figures import DailySales, Fact, Figures, SoldLine
 from cassandra_db import Row, read
 
 _FACT = """SELECT order_id, line_number, product_id, variant_id, categories, currency, units, gross, net, refunded_units,
@@ -16,20 +16,21 @@ FACTS = read("Q18", _FACT)
 OF_ORDER = read("Q18", f"{_FACT} AND order_id = :order_id")
 
 
-def facts_of_day(day: date) -> list[Fact]:
+def list_day_facts(day: date) -> list[Fact]:
     """Return all that was sold on a day, its shards read side by side. Raises CassandraUnavailable."""
     reading = [FACTS.start(day=day, shard=shard) for shard in range(SHARDS)]
-    return [fact_in(row) for pending in reading for row in pending.rows()]
+    return [fact_from_row(row) for pending in reading for row in pending.rows()]
 
 
-def facts_of_order(day: date, order_id: UUID) -> list[Fact]:
+def list_order_facts(day: date, order_id: UUID) -> list[Fact]:
     """Return what stands of an order that was placed on this day, line by line. Raises CassandraUnavailable."""
     return [
-        fact_in(row) for row in OF_ORDER.all(day=day, shard=shard_of(order_id), order_id=order_id)
+        fact_from_row(row)
+        for row in OF_ORDER.all(day=day, shard=order_shard(order_id), order_id=order_id)
     ]
 
 
-def fact_in(row: Row) -> Fact:
+def fact_from_row(row: Row) -> Fact:
     """Return a row of `sales_facts` as a fact."""
     line = SoldLine(
         row.line_number,
@@ -54,16 +55,16 @@ DAILY = read(
 )
 
 
-def sales_between(first: date, last: date) -> list[Daily]:
+def list_daily_sales(first: date, last: date) -> list[DailySales]:
     """Return the sales from one day to another, both included, in their order; months are read side by side.
 
     Raises CassandraUnavailable.
     """
     reading = [DAILY.start(month=month, first=first, last=last) for month in _months(first, last)]
-    return [daily_in(row) for pending in reading for row in pending.rows()]
+    return [daily_sales_from_row(row) for pending in reading for row in pending.rows()]
 
 
-def daily_in(row: Row) -> Daily:
+def daily_sales_from_row(row: Row) -> DailySales:
     """Return a row of `daily_sales` as figures."""
     figures = Figures(
         row.orders or 0,
@@ -74,11 +75,11 @@ def daily_in(row: Row) -> Daily:
         row.refunded_gross or 0,
         row.refunded_net or 0,
     )
-    return Daily(row.day.date(), row.category_id, row.currency, figures)
+    return DailySales(row.day.date(), row.category_id, row.currency, figures)
 
 
 def _months(first: date, last: date) -> Iterator[date]:
-    month = month_of(first)
+    month = month_start(first)
     while month <= last:
         yield month
         month = date(month.year + month.month // 12, month.month % 12 + 1, 1)
@@ -88,12 +89,12 @@ SHOP = "shop"
 CHANGED = read("Q18", "SELECT day, written FROM sales_days WHERE shop = :shop")
 
 
-def days_changed() -> list[tuple[date, int]]:
+def list_changed_days() -> list[tuple[date, int]]:
     """Return the days that are to be rolled up, with the microsecond at which each was noted. Raises CassandraUnavailable."""
     return [(row.day.date(), row.written) for row in CHANGED.all(shop=SHOP)]
 
 
-def by_category(sales: Iterable[Daily]) -> dict[UUID, Figures]:
+def sum_by_category(sales: Iterable[DailySales]) -> dict[UUID, Figures]:
     """Add up sales by category."""
     found: dict[UUID, Figures] = {}
     for each in sales:

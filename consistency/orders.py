@@ -124,7 +124,7 @@ def _figures(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
     sale = build_sale(order, items)
     if sale is None:
         return
-    there = {fact.line for fact in analytics.facts_of_order(sale.day, sale.order_id)}
+    there = {fact.line for fact in analytics.list_order_facts(sale.day, sale.order_id)}
     if there != set(sale.lines):
         lines = sorted({line.line_number for line in there ^ set(sale.lines)})
         fault = f"its facts of {sale.day} are not what it sold"

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from analytics import operations as analytics
 from analytics import queries
-from analytics.days import day_of, shard_of
-from analytics.figures import rolled_up
+from analytics.days import order_shard, shop_day
+from analytics.figures import roll_up_facts
 from cassandra_db import read, scan
 from consistency.findings import Check, Only, Violation
 from orders import queries as orders
@@ -42,7 +42,7 @@ def _standing(only: Only | None) -> Iterator[Standing]:
     if only is not None and all(known.values()):
         # Of an order that is there the facts stand on its day, and are looked at with it, unless it sold nothing.
         for order in filter(None, known.values()):
-            day, shard = day_of(order.placed_at), shard_of(order.order_id)
+            day, shard = shop_day(order.placed_at), order_shard(order.order_id)
             if row := WRITTEN.one(day=day, shard=shard, order_id=order.order_id):
                 yield (day, order.order_id, row.written or 0)
         return
@@ -59,12 +59,12 @@ def _orphans(standing: Standing) -> Iterator[Violation]:
     day, order_id, written = standing
     order = orders.get_order(order_id)
     sale = build_sale(order, orders.list_items(order)) if order else None
-    if (sale is None or sale.day != day) and queries.facts_of_order(day, order_id):
+    if (sale is None or sale.day != day) and queries.list_order_facts(day, order_id):
         yield Violation(
             "I7",
             f"facts of {day}, order {order_id}",
             "there is no such sale" if sale is None else f"the sale is of {sale.day}",
-            mend=lambda now: analytics.facts_removed(day, order_id, written),
+            mend=lambda now: analytics.remove_facts(day, order_id, written),
         )
 
 
@@ -76,7 +76,7 @@ def _days(only: Only | None) -> Iterator[date]:
     found = {row.day.date() for row in FACTS.over_ring()}
     for row in DAILY.over_ring():
         month = row.month.date()
-        found |= {each.day for each in queries.sales_between(month, _last(month))}
+        found |= {each.day for each in queries.list_daily_sales(month, _last(month))}
     yield from sorted(found)
 
 
@@ -87,14 +87,15 @@ def _last(month: date) -> date:
 
 def _unequal(day: date) -> Iterator[Violation]:
     latest = (time() - UNDER_WAY.total_seconds()) * 1_000_000
-    if any(noted == day and written > latest for noted, written in queries.days_changed()):
+    if any(noted == day and written > latest for noted, written in queries.list_changed_days()):
         return  # the worker is about to add it up
     wanted = {
         (each.category_id, each.currency): each.figures
-        for each in rolled_up(day, queries.facts_of_day(day))
+        for each in roll_up_facts(day, queries.list_day_facts(day))
     }
     found = {
-        (each.category_id, each.currency): each.figures for each in queries.sales_between(day, day)
+        (each.category_id, each.currency): each.figures
+        for each in queries.list_daily_sales(day, day)
     }
     wrong = sorted(
         {str(key[0]) for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key)}
@@ -105,7 +106,7 @@ def _unequal(day: date) -> Iterator[Violation]:
             f"sales of {day}",
             "the figures are not the sum of the facts",
             f"categories {', '.join(wrong)}",
-            mend=lambda now: analytics.day_rolled_up(day),
+            mend=lambda now: analytics.roll_up_day(day),
         )
 
 

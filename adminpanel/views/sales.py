@@ -8,7 +8,7 @@ from accounts.access import staff_required
 from accounts.roles import ADMIN
 from adminpanel.forms import SalesForm
 from adminpanel.sales import sales as sales_of
-from analytics.days import today
+from analytics.days import shop_today
 from web.rendering import render_page
 
 
@@ -16,7 +16,7 @@ from web.rendering import render_page
 @require_safe
 def sales(request: HttpRequest) -> HttpResponse:
     """Show what was sold from one day to another; by itself, of the last thirty days."""
-    first, last = SalesForm(request.GET).chosen(today())
+    first, last = SalesForm(request.GET).chosen(shop_today())
     form = SalesForm(initial={"first": first, "last": last})
     return render_page(
         request,

@@ -62,7 +62,7 @@ class _LineSale:
 def record_sale(order: Order, items: Sequence[Item]) -> None:
     """Tell the figures what a paid order sold, or what is left of that; an unpaid one sold nothing. Raises CassandraUnavailable."""
     if sale := build_sale(order, items):
-        analytics.sold(sale)
+        analytics.record_sale(sale)
 
 
 def build_sale(order: Order, items: Sequence[Item]) -> Sale | None:

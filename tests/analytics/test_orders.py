@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from analytics import queries
-from analytics.days import day_of
+from analytics.days import shop_day
 from analytics.figures import SoldLine
 from orders import operations
 from orders.entities import Order
@@ -16,7 +16,7 @@ from tests.orders.audit import audit
 def facts(order: Order) -> dict[int, SoldLine]:
     return {
         fact.line.line_number: fact.line
-        for fact in queries.facts_of_order(day_of(order.placed_at), order.order_id)
+        for fact in queries.list_order_facts(shop_day(order.placed_at), order.order_id)
     }
 
 

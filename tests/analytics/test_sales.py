@@ -11,16 +11,16 @@ from django.test import Client
 from django.utils import timezone
 
 from analytics import operations, queries
-from analytics.days import day_of, shard_of
-from analytics.figures import ALL, Daily, Fact, Figures, SoldLine, rolled_up
-from analytics.jobs import roll_up
+from analytics.days import order_shard, shop_day
+from analytics.figures import ALL_CATEGORIES, DailySales, Fact, Figures, SoldLine, roll_up_facts
+from analytics.jobs import roll_up_sales
 from analytics.operations import (
     LATEST_FACT,
     Sale,
-    day_rolled_up,
-    days_rolled_up,
-    facts_removed,
-    sold,
+    record_sale,
+    remove_facts,
+    roll_up_changed_days,
+    roll_up_day,
 )
 from cassandra_db import write_together
 from catalogue.entities import CategoryNode
@@ -47,8 +47,8 @@ def make_sale(
     return Sale(order_id or uuid4(), placed_at, version, "EUR", lines or (line(),))
 
 
-def figures(sales: Iterable[Daily], category_id: UUID = ALL) -> Figures:
-    return queries.by_category(sales).get(category_id, Figures())
+def figures(sales: Iterable[DailySales], category_id: UUID = ALL_CATEGORIES) -> Figures:
+    return queries.sum_by_category(sales).get(category_id, Figures())
 
 
 def make_shelves() -> tuple[CategoryNode, CategoryNode]:
@@ -64,9 +64,9 @@ def test_a_line_counts_once_in_its_category_in_each_above_it_and_in_the_whole_sh
         line(2, mug.product_id, units=1, gross=500, net=420),
         placed_at=noon(),
     )
-    assert sold(sale)
-    day_rolled_up(sale.day)
-    found = queries.sales_between(sale.day, sale.day)
+    assert record_sale(sale)
+    roll_up_day(sale.day)
+    found = queries.list_daily_sales(sale.day, sale.day)
     assert figures(found, below.category_id) == Figures(1, 2, 2380, 2000)
     assert figures(found, above.category_id) == Figures(1, 3, 2880, 2420)
     assert figures(found) == Figures(1, 3, 2880, 2420)
@@ -75,31 +75,31 @@ def test_a_line_counts_once_in_its_category_in_each_above_it_and_in_the_whole_sh
 
 def test_i7_the_same_sale_told_twice_is_one_and_a_refund_rewrites_it() -> None:
     sale = make_sale(placed_at=noon())
-    assert sold(sale)
-    assert not sold(sale)
+    assert record_sale(sale)
+    assert not record_sale(sale)
     (first,) = sale.lines
     back = SoldLine(1, first.product_id, first.variant_id, 2, 2380, 2000, 1, 1190, 1000)
     later = make_sale(back, placed_at=sale.placed_at, version=5, order_id=sale.order_id)
-    assert sold(later)
+    assert record_sale(later)
     # The write of a process that was asleep meanwhile: it carries the order's older version.
     write_together([operations._fact_row(Fact(sale.order_id, first, (), "EUR"), sale)])
-    assert [fact.line for fact in queries.facts_of_order(sale.day, sale.order_id)] == [back]
-    day_rolled_up(sale.day)
-    found = figures(queries.sales_between(sale.day, sale.day))
+    assert [fact.line for fact in queries.list_order_facts(sale.day, sale.order_id)] == [back]
+    roll_up_day(sale.day)
+    found = figures(queries.list_daily_sales(sale.day, sale.day))
     assert found == Figures(1, 2, 2380, 2000, 1, 1190, 1000)
-    assert (found.kept, found.kept_net) == (1190, 1000)
+    assert (found.gross_after_refunds, found.net_after_refunds) == (1190, 1000)
 
 
 def test_a_product_that_moves_stays_where_it_was_sold() -> None:
     above, below = make_shelves()
     product = make_product("Lamp", category=below)
     sale = make_sale(line(1, product.product_id), placed_at=noon())
-    sold(sale)
+    record_sale(sale)
     save_product(replace(product, category_id=above.category_id), datetime.now(UTC))
     (there,) = sale.lines
     gone = SoldLine(1, there.product_id, there.variant_id, 2, 2380, 2000, 2, 2380, 2000)
-    sold(make_sale(gone, placed_at=sale.placed_at, version=3, order_id=sale.order_id))
-    (fact,) = queries.facts_of_order(sale.day, sale.order_id)
+    record_sale(make_sale(gone, placed_at=sale.placed_at, version=3, order_id=sale.order_id))
+    (fact,) = queries.list_order_facts(sale.day, sale.order_id)
     assert fact.categories == (above.category_id, below.category_id)
     assert fact.line.refunded_units == 2
 
@@ -108,38 +108,38 @@ def test_the_job_adds_up_the_days_that_changed_and_forgets_them_only_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sale = make_sale(placed_at=noon())
-    sold(sale)
-    now, noted = datetime.now(UTC), queries.days_changed
+    record_sale(sale)
+    now, noted = datetime.now(UTC), queries.list_changed_days
     # What other tests have sold is left alone.
     monkeypatch.setattr(
-        queries, "days_changed", lambda: [each for each in noted() if each[0] == sale.day]
+        queries, "list_changed_days", lambda: [each for each in noted() if each[0] == sale.day]
     )
-    assert days_rolled_up(now) == 1
-    assert figures(queries.sales_between(sale.day, sale.day)).units == 2
+    assert roll_up_changed_days(now) == 1
+    assert figures(queries.list_daily_sales(sale.day, sale.day)).units == 2
     # A process that was held up between noting the day and writing its facts still finds the day noted.
-    assert sale.day in dict(queries.days_changed())
-    assert roll_up(now + LATEST_FACT + timedelta(minutes=1))
-    assert sale.day not in dict(queries.days_changed())
+    assert sale.day in dict(queries.list_changed_days())
+    assert roll_up_sales(now + LATEST_FACT + timedelta(minutes=1))
+    assert sale.day not in dict(queries.list_changed_days())
 
 
 def test_a_day_noted_again_meanwhile_stays_noted() -> None:
     day = noon().date()
-    operations.day_changed(day)
-    seen = dict(queries.days_changed())[day]
-    operations.day_changed(day)
+    operations.mark_day_changed(day)
+    seen = dict(queries.list_changed_days())[day]
+    operations.mark_day_changed(day)
     operations.DAY_DONE.run(shop=queries.SHOP, day=day, written=seen)
-    assert dict(queries.days_changed())[day] > seen
+    assert dict(queries.list_changed_days())[day] > seen
 
 
 def test_facts_that_are_removed_leave_the_sums() -> None:
     above, below = make_shelves()
     product = make_product("Lamp", category=below)
     sale = make_sale(line(1, product.product_id), placed_at=noon())
-    sold(sale)
-    day_rolled_up(sale.day)
-    facts_removed(sale.day, sale.order_id, sale.written_at)
-    day_rolled_up(sale.day)
-    assert queries.sales_between(sale.day, sale.day) == []
+    record_sale(sale)
+    roll_up_day(sale.day)
+    remove_facts(sale.day, sale.order_id, sale.written_at)
+    roll_up_day(sale.day)
+    assert queries.list_daily_sales(sale.day, sale.day) == []
     assert above.category_id
 
 
@@ -147,11 +147,13 @@ def test_sums_of_several_months_come_in_one() -> None:
     first = datetime(1985, 11, 30, 12, tzinfo=UTC)
     sales = [make_sale(placed_at=first + timedelta(days=days)) for days in (0, 1, 40)]
     for sale in sales:
-        sold(sale)
-        day_rolled_up(sale.day)
-    found = queries.sales_between(sales[0].day, sales[2].day)
-    assert [each.day for each in found if each.category_id == ALL] == [sale.day for sale in sales]
-    assert figures(queries.sales_between(sales[1].day, sales[1].day)).orders == 1
+        record_sale(sale)
+        roll_up_day(sale.day)
+    found = queries.list_daily_sales(sales[0].day, sales[2].day)
+    assert [each.day for each in found if each.category_id == ALL_CATEGORIES] == [
+        sale.day for sale in sales
+    ]
+    assert figures(queries.list_daily_sales(sales[1].day, sales[1].day)).orders == 1
 
 
 # ---- The shop's days: Europe/Dublin
@@ -178,9 +180,11 @@ MIDNIGHTS = {
 
 
 def test_a_sale_belongs_to_the_shops_day_at_midnight_summer_time_and_leap_day() -> None:
-    assert {moment: day_of(datetime.fromisoformat(moment)) for moment in MIDNIGHTS} == MIDNIGHTS
+    assert {moment: shop_day(datetime.fromisoformat(moment)) for moment in MIDNIGHTS} == MIDNIGHTS
     with timezone.override("Pacific/Auckland"):  # whatever zone a page shows
-        assert {moment: day_of(datetime.fromisoformat(moment)) for moment in MIDNIGHTS} == MIDNIGHTS
+        assert {
+            moment: shop_day(datetime.fromisoformat(moment)) for moment in MIDNIGHTS
+        } == MIDNIGHTS
 
 
 def test_both_sides_of_a_summers_midnight_at_the_months_end_stand_in_their_months() -> None:
@@ -190,11 +194,11 @@ def test_both_sides_of_a_summers_midnight_at_the_months_end_stand_in_their_month
         make_sale(placed_at=midnight),
     )
     for sale in (before, after):
-        sold(sale)
-        day_rolled_up(sale.day)
+        record_sale(sale)
+        roll_up_day(sale.day)
     assert (before.day, after.day) == (date(1988, 6, 30), date(1988, 7, 1))
-    assert figures(queries.sales_between(before.day, before.day)).orders == 1
-    assert figures(queries.sales_between(date(1988, 6, 1), date(1988, 7, 31))).orders == 2
+    assert figures(queries.list_daily_sales(before.day, before.day)).orders == 1
+    assert figures(queries.list_daily_sales(date(1988, 6, 1), date(1988, 7, 31))).orders == 2
 
 
 def test_pure_sums_count_an_order_once_and_currencies_apart() -> None:
@@ -206,14 +210,14 @@ def test_pure_sums_count_an_order_once_and_currencies_apart() -> None:
     ]
     found = {
         (each.category_id, each.currency): each.figures
-        for each in rolled_up(date(2026, 1, 1), facts)
+        for each in roll_up_facts(date(2026, 1, 1), facts)
     }
     assert found == {
-        (ALL, "EUR"): Figures(1, 4, 4760, 4000),
+        (ALL_CATEGORIES, "EUR"): Figures(1, 4, 4760, 4000),
         (category, "EUR"): Figures(1, 4, 4760, 4000),
-        (ALL, "SEK"): Figures(1, 2, 2380, 2000),
+        (ALL_CATEGORIES, "SEK"): Figures(1, 2, 2380, 2000),
     }
-    assert 0 <= shard_of(order_id) < 16
+    assert 0 <= order_shard(order_id) < 16
 
 
 # ---- The staff's page
@@ -231,8 +235,8 @@ def test_the_page_shows_the_sales_by_day_and_category(client: Client) -> None:
         line(2, product.product_id, refunded_units=1, refunded_gross=1190),
     )
     sale = make_sale(first, back, placed_at=noon())
-    sold(sale)
-    day_rolled_up(sale.day)
+    record_sale(sale)
+    roll_up_day(sale.day)
     text = (
         analyst(client)
         .get("/staff/sales/", {"first": str(sale.day), "last": str(sale.day)})

@@ -12,8 +12,8 @@ from django.core.management import call_command
 
 from accounts.models import User
 from analytics import queries as sales
-from analytics.figures import ALL, SoldLine
-from analytics.operations import DAY_DONE, Sale, day_rolled_up, sold
+from analytics.figures import ALL_CATEGORIES, SoldLine
+from analytics.operations import DAY_DONE, Sale, record_sale, roll_up_day
 from cassandra_db import CassandraUnavailable
 from cassandra_db.session import session
 from consistency import running
@@ -378,7 +378,7 @@ def test_i6_an_order_that_stands_and_has_no_use_of_its_code_is_named_and_gets_it
 
 def noted_no_more(day: date) -> None:
     """As if the worker had added the day up, and forgotten it, long ago."""
-    for noted, written in sales.days_changed():
+    for noted, written in sales.list_changed_days():
         if noted == day:
             DAY_DONE.run(shop=sales.SHOP, day=day, written=written)
 
@@ -386,8 +386,8 @@ def noted_no_more(day: date) -> None:
 def test_i7_figures_that_are_not_the_sum_of_their_facts_are_named_and_added_up_anew() -> None:
     line = SoldLine(1, uuid4(), uuid4(), 2, 2380, 2000)
     sale = Sale(uuid4(), datetime(1979, 5, 5, 12, tzinfo=UTC), 2, "EUR", (line,))
-    sold(sale)
-    day_rolled_up(sale.day)
+    record_sale(sale)
+    roll_up_day(sale.day)
     noted_no_more(sale.day)
     only = Only(days=frozenset({sale.day}))
     assert found(only) == []
@@ -395,7 +395,7 @@ def test_i7_figures_that_are_not_the_sum_of_their_facts_are_named_and_added_up_a
         """UPDATE daily_sales SET gross = 1 WHERE month = %s AND day = %s AND category_id = %s AND currency = 'EUR'""",
         sale.day.replace(day=1),
         sale.day,
-        ALL,
+        ALL_CATEGORIES,
     )
     (named,) = found(only, "I7")
     assert named.startswith("I7 sales of 1979-05-05: the figures are not the sum of the facts")
@@ -410,7 +410,7 @@ def test_i7_facts_of_no_sale_are_named_and_removed() -> None:
         "EUR",
         (SoldLine(1, uuid4(), uuid4(), 2, 2380, 2000),),
     )
-    sold(sale)
+    record_sale(sale)
     only = Only(orders=frozenset({sale.order_id}))
     (named,) = found(only)
     assert named == f"I7 facts of 1979-06-06, order {sale.order_id}: there is no such sale"
@@ -430,7 +430,7 @@ def test_i7_an_orders_facts_that_are_behind_it_are_named_and_told_anew() -> None
     assert len(named) == 1
     assert "are not what it sold (lines [1])" in named[0]
     assert mended(of(order), "I7").clean
-    (fact,) = sales.facts_of_order(order.placed_at.astimezone().date(), order.order_id)
+    (fact,) = sales.list_order_facts(order.placed_at.astimezone().date(), order.order_id)
     assert (fact.line.refunded_units, fact.line.refunded_gross) == (1, 1200)
 
 
