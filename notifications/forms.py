@@ -11,7 +11,7 @@ from web.forms import Form
 _EMAIL_WRONG = "Enter an e-mail address like name@example.com"
 
 
-class WaitForm(Form):
+class SubscriptionForm(Form):
     """Asks to be told when a variant is back in stock. A member's address is known already."""
 
     variant = forms.CharField(widget=forms.HiddenInput, max_length=LONGEST_SKU)

@@ -3,13 +3,13 @@
 from datetime import datetime, timedelta
 
 from jobs.registry import Job
-from notifications.operations import waiters_told
+from notifications.operations import notify_subscribers
 
 
-def back_in_stock(now: datetime) -> str:
+def send_back_in_stock_mails(now: datetime) -> str:
     """Mail everybody who waits for something that is in stock again."""
-    told = waiters_told(now)
+    told = notify_subscribers(now)
     return f"{told} told that something is back" if told else ""
 
 
-JOBS = [Job("back in stock", timedelta(minutes=1), back_in_stock)]
+JOBS = [Job("back in stock", timedelta(minutes=1), send_back_in_stock_mails)]

@@ -4,7 +4,7 @@ from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
 
-class WaiterByVariant(Model):
+class SubscriberByVariant(Model):
     """Who wants to be told when a variant is back in stock, an address once.
 
     Gone after 30 days, or once they were told.
@@ -22,7 +22,7 @@ class WaiterByVariant(Model):
     asked_at = columns.DateTime()
 
 
-class WaitByAddress(Model):
+class SubscriptionByAddress(Model):
     """Which variants an e-mail address waits for. Written before the waiter, so that no waiter is missing here.
 
     Bound: the variants that one asks for within 30 days; 20 an hour (settings.LIMITS).
@@ -37,7 +37,7 @@ class WaitByAddress(Model):
     product_id = columns.UUID()
 
 
-class VariantWaitedFor(Model):
+class SubscribedVariant(Model):
     """Which variants somebody waits for, so that the worker looks at these and at no others.
 
     Written before the waiter: a crash leaves a row too many, never one too few.

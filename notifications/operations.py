@@ -21,128 +21,145 @@ from jobs.shares import Share
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from notifications import queries as waiting
-from notifications.queries import Wish, bucket_of, end_token
+from notifications.queries import Subscription, sign_unsubscribe_token, variant_bucket
 from pricing.quotes import line_label
 
-WAITED_FOR = write(
+INSERT_SUBSCRIBED_VARIANT = write(
     "waiting",
     "INSERT INTO variants_waited_for (bucket, variant_id, product_id) VALUES (:bucket, :variant_id, :product_id)",
 )
 # With the time of the row that was read: one that somebody has written meanwhile stays.
-NOT_WAITED_FOR = write(
+DELETE_SUBSCRIBED_VARIANT = write(
     "waiting",
     "DELETE FROM variants_waited_for USING TIMESTAMP :written WHERE bucket = :bucket AND variant_id = :variant_id",
 )
-WAIT = write(
+INSERT_SUBSCRIPTION = write(
     "waiting",
     "INSERT INTO waits_by_address (email_key, variant_id, product_id) VALUES (:email_key, :variant_id, :product_id)",
 )
-WAIT_ENDED = write(
+DELETE_SUBSCRIPTION = write(
     "waiting",
     "DELETE FROM waits_by_address WHERE email_key = :email_key AND variant_id = :variant_id",
 )
-WAITER = conditional(
+INSERT_SUBSCRIBER = conditional(
     "waiting",
     """INSERT INTO waiters_by_variant (variant_id, email_key, email, product_id, asked_at)
        VALUES (:variant_id, :email_key, :email, :product_id, :now) IF NOT EXISTS""",
 )
 # All its columns, so that none is forgotten before the others.
-WAITER_AGAIN = conditional(
+UPDATE_SUBSCRIBER = conditional(
     "waiting",
     """UPDATE waiters_by_variant SET email = :email, product_id = :product_id, asked_at = :now
        WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS""",
 )
-WAITER_GONE = conditional(
+DELETE_SUBSCRIBER = conditional(
     "waiting",
     "DELETE FROM waiters_by_variant WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS",
 )
 # A variant is written down before its waiter: only after this time the lack of one means that there is none.
-SETTLED_AFTER = timedelta(minutes=5)
-ALL_WAITING = Share("back in stock")
+SUBSCRIBER_GRACE = timedelta(minutes=5)
+ALL_SUBSCRIPTIONS = Share("back in stock")
 
 
-def waiting_asked(wish: Wish, product: Product, variant: Variant, now: datetime) -> None:
+def request_subscription(
+    subscription: Subscription, product: Product, variant: Variant, now: datetime
+) -> None:
     """Mail a link to an address, to confirm that it wants to be told. Once a day for each variant.
 
     The same happens whether the address is known or not, and waits already or not. Raises CassandraUnavailable.
     """
-    link = settings.PUBLIC_URL + reverse("notifications:waiting", args=[wish.token()])
+    link = settings.PUBLIC_URL + reverse("notifications:waiting", args=[subscription.sign_token()])
     context = {"name": line_label(product.name, variant.options), "url": link}
-    key = email_key(wish.email)
+    key = email_key(subscription.email)
     queue_mail(
-        uuid5(wish.variant_id, key), f"asked:{now:%Y-%m-%d}", wish.email, "waiting", context, now
+        uuid5(subscription.variant_id, key),
+        f"asked:{now:%Y-%m-%d}",
+        subscription.email,
+        "waiting",
+        context,
+        now,
     )
 
 
-def waiter_added(wish: Wish, now: datetime) -> None:
+def subscribe(subscription: Subscription, now: datetime) -> None:
     """Note that an address that is known to be its owner's wants to be told; twice is once, for 30 days from the last time.
 
     Raises CassandraUnavailable.
     """
     key, what = (
-        email_key(wish.email),
-        {"variant_id": wish.variant_id, "product_id": wish.product_id},
+        email_key(subscription.email),
+        {"variant_id": subscription.variant_id, "product_id": subscription.product_id},
     )
-    WAITED_FOR.run(bucket=bucket_of(wish.variant_id), **what)
-    WAIT.run(email_key=key, **what)
-    waiter = {"email_key": key, "email": wish.email, "now": now, **what}
-    if not WAITER.apply(**waiter, if_lost=SEND_AGAIN):
-        WAITER_AGAIN.apply(**waiter, if_lost=SEND_AGAIN)
+    INSERT_SUBSCRIBED_VARIANT.run(bucket=variant_bucket(subscription.variant_id), **what)
+    INSERT_SUBSCRIPTION.run(email_key=key, **what)
+    subscriber = {"email_key": key, "email": subscription.email, "now": now, **what}
+    if not INSERT_SUBSCRIBER.apply(**subscriber, if_lost=SEND_AGAIN):
+        UPDATE_SUBSCRIBER.apply(**subscriber, if_lost=SEND_AGAIN)
 
 
-def waiting_ended(email: str) -> int:
+def unsubscribe(email: str) -> int:
     """Forget all that an address waits for, and return how much that was. Raises CassandraUnavailable."""
     key = email_key(email)
-    rows = waiting.WAITS.all(email_key=key)
+    rows = waiting.SUBSCRIPTIONS.all(email_key=key)
     for row in rows:
         # In this order: what is left by a crash can still be found by the address.
-        WAITER_GONE.apply(if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=key)
-        WAIT_ENDED.run(email_key=key, variant_id=row.variant_id)
+        DELETE_SUBSCRIBER.apply(if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=key)
+        DELETE_SUBSCRIPTION.run(email_key=key, variant_id=row.variant_id)
     return len(rows)
 
 
-def waiters_told(now: datetime, share: Share = ALL_WAITING) -> int:
+def notify_subscribers(now: datetime, shard: Share = ALL_SUBSCRIPTIONS) -> int:
     """Mail everybody whose variant is back and in the share, each once, and forget them; return how many that were.
 
     At most 200 a variant and call; the next call goes on. Raises CassandraUnavailable; called again it goes on, and a
     mail that was written is not written twice.
     """
-    told, rows = 0, (row for row in waiting.waited_for() if share.has(row.variant_id))
+    count, rows = (
+        0,
+        (row for row in waiting.iterate_subscribed_variants() if shard.has(row.variant_id)),
+    )
     while part := list(islice(rows, AT_ONCE)):
-        goods = get_products_with_stock(row.product_id for row in part)
-        told += sum(_told(row, goods[row.product_id], now) for row in part)
-    return told
+        products = get_products_with_stock(row.product_id for row in part)
+        count += sum(
+            _notify_variant_subscribers(row, products[row.product_id], now) for row in part
+        )
+    return count
 
 
-def _told(row: Row, goods: ProductWithStock, now: datetime) -> int:
-    variant = get_sellable_variant(goods.product, row.variant_id)
-    stock = goods.stock.get(row.variant_id, Stock())
-    if goods.product is None or variant is None or stock.available < 1:
+def _notify_variant_subscribers(
+    row: Row, product_with_stock: ProductWithStock, now: datetime
+) -> int:
+    variant = get_sellable_variant(product_with_stock.product, row.variant_id)
+    stock = product_with_stock.stock.get(row.variant_id, Stock())
+    if product_with_stock.product is None or variant is None or stock.available < 1:
         return 0
-    waiters = waiting.WAITERS.all(variant_id=row.variant_id)
-    for waiter in waiters:
+    subscribers = waiting.SUBSCRIBERS.all(variant_id=row.variant_id)
+    for waiter in subscribers:
         queue_mail(
             uuid5(row.variant_id, waiter.email_key),
             f"back:{waiter.asked_at.isoformat()}",
             waiter.email,
             "back_in_stock",
-            _context(goods.product, variant, waiter.email),
+            _mail_context(product_with_stock.product, variant, waiter.email),
             now,
         )
         # In this order: whoever asks again in between is still found by the address.
-        WAIT_ENDED.run(email_key=waiter.email_key, variant_id=row.variant_id)
-        WAITER_GONE.apply(if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=waiter.email_key)
-    if not waiters and waiting.written_at(row) < now - SETTLED_AFTER:
-        NOT_WAITED_FOR.run(
-            bucket=bucket_of(row.variant_id), variant_id=row.variant_id, written=row.written
+        DELETE_SUBSCRIPTION.run(email_key=waiter.email_key, variant_id=row.variant_id)
+        DELETE_SUBSCRIBER.apply(
+            if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=waiter.email_key
         )
-    return len(waiters)
+    if not subscribers and waiting.row_write_time(row) < now - SUBSCRIBER_GRACE:
+        DELETE_SUBSCRIBED_VARIANT.run(
+            bucket=variant_bucket(row.variant_id), variant_id=row.variant_id, written=row.written
+        )
+    return len(subscribers)
 
 
-def _context(product: Product, variant: Variant, email: str) -> dict[str, str]:
+def _mail_context(product: Product, variant: Variant, email: str) -> dict[str, str]:
     page = f"{reverse('product', args=[product.slug])}?{urlencode({'variant': variant.sku})}"
     return {
         "name": line_label(product.name, variant.options),
         "url": settings.PUBLIC_URL + page,
-        "end_url": settings.PUBLIC_URL + reverse("notifications:wait_end", args=[end_token(email)]),
+        "end_url": settings.PUBLIC_URL
+        + reverse("notifications:wait_end", args=[sign_unsubscribe_token(email)]),
     }

@@ -4,20 +4,20 @@ from datetime import datetime
 from typing import Any
 
 from notifications import queries
-from notifications.operations import waiting_ended
+from notifications.operations import unsubscribe
 from web.personal import Person
 
 
-def held(person: Person) -> dict[str, Any]:
+def export_personal_data(person: Person) -> dict[str, Any]:
     """Return what the person waits for, and since when."""
     return {
         "waits_for": [
             {"product_id": row.product_id, "since": row.asked_at}
-            for row in queries.waits_of(person.email)
+            for row in queries.list_subscriptions(person.email)
         ]
     }
 
 
-def erased(person: Person, now: datetime) -> None:
+def erase_personal_data(person: Person, now: datetime) -> None:
     """Forget what the person waits for."""
-    waiting_ended(person.email)
+    unsubscribe(person.email)

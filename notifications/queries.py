@@ -15,54 +15,54 @@ AT_ONCE = 200
 LINK_SECONDS = 7 * 24 * 3600
 _SALT = "cart.waiting"
 
-WAITED_FOR = read(
+SUBSCRIBED_VARIANTS = read(
     "waiting",
     "SELECT variant_id, product_id, WRITETIME(product_id) AS written FROM variants_waited_for WHERE bucket = :bucket",
 )
-WAITERS = read(
+SUBSCRIBERS = read(
     "waiting",
     "SELECT variant_id, email_key, email, product_id, asked_at FROM waiters_by_variant WHERE variant_id = :variant_id LIMIT 200",
 )
-WAITER = read(
+SUBSCRIBER = read(
     "waiting",
     """SELECT email, product_id, asked_at FROM waiters_by_variant
        WHERE variant_id = :variant_id AND email_key = :email_key""",
 )
-WAITS = read(
+SUBSCRIPTIONS = read(
     "waiting", "SELECT variant_id, product_id FROM waits_by_address WHERE email_key = :email_key"
 )
 
 
 @dataclass(frozen=True)
-class Wish:
+class Subscription:
     """That an address wants to be told when a variant is back."""
 
     product_id: UUID
     variant_id: UUID
     email: str
 
-    def token(self) -> str:
+    def sign_token(self) -> str:
         """Return it signed, for the link that confirms it."""
         return signing.dumps(
             [self.product_id.hex, self.variant_id.hex, self.email], salt=_SALT, compress=True
         )
 
 
-def wish_in(token: str) -> Wish | None:
+def parse_subscription_token(token: str) -> Subscription | None:
     """Return what a link confirms; None if it is not ours or older than seven days."""
     try:
         product, variant, email = signing.loads(token, salt=_SALT, max_age=LINK_SECONDS)
     except (signing.BadSignature, ValueError):
         return None
-    return Wish(UUID(hex=product), UUID(hex=variant), email)
+    return Subscription(UUID(hex=product), UUID(hex=variant), email)
 
 
-def end_token(email: str) -> str:
+def sign_unsubscribe_token(email: str) -> str:
     """Return the signed text with which an address ends all its waiting, at any time."""
     return signing.dumps(email, salt=f"{_SALT}.end", compress=True)
 
 
-def ended_by(token: str) -> str | None:
+def parse_unsubscribe_token(token: str) -> str | None:
     """Return the address whose waiting a link ends, or None if it is not ours."""
     try:
         return str(signing.loads(token, salt=f"{_SALT}.end"))
@@ -70,27 +70,28 @@ def ended_by(token: str) -> str | None:
         return None
 
 
-def bucket_of(variant_id: UUID) -> int:
+def variant_bucket(variant_id: UUID) -> int:
     """Return where a variant stands among those that are waited for."""
     return variant_id.int % BUCKETS
 
 
-def waited_for() -> Iterator[Row]:
+def iterate_subscribed_variants() -> Iterator[Row]:
     """Yield the variants that somebody waits for, or has waited for lately. Raises CassandraUnavailable."""
-    reading = [WAITED_FOR.start(bucket=bucket) for bucket in range(BUCKETS)]
+    reading = [SUBSCRIBED_VARIANTS.start(bucket=bucket) for bucket in range(BUCKETS)]
     for pending in reading:
         yield from pending.rows()
 
 
-def waits_of(email: str) -> list[Row]:
+def list_subscriptions(email: str) -> list[Row]:
     """Return what an address waits for: variant, product and since when. Raises CassandraUnavailable."""
     key = email_key(email)
     reading = [
-        WAITER.start(variant_id=row.variant_id, email_key=key) for row in WAITS.all(email_key=key)
+        SUBSCRIBER.start(variant_id=row.variant_id, email_key=key)
+        for row in SUBSCRIPTIONS.all(email_key=key)
     ]
     return [row for pending in reading if (row := pending.one())]
 
 
-def written_at(row: Row) -> datetime:
-    """Return when a row of `waited_for` was written."""
+def row_write_time(row: Row) -> datetime:
+    """Return when a row of `iterate_subscribed_variants` was written."""
     return datetime.fromtimestamp(row.written / 1_000_000, UTC)

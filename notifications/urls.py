@@ -6,7 +6,7 @@ from notifications import views
 
 app_name = "notifications"
 urlpatterns = [
-    path("cart/wait/", views.wait, name="wait"),
-    path("cart/wait/<str:token>/", views.waiting, name="waiting"),
-    path("cart/wait/end/<str:token>/", views.wait_end, name="wait_end"),
+    path("cart/wait/", views.subscribe, name="wait"),
+    path("cart/wait/<str:token>/", views.confirm_subscription, name="waiting"),
+    path("cart/wait/end/<str:token>/", views.unsubscribe, name="wait_end"),
 ]

@@ -487,7 +487,7 @@ FAULTS = (
     _fault(
         "What somebody waits for stays when the person is erased",
         "notifications/privacy.py",
-        "    waiting_ended(person.email)\n",
+        "    unsubscribe(person.email)\n",
         "",
         "tests/accounts/test_privacy.py",
     ),

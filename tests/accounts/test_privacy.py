@@ -28,8 +28,8 @@ from jobs.minutes import minute_of
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from mail.queries import get_mail, list_recipient_mails
-from notifications.operations import waiter_added
-from notifications.queries import Wish, waits_of
+from notifications.operations import subscribe
+from notifications.queries import Subscription, list_subscriptions
 from orders import queries as orders
 from orders.entities import Order
 from orders.links import track_token
@@ -205,7 +205,7 @@ def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alic
     assert "What stays, and why" in page
     unsent = queue_mail(alice.pk, "news", alice.email, "erased", {}, datetime.now(UTC))
     (item,) = orders.list_items(order)
-    waiter_added(Wish(item.product_id, item.variant_id, alice.email), datetime.now(UTC))
+    subscribe(Subscription(item.product_id, item.variant_id, alice.email), datetime.now(UTC))
     other = Client()
     other.force_login(alice)
     answer = browser.post(reverse(ERASE), {"password": PASSWORD})
@@ -232,7 +232,7 @@ def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alic
         assert word not in text
     assert orders.list_orders_by_year(alice.pk, range(2020, 2040)) == {}
     assert orders.list_order_ids_by_email(alice.email) == []
-    assert waits_of(alice.email) == []
+    assert list_subscriptions(alice.email) == []
     assert get_mail(unsent) is None
     # One last mail, which is the only one left.
     assert [row.subject for row in list_recipient_mails(alice.email)] == [

@@ -33,7 +33,7 @@ from checkout.typed import save_typed_fields
 from demo import goods as data
 from demo.testbank.cards import CHALLENGED
 from demo.testbank.operations import card_given
-from notifications.queries import Wish, end_token
+from notifications.queries import Subscription, sign_unsubscribe_token
 from orders.entities import Order
 from orders.operations import place_order, request_return, start_payment, transition_order
 from orders.transitions import Transition
@@ -172,7 +172,7 @@ def _addressed(ann: User, now: datetime) -> dict[str, str]:
     carts.add_line(ann.user_id, present, present.variants[0], 2, uuid4(), now)
     make_person(ann, shared, "editor", name="Ben")
     wanted = _goods(next(each for each in data.PRODUCTS if steps.sold_out(each)))
-    wish = Wish(wanted.product_id, wanted.variants[0].variant_id, "ann@example.org")
+    wish = Subscription(wanted.product_id, wanted.variants[0].variant_id, "ann@example.org")
     make_payment(_order(4, now, ann))
     return {
         "gone": gone.slug,
@@ -180,8 +180,8 @@ def _addressed(ann: User, now: datetime) -> dict[str, str]:
         "invitation": sharing.invite_person(
             someone(ann), shared, "cem@example.org", "viewer", now
         ).token,
-        "wish": wish.token(),
-        "end": end_token(wish.email),
+        "wish": wish.sign_token(),
+        "end": sign_unsubscribe_token(wish.email),
         "mail": mailbox.Maildir(settings.MAILDIR).add(_mail(wish)),
         "registration": _token(registration_link(f"{uuid4().hex}@example.org")),
         "registered": _token(registration_link(ann.email)),
@@ -199,7 +199,7 @@ def _token(address: str) -> str:
     return address.rstrip("/").rpartition("/")[2]
 
 
-def _mail(wish: Wish) -> EmailMessage:
+def _mail(wish: Subscription) -> EmailMessage:
     mail = EmailMessage()
     mail["From"], mail["To"], mail["Subject"] = (
         settings.DEFAULT_FROM_EMAIL,
@@ -207,7 +207,7 @@ def _mail(wish: Wish) -> EmailMessage:
         "Is this your address?",
     )
     mail.set_content(
-        f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('notifications:waiting', args=[wish.token()])}\n"
+        f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('notifications:waiting', args=[wish.sign_token()])}\n"
     )
     return mail
 

@@ -41,7 +41,7 @@ from cart.operations import sharing
 from cart.undo import RemovedLine, Undo
 from cassandra_db import REGISTRY
 from cassandra_db.session import session
-from notifications.queries import Wish, end_token
+from notifications.queries import Subscription, sign_unsubscribe_token
 from orders import queries as orders
 from orders.links import track_token
 from orders.operations import start_payment
@@ -468,13 +468,13 @@ def make_world() -> World:
         "forged": signed(uuid4().hex),
         "promotion": f"none-{uuid4().hex}",
     }
-    wish = Wish(line.product_id, line.variant_id, alice.email)
+    wish = Subscription(line.product_id, line.variant_id, alice.email)
     tokens = {
         "cart:shared": link.url.rstrip("/").rpartition("/")[2],
         "cart:shared_copy": link.url.rstrip("/").rpartition("/")[2],
         "cart:invitation": invited.token,
-        "notifications:waiting": wish.token(),
-        "notifications:wait_end": end_token(alice.email),
+        "notifications:waiting": wish.sign_token(),
+        "notifications:wait_end": sign_unsubscribe_token(alice.email),
         "accounts:finish": registration_link("gina@example.com").rstrip("/").rpartition("/")[2],
         "accounts:reset_finish": reset_link(alice).rstrip("/").rpartition("/")[2],
         "accounts:email_confirm": email_change_link(alice, f"{uuid4().hex}@example.com")

@@ -16,9 +16,9 @@ from cassandra_db import read
 from catalogue.entities import Product
 from inventory.operations import copy_stock, receive_stock
 from notifications import queries as waiting
-from notifications.jobs import back_in_stock
-from notifications.operations import waiter_added, waiters_told, waiting_ended
-from notifications.queries import Wish, end_token
+from notifications.jobs import send_back_in_stock_mails
+from notifications.operations import notify_subscribers, subscribe, unsubscribe
+from notifications.queries import Subscription, sign_unsubscribe_token
 from tests.accounts.post import link_in, mails_to
 from tests.factories import make_product, make_stock, make_user
 from tests.shares import Only
@@ -53,12 +53,12 @@ def ask(client: Client, product: Product, headers: Any = None, **fields: str) ->
     )
 
 
-def wish(product: Product, email: str) -> Wish:
-    return Wish(product.product_id, product.variants[0].variant_id, email)
+def wish(product: Product, email: str) -> Subscription:
+    return Subscription(product.product_id, product.variants[0].variant_id, email)
 
 
 def waits(product: Product) -> set[str]:
-    return {row.email for row in waiting.WAITERS.all(variant_id=product.variants[0].variant_id)}
+    return {row.email for row in waiting.SUBSCRIBERS.all(variant_id=product.variants[0].variant_id)}
 
 
 def come_back(product: Product) -> None:
@@ -67,7 +67,7 @@ def come_back(product: Product) -> None:
 
 def tell(product: Product, now: datetime) -> int:
     """Let the worker look after those who wait for this product alone."""
-    return waiters_told(now, Only("back in stock", thing=product.variants[0].variant_id))
+    return notify_subscribers(now, Only("back in stock", thing=product.variants[0].variant_id))
 
 
 def test_a_sold_out_thing_offers_to_tell_and_one_in_stock_does_not(client: Client) -> None:
@@ -187,7 +187,7 @@ def test_an_address_waits_once_however_often_and_however_it_is_typed() -> None:
     with ThreadPoolExecutor(8) as pool:
         list(
             pool.map(
-                lambda n: waiter_added(
+                lambda n: subscribe(
                     wish(lamp, email.upper() if n % 2 else email), datetime.now(UTC)
                 ),
                 range(16),
@@ -200,8 +200,8 @@ def test_whoever_asks_again_waits_from_then_on() -> None:
     lamp, email = sold_out(), address()
     asked = [datetime(2026, 11, day, tzinfo=UTC) for day in (1, 21)]
     for at in asked:
-        waiter_added(wish(lamp, email), at)
-    (row,) = waiting.waits_of(email)
+        subscribe(wish(lamp, email), at)
+    (row,) = waiting.list_subscriptions(email)
     assert row.asked_at == asked[1]
 
 
@@ -209,13 +209,13 @@ def test_when_it_is_back_each_is_told_once() -> None:
     lamp, lost, emails = sold_out(), sold_out("Lost"), [address(), address()]
     now = datetime.now(UTC)
     for email in emails:
-        waiter_added(wish(lamp, email), now)
-        waiter_added(wish(lost, email), now)
+        subscribe(wish(lamp, email), now)
+        subscribe(wish(lost, email), now)
     tell(lost, now)
     tell(lamp, now)
     assert not mails_to(emails[0])
     come_back(lamp)
-    told = re.fullmatch(r"(\d+) told that something is back", back_in_stock(now))
+    told = re.fullmatch(r"(\d+) told that something is back", send_back_in_stock_mails(now))
     assert told
     assert int(told[1]) >= 2
     for email in emails:
@@ -233,10 +233,10 @@ def test_a_worker_that_died_between_mail_and_forgetting_mails_nobody_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     lamp, email, now = sold_out(), address(), datetime.now(UTC)
-    waiter_added(wish(lamp, email), now)
+    subscribe(wish(lamp, email), now)
     come_back(lamp)
     with monkeypatch.context() as broken:
-        broken.setattr("notifications.operations.WAIT_ENDED", None)
+        broken.setattr("notifications.operations.DELETE_SUBSCRIPTION", None)
         with pytest.raises(AttributeError):
             tell(lamp, now)
     assert waits(lamp) == {email}
@@ -247,11 +247,13 @@ def test_a_worker_that_died_between_mail_and_forgetting_mails_nobody_twice(
 
 def test_a_variant_that_nobody_waits_for_any_more_is_not_looked_at_for_ever() -> None:
     lamp, now = sold_out(), datetime.now(UTC)
-    waiter_added(wish(lamp, address()), now)
+    subscribe(wish(lamp, address()), now)
     come_back(lamp)
 
     def looked_at() -> bool:
-        return lamp.variants[0].variant_id in {row.variant_id for row in waiting.waited_for()}
+        return lamp.variants[0].variant_id in {
+            row.variant_id for row in waiting.iterate_subscribed_variants()
+        }
 
     tell(lamp, now)
     tell(lamp, now)
@@ -263,15 +265,18 @@ def test_a_variant_that_nobody_waits_for_any_more_is_not_looked_at_for_ever() ->
 def test_the_link_in_the_mail_ends_all_waiting_of_an_address(client: Client) -> None:
     lamp, mug, email = sold_out(), sold_out("Mug"), address()
     for each in (lamp, mug):
-        waiter_added(wish(each, email), datetime.now(UTC))
-    assert {row.product_id for row in waiting.waits_of(email)} == {lamp.product_id, mug.product_id}
-    link = reverse("notifications:wait_end", args=[end_token(email)])
+        subscribe(wish(each, email), datetime.now(UTC))
+    assert {row.product_id for row in waiting.list_subscriptions(email)} == {
+        lamp.product_id,
+        mug.product_id,
+    }
+    link = reverse("notifications:wait_end", args=[sign_unsubscribe_token(email)])
     assert email in client.get(link).content.decode()
     assert waits(lamp) == {email}
     assert client.post(link).status_code == 303
     assert waits(lamp) == waits(mug) == set()
-    assert not waiting.waits_of(email)
-    assert waiting_ended(email) == 0
+    assert not waiting.list_subscriptions(email)
+    assert unsubscribe(email) == 0
 
 
 def test_waiting_is_forgotten_after_thirty_days() -> None:
@@ -280,7 +285,7 @@ def test_waiting_is_forgotten_after_thirty_days() -> None:
         "SELECT TTL(asked_at) AS left FROM waiters_by_variant WHERE variant_id = :variant_id",
     )
     lamp = sold_out()
-    waiter_added(wish(lamp, address()), datetime.now(UTC))
+    subscribe(wish(lamp, address()), datetime.now(UTC))
     row = seconds.one(variant_id=lamp.variants[0].variant_id)
     assert row
     assert 30 * 24 * 3600 - 60 < row.left <= 30 * 24 * 3600
