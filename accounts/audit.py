@@ -65,7 +65,7 @@ OF_ACTOR_BEFORE = read(
 )
 
 STAFF, ACCOUNTS = "staff", "accounts"
-KEPT_FOR = timedelta(days=400)  # the tables' TTL
+RETENTION = timedelta(days=400)  # the tables' TTL
 MOST_FIELDS, LONGEST = 30, 200  # of what was sent, and characters of each
 # A number for a line of an order.
 _LINE = re.compile(r"line_([0-9]{1,4})")
@@ -74,7 +74,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Entry:
+class LogEntry:
     """An entry of the log."""
 
     at: UUID
@@ -94,7 +94,7 @@ class Entry:
         return made.replace(tzinfo=UTC)
 
 
-def begun(
+def open_entry(
     act: str,
     now: datetime,
     *,
@@ -103,19 +103,19 @@ def begun(
     subject: str = "",
     fields: Mapping[str, Sequence[str]] | None = None,
     book: str = STAFF,
-) -> Entry:
+) -> LogEntry:
     """Enter what is about to be done, and return the entry for `ended`. `now` is in UTC.
 
     Raises CassandraUnavailable: then it must not be done.
     """
-    entry = Entry(
+    entry = LogEntry(
         uuid_from_time(now),
         book,
         by,
         _plain(name),
         act,
         _plain(subject),
-        _told(fields or {}),
+        _loggable_fields(fields or {}),
         "",
         current_request_id(),
     )
@@ -123,7 +123,7 @@ def begun(
     return entry
 
 
-def ended(entry: Entry, outcome: str) -> None:
+def close_entry(entry: LogEntry, outcome: str) -> None:
     """Enter how it ended. What was done stays done: if Cassandra has gone meanwhile, the entry stays without an end."""
     try:
         _enter(entry, 1, _plain(outcome))
@@ -133,7 +133,7 @@ def ended(entry: Entry, outcome: str) -> None:
         )
 
 
-def noted(
+def add_entry(
     act: str,
     now: datetime,
     *,
@@ -149,32 +149,32 @@ def noted(
     Raises CassandraUnavailable.
     """
     at = uuid_from_time(now)
-    entry = Entry(
+    entry = LogEntry(
         at,
         book,
         by,
         _plain(name),
         act,
         _plain(subject),
-        _told(fields or {}),
+        _loggable_fields(fields or {}),
         "",
         current_request_id(),
     )
     _enter(entry, 0, _plain(outcome))
 
 
-def tells_all(sent: QueryDict) -> bool:
+def can_log_all_fields(sent: QueryDict) -> bool:
     """Tell whether an entry has room for all fields of a form, each of which was sent once: what counts is the last of two."""
-    told = [name for name in sent if not _LINE.fullmatch(name)]
-    return len(told) <= MOST_FIELDS and all(len(values) == 1 for _, values in sent.lists())
+    names = [name for name in sent if not _LINE.fullmatch(name)]
+    return len(names) <= MOST_FIELDS and all(len(values) == 1 for _, values in sent.lists())
 
 
-def mailbox(email: str) -> str:
+def mailbox_pseudonym(email: str) -> str:
     """Return what stands in the log for an e-mail address that nobody has proved: the same for the same, and not the address."""
     return f"mailbox {salted_hmac('accounts.audit', email_key(email), algorithm='sha256').hexdigest()[:12]}"
 
 
-def day(book: str, on: date, after: str, limit: int) -> tuple[list[Entry], str]:
+def list_day_entries(book: str, on: date, after: str, limit: int) -> tuple[list[LogEntry], str]:
     """Return a day's entries, the newest first, from a page token on, and the next page's.
 
     Raises BadPageToken, CassandraUnavailable.
@@ -183,13 +183,15 @@ def day(book: str, on: date, after: str, limit: int) -> tuple[list[Entry], str]:
     return _page(DAY, DAY_BEFORE, place, f"audit {book} {on}", after, limit)
 
 
-def of_actor(actor_id: UUID, month: date, after: str, limit: int) -> tuple[list[Entry], str]:
+def list_actor_entries(
+    actor_id: UUID, month: date, after: str, limit: int
+) -> tuple[list[LogEntry], str]:
     """Return what somebody did in a month, like `day`; `month` is its first day. Raises BadPageToken, CassandraUnavailable."""
     place = {"actor_id": actor_id, "month": month}
     return _page(OF_ACTOR, OF_ACTOR_BEFORE, place, f"audit {actor_id} {month}", after, limit)
 
 
-def _enter(entry: Entry, part: int, outcome: str) -> None:
+def _enter(entry: LogEntry, part: int, outcome: str) -> None:
     moment = entry.moment.date()
     row: dict[str, Any] = {
         "at": entry.at,
@@ -211,7 +213,7 @@ def _enter(entry: Entry, part: int, outcome: str) -> None:
 
 def _page(
     first: Statement, following: Statement, place: dict[str, Any], of: str, after: str, limit: int
-) -> tuple[list[Entry], str]:
+) -> tuple[list[LogEntry], str]:
     # An entry has two rows at most, so this is enough for one entry more than shown.
     most = 2 * limit + 2
     if after:
@@ -224,10 +226,10 @@ def _page(
     return found[:limit], page_token([found[limit - 1].at], of) if more else ""
 
 
-def _entry(parts: list[Row]) -> Entry:
+def _entry(parts: list[Row]) -> LogEntry:
     row = parts[0]
     fields = json.loads(row.fields or "{}")
-    return Entry(
+    return LogEntry(
         row.at,
         row.book,
         row.actor_id,
@@ -245,9 +247,9 @@ def _plain(text: str) -> str:
     return escape_control_characters(cut)
 
 
-def _told(sent: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def _loggable_fields(sent: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return what was sent as it may be kept: without secrets, of bearable length, in one line each."""
-    told: dict[str, str] = {}
+    fields: dict[str, str] = {}
     lines = [
         f"{found[1]}: {values[-1][:8]}"
         for name, values in sent.items()
@@ -255,22 +257,22 @@ def _told(sent: Mapping[str, Sequence[str]]) -> dict[str, str]:
     ]
     if lines:
         # An order may have many: together they are one field.
-        told["lines"] = escape_control_characters(", ".join(lines))
+        fields["lines"] = escape_control_characters(", ".join(lines))
     for name, values in _first(sent.items()):
-        told[_plain(name)] = (
+        fields[_plain(name)] = (
             "(not kept)" if _SECRET.search(name) else _plain(_impersonal(name, ", ".join(values)))
         )
-    return told
+    return fields
 
 
 def _impersonal(name: str, value: str) -> str:
     """Return what is kept of a field that is about a customer, who may be erased before the log forgets."""
     if name == "email":
-        return mailbox(value)
-    return "(in the order's history)" if name in _TOLD_BY_ORDERS and value else value
+        return mailbox_pseudonym(value)
+    return "(in the order's history)" if name in _KEPT_IN_ORDERS and value else value
 
 
-_TOLD_BY_ORDERS = frozenset(
+_KEPT_IN_ORDERS = frozenset(
     (
         "note",
         "reason",

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from accounts import known_devices, queries
 from accounts.access import has_permission, has_permissions_in
 from accounts.models import User
-from accounts.validators import too_long
+from accounts.validators import is_too_long
 from web.limits import hit_rate_limit
 
 
@@ -33,17 +33,19 @@ class EmailBackend(BaseBackend):
         key = queries.email_key(email or username)
         # Also of what is refused at once: each refusal stands in the audit log.
         attempt = (
-            hit_rate_limit(request, "login", key, device_bucket=known_devices.own(request, key))
+            hit_rate_limit(
+                request, "login", key, device_bucket=known_devices.get_device_bucket(request, key)
+            )
             if request
             else None
         )
-        if too_long(password):
+        if is_too_long(password):
             return None
-        found = queries.user_by_email(email or username)
+        found = queries.find_user_by_email(email or username)
         if found is None or not found.password:
             make_password(password)
             return None
-        if not found.check_password(password) or not may_log_in(found):
+        if not found.check_password(password) or not can_log_in(found):
             return None
         if attempt:
             attempt.release_slots()
@@ -51,18 +53,18 @@ class EmailBackend(BaseBackend):
 
     def get_user(self, user_id: UUID | str) -> User | None:
         """Return the user of a session, or None."""
-        found = queries.user(user_id if isinstance(user_id, UUID) else UUID(user_id))
-        return found if found and may_log_in(found) else None
+        found = queries.get_user(user_id if isinstance(user_id, UUID) else UUID(user_id))
+        return found if found and can_log_in(found) else None
 
     def has_perm(self, user_obj: Any, perm: str, obj: Any = None) -> bool:
         """Tell whether somebody's role opens the staff page that a permission names (`has_permission`), whatever `obj` is."""
-        return may_log_in(user_obj) and has_permission(user_obj, perm)
+        return can_log_in(user_obj) and has_permission(user_obj, perm)
 
     def has_module_perms(self, user_obj: Any, app_label: str) -> bool:
         """Tell whether somebody's role opens any staff page of an app."""
-        return may_log_in(user_obj) and has_permissions_in(user_obj, app_label)
+        return can_log_in(user_obj) and has_permissions_in(user_obj, app_label)
 
 
-def may_log_in(user: User) -> bool:
+def can_log_in(user: User) -> bool:
     """Tell whether this account may be used: active, and a demo login only in a showroom."""
     return user.is_active and (settings.DEMO or not user.demo)

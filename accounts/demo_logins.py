@@ -25,15 +25,15 @@ class DemoLogin(Protocol):
     def user_id(self) -> UUID: ...
 
 
-def logins() -> Sequence[DemoLogin]:
+def list_demo_logins() -> Sequence[DemoLogin]:
     """Return the logins that everybody may know; none outside a demo, whatever the setting names."""
     if not (settings.DEMO and settings.DEMO_LOGINS):
         return ()
     return cast("Sequence[DemoLogin]", import_string(settings.DEMO_LOGINS))
 
 
-def secret_of(user: User) -> str:
+def demo_totp_secret(user: User) -> str:
     """Return the second factor's secret that everybody may know; "" for all who are not one of the demo's staff."""
     if not user.demo:
         return ""
-    return next((login.totp for login in logins() if login.user_id == user.pk), "")
+    return next((login.totp for login in list_demo_logins() if login.user_id == user.pk), "")

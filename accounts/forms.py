@@ -12,14 +12,14 @@ from django.forms import BoundField
 
 from accounts import addresses
 from accounts.models import User
-from accounts.validators import too_long
+from accounts.validators import is_too_long
 from mail.addresses import validate_reachable
 from web.forms import Form
 
 EMAIL_WRONG = "Enter an e-mail address like name@example.com"
 
 
-class OneLine(forms.CharField):
+class SingleLineField(forms.CharField):
     """Text in one line: runs of white space and control characters count as one space."""
 
     def to_python(self, value: Any) -> str:
@@ -63,7 +63,7 @@ class RegisterForm(Form):
 
 
 def new_password_field(label: str = "Password") -> forms.CharField:
-    """Return the field in which a password is chosen (see NewPassword)."""
+    """Return the field in which a password is chosen (see NewPasswordForm)."""
     return password_field(
         label,
         "new-password",
@@ -72,7 +72,7 @@ def new_password_field(label: str = "Password") -> forms.CharField:
     )
 
 
-class NewPassword(Form):
+class NewPasswordForm(Form):
     """A form in which a password is chosen, for the account with this e-mail address."""
 
     password = new_password_field()
@@ -88,11 +88,11 @@ class NewPassword(Form):
         return password
 
 
-class FinishForm(NewPassword):
+class FinishRegistrationForm(NewPasswordForm):
     """Name and password of a new member, whose e-mail address the mailed link has proved."""
 
     field_order = ("name", "password")
-    name = OneLine(
+    name = SingleLineField(
         label="Your name",
         max_length=100,
         widget=forms.TextInput({"autocomplete": "name"}),
@@ -100,11 +100,11 @@ class FinishForm(NewPassword):
     )
 
 
-class ResetForm(Form):
+class PasswordResetForm(Form):
     email = email_field("username")
 
 
-class PasswordForm(NewPassword):
+class PasswordChangeForm(NewPasswordForm):
     """Another password, for somebody who knows the present one."""
 
     field_order = ("current", "password")
@@ -114,21 +114,21 @@ class PasswordForm(NewPassword):
     password = new_password_field("New password")
 
 
-class EmailForm(Form):
+class EmailChangeForm(Form):
     """Another e-mail address, for somebody who knows the password."""
 
     email = email_field()
     current = password_field("Your password", "current-password", required="Enter your password")
 
-    def __init__(self, *args: Any, present: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, current_email: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["email"].label = "New e-mail address"
-        self.present = present
+        self.current_email = current_email
 
     def clean_email(self) -> str:
         """Return the address. Raises ValidationError if it is the one that the account has."""
         email: str = self.cleaned_data["email"]
-        if email == self.present:
+        if email == self.current_email:
             raise ValidationError("This is the e-mail address that your account has now")
         return email
 
@@ -159,7 +159,7 @@ class LoginForm(Form):
     next = forms.CharField(required=False, widget=forms.HiddenInput)
 
 
-class AgainForm(Form):
+class PasswordConfirmationForm(Form):
     """The password once more, before something that a borrowed screen must not do."""
 
     password = password_field("Your password", "current-password", required="Enter your password")
@@ -171,13 +171,13 @@ class AgainForm(Form):
     def clean_password(self) -> str:
         """Return the password. Raises ValidationError if it is not the member's."""
         password: str = self.cleaned_data["password"]
-        if too_long(password) or not check_password(password, self.user.password):
+        if is_too_long(password) or not check_password(password, self.user.password):
             raise ValidationError("This is not your password. Check it, and try again.")
         return password
 
 
 class ProfileForm(Form):
-    name = OneLine(
+    name = SingleLineField(
         label="Your name",
         max_length=100,
         widget=forms.TextInput({"autocomplete": "name"}),
@@ -201,44 +201,44 @@ class AddressFields(Form):
             "invalid_choice": "We do not deliver there yet: choose one of these countries",
         },
     )
-    name = OneLine(
+    name = SingleLineField(
         label="Full name",
         max_length=100,
         widget=forms.TextInput({"autocomplete": "name"}),
         error_messages={"required": "Enter the name on the parcel"},
     )
-    street = OneLine(
+    street = SingleLineField(
         label="Street and number",
         max_length=100,
         widget=forms.TextInput({"autocomplete": "address-line1"}),
         error_messages={"required": "Enter street and number"},
     )
-    street2 = OneLine(
+    street2 = SingleLineField(
         label="Second address line",
         max_length=100,
         required=False,
         help_text="Company, flat or floor",
         widget=forms.TextInput({"autocomplete": "address-line2"}),
     )
-    postal_code = OneLine(
+    postal_code = SingleLineField(
         label="Postcode",
         max_length=20,
         widget=forms.TextInput(
             {"autocomplete": "postal-code", "class": "input--short", "autocapitalize": "characters"}
         ),
     )
-    city = OneLine(
+    city = SingleLineField(
         label="Town or city",
         max_length=80,
         widget=forms.TextInput({"autocomplete": "address-level2"}),
     )
-    area = OneLine(
+    area = SingleLineField(
         label="Province",
         max_length=80,
         required=False,
         widget=forms.Select({"autocomplete": "address-level1"}),
     )
-    phone = OneLine(
+    phone = SingleLineField(
         label="Telephone",
         max_length=30,
         required=False,
@@ -252,63 +252,84 @@ class AddressFields(Form):
             for name in addresses.FIELDS:
                 attributes = self.fields[name].widget.attrs
                 attributes["autocomplete"] = f"{section} {attributes['autocomplete']}"
-        self.shape = addresses.shape(self["country"].value() or "")
-        self._shaped()
+        self.address_format = addresses.address_format(self["country"].value() or "")
+        self._apply_address_format()
         # As they stand on the page, so that the summary of errors reads from top to bottom.
-        block = ["country", "name", *(name for row in self.shape.rows for name in row), "phone"]
+        block = [
+            "country",
+            "name",
+            *(name for row in self.address_format.rows for name in row),
+            "phone",
+        ]
         names = list(self.fields)
         self.order_fields([*names[: names.index("country")], *block, *names])
 
-    def _shaped(self) -> None:
+    def _apply_address_format(self) -> None:
         """Let the fields be what the country calls them, and ask for what it asks."""
-        shape, fields = self.shape, self.fields
-        fields["postal_code"].label, fields["city"].label = shape.postcode, shape.city
+        address_format, fields = self.address_format, self.fields
+        fields["postal_code"].label, fields["city"].label = (
+            address_format.postcode_label,
+            address_format.city_label,
+        )
         for name in ("postal_code", "city"):
             fields[name].error_messages["required"] = f"Enter the {str(fields[name].label).lower()}"
-        fields["postal_code"].required = "postal_code" in shape.required
+        fields["postal_code"].required = "postal_code" in address_format.required_fields
         if not fields["postal_code"].required:
             fields["postal_code"].help_text = "The Eircode, if you know it"
-        if not shape.area:
+        if not address_format.area_label:
             # What was chosen for another country waits, should it be that one again.
             fields["area"].widget = forms.HiddenInput()
             return
-        fields["area"].label, fields["area"].required = shape.area, "area" in shape.required
-        fields["area"].error_messages["required"] = f"Choose the {shape.area.lower()}"
+        fields["area"].label, fields["area"].required = (
+            address_format.area_label,
+            "area" in address_format.required_fields,
+        )
+        fields["area"].error_messages["required"] = (
+            f"Choose the {address_format.area_label.lower()}"
+        )
         fields["area"].widget.choices = [
             ("", "Choose…" if fields["area"].required else ""),
-            *shape.areas,
+            *address_format.area_choices,
         ]
 
     @property
     def rows(self) -> list[list[BoundField]]:
         """The fields below the name, row by row, as the country writes an address; without the second address line."""
-        rows = [[self[name] for name in row if name != "street2"] for row in self.shape.rows]
+        rows = [
+            [self[name] for name in row if name != "street2"] for row in self.address_format.rows
+        ]
         return [row for row in rows if row]
 
     def clean(self) -> dict[str, Any]:
         """Return the values, postcode and telephone as they are written where the parcel goes."""
         cleaned = super().clean() or self.cleaned_data
         if "postal_code" in cleaned and cleaned.get("country"):
-            self._tidied(
-                cleaned, "postal_code", lambda typed: addresses.postcode(typed, cleaned["country"])
+            self._normalize_field(
+                cleaned,
+                "postal_code",
+                lambda typed: addresses.normalize_postcode(typed, cleaned["country"]),
             )
-        if not self.shape.area:
+        if not self.address_format.area_label:
             cleaned["area"] = ""
-        elif cleaned.get("area") and cleaned["area"] not in dict(self.shape.areas):
-            self.add_error("area", f"Choose the {self.shape.area.lower()} from the list")
+        elif cleaned.get("area") and cleaned["area"] not in dict(self.address_format.area_choices):
+            self.add_error(
+                "area", f"Choose the {self.address_format.area_label.lower()} from the list"
+            )
         if "phone" in cleaned:
-            self._tidied(cleaned, "phone", addresses.phone)
+            self._normalize_field(cleaned, "phone", addresses.normalize_phone)
         return cleaned
 
-    def _tidied(self, cleaned: dict[str, Any], name: str, tidy: Callable[[str], str]) -> None:
+    def _normalize_field(
+        self, cleaned: dict[str, Any], name: str, tidy: Callable[[str], str]
+    ) -> None:
         try:
             cleaned[name] = tidy(cleaned[name])
         except ValueError as error:
             self.add_error(name, ValidationError(str(error)))
 
-    def address(self) -> addresses.Address:
+    def cleaned_address(self) -> addresses.Address:
         """Return the address of a valid form."""
-        return addresses.address(self.cleaned_data)
+        return addresses.address_from_fields(self.cleaned_data)
 
 
 class AddressForm(AddressFields):
@@ -317,12 +338,12 @@ class AddressForm(AddressFields):
     default = forms.BooleanField(label="Use this address by default", required=False)
 
     @classmethod
-    def typed(cls, typed: Mapping[str, str]) -> "AddressForm":
+    def from_input(cls, typed: Mapping[str, str]) -> "AddressForm":
         """Return the form with what was typed so far, which nobody has complained about yet."""
         return cls(initial={name: typed.get(name, "") for name in cls.base_fields})
 
     @classmethod
-    def of(cls, address: addresses.Address) -> "AddressForm":
+    def from_address(cls, address: addresses.Address) -> "AddressForm":
         """Return the form that shows an address."""
-        initial: Mapping[str, Any] = address.fields() | {"default": address.default}
+        initial: Mapping[str, Any] = address.stored_fields() | {"default": address.default}
         return cls(initial=initial)

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from accounts.operations import erasures_done
+from accounts.operations import run_erasures
 from jobs.leases import moved, position
 from jobs.minutes import MINUTE, minute_of, minutes_between
 from jobs.registry import Job
@@ -16,13 +16,13 @@ FIRST_LOOK_BACK = timedelta(days=1)
 _AT_ONCE = 100  # minutes read side by side
 
 
-def erase(now: datetime) -> str:
+def erase_accounts(now: datetime) -> str:
     """Erase whoever has asked for it, from where the last run got to."""
     was = position(ERASURES)
     last = minute_of(now - WAIT)
     minutes = minutes_between(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK, last)
     done = sum(
-        erasures_done(minutes[start : start + _AT_ONCE], now)
+        run_erasures(minutes[start : start + _AT_ONCE], now)
         for start in range(0, len(minutes), _AT_ONCE)
     )
     # The last minute is looked at once more: a request may be slow to write what it noted.
@@ -31,4 +31,4 @@ def erase(now: datetime) -> str:
     return f"{done} accounts erased" if done else ""
 
 
-JOBS = [Job(ERASURES, timedelta(seconds=20), erase, trails=WAIT + MINUTE)]
+JOBS = [Job(ERASURES, timedelta(seconds=20), erase_accounts, trails=WAIT + MINUTE)]

@@ -21,10 +21,10 @@ _SALT = "accounts.known_devices"
 _SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie at most
 _MOST = 5  # people who share a browser
 
-Entry = tuple[str, str, str]  # account, stamp, bucket
+KnownAccount = tuple[str, str, str]  # account, stamp, bucket
 
 
-def own(request: HttpRequest, email: str) -> str:
+def get_device_bucket(request: HttpRequest, email: str) -> str:
     """Return the bucket that this browser has for an account, or '' if it has not logged in there since the last stamp.
 
     Only a browser that says it has costs the two reads. Raises CassandraUnavailable.
@@ -36,23 +36,25 @@ def own(request: HttpRequest, email: str) -> str:
     )
     if not bucket:
         return ""
-    user = queries.user_by_email(email)
+    user = queries.find_user_by_email(email)
     return bucket if user is not None and constant_time_compare(stamp, _stamp(user)) else ""
 
 
-def remembered(request: HttpRequest, response: HttpResponse, user_id: UUID) -> HttpResponse:
+def renew_device_cookie(
+    request: HttpRequest, response: HttpResponse, user_id: UUID
+) -> HttpResponse:
     """Return the response with the cookie made anew, after the stamp has changed by this browser's own doing."""
-    user = queries.user(user_id)
+    user = queries.get_user(user_id)
     if user is not None:
-        remember(request, response, user)
+        set_device_cookie(request, response, user)
     return response
 
 
-def remember(request: HttpRequest, response: HttpResponse, user: User) -> None:
+def set_device_cookie(request: HttpRequest, response: HttpResponse, user: User) -> None:
     """Note in a cookie that this browser has logged in to an account."""
     account = _account(user.email)
     others = [entry for entry in _entries(request) if entry[0] != account]
-    made: list[Entry] = [(account, _stamp(user), secrets.token_urlsafe(12)), *others][:_MOST]
+    made: list[KnownAccount] = [(account, _stamp(user), secrets.token_urlsafe(12)), *others][:_MOST]
     response.set_cookie(
         settings.DEVICE_COOKIE_NAME,
         signing.dumps(made, salt=_SALT),
@@ -63,12 +65,12 @@ def remember(request: HttpRequest, response: HttpResponse, user: User) -> None:
     )
 
 
-def devices_forgotten(user_id: UUID) -> None:
+def forget_devices(user_id: UUID) -> None:
     """Make the cookies of all browsers worthless for this account. Raises CassandraUnavailable."""
     STAMPED.apply(if_lost=SEND_AGAIN, user_id=user_id, stamp=uuid4())
 
 
-def _entries(request: HttpRequest) -> list[Entry]:
+def _entries(request: HttpRequest) -> list[KnownAccount]:
     cookie = request.COOKIES.get(settings.DEVICE_COOKIE_NAME)
     if not cookie:
         return []

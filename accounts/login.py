@@ -11,7 +11,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts import audit, known_devices, operations
 from accounts.models import User
-from accounts.second_factor import forgotten
+from accounts.second_factor import clear_second_factor_pass
 from cart.errors import CartError
 from cart.operations import AdoptionResult, adopt_guest_carts
 from cart.owner import delete_cart_cookie, get_guest_id
@@ -20,26 +20,24 @@ from web.devices import device_kind
 log = logging.getLogger(__name__)
 
 
-def logged_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
+def log_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
     """Bring a guest's carts along, start a session with a key of its own, and go on."""
-    adopted = _brought_along(request, user)
+    adopted = _adopt_guest_carts(request, user)
     auth.login(request, user)
-    forgotten(request.session)
-    audit.noted("login", datetime.now(UTC), by=user.pk)
-    operations.came_back(user, datetime.now(UTC))
+    clear_second_factor_pass(request.session)
+    audit.add_entry("login", datetime.now(UTC), by=user.pk)
+    operations.process_sign_in(user, datetime.now(UTC))
     # Staff who want nothing else go where their work is, by way of the second factor.
     response = HttpResponseRedirect(
-        next_address(
-            request, to or (resolve_url(settings.SECOND_FACTOR_URL) if user.is_staff else "")
-        )
+        next_url(request, to or (resolve_url(settings.SECOND_FACTOR_URL) if user.is_staff else ""))
     )
-    known_devices.remember(request, response, user)
+    known_devices.set_device_cookie(request, response, user)
     if adopted and not adopted.unadopted_count:
         delete_cart_cookie(response)
     return response
 
 
-def _brought_along(request: HttpRequest, user: User) -> AdoptionResult | None:
+def _adopt_guest_carts(request: HttpRequest, user: User) -> AdoptionResult | None:
     """Make a guest's carts the member's. None if there are none, or they were too busy: then they come at the next login."""
     if (guest_id := get_guest_id(request)) is None:
         return None
@@ -50,7 +48,7 @@ def _brought_along(request: HttpRequest, user: User) -> AdoptionResult | None:
         return None
 
 
-def next_address(request: HttpRequest, to: str) -> str:
+def next_url(request: HttpRequest, to: str) -> str:
     """Return where to go after logging in: a page of this site, or the profile."""
     if to.startswith("/") and url_has_allowed_host_and_scheme(
         to, {request.get_host()}, require_https=request.is_secure()

@@ -57,7 +57,7 @@ class UserMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         # A thread serves many requests: what an earlier one started and did not ask for is not this one's user.
-        queries.user_started(None)
+        queries.prefetch_user(None)
         request.user = SimpleLazyObject(lambda: _user(request))  # type: ignore[assignment]
         return self.get_response(request)
 
@@ -67,7 +67,7 @@ class UserMiddleware:
         if getattr(view, "without_header", False):
             return
         if request.session.session_key and (user_id := request.session.get(auth.SESSION_KEY)):
-            queries.user_started(UUID(user_id))
+            queries.prefetch_user(UUID(user_id))
             # A page that refreshes itself is nobody at work: it does not keep a session alive.
             if isinstance(request.session, SessionStore) and not request.headers.get(
                 "X-Refreshes-Itself"

@@ -57,7 +57,7 @@ class User(DjangoCassandraModel):
     is_anonymous = False
 
     # The columns as accounts.queries read them, for `save`; None for an object that was never read.
-    as_read: dict[str, Any] | None = None
+    loaded_values: dict[str, Any] | None = None
 
     class Meta:
         get_pk_field = "user_id"
@@ -164,7 +164,7 @@ class UserByEmail(Model):
     A claim counts while the user's own row names the same address: one that a crash has left behind logs nobody in,
     and whoever proves the address takes it over.
     Bound: one row a partition.
-    Writer: accounts.operations.user_registered and email_changed.
+    Writer: accounts.operations.user_registered and change_email.
     """
 
     __table_name__ = "users_by_email"
@@ -204,7 +204,7 @@ class SessionByUser(Model):
     device = columns.Text()  # in words, from the browser's own: "Firefox on Windows"
 
 
-class UserProved(Model):
+class EmailProof(Model):
     """Who has just proved an e-mail address or come back, by minute: orders placed with it as a guest may join the account.
 
     Bound: the registrations and logins of one minute.

@@ -5,9 +5,9 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from accounts import audit, queries
-from accounts.operations.erasing import access_removed
-from accounts.second_factor import factor
-from accounts.sessions import sessions_of
+from accounts.operations.erasing import remove_access
+from accounts.second_factor import get_second_factor
+from accounts.sessions import list_sessions
 from web.personal import Person
 
 # For so many days the log keeps its entries.
@@ -15,12 +15,12 @@ LOG_DAYS = 400
 _A_PAGE = 500
 
 
-def held(person: Person) -> dict[str, Any]:
+def export_personal_data(person: Person) -> dict[str, Any]:
     """Return profile, addresses, sessions, and what the log says; no password, not even scrambled, and no session's key."""
-    user = queries.user(person.user_id)
+    user = queries.get_user(person.user_id)
     if user is None:
         return {}
-    second = factor(person.user_id)
+    second = get_second_factor(person.user_id)
     return {
         "profile": {
             "email": user.email,
@@ -33,32 +33,38 @@ def held(person: Person) -> dict[str, Any]:
             "member_since": user.created_at,
         },
         "addresses": [
-            each.fields() | {"used_by_default": each.default} for each in queries.addresses_of(user)
+            each.stored_fields() | {"used_by_default": each.default}
+            for each in queries.list_addresses(user)
         ],
         "sessions": [
-            {"device": each.device, "began_at": each.began, "seen_at": each.seen}
-            for each in sessions_of(person.user_id, None)
+            {"device": each.device, "began_at": each.created_at, "seen_at": each.last_seen_at}
+            for each in list_sessions(person.user_id, None)
         ],
-        "second_factor": {"since": second.enrolled_at, "recovery_codes_left": second.recovery_left}
+        "second_factor": {
+            "since": second.enrolled_at,
+            "recovery_codes_left": second.recovery_codes_left,
+        }
         if second
         else None,
-        "log": [_told(entry) for entry in _entries(person)],
+        "log": [_exported_entry(entry) for entry in _entries(person)],
     }
 
 
-def _told(entry: audit.Entry) -> dict[str, Any]:
-    told = {"at": entry.moment, "what": entry.act, "ended": entry.outcome}
+def _exported_entry(entry: audit.LogEntry) -> dict[str, Any]:
+    exported = {"at": entry.moment, "what": entry.act, "ended": entry.outcome}
     # Whom and what one of the staff worked on is about others, and behind the second factor.
     return (
-        told if entry.book == audit.STAFF else told | {"about": entry.subject, "sent": entry.fields}
+        exported
+        if entry.book == audit.STAFF
+        else exported | {"about": entry.subject, "sent": entry.fields}
     )
 
 
-def _entries(person: Person) -> Iterator[audit.Entry]:
+def _entries(person: Person) -> Iterator[audit.LogEntry]:
     for month in _months(datetime.now(UTC).date()):
         after = ""
         while True:
-            entries, after = audit.of_actor(person.user_id, month, after, _A_PAGE)
+            entries, after = audit.list_actor_entries(person.user_id, month, after, _A_PAGE)
             yield from entries
             if not after:
                 break
@@ -72,7 +78,7 @@ def _months(today: date) -> Iterator[date]:
         month = (month - timedelta(days=1)).replace(day=1)
 
 
-def against(person: Person) -> list[str]:
+def list_erasure_obstacles(person: Person) -> list[str]:
     """Return why one of the staff, or a login of the showroom, cannot be erased."""
     if person.demo:
         return ["This login belongs to the showroom, and to everybody who tries it out: it stays."]
@@ -84,6 +90,6 @@ def against(person: Person) -> list[str]:
     return []
 
 
-def erased(person: Person, now: datetime) -> None:
+def erase_personal_data(person: Person, now: datetime) -> None:
     """End all sessions, and whatever else lets the person in."""
-    access_removed(person.user_id)
+    remove_access(person.user_id)

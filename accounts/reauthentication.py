@@ -4,18 +4,18 @@ from django.contrib.auth.hashers import check_password
 from django.http import HttpRequest
 
 from accounts.models import User
-from accounts.validators import too_long
+from accounts.validators import is_too_long
 from web.limits import hit_rate_limit
 
-WRONG = "This is not your password. Nothing was changed."
+WRONG_PASSWORD = "This is not your password. Nothing was changed."
 
 
-DEMO = "This is one of the showroom's logins. Others use it, too, so it stays as it is."
+DEMO_LOGIN_STAYS = "This is one of the showroom's logins. Others use it, too, so it stays as it is."
 
 
-def knows(request: HttpRequest, user: User, password: str) -> bool:
+def verify_password(request: HttpRequest, user: User, password: str) -> bool:
     """Tell whether this is the member's password. Wrong ones are counted. Raises TooManyPaymentAttempts, CassandraUnavailable."""
-    if too_long(password):
+    if is_too_long(password):
         return False
     attempt = hit_rate_limit(request, "password", str(user.pk))
     right = check_password(password, user.password)

@@ -4,14 +4,14 @@ from collections.abc import Collection
 
 # An admin may do what any of the others may.
 ADMIN = "admin"
-MAY = {
+ROLE_DUTIES = {
     "support": "orders, and whoever asks about one",
     "warehouse": "orders, to pack and send them",
     "catalogue": "products and categories",
     "analyst": "figures",
     ADMIN: "all of it, the people who work here, and the audit log",
 }
-ROLES = tuple(MAY)
+ROLES = tuple(ROLE_DUTIES)
 # Who works on orders; and who of them notes money, and gives it back.
 ORDER_STAFF = ("support", "warehouse")
 MONEY_STAFF = ("support",)

@@ -19,23 +19,23 @@ from django.conf import settings
 _NONCE = 12  # bytes, as AES-GCM wants them
 
 
-class CannotOpen(Exception):
+class DecryptionError(Exception):
     """It was sealed under a key that is gone, for another owner, or not by this shop."""
 
 
-def sealed(text: str, purpose: str, owner: str) -> str:
+def encrypt(text: str, purpose: str, owner: str) -> str:
     """Return the text encrypted, so that it opens for this purpose and owner only."""
     nonce = secrets.token_bytes(_NONCE)
     box = AESGCM(next(_keys(purpose))).encrypt(nonce, text.encode(), owner.encode())
     return base64.b64encode(nonce + box).decode()
 
 
-def opened(box: str, purpose: str, owner: str) -> tuple[str, bool]:
-    """Return what was sealed, and whether it has to be sealed anew because the key is an old one. Raises CannotOpen."""
+def decrypt(ciphertext: str, purpose: str, owner: str) -> tuple[str, bool]:
+    """Return what was sealed, and whether it has to be sealed anew because the key is an old one. Raises DecryptionError."""
     try:
-        raw = base64.b64decode(box, validate=True)
+        raw = base64.b64decode(ciphertext, validate=True)
     except ValueError as error:
-        raise CannotOpen from error
+        raise DecryptionError from error
     for place, key in enumerate(_keys(purpose)):
         try:
             return AESGCM(key).decrypt(
@@ -43,10 +43,10 @@ def opened(box: str, purpose: str, owner: str) -> tuple[str, bool]:
             ).decode(), place > 0
         except (InvalidTag, ValueError):
             continue
-    raise CannotOpen
+    raise DecryptionError
 
 
-def digests(text: str, purpose: str, owner: str) -> list[str]:
+def keyed_digests(text: str, purpose: str, owner: str) -> list[str]:
     """Return keyed hashes of a text, under today's key and then the old ones: a table that is stolen cannot be guessed through."""
     message = b"\0".join((owner.encode(), text.encode()))
     return [hmac.new(key, message, sha256).hexdigest() for key in _keys(purpose)]

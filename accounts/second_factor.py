@@ -19,7 +19,7 @@ from django.contrib.sessions.backends.base import SessionBase
 from accounts import demo_logins, sealing
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
-from accounts.sessions import PASSED_AT, SECOND_FACTOR, STAFF_IDLE, sessions_ended
+from accounts.sessions import PASSED_AT, SECOND_FACTOR, STAFF_IDLE, end_sessions
 from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, Row, applied_if, conditional, read
 
 FACTOR = read(
@@ -63,32 +63,32 @@ class Factor:
     """What is known of somebody's second factor."""
 
     enrolled_at: datetime
-    recovery_left: int
+    recovery_codes_left: int
 
 
-def factor(user_id: UUID) -> Factor | None:
+def get_second_factor(user_id: UUID) -> Factor | None:
     """Return somebody's second factor, or None if there is none yet. Raises CassandraUnavailable."""
     row = FACTOR.one(user_id=user_id)
     return Factor(row.enrolled_at, len(row.recovery or {})) if row else None
 
 
-def offered(session_key: str, user: User) -> str:
+def enrolment_secret(session_key: str, user: User) -> str:
     """Return the secret (base 32) that this session may enrol.
 
     It is made of the session's key, so that a page and its picture show the same and nothing is written before a code confirms it.
     """
-    if fixed := demo_logins.secret_of(user):
+    if fixed := demo_logins.demo_totp_secret(user):
         return fixed
-    digest = sealing.digests(session_key, _OFFER, str(user.pk))[0]
+    digest = sealing.keyed_digests(session_key, _OFFER, str(user.pk))[0]
     return base64.b32encode(bytes.fromhex(digest)[:20]).decode()
 
 
-def address_of(secret: str, user: User) -> str:
+def provisioning_uri(secret: str, user: User) -> str:
     """Return what the picture holds: the address that an authenticator app understands."""
     return pyotp.TOTP(secret).provisioning_uri(name=user.email, issuer_name="Stoa")
 
 
-def enrolled(user: User, secret: str, code: str, now: datetime) -> list[str] | None:
+def enrol_second_factor(user: User, secret: str, code: str, now: datetime) -> list[str] | None:
     """Make a telephone somebody's second factor if it makes the right code, and return ten recovery codes; None for a wrong code.
 
     `now` is in UTC. Raises AlreadyEnrolled, CassandraUnavailable.
@@ -97,13 +97,13 @@ def enrolled(user: User, secret: str, code: str, now: datetime) -> list[str] | N
     if step is None:
         return None
     codes = _recovery_codes()
-    _enrol(user, secret, step, _kept(user.pk, codes, now), now)
+    _enrol(user, secret, step, _recovery_digests(user.pk, codes, now), now)
     return codes
 
 
-def enrolled_for_demo(user: User, now: datetime) -> None:
+def enrol_demo_second_factor(user: User, now: datetime) -> None:
     """Give one of the showroom's staff the second factor that everybody may know; once. Raises CassandraUnavailable."""
-    if secret := demo_logins.secret_of(user):
+    if secret := demo_logins.demo_totp_secret(user):
         try:
             _enrol(user, secret, 0, {}, now)
         except AlreadyEnrolled:
@@ -113,7 +113,7 @@ def enrolled_for_demo(user: User, now: datetime) -> None:
 def _enrol(
     user: User, secret: str, step: int, recovery: dict[str, datetime], now: datetime
 ) -> None:
-    box = sealing.sealed(secret, _SECRET, str(user.pk))
+    box = sealing.encrypt(secret, _SECRET, str(user.pk))
     if not ENROLLED.apply(
         if_lost=applied_if(lambda row: bool(row.secret == box)),
         user_id=user.pk,
@@ -125,19 +125,19 @@ def _enrol(
         raise AlreadyEnrolled
 
 
-def code_used(user_id: UUID, code: str, now: datetime) -> bool:
+def use_code(user_id: UUID, code: str, now: datetime) -> bool:
     """Use a telephone's code up, and tell whether it was right and not used before. `now` is in UTC.
 
-    Raises CannotOpen, CassandraUnavailable.
+    Raises DecryptionError, CassandraUnavailable.
     """
     row = FACTOR.one(user_id=user_id)
     if row is None:
         return False
-    secret, stale = _opened(row, user_id)
+    secret, stale = _decrypt_secret(row, user_id)
     step = _step_of(secret, code, now)
     if step is None:
         return False
-    box = sealing.sealed(secret, _SECRET, str(user_id)) if stale else row.secret
+    box = sealing.encrypt(secret, _SECRET, str(user_id)) if stale else row.secret
     return bool(
         STEP_USED.apply(
             if_lost=RAISE_UNKNOWN, user_id=user_id, secret=row.secret, sealed=box, step=step
@@ -145,26 +145,26 @@ def code_used(user_id: UUID, code: str, now: datetime) -> bool:
     )
 
 
-def recovery_code_used(user_id: UUID, code: str) -> bool:
+def use_recovery_code(user_id: UUID, code: str) -> bool:
     """Use a recovery code up, and tell whether it was one that had not been used. Raises CassandraUnavailable."""
     typed = "".join(letter for letter in code.upper() if letter in _LETTERS)
     return any(
         RECOVERY_USED.apply(if_lost=RAISE_UNKNOWN, user_id=user_id, code=digest, there=digest)
-        for digest in sealing.digests(typed, _RECOVERY, str(user_id))
+        for digest in sealing.keyed_digests(typed, _RECOVERY, str(user_id))
     )
 
 
-def recovery_codes_renewed(user_id: UUID, code: str, now: datetime) -> list[str] | None:
+def renew_recovery_codes(user_id: UUID, code: str, now: datetime) -> list[str] | None:
     """Use a telephone's code up for ten new recovery codes, and return these; the old ones end. None for a wrong code.
 
-    `now` is in UTC. Raises CannotOpen, CassandraUnavailable.
+    `now` is in UTC. Raises DecryptionError, CassandraUnavailable.
     """
     row = FACTOR.one(user_id=user_id)
     if row is None:
         return None
-    step = _step_of(_opened(row, user_id)[0], code, now)
+    step = _step_of(_decrypt_secret(row, user_id)[0], code, now)
     codes = _recovery_codes()
-    kept = _kept(user_id, codes, now)
+    kept = _recovery_digests(user_id, codes, now)
     if step is None or not STEP_USED_FOR_CODES.apply(
         if_lost=RAISE_UNKNOWN, user_id=user_id, secret=row.secret, step=step, recovery=kept
     ):
@@ -172,41 +172,41 @@ def recovery_codes_renewed(user_id: UUID, code: str, now: datetime) -> list[str]
     return codes
 
 
-def second_factor_reset(user_id: UUID) -> bool:
+def delete_second_factor(user_id: UUID) -> bool:
     """Take somebody's second factor away and end all their sessions: the next login enrols a new one.
 
     Return whether there was one. Raises CassandraUnavailable.
     """
     gone = RESET.apply(if_lost=SEND_AGAIN, user_id=user_id)
-    sessions_ended(user_id)
+    end_sessions(user_id)
     return bool(gone)
 
 
-def passed(session: SessionBase, user: User) -> None:
+def mark_second_factor_passed(session: SessionBase, user: User) -> None:
     """Note in a session that its person has passed; it gets a new key, and a staff session's short life."""
     session.cycle_key()
     session[SECOND_FACTOR], session[PASSED_AT] = str(user.pk), int(time.time())
     session.set_expiry(STAFF_IDLE)
 
 
-def has_passed(session: SessionBase | MutableMapping[str, Any], user: User) -> bool:
+def has_passed_second_factor(session: SessionBase | MutableMapping[str, Any], user: User) -> bool:
     """Tell whether this session's person has passed."""
     return bool(session.get(SECOND_FACTOR) == str(user.pk))
 
 
-def forgotten(session: SessionBase) -> None:
+def clear_second_factor_pass(session: SessionBase) -> None:
     """Have a session asked for its second factor again: somebody has just logged in with it."""
     session.pop(SECOND_FACTOR, None)
     session.pop(PASSED_AT, None)
     session.set_expiry(None)
 
 
-def code_to_show(user: User, now: datetime) -> tuple[str, int]:
+def get_demo_code(user: User, now: datetime) -> tuple[str, int]:
     """Return the next code that lets one of the showroom's staff in, and in how many seconds; "" for anybody else.
 
     `now` is in UTC. Raises CassandraUnavailable.
     """
-    secret = demo_logins.secret_of(user)
+    secret = demo_logins.demo_totp_secret(user)
     if not secret:
         return "", 0
     row = FACTOR.one(user_id=user.pk)
@@ -214,8 +214,8 @@ def code_to_show(user: User, now: datetime) -> tuple[str, int]:
     return _code(secret, step), max(0, (step - DRIFT) * SECONDS - int(now.timestamp()))
 
 
-def _opened(row: Row, user_id: UUID) -> tuple[str, bool]:
-    return sealing.opened(row.secret, _SECRET, str(user_id))
+def _decrypt_secret(row: Row, user_id: UUID) -> tuple[str, bool]:
+    return sealing.decrypt(row.secret, _SECRET, str(user_id))
 
 
 def _step_at(now: datetime) -> int:
@@ -240,7 +240,8 @@ def _recovery_codes() -> list[str]:
     return [f"{code[:4]}-{code[4:8]}-{code[8:]}" for code in made]
 
 
-def _kept(user_id: UUID, codes: list[str], now: datetime) -> dict[str, datetime]:
+def _recovery_digests(user_id: UUID, codes: list[str], now: datetime) -> dict[str, datetime]:
     return {
-        sealing.digests(code.replace("-", ""), _RECOVERY, str(user_id))[0]: now for code in codes
+        sealing.keyed_digests(code.replace("-", ""), _RECOVERY, str(user_id))[0]: now
+        for code in codes
     }

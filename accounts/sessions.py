@@ -22,7 +22,7 @@ from django.contrib.sessions.backends.base import (
 from django.contrib.sessions.exceptions import SessionInterrupted
 from django.utils.crypto import constant_time_compare, get_random_string, salted_hmac
 
-from accounts.known_devices import devices_forgotten
+from accounts.known_devices import forget_devices
 from cassandra_db import SEND_AGAIN, applied_if, conditional, read, write
 
 LOAD = read("session", "SELECT data, user_id FROM sessions WHERE session_key = :key")
@@ -107,7 +107,7 @@ class SessionStore(SessionBase):
         """Give the session another key: at login, and whenever its rights change.
 
         The new row is listed and written before the old one goes, so that whoever ends all sessions meets one of the
-        two (`sessions_ended`). Raises SessionInterrupted if the old one has ended meanwhile: it must not live on under a
+        two (`end_sessions`). Raises SessionInterrupted if the old one has ended meanwhile: it must not live on under a
         new key.
         """
         data = self._get_session()  # type: ignore[attr-defined]
@@ -132,7 +132,7 @@ class SessionStore(SessionBase):
             return self.create()
         data: dict[str, Any] = self._get_session(no_load=must_create)  # type: ignore[attr-defined]
         self.user_id = UUID(data[SESSION_KEY]) if SESSION_KEY in data else None
-        seconds = self._dated(data, began=must_create)
+        seconds = self._set_times(data, began=must_create)
         params = {
             "key": self.session_key,
             "data": self.encode(data),
@@ -165,7 +165,7 @@ class SessionStore(SessionBase):
                 ttl=seconds,
             )
 
-    def _dated(self, data: dict[str, Any], *, began: bool) -> int:
+    def _set_times(self, data: dict[str, Any], *, began: bool) -> int:
         """Note when the session began and was renewed; return the seconds it has left (a TTL of 0 would be for ever)."""
         now = int(time.time())
         if began or _BEGAN not in data:
@@ -203,12 +203,12 @@ class OpenSession:
 
     handle: str
     device: str
-    began: datetime
-    seen: datetime  # to the hour
-    here: bool
+    created_at: datetime
+    last_seen_at: datetime  # to the hour
+    is_current: bool
 
 
-def sessions_of(user_id: UUID, here: str | None) -> list[OpenSession]:
+def list_sessions(user_id: UUID, current_session_key: str | None) -> list[OpenSession]:
     """Return a person's open sessions, the one with the key `here` first, then the last seen. Raises CassandraUnavailable."""
     listed = [(row, EXISTS.start(key=row.session_key)) for row in OF_USER.all(user_id=user_id)]
     found = [
@@ -217,15 +217,15 @@ def sessions_of(user_id: UUID, here: str | None) -> list[OpenSession]:
             row.device or "",
             row.created_at,
             row.seen_at or row.created_at,
-            row.session_key == here,
+            row.session_key == current_session_key,
         )
         for row, pending in listed
         if pending.one() is not None
     ]
-    return sorted(found, key=lambda each: (each.here, each.seen), reverse=True)
+    return sorted(found, key=lambda each: (each.is_current, each.last_seen_at), reverse=True)
 
 
-def session_ended(user_id: UUID, handle: str) -> bool:
+def end_session(user_id: UUID, handle: str) -> bool:
     """End the one of a person's sessions that `handle` names; tell whether there was one. Raises CassandraUnavailable."""
     for row in OF_USER.all(user_id=user_id):
         if constant_time_compare(_handle(row.session_key), handle):
@@ -234,15 +234,15 @@ def session_ended(user_id: UUID, handle: str) -> bool:
     return False
 
 
-def sessions_ended(user_id: UUID, but: str | None = None) -> int:
+def end_sessions(user_id: UUID, except_key: str | None = None) -> int:
     """End all of a person's sessions, on every device, but for the one with the key `but`; no browser is known any more.
 
     Return how many that were. Raises CassandraUnavailable.
     """
-    devices_forgotten(user_id)
+    forget_devices(user_id)
     ended: set[str] = set()
     # Until a look finds no other: one that got another key meanwhile stands under it in the next.
-    while keys := {row.session_key for row in OF_USER.all(user_id=user_id)} - {but, *ended}:
+    while keys := {row.session_key for row in OF_USER.all(user_id=user_id)} - {except_key, *ended}:
         for key in keys:
             _end(user_id, key)
         ended |= keys

@@ -15,11 +15,11 @@ from accounts import queries
 from accounts.errors import CannotSave
 from accounts.models import User
 from accounts.operations import (
-    hash_changed,
-    password_rehashed,
-    profile_saved,
-    role_given,
-    user_registered,
+    change_password_hash,
+    register_user,
+    rehash_password,
+    save_profile,
+    set_role,
 )
 from accounts.roles import ADMIN, ROLES
 
@@ -38,17 +38,17 @@ class UserManager:
         `fields` may have a `name` and a `role`. Raises ValueError for what is no e-mail address or no role, TypeError for other
         fields, EmailTaken, CassandraUnavailable.
         """
-        return _registered(username, email, password, fields.pop("role", ""), fields)
+        return _register_user(username, email, password, fields.pop("role", ""), fields)
 
     def create_superuser(
         self, username: str = "", email: str = "", password: str | None = None, **fields: Any
     ) -> User:
         """Make an admin's account, as `create_user` does; the first login sets up its second factor."""
-        return _registered(username, email, password, ADMIN, fields)
+        return _register_user(username, email, password, ADMIN, fields)
 
     def get_by_natural_key(self, username: str) -> User:
         """Return the user with this e-mail address. Raises User.DoesNotExist, CassandraUnavailable."""
-        return _found(queries.user_by_email(username), username)
+        return _found(queries.find_user_by_email(username), username)
 
     def get(self, **by: Any) -> User:
         """Return the user with this `email` or `pk`. Raises User.DoesNotExist, TypeError for anything else, CassandraUnavailable."""
@@ -56,21 +56,23 @@ class UserManager:
             return self.get_by_natural_key(by["email"])
         if by.keys() in ({"pk"}, {"user_id"}):
             (key,) = by.values()
-            return _found(queries.user(key if isinstance(key, UUID) else UUID(key)), str(key))
+            return _found(queries.get_user(key if isinstance(key, UUID) else UUID(key)), str(key))
         raise TypeError(
             f"A user is found by email=... or by pk=..., and not by {', '.join(by) or 'nothing'}."
         )
 
     def save(self, user: User, fields: Collection[str] | None) -> None:
         """Do what `User.save` says."""
-        if user.as_read is None:
+        if user.loaded_values is None:
             raise CannotSave(
                 "A new account is made by User.objects.create_user, which claims its e-mail address."
             )
-        if unknown := set(fields or ()) - set(user.as_read):
+        if unknown := set(fields or ()) - set(user.loaded_values):
             raise ValueError(f"An account has no {', '.join(sorted(unknown))}.")
-        read = User(**user.as_read)
-        changed = {name for name in user.as_read if getattr(user, name) != getattr(read, name)}
+        read = User(**user.loaded_values)
+        changed = {
+            name for name in user.loaded_values if getattr(user, name) != getattr(read, name)
+        }
         changed &= changed if fields is None else set(fields)
         if others := changed.difference(_SAVED):
             raise CannotSave(
@@ -81,25 +83,25 @@ class UserManager:
         now = datetime.now(UTC)
         for name in (name for name in _SAVED if name in changed):
             if name == "password":
-                hash_changed(user, read.password, user.password, now)
+                change_password_hash(user, read.password, user.password, now)
             elif name == "name":
-                profile_saved(user.user_id, user.name)
+                save_profile(user.user_id, user.name)
             else:
-                role_given(user.user_id, user.role, now)
-            user.as_read[name] = getattr(user, name)
+                set_role(user.user_id, user.role, now)
+            user.loaded_values[name] = getattr(user, name)
 
     def renew_hash(self, user: User, password: str) -> None:
         """Store the password that a user has just been known by under today's hasher. Raises CassandraUnavailable."""
-        password_rehashed(user, password)
-        if user.as_read is not None:
-            user.as_read["password"] = user.password
+        rehash_password(user, password)
+        if user.loaded_values is not None:
+            user.loaded_values["password"] = user.password
 
     def refresh(self, user: User) -> None:
         """Do what `User.refresh_from_db` says."""
-        now = _found(queries.user(user.user_id), str(user.user_id))
-        for name in now.as_read or ():
+        now = _found(queries.get_user(user.user_id), str(user.user_id))
+        for name in now.loaded_values or ():
             setattr(user, name, getattr(now, name))
-        user.as_read = now.as_read
+        user.loaded_values = now.loaded_values
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(
@@ -107,14 +109,14 @@ class UserManager:
         )
 
 
-def attach() -> None:
+def attach_manager() -> None:
     """Put the manager in the place of the engine's querysets, which read and write past the shop's rules."""
     manager = UserManager()
     for name in _NAMES:
         setattr(User, name, manager)
 
 
-def _registered(
+def _register_user(
     username: str, email: str, password: str | None, role: str, fields: dict[str, Any]
 ) -> User:
     address = email or username
@@ -139,7 +141,7 @@ def _registered(
             )
     if fields:
         raise TypeError(f"An account has no {', '.join(sorted(fields))}: it has a name and a role.")
-    return user_registered(address, name, password, datetime.now(UTC), role)
+    return register_user(address, name, password, datetime.now(UTC), role)
 
 
 def _found(user: User | None, key: str) -> User:

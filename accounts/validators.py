@@ -13,7 +13,7 @@ class BytesValidator:
 
     def validate(self, password: str, user: Any = None) -> None:
         """Raise ValidationError for a password of more than 4 KB."""
-        if too_long(password):
+        if is_too_long(password):
             raise ValidationError(
                 "This password is too long. It must not be longer than 4,096 bytes.",
                 code="password_too_long",
@@ -47,7 +47,7 @@ class OwnWordsValidator:
         return "Your password can't be your e-mail address or our name."
 
 
-def too_long(password: str) -> bool:
+def is_too_long(password: str) -> bool:
     """Tell whether a password is refused before it is hashed."""
     return (
         len(password) > LONGEST_BYTES

@@ -10,9 +10,9 @@ from django.conf import settings
 from django.utils import timezone
 from moneyed import Money
 
-from accounts.audit import ACCOUNTS, KEPT_FOR, STAFF
+from accounts.audit import ACCOUNTS, RETENTION, STAFF
 from accounts.forms import email_field
-from accounts.roles import MAY
+from accounts.roles import ROLE_DUTIES
 from adminpanel.sales import LONGEST, USUAL
 from catalogue.queries import get_category_tree
 from orders.numbers import normalize_order_number
@@ -143,7 +143,7 @@ class RoleForm(Form):
         label="Role",
         choices=[
             ("shopper", "Shopper: no staff pages"),
-            *((role, f"{role.capitalize()}: {may}") for role, may in MAY.items()),
+            *((role, f"{role.capitalize()}: {may}") for role, may in ROLE_DUTIES.items()),
         ],
         widget=forms.RadioSelect,
         error_messages={
@@ -173,7 +173,7 @@ class LogForm(Form):
         """Return book, day (one that is kept), whose acts alone, and page token, each usable as it is."""
         self.is_valid()
         clean = self.cleaned_data
-        day = min(max(clean.get("day") or today, today - KEPT_FOR), today)
+        day = min(max(clean.get("day") or today, today - RETENTION), today)
         return clean.get("book") or STAFF, day, clean.get("who"), clean.get("after", "")
 
 

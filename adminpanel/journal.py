@@ -7,7 +7,7 @@ from datetime import date, datetime
 from uuid import UUID
 
 from accounts import audit, queries
-from accounts.audit import Entry
+from accounts.audit import LogEntry
 from accounts.models import User
 
 PAGE_LENGTH = 40
@@ -51,7 +51,7 @@ TONES = {"done": "good", "refused": "warn", "failed": "bad"}
 class Line:
     """An entry as it is shown."""
 
-    entry: Entry
+    entry: LogEntry
     who: str
     what: str
     subject: str
@@ -77,14 +77,14 @@ class Journal:
 
 def of_day(book: str, day: date, after: str) -> Journal:
     """Return a page of a day's entries. Raises BadPageToken, CassandraUnavailable."""
-    entries, following = audit.day(book, day, after, PAGE_LENGTH)
+    entries, following = audit.list_day_entries(book, day, after, PAGE_LENGTH)
     return Journal(book, None, "", _lines(entries), following)
 
 
 def of_actor(who: UUID, day: date, after: str) -> Journal:
     """Return a page of what somebody did in the month of a day. Raises BadPageToken, CassandraUnavailable."""
-    entries, following = audit.of_actor(who, day.replace(day=1), after, PAGE_LENGTH)
-    person = queries.users([who]).get(who)
+    entries, following = audit.list_actor_entries(who, day.replace(day=1), after, PAGE_LENGTH)
+    person = queries.get_users([who]).get(who)
     return Journal(
         "",
         who,
@@ -94,13 +94,13 @@ def of_actor(who: UUID, day: date, after: str) -> Journal:
     )
 
 
-def _lines(entries: list[Entry]) -> tuple[Line, ...]:
+def _lines(entries: list[LogEntry]) -> tuple[Line, ...]:
     ids = {found for entry in entries for found in (entry.actor_id, _id(entry.subject)) if found}
-    people = queries.users(ids)
+    people = queries.get_users(ids)
     return tuple(_line(entry, people) for entry in entries)
 
 
-def _line(entry: Entry, people: dict[UUID, User]) -> Line:
+def _line(entry: LogEntry, people: dict[UUID, User]) -> Line:
     word = entry.outcome.partition(" ")[0].rstrip(":")
     about = people.get(_id(entry.subject) or queries.NOBODY)
     return Line(
@@ -114,7 +114,7 @@ def _line(entry: Entry, people: dict[UUID, User]) -> Line:
     )
 
 
-def _who(entry: Entry, people: dict[UUID, User]) -> str:
+def _who(entry: LogEntry, people: dict[UUID, User]) -> str:
     if entry.actor:
         return entry.actor
     if entry.actor_id is None:

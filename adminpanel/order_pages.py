@@ -6,7 +6,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
-from accounts.access import member
+from accounts.access import current_member
 from accounts.roles import ADMIN, MONEY_STAFF
 from adminpanel import queries
 from adminpanel.forms import FindForm, MoveForm, NoteForm
@@ -91,7 +91,7 @@ def order_page(
 def _context(request: HttpRequest, shown: OrderPage, form: AnyForm | None = None) -> dict[str, Any]:
     found = shown.order
     delivery, billing = queries.address_lines(found)
-    moves_money = member(request).role in (*MONEY_STAFF, ADMIN)
+    moves_money = current_member(request).role in (*MONEY_STAFF, ADMIN)
     forms = forms_for(found, shown.items, money=moves_money)
     if form is not None:
         forms[form.key] = form

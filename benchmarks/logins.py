@@ -86,11 +86,11 @@ def _measured(where: str, tries: int, form: Callable[[str], dict[str, str]]) -> 
     """Take the times of one page's answers. Each address is asked for once: a second request for a mail is not sent."""
     from django.test import Client
 
-    from accounts.operations import user_registered
+    from accounts.operations import register_user
 
     known = [f"known-{uuid4().hex}@bench.example" for _ in range(tries // 2 + 2)]
     for email in known:
-        user_registered(email, "Benchmark", PASSWORD, datetime.now(UTC))
+        register_user(email, "Benchmark", PASSWORD, datetime.now(UTC))
     asked = list(_in_turn(known))
     times, client, addresses = Times(), Client(), count()
     for turn, (email, there) in enumerate(asked):

@@ -7,8 +7,8 @@ from django.conf import settings
 from django.test import Client
 
 from accounts.errors import EmailTaken
-from accounts.operations import user_registered
-from accounts.queries import user, user_by_email
+from accounts.operations import register_user
+from accounts.queries import find_user_by_email, get_user
 from cart.operations import add_line
 from catalogue.entities import Card
 from catalogue.queries import get_category_page, get_product, list_root_categories
@@ -48,11 +48,9 @@ def guest() -> dict[str, str]:
 def member() -> dict[str, str]:
     """Return the cookies of a member who is logged in and has a thing in the cart."""
     try:
-        somebody = user_registered(
-            MEMBER_EMAIL, "Benchmark", None, datetime.now(UTC), user_id=MEMBER
-        )
+        somebody = register_user(MEMBER_EMAIL, "Benchmark", None, datetime.now(UTC), user_id=MEMBER)
     except EmailTaken:
-        found = user(MEMBER) or user_by_email(MEMBER_EMAIL)
+        found = get_user(MEMBER) or find_user_by_email(MEMBER_EMAIL)
         if found is None:
             raise
         somebody = found

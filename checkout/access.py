@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from accounts.access import member
+from accounts.access import current_member
 from cart import owner
 from cart import queries as carts
 from cart.access import BUY, require_access
@@ -42,7 +42,7 @@ def orderable_cart_required(
         found = get_checkout(cart, now)
         if found.order:
             return redirect_to_existing_order(request, owner_id, found.order)
-        visitor = member(request) if request.user.is_authenticated else None
+        visitor = current_member(request) if request.user.is_authenticated else None
         return view(request, Visit(owner_id, visitor, cart, found), *args, **kwargs)
 
     return checked

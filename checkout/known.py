@@ -11,7 +11,7 @@ def get_prefill(visitor: User | None, country: str) -> dict[str, str]:
     preset = {"country": country, "same_billing": "on"}
     if visitor is None:
         return preset
-    book = accounts.addresses_of(visitor)
+    book = accounts.list_addresses(visitor)
     return (
         preset | {"email": visitor.email, "name": visitor.name} | (_fields(book[0]) if book else {})
     )
@@ -19,9 +19,9 @@ def get_prefill(visitor: User | None, country: str) -> dict[str, str]:
 
 def get_saved_address_fields(visitor: User | None, key: str) -> dict[str, str]:
     """Return the fields of the address with a key in a member's book; none if there is no such address."""
-    found = accounts.address_of(visitor, key) if visitor else None
+    found = accounts.get_address(visitor, key) if visitor else None
     return _fields(found) if found else {}
 
 
 def _fields(address: Address) -> dict[str, str]:
-    return {name: value for name, value in address.fields().items() if name in FIELD_NAMES}
+    return {name: value for name, value in address.stored_fields().items() if name in FIELD_NAMES}

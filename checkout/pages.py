@@ -113,12 +113,14 @@ def _offer_context(visit: Visit, step: str, offer: offers.Offer) -> dict[str, An
         "arrives": form.delivery_method.delivery_estimate(now),
         "pays": form.payment_method,
         "by_card": form.payment_method is None or form.payment_method.code == gateways.CARD,
-        "addresses": accounts.addresses_of(visit.visitor) if visit.visitor else [],
+        "addresses": accounts.list_addresses(visit.visitor) if visit.visitor else [],
         "typed": {name: visit.typed_fields.get(name, "") for name in FIELD_NAMES}
         if step == REVIEW
         else {},
-        "to": form.address() if not form.is_wrong(DETAILS) else None,
-        "bill": visit.billing.address() if visit.billing and visit.billing.is_valid() else None,
+        "to": form.cleaned_address() if not form.is_wrong(DETAILS) else None,
+        "bill": visit.billing.cleaned_address()
+        if visit.billing and visit.billing.is_valid()
+        else None,
     }
 
 

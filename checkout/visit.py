@@ -88,14 +88,14 @@ class Visit:
 
     def build_draft(self, snapshot: offers.CheckoutSnapshot, offer: offers.Offer) -> OrderDraft:
         """Return what the valid forms make an order of."""
-        address, voucher = self.form.address(), offer.applied.voucher
+        address, voucher = self.form.cleaned_address(), offer.applied.voucher
         return OrderDraft(
             order_id=snapshot.order_id,
             owner_id=snapshot.owner_id,
             user_id=self.visitor.user_id if self.visitor else None,
             email=self.form.cleaned_data["email"],
             delivery_address=address,
-            billing_address=self.billing.address() if self.billing else address,
+            billing_address=self.billing.cleaned_address() if self.billing else address,
             method=self.form.delivery_method,
             lines=offer.lines,
             cart_id=self.cart.cart_id,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from accounts import queries
-from accounts.operations.claims import email_claimed
+from accounts.operations.claims import claim_email
 from cassandra_db import read, scan
 from consistency.findings import Check, Only, Violation
 
@@ -25,7 +25,7 @@ def _users(only: Only | None) -> Iterator[UUID]:
 
 def _violations(user_id: UUID) -> Iterator[Violation]:
     """Whoever logs in by an address is the one whom its claim names: so of two with one address one is found here."""
-    user = queries.user(user_id)
+    user = queries.get_user(user_id)
     if user is None or not user.email:
         return
     key = queries.email_key(user.email)
@@ -37,7 +37,7 @@ def _violations(user_id: UUID) -> Iterator[Violation]:
             "I8",
             what,
             "nobody has claimed the address",
-            mend=lambda now: email_claimed(key, user_id, now),
+            mend=lambda now: claim_email(key, user_id, now),
         )
     elif claim.user_id != user_id:
         yield Violation("I8", what, f"the address is that of user {claim.user_id}")

@@ -14,8 +14,8 @@ from uuid import UUID, uuid5
 from django.conf import settings
 from moneyed import Money
 
-from accounts.operations import user_registered
-from accounts.second_factor import enrolled_for_demo
+from accounts.operations import register_user
+from accounts.second_factor import enrol_demo_second_factor
 from catalogue import operations, queries, search
 from catalogue.entities import Product, Variant
 from demo import goods
@@ -143,7 +143,7 @@ def stock_loaded(now: datetime, step: Step) -> None:
 def logins_loaded(now: datetime, step: Step) -> None:
     """Make the showroom's three logins, which no other shop lets in."""
     for login in LOGINS:
-        user = user_registered(
+        user = register_user(
             login.email,
             login.name,
             login.password,
@@ -152,7 +152,7 @@ def logins_loaded(now: datetime, step: Step) -> None:
             demo=True,
             user_id=login.user_id,
         )
-        enrolled_for_demo(user, now)
+        enrol_demo_second_factor(user, now)
         step()
 
 

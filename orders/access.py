@@ -13,7 +13,7 @@ from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from accounts.access import to_login
+from accounts.access import send_to_login
 from orders import numbers, queries
 from orders.entities import Order
 
@@ -63,7 +63,7 @@ def order_owner_required(
         if has_change_permission(request, order):
             return view(request, order)
         if not request.user.is_authenticated:
-            return to_login(request)
+            return send_to_login(request)
         messages.info(
             request, "This order belongs to another account. Sign in with that one to change it."
         )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from accounts.addresses import address
+from accounts.addresses import address_from_fields
 from orders import balance, parcels, returns
 from orders.entities import Order
 from orders.errors import TransitionRefused
@@ -85,7 +85,7 @@ def _change_problem(order: Order, details: dict[str, Any]) -> str:
 def _apply_change(order: Order, details: dict[str, Any]) -> Order:
     """Return the order with another address, and with the sums of what is left of it."""
     if kept := details.get("address"):
-        there = address(kept)
+        there = address_from_fields(kept)
         order = replace(order, delivery_address=there, name=there.name)
     sums = details["sums"]
     currency = order.total.currency.code

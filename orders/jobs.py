@@ -10,7 +10,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from accounts import queries as accounts
-from accounts.operations import proof_dropped
+from accounts.operations import clear_email_proof
 from cassandra_db import CassandraUnavailable, Row
 from inventory import operations as inventory
 from inventory import queries as stock
@@ -341,11 +341,11 @@ def sweep_guest_orders(now: datetime) -> str:
 def claim_guest_orders_in_minutes(minutes: list[datetime]) -> int:
     """Join what those who proved an address in these minutes ordered as guests; return how many orders that were."""
     claimed = 0
-    for minute, user_id, written in accounts.proved_in(minutes):
-        member = accounts.user(user_id)
+    for minute, user_id, written in accounts.list_email_proofs(minutes):
+        member = accounts.get_user(user_id)
         if member and member.verified_at and member.is_active:
             claimed += operations.claim_guest_orders(member.user_id, member.email)
-        proof_dropped(minute, user_id, written)
+        clear_email_proof(minute, user_id, written)
     return claimed
 
 

@@ -13,7 +13,7 @@ def find_voucher_customer(user_id: UUID | None, email: str) -> str:
     address is not known. Raises CassandraUnavailable.
     """
     if user_id is None and email.strip():
-        member = accounts.user_by_email(email)
+        member = accounts.find_user_by_email(email)
         if member and member.verified_at:
             user_id = member.user_id
     return voucher_customer_key(user_id, email)

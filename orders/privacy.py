@@ -25,7 +25,7 @@ def export_personal_data(person: Person) -> dict[str, Any]:
 
 def _claim_guest_orders(person: Person) -> None:
     # What was ordered without signing in since the last login is as much theirs; the worker has not looked yet.
-    member = accounts.user(person.user_id)
+    member = accounts.get_user(person.user_id)
     if member and member.verified_at:
         operations.claim_guest_orders(person.user_id, person.email)
 
@@ -39,8 +39,8 @@ def _order_data(order: Order) -> dict[str, Any]:
         "status": order.customer_label,
         "email": order.email,
         "name": order.name,
-        "delivery_address": order.delivery_address.fields(),
-        "billing_address": order.billing_address.fields(),
+        "delivery_address": order.delivery_address.stored_fields(),
+        "billing_address": order.billing_address.stored_fields(),
         "delivery_method": order.delivery_method,
         "lines": [
             {

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from uuid import UUID
 
-from accounts.addresses import address
+from accounts.addresses import address_from_fields
 from cassandra_db import QUORUM, Pending, Row, page_key, page_token, read, scan
 from mail.addresses import email_key
 from orders import states
@@ -76,8 +76,8 @@ def order_from_rows(rows: Sequence[Row]) -> Order | None:
         ),
         item_count=head.item_count,
         country=head.country,
-        delivery_address=address(head.delivery_address or {}),
-        billing_address=address(head.billing_address or {}),
+        delivery_address=address_from_fields(head.delivery_address or {}),
+        billing_address=address_from_fields(head.billing_address or {}),
         delivery_method=head.delivery_method,
         first_item_name=head.first_item_name,
         first_item_picture=head.first_item_picture,

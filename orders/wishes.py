@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from accounts.addresses import COUNTRIES, Address, address
+from accounts.addresses import COUNTRIES, Address, address_from_fields
 from accounts.forms import AddressFields
 from orders.items import Item
 from orders.parcels import ItemUnits
@@ -136,7 +136,9 @@ class DeliveryAddressForm(AddressFields):
     """Another door in the same country."""
 
     def __init__(self, *args: Any, current_address: Address, **kwargs: Any) -> None:
-        super().__init__(*args, initial=current_address.fields(), section="shipping", **kwargs)
+        super().__init__(
+            *args, initial=current_address.stored_fields(), section="shipping", **kwargs
+        )
         self.current_address = current_address
         country, code = self.fields["country"], current_address.country
         country.choices = [(code, COUNTRIES.get(code, code))]  # type: ignore[attr-defined]
@@ -148,10 +150,13 @@ class DeliveryAddressForm(AddressFields):
     def clean(self) -> dict[str, Any]:
         """Return the values. Raises ValidationError for the address that it has already."""
         cleaned = super().clean()
-        if not self.errors and address(cleaned).fields() == self.current_address.fields():
+        if (
+            not self.errors
+            and address_from_fields(cleaned).stored_fields() == self.current_address.stored_fields()
+        ):
             raise forms.ValidationError("This is the address that it goes to already.")
         return cleaned
 
     def address(self) -> Address:
         """Return the address that was typed."""
-        return address(self.cleaned_data)
+        return address_from_fields(self.cleaned_data)

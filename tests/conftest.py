@@ -56,14 +56,14 @@ def django_db_setup(keyspace: str) -> Iterator[None]:
     They empty all tables after each test, by Django's `flush`. Here that takes away the accounts that the test has made by
     `User.objects`, so that the next one can make them again, and truncates nothing: other tests have their things there.
     """
-    from accounts.operations import user_registered
+    from accounts.operations import register_user
     from accounts.operations.claims import EMAIL_RELEASED
     from accounts.operations.joining import USER_DROPPED
 
     made: list[User] = []
 
     def register(*args: Any, **fields: Any) -> User:
-        made.append(user_registered(*args, **fields))
+        made.append(register_user(*args, **fields))
         return made[-1]
 
     def flush(*_: Any, **__: Any) -> list[str]:

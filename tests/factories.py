@@ -14,8 +14,8 @@ from moneyed import EUR, Money
 
 from accounts.addresses import Address
 from accounts.models import User
-from accounts.operations import user_registered
-from accounts.second_factor import passed
+from accounts.operations import register_user
+from accounts.second_factor import mark_second_factor_passed
 from benchmarks.scale import SKU, SLUG
 from cassandra_db import write_together
 from catalogue import operations as catalogue
@@ -178,14 +178,14 @@ def make_user(
 ) -> User:
     """A member, by default a shopper; `role` makes one of the staff."""
     email = email or f"{name.lower()}-{uuid4().hex}@example.com"
-    return user_registered(email, name, password, datetime.now(UTC), role, demo=demo)
+    return register_user(email, name, password, datetime.now(UTC), role, demo=demo)
 
 
 def staff_signed_in(client: Client, user: User) -> Client:
     """Sign somebody in who has passed the second factor."""
     client.force_login(user)
     session = client.session
-    passed(session, user)
+    mark_second_factor_passed(session, user)
     session.save()
     client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key or ""
     return client

@@ -406,8 +406,8 @@ FAULTS = (
     _fault(
         "A link that resets a password works twice",
         "accounts/operations/passwords.py",
-        "    if (\n        member is None\n        or not _may_reset(member)\n        or not constant_time_compare(state, fingerprint(member))\n    ):\n",
-        "    if member is None or not _may_reset(member):\n",
+        "    if (\n        member is None\n        or not _can_reset(member)\n        or not constant_time_compare(state, account_fingerprint(member))\n    ):\n",
+        "    if member is None or not _can_reset(member):\n",
         "tests/accounts/test_passwords.py",
     ),
     _fault(
@@ -516,15 +516,15 @@ FAULTS = (
     _fault(
         "A password alone is enough for a press of the staff",
         "accounts/access.py",
-        "            if second_factor and not has_passed(request.session, user):",
-        "            if second_factor and request.method in _SAFE and not has_passed(request.session, user):",
+        "            if second_factor and not has_passed_second_factor(request.session, user):",
+        "            if second_factor and request.method in _SAFE and not has_passed_second_factor(request.session, user):",
         "tests/journeys/test_sweep.py",
     ),
     _fault(
         "A member's page is kept by caches",
         "accounts/access.py",
-        "            return to_login(request)\n        return _uncached(view(request, *args, **kwargs))",
-        "            return to_login(request)\n        return view(request, *args, **kwargs)",
+        "            return send_to_login(request)\n        return _forbid_caching(view(request, *args, **kwargs))",
+        "            return send_to_login(request)\n        return view(request, *args, **kwargs)",
         "tests/accounts/test_addresses.py",
     ),
     _fault(

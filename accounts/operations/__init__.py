@@ -1,31 +1,36 @@
 """Everything that happens to accounts, one function an event."""
 
-from accounts.operations.book import MAX_ADDRESSES, address_removed, address_saved
-from accounts.operations.erasing import account_erased, erasure_asked, erasures_done, person_of
+from accounts.operations.book import MAX_ADDRESSES, remove_address, save_address
+from accounts.operations.erasing import (
+    erase_account,
+    person_from_user,
+    request_erasure,
+    run_erasures,
+)
 from accounts.operations.joining import (
-    registration_asked,
+    parse_registration_token,
+    register_user,
     registration_link,
-    registration_meant,
-    user_registered,
+    request_registration,
 )
 from accounts.operations.mailbox import (
-    came_back,
-    email_change_asked,
+    change_email,
+    clear_email_proof,
     email_change_link,
-    email_change_meant,
-    email_changed,
-    email_settled,
-    mailbox_proved,
-    proof_dropped,
+    finish_email_change,
+    parse_email_change_token,
+    process_sign_in,
+    record_email_proof,
+    request_email_change,
 )
 from accounts.operations.passwords import (
-    hash_changed,
-    password_changed,
-    password_rehashed,
-    password_reset,
-    reset_asked,
-    reset_link,
-    reset_meant,
+    change_password,
+    change_password_hash,
+    get_user_by_reset_token,
+    password_reset_link,
+    rehash_password,
+    request_password_reset,
+    reset_password,
 )
-from accounts.operations.profile import preferences_saved, profile_saved
-from accounts.operations.staffing import role_given, second_factor_taken
+from accounts.operations.profile import save_preferences, save_profile
+from accounts.operations.staffing import reset_second_factor, set_role

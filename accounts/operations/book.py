@@ -28,16 +28,16 @@ ADDRESS_PREFERRED = conditional(
 MAX_ADDRESSES = 20
 
 
-def address_saved(user_id: UUID, address: Address, *, default: bool = False) -> str:
+def save_address(user_id: UUID, address: Address, *, default: bool = False) -> str:
     """Add an address to a member's book, or change the one with its key, and return its key.
 
     Raises AddressBookFull, NoSuchAddress if the one to be changed is gone, NoSuchUser, CassandraUnavailable.
     """
     key = address.key
     if not key:
-        key = _address_added(user_id, address)
+        key = _add_address(user_id, address)
     elif not ADDRESS_CHANGED.apply(
-        if_lost=SEND_AGAIN, user_id=user_id, key=key, there=key, address=address.fields()
+        if_lost=SEND_AGAIN, user_id=user_id, key=key, there=key, address=address.stored_fields()
     ):
         raise NoSuchAddress
     if default:
@@ -45,10 +45,10 @@ def address_saved(user_id: UUID, address: Address, *, default: bool = False) -> 
     return key
 
 
-def _address_added(user_id: UUID, address: Address) -> str:
-    fields = address.fields()
+def _add_address(user_id: UUID, address: Address) -> str:
+    fields = address.stored_fields()
     while True:
-        member = queries.user(user_id)
+        member = queries.get_user(user_id)
         if member is None:
             raise NoSuchUser
         taken = set(member.addresses or {})
@@ -70,10 +70,10 @@ def _address_added(user_id: UUID, address: Address) -> str:
             return free
 
 
-def address_removed(user_id: UUID, key: str) -> None:
+def remove_address(user_id: UUID, key: str) -> None:
     """Take an address out of a member's book; if it was the default, the next one is. Raises NoSuchAddress, CassandraUnavailable."""
-    member = queries.user(user_id)
-    rest = [each for each in queries.addresses_of(member) if each.key != key] if member else []
+    member = queries.get_user(user_id)
+    rest = [each for each in queries.list_addresses(member) if each.key != key] if member else []
     if not ADDRESS_REMOVED.apply(
         if_lost=applied_if(lambda row: key not in (row.addresses or {})),
         user_id=user_id,

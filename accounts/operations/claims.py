@@ -24,14 +24,14 @@ EMAIL_RECLAIMED = conditional(
 EMAIL_RELEASED = conditional(
     "Q7", "DELETE FROM users_by_email WHERE email = :email IF user_id = :user_id"
 )
-MOVE_GIVEN_UP = conditional(
+CANCEL_EMAIL_CHANGE = conditional(
     "Q6", "UPDATE users SET email_next = null WHERE user_id = :user_id IF email_next = :email"
 )
 # So long after its claim a change of address is taken to be under way still.
 UNDER_WAY = timedelta(minutes=1)
 
 
-def email_claimed(key: str, user_id: UUID, now: datetime) -> bool:
+def claim_email(key: str, user_id: UUID, now: datetime) -> bool:
     """Claim an e-mail address, as `queries.email_key` writes it, for a user; tell whether it is theirs.
 
     Raises CassandraUnavailable.
@@ -47,10 +47,10 @@ def email_claimed(key: str, user_id: UUID, now: datetime) -> bool:
     claim = outcome.current
     if claim is None:
         return False
-    holder = queries.user(claim.user_id)
+    holder = queries.get_user(claim.user_id)
     if claim.user_id == user_id and holder and queries.email_key(holder.email) == key:
         return True
-    if claim.user_id != user_id and not _left_behind(key, claim, holder, now):
+    if claim.user_id != user_id and not _release_abandoned_claim(key, claim, holder, now):
         return False
     # One's own, left by an earlier try, is renewed: somebody may be about to take it over.
     return bool(
@@ -65,7 +65,7 @@ def email_claimed(key: str, user_id: UUID, now: datetime) -> bool:
     )
 
 
-def _left_behind(key: str, claim: Row, holder: User | None, now: datetime) -> bool:
+def _release_abandoned_claim(key: str, claim: Row, holder: User | None, now: datetime) -> bool:
     """Tell whether nobody has the address whose claim this is, and see to it that its holder does not get it either."""
     # Users are written before their claim: a claim without its user is left of an account that is gone.
     if holder is None:
@@ -73,8 +73,8 @@ def _left_behind(key: str, claim: Row, holder: User | None, now: datetime) -> bo
     if queries.email_key(holder.email) == key or claim.claimed_at > now - UNDER_WAY:
         return False
     if holder.email_next:
-        MOVE_GIVEN_UP.apply(
+        CANCEL_EMAIL_CHANGE.apply(
             if_lost=REFUSED_MEANS_DONE, user_id=holder.user_id, email=holder.email_next
         )
-    holder = queries.user(claim.user_id)
+    holder = queries.get_user(claim.user_id)
     return holder is None or (queries.email_key(holder.email) != key and not holder.email_next)

@@ -15,8 +15,8 @@ from accounts import audit, queries
 from accounts.errors import NoSuchUser
 from accounts.models import User
 from accounts.operations.claims import EMAIL_RELEASED
-from accounts.second_factor import second_factor_reset
-from accounts.sessions import sessions_ended
+from accounts.second_factor import delete_second_factor
+from accounts.sessions import end_sessions
 from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, CassandraUnavailable, conditional, write
 from jobs.minutes import minute_of
 from mail.addresses import email_key
@@ -24,8 +24,12 @@ from mail.operations import queue_mail
 from web import personal
 from web.personal import FAREWELL_EVENT, ErasureNotYetPossible, Person
 
-HINT = write("erasure", "INSERT INTO erasures (minute, user_id) VALUES (:minute, :user_id)")
-UNHINT = write("erasure", "DELETE FROM erasures WHERE minute = :minute AND user_id = :user_id")
+INSERT_ERASURE = write(
+    "erasure", "INSERT INTO erasures (minute, user_id) VALUES (:minute, :user_id)"
+)
+DELETE_ERASURE = write(
+    "erasure", "DELETE FROM erasures WHERE minute = :minute AND user_id = :user_id"
+)
 # Whoever works here has to give the role up first, so that the shop never loses its last admin this way.
 ERASING = conditional(
     "Q6",
@@ -38,37 +42,37 @@ OFF_STAFF = conditional(
 USER_REMOVED = conditional("Q6", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
 
 # When an account has its next turn that has to wait for something.
-AGAIN = timedelta(hours=1)
+RETRY_AFTER = timedelta(hours=1)
 log = logging.getLogger(__name__)
 
 
-def person_of(user: User) -> Person:
+def person_from_user(user: User) -> Person:
     """Return a user as somebody about whom things are held."""
     return Person(user.user_id, user.email, user.name or "", user.role or "", bool(user.demo))
 
 
-def erasure_asked(user_id: UUID, now: datetime) -> None:
+def request_erasure(user_id: UUID, now: datetime) -> None:
     """Have an account erased: from now on nobody can use it, and the worker does the rest.
 
     `now` is in UTC. Raises NoSuchUser for an account that is gone or belongs to the staff or the showroom; CassandraUnavailable.
     """
-    HINT.run(minute=minute_of(now), user_id=user_id)
+    INSERT_ERASURE.run(minute=minute_of(now), user_id=user_id)
     if not ERASING.apply(if_lost=SEND_AGAIN, user_id=user_id, now=now):
         raise NoSuchUser
-    sessions_ended(user_id)
-    audit.noted("erased", now, by=user_id)
+    end_sessions(user_id)
+    audit.add_entry("erased", now, by=user_id)
 
 
-def account_erased(user_id: UUID, now: datetime) -> bool:
+def erase_account(user_id: UUID, now: datetime) -> bool:
     """Erase all that is held about somebody who has asked for it; a second call does what a first one left.
 
     Tells whether there was something to erase. `now` is in UTC. Raises ErasureNotYetPossible, CassandraUnavailable.
     """
-    user = queries.user(user_id)
+    user = queries.get_user(user_id)
     if user is None or user.erasing_at is None:
         return False  # done already, or the request died before it was decided
-    person = person_of(user)
-    sessions_ended(user_id)
+    person = person_from_user(user)
+    end_sessions(user_id)
     personal.erase_personal_data(person, now)
     queue_mail(user_id, FAREWELL_EVENT, user.email, "erased", {"name": person.name}, now)
     # Also of an address that the account was moving to, or has just left.
@@ -79,21 +83,21 @@ def account_erased(user_id: UUID, now: datetime) -> bool:
     return True
 
 
-def access_removed(user_id: UUID) -> None:
+def remove_access(user_id: UUID) -> None:
     """End what lets somebody in: sessions, a second factor, a place on the list of staff. Raises CassandraUnavailable."""
-    second_factor_reset(user_id)  # ends the sessions, too
+    delete_second_factor(user_id)  # ends the sessions, too
     OFF_STAFF.apply(if_lost=REFUSED_MEANS_DONE, shop=queries.SHOP, user_id=user_id)
 
 
-def erasures_done(minutes: list[datetime], now: datetime) -> int:
+def run_erasures(minutes: list[datetime], now: datetime) -> int:
     """Erase whoever asked for it in these minutes, and return how many that were.
 
     Who has to wait, or cannot be erased because of an error, has another turn in an hour. Raises CassandraUnavailable.
     """
     done = 0
-    for minute, user_id in queries.erasures_in(minutes):
+    for minute, user_id in queries.list_erasures(minutes):
         try:
-            done += account_erased(user_id, now)
+            done += erase_account(user_id, now)
         except CassandraUnavailable:
             raise
         except Exception as error:
@@ -103,6 +107,6 @@ def erasures_done(minutes: list[datetime], now: datetime) -> int:
                 error,
                 exc_info=not isinstance(error, ErasureNotYetPossible),
             )
-            HINT.run(minute=minute_of(now + AGAIN), user_id=user_id)
-        UNHINT.run(minute=minute, user_id=user_id)
+            INSERT_ERASURE.run(minute=minute_of(now + RETRY_AFTER), user_id=user_id)
+        DELETE_ERASURE.run(minute=minute, user_id=user_id)
     return done

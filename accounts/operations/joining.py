@@ -11,8 +11,8 @@ from django.urls import reverse
 from accounts import queries
 from accounts.errors import EmailTaken, NoSuchUser
 from accounts.models import User
-from accounts.operations.claims import email_claimed
-from accounts.operations.staffing import staff_listed
+from accounts.operations.claims import claim_email
+from accounts.operations.staffing import record_staff_role
 from cassandra_db import SEND_AGAIN, applied_if, conditional
 from mail.operations import queue_mail
 
@@ -27,21 +27,21 @@ LINK_SECONDS = 24 * 3600
 _SAME_REQUEST_SECONDS = 120
 _SALT = "accounts.registration"
 # namespace of what is about an e-mail address
-MAILBOX = UUID("6f2d4a3e-5a53-4b8e-9c0a-7b1a8f3f6c11")
+MAILBOX_NAMESPACE = UUID("6f2d4a3e-5a53-4b8e-9c0a-7b1a8f3f6c11")
 
 
-def registration_asked(email: str, now: datetime) -> None:
+def request_registration(email: str, now: datetime) -> None:
     """Mail the link that finishes a registration, or, to an address with an account, a word that there is one.
 
     Both take the same statements, so that neither the answer nor its time tells who has an account (fault 7).
     Raises CassandraUnavailable.
     """
-    known = queries.user_by_email(email) is not None
+    known = queries.find_user_by_email(email) is not None
     template = "registered_already" if known else "registration"
     url = settings.PUBLIC_URL + reverse("accounts:login") if known else registration_link(email)
     request = int(now.timestamp()) // _SAME_REQUEST_SECONDS
     queue_mail(
-        uuid5(MAILBOX, queries.email_key(email)),
+        uuid5(MAILBOX_NAMESPACE, queries.email_key(email)),
         f"{template}:{request}",
         email,
         template,
@@ -57,7 +57,7 @@ def registration_link(email: str, role: str = "") -> str:
     )
 
 
-def registration_meant(token: str) -> tuple[str, str] | None:
+def parse_registration_token(token: str) -> tuple[str, str] | None:
     """Return the e-mail address and the role that a link was made for; None if it is not ours or too old."""
     try:
         email, role = signing.loads(token, salt=_SALT, max_age=LINK_SECONDS)
@@ -66,7 +66,7 @@ def registration_meant(token: str) -> tuple[str, str] | None:
     return email, role
 
 
-def user_registered(
+def register_user(
     email: str,
     name: str,
     password: str | None,
@@ -85,7 +85,7 @@ def user_registered(
     """
     new_id, key = user_id or uuid4(), queries.email_key(email)
     if role:
-        staff_listed(new_id, role)
+        record_staff_role(new_id, role)
     hashed = make_password(password)
     written = USER_WRITTEN.apply(
         # No two are alike, not even of one password or of none: somebody else's row must not go below.
@@ -99,11 +99,11 @@ def user_registered(
         now=now,
         verified_at=now if verified else None,
     )
-    if not email_claimed(key, new_id, now):
+    if not claim_email(key, new_id, now):
         if written:
             USER_DROPPED.apply(if_lost=SEND_AGAIN, user_id=new_id)
         raise EmailTaken
-    made = queries.user(new_id)
+    made = queries.get_user(new_id)
     if made is None:
         raise NoSuchUser  # erased in the same moment
     return made

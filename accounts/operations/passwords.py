@@ -12,8 +12,8 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from accounts import audit, queries
 from accounts.errors import ChangedMeanwhile, NoSuchUser
 from accounts.models import User
-from accounts.operations.joining import MAILBOX
-from accounts.sessions import sessions_ended
+from accounts.operations.joining import MAILBOX_NAMESPACE
+from accounts.sessions import end_sessions
 from cassandra_db import RAISE_UNKNOWN, applied_if, conditional
 from mail.operations import queue_mail
 
@@ -32,7 +32,7 @@ _SAME_REQUEST_SECONDS = 120
 _SALT = "accounts.reset"
 
 
-def password_rehashed(member: User, password: str) -> None:
+def rehash_password(member: User, password: str) -> None:
     """Store the password a member has just logged in with by today's hasher. Raises CassandraUnavailable."""
     before, member.password = member.password, make_password(password)
     # Refused if it has been changed meanwhile; then that one counts.
@@ -41,71 +41,77 @@ def password_rehashed(member: User, password: str) -> None:
     )
 
 
-def password_changed(member: User, password: str, now: datetime, here: str | None = None) -> User:
+def change_password(
+    member: User, password: str, now: datetime, current_session_key: str | None = None
+) -> User:
     """Give a member another password, end all sessions but the one with the key `here`, and tell it by mail.
 
     Returns the member with it. Raises ChangedMeanwhile if it is not any more the password that was read, NoSuchUser,
     CassandraUnavailable.
     """
-    return hash_changed(member, member.password, make_password(password), now, here)
+    return change_password_hash(
+        member, member.password, make_password(password), now, current_session_key
+    )
 
 
-def hash_changed(
-    member: User, before: str, made: str, now: datetime, here: str | None = None
+def change_password_hash(
+    member: User, before: str, made: str, now: datetime, current_session_key: str | None = None
 ) -> User:
-    """Do what `password_changed` does for a password that is hashed already: `made`, where `before` was read."""
+    """Do what `change_password` does for a password that is hashed already: `made`, where `before` was read."""
     outcome = PASSWORD_SET.apply(
         if_lost=applied_if(lambda row: bool(row.password == made)),
         user_id=member.user_id,
         password=made,
         before=before,
     )
-    return _changed(member, made, outcome.applied, now, here)
+    return _finish_password_change(member, made, outcome.applied, now, current_session_key)
 
 
-def reset_asked(email: str, now: datetime) -> None:
+def request_password_reset(email: str, now: datetime) -> None:
     """Mail the link that sets a new password, or, to an address without an account, a word that there is none.
 
     Both take the same statements, so that neither the answer nor its time tells who has an account (fault 7).
     Raises CassandraUnavailable.
     """
-    found = queries.user_by_email(email)
-    known = found is not None and _may_reset(found)
-    link = reset_link(found or User(user_id=queries.NOBODY, email=email, password=""))
+    found = queries.find_user_by_email(email)
+    known = found is not None and _can_reset(found)
+    link = password_reset_link(found or User(user_id=queries.NOBODY, email=email, password=""))
     url = link if known else settings.PUBLIC_URL + reverse("accounts:register")
     template = "reset" if known else "reset_unknown"
     # A link that has been used is not the one that is asked for now.
-    state = fingerprint(found) if found else ""
+    state = account_fingerprint(found) if found else ""
     event = f"{template}:{state}:{int(now.timestamp()) // _SAME_REQUEST_SECONDS}"
     # To the address that was proved, not to one that was typed and is merely compared alike.
     to = found.email if found and known else email
-    queue_mail(uuid5(MAILBOX, queries.email_key(email)), event, to, template, {"url": url}, now)
+    queue_mail(
+        uuid5(MAILBOX_NAMESPACE, queries.email_key(email)), event, to, template, {"url": url}, now
+    )
 
 
-def reset_link(member: User) -> str:
+def password_reset_link(member: User) -> str:
     """Return the address under which, for an hour and as long as it stays the same, a member's password can be reset."""
-    token = signing.dumps([member.user_id.hex, fingerprint(member)], salt=_SALT)
+    token = signing.dumps([member.user_id.hex, account_fingerprint(member)], salt=_SALT)
     return str(settings.PUBLIC_URL) + reverse("accounts:reset_finish", args=[token])
 
 
-def reset_meant(token: str) -> User | None:
+def get_user_by_reset_token(token: str) -> User | None:
     """Return whose password a link resets; None if it is not ours, too old, or has done its work. Raises CassandraUnavailable."""
     try:
         user_id, state = signing.loads(token, salt=_SALT, max_age=RESET_SECONDS)
-        member = queries.user(UUID(hex=user_id))
+        member = queries.get_user(UUID(hex=user_id))
     except (signing.BadSignature, ValueError, TypeError):
         return None
     if (
         member is None
-        or not _may_reset(member)
-        or not constant_time_compare(state, fingerprint(member))
+        or not _can_reset(member)
+        or not constant_time_compare(state, account_fingerprint(member))
     ):
         return None
     return member
 
 
-def password_reset(member: User, password: str, now: datetime) -> User:
-    """Give a member, as `reset_meant` has read them, another password; end all sessions, and tell it by mail.
+def reset_password(member: User, password: str, now: datetime) -> User:
+    """Give a member, as `get_user_by_reset_token` has read them, another password; end all sessions, and tell it by mail.
 
     Raises ChangedMeanwhile if the link has just been used, NoSuchUser, CassandraUnavailable.
     """
@@ -118,29 +124,31 @@ def password_reset(member: User, password: str, now: datetime) -> User:
         email=member.email,
         now=now,
     )
-    return _changed(member, made, outcome.applied, now, None)
+    return _finish_password_change(member, made, outcome.applied, now, None)
 
 
-def _changed(member: User, made: str, applied: bool, now: datetime, here: str | None) -> User:
+def _finish_password_change(
+    member: User, made: str, applied: bool, now: datetime, current_session_key: str | None
+) -> User:
     if not applied:
         raise ChangedMeanwhile
     # Should we die here: sessions are bound to the password's hash, so the others are worth nothing already.
-    sessions_ended(member.user_id, but=here)
+    end_sessions(member.user_id, except_key=current_session_key)
     context = {"name": member.name, "url": settings.PUBLIC_URL + reverse("accounts:reset")}
     event = f"password {salted_hmac(_SALT, made, algorithm='sha256').hexdigest()}"
     queue_mail(member.user_id, event, member.email, "password_changed", context, now)
-    audit.noted("password_changed", now, by=member.user_id)
-    if (changed := queries.user(member.user_id)) is None:
+    audit.add_entry("password_changed", now, by=member.user_id)
+    if (changed := queries.get_user(member.user_id)) is None:
         raise NoSuchUser
     return changed
 
 
-def _may_reset(member: User) -> bool:
+def _can_reset(member: User) -> bool:
     # Everybody may read a showroom's mail: its logins stay as they are.
     return bool(member.is_active and not member.demo)
 
 
-def fingerprint(member: User) -> str:
+def account_fingerprint(member: User) -> str:
     """Return what changes with a member's password or e-mail address, and tells neither."""
     return salted_hmac(_SALT, f"{member.password} {member.email}", algorithm="sha256").hexdigest()[
         :32

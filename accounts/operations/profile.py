@@ -12,13 +12,13 @@ PREFERRED = conditional(
 )
 
 
-def profile_saved(user_id: UUID, name: str) -> None:
+def save_profile(user_id: UUID, name: str) -> None:
     """Change a member's name. Raises NoSuchUser, CassandraUnavailable."""
     if not NAMED.apply(if_lost=SEND_AGAIN, user_id=user_id, name=name):
         raise NoSuchUser
 
 
-def preferences_saved(user_id: UUID, country: str, *, plain_mail: bool) -> None:
+def save_preferences(user_id: UUID, country: str, *, plain_mail: bool) -> None:
     """Keep where a member has things sent usually ('' for nowhere in particular), and how mail about orders looks.
 
     Raises NoSuchUser, CassandraUnavailable.

@@ -10,8 +10,8 @@ from accounts import queries
 from accounts.errors import LastAdmin, NoSuchUser
 from accounts.models import User
 from accounts.roles import ADMIN
-from accounts.second_factor import second_factor_reset
-from accounts.sessions import sessions_ended
+from accounts.second_factor import delete_second_factor
+from accounts.sessions import end_sessions
 from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, conditional, conditional_batch
 from mail.operations import queue_mail
 
@@ -24,33 +24,33 @@ STAFF_WRITTEN = conditional(
 )
 
 
-def role_given(user_id: UUID, role: str, now: datetime) -> None:
+def set_role(user_id: UUID, role: str, now: datetime) -> None:
     """Make a member staff, or by '' a shopper, end all of the member's sessions and tell them by mail.
 
     `now` is in UTC. Raises NoSuchUser, LastAdmin if nobody would be left who may give roles, CassandraUnavailable.
     """
-    if (member := queries.user(user_id)) is None:
+    if (member := queries.get_user(user_id)) is None:
         raise NoSuchUser
-    staff_listed(user_id, role)
+    record_staff_role(user_id, role)
     if not ROLE_GIVEN.apply(if_lost=SEND_AGAIN, user_id=user_id, role=role):
         raise NoSuchUser
-    sessions_ended(user_id)
+    end_sessions(user_id)
     if member.role != role:
-        _told(
+        _queue_access_mail(
             member,
             f"You work at Stoa as {role} now." if role else "You do not work at Stoa any more.",
             now,
         )
 
 
-def second_factor_taken(member: User, now: datetime) -> bool:
+def reset_second_factor(member: User, now: datetime) -> bool:
     """Take the second factor of one of the staff away, end their sessions and tell them by mail.
 
     Return whether there was one. `now` is in UTC. Raises CassandraUnavailable.
     """
-    gone = second_factor_reset(member.user_id)
+    gone = delete_second_factor(member.user_id)
     if gone:
-        _told(
+        _queue_access_mail(
             member,
             "Your second factor was taken away. At your next login you set up a new one.",
             now,
@@ -58,7 +58,7 @@ def second_factor_taken(member: User, now: datetime) -> bool:
     return gone
 
 
-def _told(member: User, what: str, now: datetime) -> None:
+def _queue_access_mail(member: User, what: str, now: datetime) -> None:
     context = {
         "name": member.name,
         "what": what,
@@ -67,14 +67,14 @@ def _told(member: User, what: str, now: datetime) -> None:
     queue_mail(member.user_id, f"access {uuid4()}", member.email, "access_changed", context, now)
 
 
-def staff_listed(user_id: UUID, role: str) -> None:
+def record_staff_role(user_id: UUID, role: str) -> None:
     """Note a role where the staff are listed, before it counts. Raises LastAdmin, CassandraUnavailable.
 
     One who takes part in the count of admins is one in both places, here and in the user's own row: whatever a crash
     leaves between the two, there is never one admin less than this counts.
     """
     while True:
-        version, admins = queries.staff_with(ADMIN)
+        version, admins = queries.get_role_holders(ADMIN)
         if role != ADMIN and user_id in admins and len(admins) == 1:
             raise LastAdmin
         if conditional_batch(

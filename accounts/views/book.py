@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from accounts import operations, queries
-from accounts.access import member, personal
+from accounts.access import current_member, member_required
 from accounts.addresses import Address
 from accounts.errors import AddressBookFull, NoSuchAddress
 from accounts.forms import AddressForm
@@ -19,10 +19,10 @@ from web.rendering import render_page
 
 
 @require_safe
-@personal
-def addresses(request: HttpRequest) -> HttpResponse:
+@member_required
+def address_list(request: HttpRequest) -> HttpResponse:
     """Show a member's address book."""
-    book = queries.addresses_of(member(request))
+    book = queries.list_addresses(current_member(request))
     context = {
         "addresses": book,
         "full": len(book) >= operations.MAX_ADDRESSES,
@@ -32,16 +32,18 @@ def addresses(request: HttpRequest) -> HttpResponse:
 
 
 @get_or_post
-@personal
-def address_add(request: HttpRequest) -> HttpResponse:
+@member_required
+def add_address(request: HttpRequest) -> HttpResponse:
     """Add an address to the book."""
-    user = member(request)
+    user = current_member(request)
     form = _form(request) or AddressForm(
         initial={"name": user.name, "country": user.delivery_country or delivery.DEFAULT_COUNTRY}
     )
     if form.is_valid():
         try:
-            operations.address_saved(user.pk, form.address(), default=form.cleaned_data["default"])
+            operations.save_address(
+                user.pk, form.cleaned_address(), default=form.cleaned_data["default"]
+            )
         except AddressBookFull as error:
             form.add_error(None, str(error))
         else:
@@ -51,18 +53,18 @@ def address_add(request: HttpRequest) -> HttpResponse:
 
 
 @get_or_post
-@personal
-def address_edit(request: HttpRequest, key: int) -> HttpResponse:
+@member_required
+def edit_address(request: HttpRequest, key: int) -> HttpResponse:
     """Change an address of the book."""
-    user = member(request)
-    stored = queries.address_of(user, str(key))
+    user = current_member(request)
+    stored = queries.get_address(user, str(key))
     if stored is None:
         raise Http404
-    form = _form(request) or AddressForm.of(stored)
+    form = _form(request) or AddressForm.from_address(stored)
     if form.is_valid():
-        changed = replace(form.address(), key=stored.key)
+        changed = replace(form.cleaned_address(), key=stored.key)
         try:
-            operations.address_saved(user.pk, changed, default=form.cleaned_data["default"])
+            operations.save_address(user.pk, changed, default=form.cleaned_data["default"])
         except NoSuchAddress as error:
             raise Http404 from error
         messages.success(request, "The address is saved.")
@@ -75,7 +77,9 @@ def _form(request: HttpRequest) -> AddressForm | None:
     if request.method != "POST":
         return None
     return (
-        AddressForm.typed(request.POST) if "update" in request.POST else AddressForm(request.POST)
+        AddressForm.from_input(request.POST)
+        if "update" in request.POST
+        else AddressForm(request.POST)
     )
 
 
@@ -91,11 +95,11 @@ def _page(request: HttpRequest, form: AddressForm, stored: Address | None = None
     )
 
 
-@personal
+@member_required
 @post_only("accounts:addresses")
-def address_remove(request: HttpRequest, key: int) -> HttpResponse:
+def remove_address(request: HttpRequest, key: int) -> HttpResponse:
     """Take an address out of the book; taking it out twice is no error."""
     with suppress(NoSuchAddress):
-        operations.address_removed(member(request).pk, str(key))
+        operations.remove_address(current_member(request).pk, str(key))
     messages.info(request, "The address is removed.")
     return redirect("accounts:addresses")

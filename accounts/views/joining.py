@@ -11,8 +11,8 @@ from django.views.decorators.http import require_safe
 
 from accounts import audit, known_devices, operations, queries
 from accounts.errors import EmailTaken
-from accounts.forms import FinishForm, RegisterForm
-from accounts.login import logged_in
+from accounts.forms import FinishRegistrationForm, RegisterForm
+from accounts.login import log_in
 from web.errors import TooManyAttempts
 from web.limits import hit_rate_limit
 from web.methods import get_or_post, public
@@ -32,13 +32,13 @@ def register(request: HttpRequest) -> HttpResponse:
                 request,
                 "registration",
                 queries.email_key(email),
-                device_bucket=known_devices.own(request, email),
+                device_bucket=known_devices.get_device_bucket(request, email),
             )
         except TooManyAttempts as error:
             return render_too_many_attempts(
                 request, error, "accounts/register.html", {"form": form}
             )
-        operations.registration_asked(email, datetime.now(UTC))
+        operations.request_registration(email, datetime.now(UTC))
         messages.info(request, f"A mail is on its way to {email}.")
         return redirect("accounts:sent")
     return render_page(
@@ -49,7 +49,7 @@ def register(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 @public
-def sent(request: HttpRequest) -> HttpResponse:
+def registration_sent(request: HttpRequest) -> HttpResponse:
     """Tell that a mail is on its way."""
     return render_page(request, "accounts/sent.html", {})
 
@@ -58,15 +58,15 @@ def sent(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @never_cache
 @public
-def finish(request: HttpRequest, token: str) -> HttpResponse:
+def finish_registration(request: HttpRequest, token: str) -> HttpResponse:
     """Make the account of whoever follows the mailed link, and log in."""
-    meant = operations.registration_meant(token)
+    meant = operations.parse_registration_token(token)
     if meant is None:
         return render_page(request, "accounts/link_over.html", {}, status=410)
     email, role = meant
-    if queries.user_by_email(email):
+    if queries.find_user_by_email(email):
         return render_page(request, "accounts/link_used.html", {})
-    form = FinishForm(request.POST or None, email=email)
+    form = FinishRegistrationForm(request.POST or None, email=email)
     if not form.is_valid():
         context = {"form": form, "email": email}
         return render_page(
@@ -74,11 +74,11 @@ def finish(request: HttpRequest, token: str) -> HttpResponse:
         )
     name, password = form.cleaned_data["name"], form.cleaned_data["password"]
     try:
-        user = operations.user_registered(
+        user = operations.register_user(
             email, name, password, datetime.now(UTC), role, verified=True
         )
     except EmailTaken:
         return render_page(request, "accounts/link_used.html", {})
-    audit.noted("registered", datetime.now(UTC), by=user.pk)
+    audit.add_entry("registered", datetime.now(UTC), by=user.pk)
     messages.success(request, f"Welcome, {user.name}. Your account is ready.")
-    return logged_in(request, user, "")
+    return log_in(request, user, "")

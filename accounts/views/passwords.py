@@ -11,11 +11,11 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts import known_devices, operations, queries
-from accounts.access import member, personal_keys
+from accounts.access import current_member, member_required_with_second_factor
 from accounts.errors import ChangedMeanwhile
-from accounts.forms import NewPassword, PasswordForm, ResetForm
+from accounts.forms import NewPasswordForm, PasswordChangeForm, PasswordResetForm
 from accounts.models import User
-from accounts.reauthentication import DEMO, WRONG, knows
+from accounts.reauthentication import DEMO_LOGIN_STAYS, WRONG_PASSWORD, verify_password
 from web.errors import TooManyAttempts
 from web.limits import hit_rate_limit
 from web.methods import get_or_post, public
@@ -24,34 +24,34 @@ from web.rendering import render_page, render_too_many_attempts
 
 @sensitive_post_parameters("current", "password")
 @get_or_post
-@personal_keys
-def change(request: HttpRequest) -> HttpResponse:
+@member_required_with_second_factor
+def change_password(request: HttpRequest) -> HttpResponse:
     """Change the password; all other sessions end, and this one gets a new key."""
-    user = member(request)
-    form = PasswordForm(request.POST or None, email=user.email)
-    if form.is_valid() and _changed(request, user, form):
+    user = current_member(request)
+    form = PasswordChangeForm(request.POST or None, email=user.email)
+    if form.is_valid() and _try_change(request, user, form):
         messages.success(
             request,
             "Your password is changed. Wherever else you were signed in, you are not any more.",
         )
-        return known_devices.remembered(request, redirect("accounts:security"), user.pk)
+        return known_devices.renew_device_cookie(request, redirect("accounts:security"), user.pk)
     return render_page(
         request, "accounts/password.html", {"form": form}, status=422 if form.is_bound else 200
     )
 
 
-def _changed(request: HttpRequest, user: User, form: PasswordForm) -> bool:
+def _try_change(request: HttpRequest, user: User, form: PasswordChangeForm) -> bool:
     if user.demo:
-        form.add_error(None, DEMO)
-    elif not knows(request, user, form.cleaned_data["current"]):
-        form.add_error("current", WRONG)
+        form.add_error(None, DEMO_LOGIN_STAYS)
+    elif not verify_password(request, user, form.cleaned_data["current"]):
+        form.add_error("current", WRONG_PASSWORD)
     else:
         try:
-            changed = operations.password_changed(
+            changed = operations.change_password(
                 user,
                 form.cleaned_data["password"],
                 datetime.now(UTC),
-                here=request.session.session_key,
+                current_session_key=request.session.session_key,
             )
         except ChangedMeanwhile:
             form.add_error(
@@ -67,9 +67,9 @@ def _changed(request: HttpRequest, user: User, form: PasswordForm) -> bool:
 @get_or_post
 @never_cache
 @public
-def reset(request: HttpRequest) -> HttpResponse:
+def request_password_reset(request: HttpRequest) -> HttpResponse:
     """Ask for an e-mail address, and send it a link; the answer is the same for every address."""
-    form = ResetForm(request.POST or None)
+    form = PasswordResetForm(request.POST or None)
     if form.is_valid():
         email = form.cleaned_data["email"]
         try:
@@ -77,11 +77,11 @@ def reset(request: HttpRequest) -> HttpResponse:
                 request,
                 "reset",
                 queries.email_key(email),
-                device_bucket=known_devices.own(request, email),
+                device_bucket=known_devices.get_device_bucket(request, email),
             )
         except TooManyAttempts as error:
             return render_too_many_attempts(request, error, "accounts/reset.html", {"form": form})
-        operations.reset_asked(email, datetime.now(UTC))
+        operations.request_password_reset(email, datetime.now(UTC))
         messages.info(request, f"A mail is on its way to {email}.")
         return redirect("accounts:reset_sent")
     return render_page(
@@ -92,7 +92,7 @@ def reset(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 @public
-def reset_sent(request: HttpRequest) -> HttpResponse:
+def password_reset_sent(request: HttpRequest) -> HttpResponse:
     """Tell that a mail is on its way."""
     return render_page(request, "accounts/reset_sent.html", {})
 
@@ -101,29 +101,29 @@ def reset_sent(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @never_cache
 @public
-def reset_finish(request: HttpRequest, token: str) -> HttpResponse:
+def reset_password(request: HttpRequest, token: str) -> HttpResponse:
     """Let whoever follows the mailed link choose a password; it works once."""
-    user = operations.reset_meant(token)
-    form = NewPassword(request.POST or None, email=user.email if user else "")
+    user = operations.get_user_by_reset_token(token)
+    form = NewPasswordForm(request.POST or None, email=user.email if user else "")
     if user is not None and form.is_valid():
         try:
-            operations.password_reset(user, form.cleaned_data["password"], datetime.now(UTC))
+            operations.reset_password(user, form.cleaned_data["password"], datetime.now(UTC))
         except ChangedMeanwhile:
             user = None
         else:
             messages.success(request, "Your password is changed. Sign in with it.")
             return redirect("accounts:login")
     if user is None:
-        return _untold(render_page(request, "accounts/reset_over.html", {}, status=410))
+        return _limit_referrer(render_page(request, "accounts/reset_over.html", {}, status=410))
     context = {"form": form, "email": user.email}
-    return _untold(
+    return _limit_referrer(
         render_page(
             request, "accounts/reset_finish.html", context, status=422 if form.is_bound else 200
         )
     )
 
 
-def _untold(response: HttpResponse) -> HttpResponse:
+def _limit_referrer(response: HttpResponse) -> HttpResponse:
     """Have no request from this page tell its address, which is a key, in the Referer."""
     # "no-referrer" would also blank the Origin, by which forms are known to be ours.
     response["Referrer-Policy"] = "strict-origin"

@@ -5,20 +5,20 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from accounts import operations
-from accounts.access import member, personal
+from accounts.access import current_member, member_required
 from accounts.forms import PreferencesForm, ProfileForm
 from web.methods import get_or_post
 from web.rendering import render_page
 
 
 @get_or_post
-@personal
+@member_required
 def profile(request: HttpRequest) -> HttpResponse:
     """Show a member's details, and change the name."""
-    user = member(request)
+    user = current_member(request)
     form = ProfileForm(request.POST or None, initial={"name": user.name})
     if form.is_valid():
-        operations.profile_saved(user.pk, form.cleaned_data["name"])
+        operations.save_profile(user.pk, form.cleaned_data["name"])
         messages.success(request, "Your name is saved.")
         return redirect("accounts:profile")
     return render_page(
@@ -27,15 +27,15 @@ def profile(request: HttpRequest) -> HttpResponse:
 
 
 @get_or_post
-@personal
+@member_required
 def preferences(request: HttpRequest) -> HttpResponse:
     """Change what the shop does differently for this member."""
-    user = member(request)
+    user = current_member(request)
     known = {"country": user.delivery_country or "", "plain_mail": bool(user.plain_mail)}
     form = PreferencesForm(request.POST if request.method == "POST" else None, initial=known)
     if form.is_valid():
         chosen = form.cleaned_data
-        operations.preferences_saved(user.pk, chosen["country"], plain_mail=chosen["plain_mail"])
+        operations.save_preferences(user.pk, chosen["country"], plain_mail=chosen["plain_mail"])
         messages.success(request, "Your preferences are saved.")
         return redirect("accounts:preferences")
     return render_page(

@@ -11,9 +11,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts import audit, demo_logins
-from accounts.access import member
+from accounts.access import current_member
 from accounts.forms import LoginForm
-from accounts.login import logged_in, next_address
+from accounts.login import log_in, next_url
 from accounts.models import User
 from web.errors import TooManyAttempts
 from web.methods import get_or_post, public
@@ -28,7 +28,7 @@ def login(request: HttpRequest) -> HttpResponse:
     """Log in by e-mail address and password."""
     if request.method != "POST":
         if request.user.is_authenticated:
-            return HttpResponseRedirect(next_address(request, request.GET.get("next", "")))
+            return HttpResponseRedirect(next_url(request, request.GET.get("next", "")))
         return _login_page(request, LoginForm(initial={"next": request.GET.get("next", "")}))
     form = LoginForm(request.POST)
     if not form.is_valid():
@@ -41,10 +41,10 @@ def login(request: HttpRequest) -> HttpResponse:
         return render_too_many_attempts(request, error, "accounts/login.html", _context(form))
     if not isinstance(user, User):
         # Alike for known and unknown addresses; the keyed hash finds those of one address again, and tells none.
-        audit.noted(
+        audit.add_entry(
             "login_failed",
             datetime.now(UTC),
-            subject=audit.mailbox(form.cleaned_data["email"]),
+            subject=audit.mailbox_pseudonym(form.cleaned_data["email"]),
             outcome="refused",
         )
         form.add_error(
@@ -52,7 +52,7 @@ def login(request: HttpRequest) -> HttpResponse:
             "This e-mail address and this password do not belong together. Check both, and try again.",
         )
         return _login_page(request, form)
-    return logged_in(request, user, form.cleaned_data["next"])
+    return log_in(request, user, form.cleaned_data["next"])
 
 
 def _login_page(request: HttpRequest, form: LoginForm) -> HttpResponse:
@@ -62,7 +62,7 @@ def _login_page(request: HttpRequest, form: LoginForm) -> HttpResponse:
 
 
 def _context(form: LoginForm) -> dict[str, Any]:
-    return {"form": form, "demo_logins": demo_logins.logins()}
+    return {"form": form, "demo_logins": demo_logins.list_demo_logins()}
 
 
 @get_or_post
@@ -73,7 +73,7 @@ def logout(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render_page(request, "accounts/logout.html", {})
     if request.user.is_authenticated:
-        audit.noted("logout", datetime.now(UTC), by=member(request).pk)
+        audit.add_entry("logout", datetime.now(UTC), by=current_member(request).pk)
     auth.logout(request)
     messages.info(request, "You have signed out.")
     response = redirect("home")

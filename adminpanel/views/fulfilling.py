@@ -13,7 +13,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from moneyed import Money
 
-from accounts.access import member, staff_required
+from accounts.access import current_member, staff_required
 from accounts.roles import MONEY_STAFF, ORDER_STAFF
 from adminpanel import queries
 from adminpanel.order_forms import (
@@ -196,7 +196,7 @@ def received(request: HttpRequest, number: str) -> HttpResponse:
 def money_sent(request: HttpRequest, number: str) -> HttpResponse:
     """Note that staff have sent money back by hand that was owed."""
     order = order_found(number)
-    actor = queries.actor(member(request))
+    actor = queries.actor(current_member(request))
     try:
         moved = operations.record_manual_refund(
             order, request.POST.get("refund", ""), actor=actor, now=datetime.now(UTC)
@@ -216,7 +216,7 @@ def _pressed(request: HttpRequest, number: str, asked: Asked[F], do: Done[F]) ->
     if not form.is_valid():
         return order_page(request, queries.whole(order), form=form, status=422)
     try:
-        moved, said = do(order, form, queries.actor(member(request)), datetime.now(UTC))
+        moved, said = do(order, form, queries.actor(current_member(request)), datetime.now(UTC))
     except (StaleOrder, TransitionRefused, NotPayable) as refused:
         return conflict(request, _stale(refused, order), typed=form.typed)
     messages.success(request, f"Order {moved.number}: {said}.")

@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from accounts.access import member, staff_required
+from accounts.access import current_member, staff_required
 from accounts.roles import ORDER_STAFF
 from adminpanel import operations, queries
 from adminpanel.forms import BoardForm, FindForm, MoveForm, NoteForm
@@ -77,7 +77,7 @@ def move(request: HttpRequest, number: str) -> HttpResponse:
             found,
             sent["event"],
             seen_version=sent["version"],
-            actor=queries.actor(member(request)),
+            actor=queries.actor(current_member(request)),
             note=sent["note"],
             now=datetime.now(UTC),
         )
@@ -97,7 +97,7 @@ def note(request: HttpRequest, number: str) -> HttpResponse:
     noted = operations.order_noted(
         found,
         form.cleaned_data["note"],
-        actor=queries.actor(member(request)),
+        actor=queries.actor(current_member(request)),
         now=datetime.now(UTC),
     )
     messages.success(request, f"Your note stands in the history of order {noted.number}.")

@@ -10,12 +10,12 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from accounts import operations, queries
-from accounts.access import member, staff_required
+from accounts.access import current_member, staff_required
 from accounts.errors import LastAdmin, NoSuchUser
 from accounts.models import User
 from accounts.roles import ADMIN
-from accounts.second_factor import factor
-from accounts.sessions import sessions_ended, sessions_of
+from accounts.second_factor import get_second_factor
+from accounts.sessions import end_sessions, list_sessions
 from adminpanel.forms import PersonForm, RoleForm
 from web.methods import post_only
 from web.rendering import render_page
@@ -28,7 +28,7 @@ OWN = "You cannot do this to yourself: another admin can."
 def people(request: HttpRequest) -> HttpResponse:
     """Show everybody who works here."""
     return render_page(
-        request, "adminpanel/people.html", {"staff": queries.staff(), "form": PersonForm()}
+        request, "adminpanel/people.html", {"staff": queries.list_staff(), "form": PersonForm()}
     )
 
 
@@ -38,13 +38,13 @@ def person_find(request: HttpRequest) -> HttpResponse:
     """Lead to the account with an e-mail address; by POST, so that no address stands in a URL."""
     form = PersonForm(request.POST)
     if form.is_valid():
-        if found := queries.user_by_email(form.cleaned_data["email"]):
+        if found := queries.find_user_by_email(form.cleaned_data["email"]):
             return redirect("adminpanel:person", found.pk)
         form.add_error(
             "email", "No account has this e-mail address. Its owner has to register first."
         )
     return render_page(
-        request, "adminpanel/people.html", {"staff": queries.staff(), "form": form}, status=422
+        request, "adminpanel/people.html", {"staff": queries.list_staff(), "form": form}, status=422
     )
 
 
@@ -60,12 +60,12 @@ def person(request: HttpRequest, user_id: UUID) -> HttpResponse:
 def person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Give somebody a role, or take it; it ends their sessions."""
     found, form = _found(user_id), RoleForm(request.POST)
-    if found == member(request):
+    if found == current_member(request):
         form.add_error(None, OWN)
     elif form.is_valid():
         role = form.cleaned_data["role"]
         try:
-            operations.role_given(user_id, role, datetime.now(UTC))
+            operations.set_role(user_id, role, datetime.now(UTC))
         except LastAdmin as error:
             form.add_error(None, str(error))
         except NoSuchUser as error:
@@ -82,8 +82,8 @@ def person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
 def person_sessions_end(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """End all of somebody's sessions."""
     found = _found(user_id)
-    count = sessions_ended(user_id)
-    if found == member(request):
+    count = end_sessions(user_id)
+    if found == current_member(request):
         return redirect("accounts:login")
     messages.success(request, f"{count} session{'' if count == 1 else 's'} of {found.name} ended.")
     return redirect("adminpanel:person", user_id)
@@ -94,16 +94,16 @@ def person_sessions_end(request: HttpRequest, user_id: UUID) -> HttpResponse:
 def person_factor_reset(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Take somebody's second factor away, so that their next login enrols a new one; it ends their sessions."""
     found, form = _found(user_id), RoleForm({})
-    if found == member(request):
+    if found == current_member(request):
         form.add_error(None, OWN)
         return _page(request, found, form)
-    operations.second_factor_taken(found, datetime.now(UTC))
+    operations.reset_second_factor(found, datetime.now(UTC))
     messages.success(request, f"{found.name} enrols a new second factor at the next login.")
     return redirect("adminpanel:person", user_id)
 
 
 def _found(user_id: UUID) -> User:
-    found = queries.users([user_id]).get(user_id)
+    found = queries.get_users([user_id]).get(user_id)
     if found is None:
         raise Http404
     return found
@@ -112,10 +112,10 @@ def _found(user_id: UUID) -> User:
 def _page(request: HttpRequest, shown: User, form: RoleForm | None = None) -> HttpResponse:
     context: dict[str, Any] = {
         "person": shown,
-        "own": shown == member(request),
+        "own": shown == current_member(request),
         "form": form or RoleForm(initial={"role": shown.role or "shopper"}),
-        "factor": factor(shown.pk),
-        "sessions": sessions_of(shown.pk, request.session.session_key),
+        "factor": get_second_factor(shown.pk),
+        "sessions": list_sessions(shown.pk, request.session.session_key),
         "now": datetime.now(UTC),
     }
     return render_page(request, "adminpanel/person.html", context, status=422 if form else 200)

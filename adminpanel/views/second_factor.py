@@ -13,7 +13,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts import second_factor as factors
-from accounts.access import member, staff_required
+from accounts.access import current_member, staff_required
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.roles import ADMIN, ORDER_STAFF
@@ -31,11 +31,11 @@ WRONG_RECOVERY = "This is none of your recovery codes, or it was used before."
 @get_or_post
 def second_factor(request: HttpRequest) -> HttpResponse:
     """Ask for a code, have a telephone enrolled if there is none yet, or show how the second factor stands."""
-    user = member(request)
-    found = factors.factor(user.pk)
+    user = current_member(request)
+    found = factors.get_second_factor(user.pk)
     if found is None:
         return _enrolment(request, user)
-    if factors.has_passed(request.session, user):
+    if factors.has_passed_second_factor(request.session, user):
         if request.method == "POST":
             return redirect(_next(request, user))
         return render_page(
@@ -53,14 +53,14 @@ def _answered(request: HttpRequest, user: User) -> HttpResponse:
     attempt = hit_rate_limit(request, "code", str(user.pk))
     code = form.cleaned_data["code"]
     if isinstance(form, RecoveryForm):
-        right = factors.recovery_code_used(user.pk, code)
+        right = factors.use_recovery_code(user.pk, code)
     else:
-        right = factors.code_used(user.pk, code, datetime.now(UTC))
+        right = factors.use_code(user.pk, code, datetime.now(UTC))
     if not right:
         form.add_error("code", WRONG_RECOVERY if isinstance(form, RecoveryForm) else WRONG)
         return _asked(request, user, form)
     attempt.release_slots()
-    factors.passed(request.session, user)
+    factors.mark_second_factor_passed(request.session, user)
     return redirect(_next(request, user))
 
 
@@ -78,17 +78,19 @@ def _asked(request: HttpRequest, user: User, form: CodeForm | RecoveryForm) -> H
 
 def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
     form = CodeForm(request.POST or None, initial={"next": request.GET.get("next", "")})
-    secret = factors.offered(request.session.session_key or "", user)
+    secret = factors.enrolment_secret(request.session.session_key or "", user)
     if form.is_valid():
         attempt = hit_rate_limit(request, "code", str(user.pk))
         try:
-            codes = factors.enrolled(user, secret, form.cleaned_data["code"], datetime.now(UTC))
+            codes = factors.enrol_second_factor(
+                user, secret, form.cleaned_data["code"], datetime.now(UTC)
+            )
         except AlreadyEnrolled:
             # In another window, a moment ago: that one counts.
             return redirect(settings.SECOND_FACTOR_URL)
         if codes:
             attempt.release_slots()
-            factors.passed(request.session, user)
+            factors.mark_second_factor_passed(request.session, user)
             return _codes(request, codes, _next(request, user))
         form.add_error("code", "This code is not right. Enter the one that your app shows now.")
     spaced = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
@@ -100,7 +102,7 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
 
 def _for_demo(user: User, form: CodeForm | RecoveryForm) -> dict[str, Any]:
     """Return what the showroom's own staff are shown: the code, which stands in the field, too, if it is good already."""
-    code, wait = factors.code_to_show(user, datetime.now(UTC))
+    code, wait = factors.get_demo_code(user, datetime.now(UTC))
     if code and not wait and isinstance(form, CodeForm):
         form.initial["code"] = code
     return {"demo_code": code, "demo_wait": wait}
@@ -111,10 +113,12 @@ def _for_demo(user: User, form: CodeForm | RecoveryForm) -> dict[str, Any]:
 @without_header
 def second_factor_picture(request: HttpRequest) -> HttpResponse:
     """Draw what a telephone reads to be enrolled; no cache keeps it, and once one is enrolled there is none."""
-    user = member(request)
-    if factors.factor(user.pk):
+    user = current_member(request)
+    if factors.get_second_factor(user.pk):
         raise Http404
-    address = factors.address_of(factors.offered(request.session.session_key or "", user), user)
+    address = factors.provisioning_uri(
+        factors.enrolment_secret(request.session.session_key or "", user), user
+    )
     drawn = io.BytesIO()
     segno.make(address, micro=False).save(
         drawn,
@@ -135,16 +139,16 @@ def second_factor_picture(request: HttpRequest) -> HttpResponse:
 @post_only("adminpanel:second_factor")
 def recovery_codes(request: HttpRequest) -> HttpResponse:
     """Make ten new recovery codes for whoever enters a code, and show them once."""
-    user, form = member(request), CodeForm(request.POST)
+    user, form = current_member(request), CodeForm(request.POST)
     if form.is_valid():
         attempt = hit_rate_limit(request, "code", str(user.pk))
-        if codes := factors.recovery_codes_renewed(
+        if codes := factors.renew_recovery_codes(
             user.pk, form.cleaned_data["code"], datetime.now(UTC)
         ):
             attempt.release_slots()
             return _codes(request, codes, resolve_url(settings.SECOND_FACTOR_URL))
         form.add_error("code", WRONG)
-    context = {"factor": factors.factor(user.pk), "form": form}
+    context = {"factor": factors.get_second_factor(user.pk), "form": form}
     return render_page(request, "adminpanel/own_factor.html", context, status=422)
 
 

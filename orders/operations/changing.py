@@ -75,7 +75,7 @@ def plan_change(
     fewer = {
         line: count for line, count in quantities.items() if count != order.quantities.get(line, 0)
     }
-    if address is not None and address.fields() == order.delivery_address.fields():
+    if address is not None and address.stored_fields() == order.delivery_address.stored_fields():
         address = None
     if not fewer and address is None:
         raise TransitionRefused(order, "changed", "nothing is different")
@@ -88,7 +88,7 @@ def plan_change(
     sums = recalculate_sums(order, items, order.quantities | fewer)
     details: dict[str, Any] = {"lines": fewer, "sums": sums}
     if address is not None:
-        details["address"] = address.fields()
+        details["address"] = address.stored_fields()
     total = from_minor_units(sums["total"], order.total.currency.code)
     due_refund = _due_refund(order, items, total, fewer)
     return OrderChange(

@@ -163,7 +163,7 @@ def _sums_statement(then: Order) -> BoundStatement:
         discounts=serialize_discounts(then.discounts),
         item_count=then.item_count,
         name=then.name,
-        delivery_address=then.delivery_address.fields(),
+        delivery_address=then.delivery_address.stored_fields(),
     )
 
 

@@ -67,7 +67,7 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
     missing = list_unmailed_events(order.order_id, mails)
     if not missing:
         return
-    member = accounts.user(order.user_id) if order.user_id else None
+    member = accounts.get_user(order.user_id) if order.user_id else None
     plain = bool(member and member.plain_mail)
     url = (
         f"{settings.PUBLIC_URL}{reverse('orders:track', args=[links.track_token(order.order_id)])}"

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from accounts.access import member, personal
+from accounts.access import current_member, member_required
 from cart import owner
 from cart import queries as carts
 from cart.access import EDIT, Access
@@ -39,10 +39,10 @@ _FIRST_DAY = date(1970, 1, 2)
 
 
 @require_safe
-@personal
+@member_required
 def order_history(request: HttpRequest) -> HttpResponse:
     """A member's orders, the newest first: all of them, a year's, or those of some days."""
-    visitor = member(request)
+    visitor = current_member(request)
     years = queries.list_order_years(visitor.user_id)
     form = HistoryForm(request.GET or None, years=years)
     context = {

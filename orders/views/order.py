@@ -145,7 +145,11 @@ def order_lookup(request: HttpRequest) -> HttpResponse:
         key = accounts.email_key(email)
         try:
             attempt = hit_rate_limit(
-                request, "lookup", key, number, device_bucket=known_devices.own(request, email)
+                request,
+                "lookup",
+                key,
+                number,
+                device_bucket=known_devices.get_device_bucket(request, email),
             )
         except TooManyAttempts as error:
             return render_too_many_attempts(request, error, "orders/lookup.html", {"form": form})

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.access import to_login
+from accounts.access import send_to_login
 from orders import access, numbers, operations, queries
 from orders.entities import Order
 from orders.errors import NotPayable, OrderError, WebhookBusy
@@ -79,7 +79,7 @@ def extend_payment_deadline(request: HttpRequest, number: str) -> HttpResponse:
 def payment_return(request: HttpRequest, number: str, payment_id: UUID) -> HttpResponse:
     """The shopper comes back from the gateway: ask it how the payment has ended, whatever the address says."""
     if not request.user.is_authenticated and _has_lost_session(number, payment_id):
-        return to_login(request)
+        return send_to_login(request)
     order = access.get_own_order(request, number)
     poll_payment(order, payment_id)
     return redirect("orders:detail", order.number)

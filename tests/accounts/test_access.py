@@ -13,14 +13,14 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from accounts import queries
-from accounts.access import member, staff_required
+from accounts.access import current_member, staff_required
 from accounts.sessions import SECOND_FACTOR, SessionStore
 from tests.factories import PASSWORD, make_user
 
 
 @staff_required(roles=["support", "warehouse"])
 def packing(request: HttpRequest) -> HttpResponse:
-    return HttpResponse(f"packed by {member(request).name}")
+    return HttpResponse(f"packed by {current_member(request).name}")
 
 
 @staff_required()
@@ -92,7 +92,7 @@ def test_it_makes_a_new_member_of_staff(monkeypatch: pytest.MonkeyPatch) -> None
     )
     assert "support" in said
     assert Client().login(username=email, password=PASSWORD)
-    found = queries.user_by_email(email)
+    found = queries.find_user_by_email(email)
     assert found is not None
     assert found.is_staff
     assert f"support    {email}" in run("list")
@@ -104,11 +104,11 @@ def test_it_gives_a_member_a_role_and_takes_it_away_and_ends_the_sessions() -> N
     run("add", alice.email.upper(), "--role", "analyst")
     # S1: no session outlives a change of rights
     assert client.get(reverse("accounts:profile")).status_code == 302
-    found = queries.user(alice.pk)
+    found = queries.get_user(alice.pk)
     assert found is not None
     assert found.role == "analyst"
     run("remove", alice.email)
-    found = queries.user(alice.pk)
+    found = queries.get_user(alice.pk)
     assert found is not None
     assert not found.is_staff
     with pytest.raises(CommandError, match="no role"):
@@ -121,7 +121,7 @@ def test_it_prints_a_link_to_choose_a_password() -> None:
     assert link.startswith(settings.PUBLIC_URL)
     client = Client()
     client.post(link.removeprefix(settings.PUBLIC_URL), {"name": "Ada", "password": PASSWORD})
-    found = queries.user_by_email(email)
+    found = queries.find_user_by_email(email)
     assert found is not None
     assert (found.role, found.name) == ("admin", "Ada")
 

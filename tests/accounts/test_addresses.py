@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts import addresses, operations, queries
-from accounts.addresses import COUNTRIES, Address, phone, postcode
+from accounts.addresses import COUNTRIES, Address, normalize_phone, normalize_postcode
 from accounts.errors import AddressBookFull, NoSuchAddress
 from accounts.forms import AddressFields
 from accounts.models import User
@@ -31,9 +31,9 @@ def member() -> tuple[Client, User]:
 
 
 def book(alice: User) -> list[Address]:
-    found = queries.user(alice.pk)
+    found = queries.get_user(alice.pk)
     assert found is not None
-    return queries.addresses_of(found)
+    return queries.list_addresses(found)
 
 
 def test_x57_spaces_dashes_and_case_in_a_postcode_are_ignored(subtests: pytest.Subtests) -> None:
@@ -59,7 +59,7 @@ def test_x57_spaces_dashes_and_case_in_a_postcode_are_ignored(subtests: pytest.S
         ("CZ", "110 00", "110 00"),
     ):
         with subtests.test(country=country, typed=typed):
-            assert postcode(typed, country) == kept
+            assert normalize_postcode(typed, country) == kept
 
 
 def test_a_postcode_that_the_country_does_not_have_is_refused(subtests: pytest.Subtests) -> None:
@@ -78,16 +78,16 @@ def test_a_postcode_that_the_country_does_not_have_is_refused(subtests: pytest.S
             subtests.test(country=country, typed=typed),
             pytest.raises(ValueError, match="Enter a"),
         ):
-            postcode(typed, country)
+            normalize_postcode(typed, country)
 
 
 def test_x57_a_telephone_number_may_be_written_in_any_way() -> None:
-    assert phone("+353 (1) 234-5678") == "+35312345678"
-    assert phone("030/123 45 67") == "0301234567"
-    assert phone("") == ""
+    assert normalize_phone("+353 (1) 234-5678") == "+35312345678"
+    assert normalize_phone("030/123 45 67") == "0301234567"
+    assert normalize_phone("") == ""
     for wrong in ("12", "call me", "+", "1" * 20, "٣٣٣٣٣٣٣"):
         with pytest.raises(ValueError, match="telephone"):
-            phone(wrong)
+            normalize_phone(wrong)
 
 
 def test_ireland_needs_no_eircode_and_germany_a_postcode() -> None:
@@ -104,16 +104,20 @@ def test_each_country_that_we_deliver_to_has_its_form_its_ways_and_its_taxes(
     assert len(COUNTRIES) >= 15
     for country in COUNTRIES:
         with subtests.test(country):
-            shape = addresses.shape(country)
+            shape = addresses.address_format(country)
             asked = [name for row in shape.rows for name in row]
             assert asked[:2] == ["street", "street2"]
-            assert {"street", "city"} <= shape.required <= set(asked)
-            assert bool(shape.area) == bool(shape.areas) == (country in {"ES", "IE", "IT"})
-            assert len({stored for stored, _ in shape.areas}) == len(shape.areas)
+            assert {"street", "city"} <= shape.required_fields <= set(asked)
+            assert (
+                bool(shape.area_label)
+                == bool(shape.area_choices)
+                == (country in {"ES", "IE", "IT"})
+            )
+            assert len({stored for stored, _ in shape.area_choices}) == len(shape.area_choices)
             assert delivery.list_delivery_methods(country)
             assert set(tax.RATES[country]) == {"standard", "reduced"}
             with pytest.raises(ValueError, match=r"Enter an? "):
-                postcode("no", country)
+                normalize_postcode("no", country)
 
 
 def test_a_country_calls_its_fields_by_their_names_and_orders_them() -> None:
@@ -143,10 +147,15 @@ def test_a_province_is_asked_where_it_is_written_and_forgotten_elsewhere() -> No
     }
     form = AddressFields(madrid | {"area": "Madrid"})
     assert form.is_valid()
-    assert form.address().lines == ("Alice Arbour", "Lindenallee 5", "28013 Madrid Madrid", "Spain")
+    assert form.cleaned_address().lines == (
+        "Alice Arbour",
+        "Lindenallee 5",
+        "28013 Madrid Madrid",
+        "Spain",
+    )
     berlin = AddressFields(BERLIN | {"area": "Madrid"})
     assert berlin.is_valid()
-    assert berlin.address().area == ""
+    assert berlin.cleaned_address().area == ""
 
 
 def test_an_address_is_written_as_its_country_does(subtests: pytest.Subtests) -> None:
@@ -215,8 +224,8 @@ def test_control_characters_and_line_breaks_do_not_get_into_an_address() -> None
         BERLIN | {"name": "Alice\r\nBcc: all@example.com", "street": "A\tB  C\u2028D"}
     )
     assert form.is_valid()
-    assert form.address().name == "Alice Bcc: all@example.com"
-    assert form.address().street == "A B C D"
+    assert form.cleaned_address().name == "Alice Bcc: all@example.com"
+    assert form.cleaned_address().street == "A B C D"
 
 
 def test_x55_x56_x58_each_field_has_a_visible_label_its_need_and_its_token() -> None:
@@ -289,10 +298,10 @@ def test_x60_a_wrong_address_is_shown_again_as_typed_and_nothing_is_saved() -> N
 
 def test_one_address_is_the_default_and_another_takes_its_place() -> None:
     _, alice = member()
-    first = operations.address_saved(alice.pk, HOME)
-    second = operations.address_saved(alice.pk, HOME, default=True)
+    first = operations.save_address(alice.pk, HOME)
+    second = operations.save_address(alice.pk, HOME, default=True)
     assert [(each.key, each.default) for each in book(alice)] == [(second, True), (first, False)]
-    operations.address_removed(alice.pk, second)
+    operations.remove_address(alice.pk, second)
     assert [(each.key, each.default) for each in book(alice)] == [(first, True)]
 
 
@@ -318,22 +327,22 @@ def test_a_press_on_remove_that_comes_back_as_a_visit_shows_the_book() -> None:
 
 def test_an_address_that_is_gone_cannot_be_changed_back_into_the_book() -> None:
     _, alice = member()
-    key = operations.address_saved(alice.pk, HOME)
-    operations.address_removed(alice.pk, key)
+    key = operations.save_address(alice.pk, HOME)
+    operations.remove_address(alice.pk, key)
     with pytest.raises(NoSuchAddress):
-        operations.address_saved(alice.pk, Address(**(HOME.fields() | {"key": key})))  # type: ignore[arg-type]
+        operations.save_address(alice.pk, Address(**(HOME.stored_fields() | {"key": key})))  # type: ignore[arg-type]
     with pytest.raises(NoSuchAddress):
-        operations.address_removed(alice.pk, key)
+        operations.remove_address(alice.pk, key)
 
 
 def test_the_book_holds_20_addresses_whoever_races() -> None:
     client, alice = member()
     for _ in range(14):
-        operations.address_saved(alice.pk, HOME)
+        operations.save_address(alice.pk, HOME)
 
     def add(number: int) -> bool:
         try:
-            operations.address_saved(
+            operations.save_address(
                 alice.pk, Address(f"Racer {number}", "Street 1", "10115", "Berlin", "DE")
             )
         except AddressBookFull:
@@ -356,7 +365,7 @@ def test_the_book_holds_20_addresses_whoever_races() -> None:
 
 def test_s22_another_members_address_is_not_there() -> None:
     alice, (client, _) = make_user(), member()
-    operations.address_saved(alice.pk, HOME)
+    operations.save_address(alice.pk, HOME)
     assert client.get(reverse("accounts:address_edit", args=[1])).status_code == 404
     assert client.post(reverse("accounts:address_remove", args=[1])).status_code == 303
     assert len(book(alice)) == 1
@@ -378,7 +387,7 @@ def test_s27_what_is_typed_is_shown_as_text() -> None:
 def test_the_name_is_changed_and_an_empty_one_refused() -> None:
     client, alice = member()
     assert client.post(reverse("accounts:profile"), {"name": " Alice  B. "}).status_code == 303
-    found = queries.user(alice.pk)
+    found = queries.get_user(alice.pk)
     assert found is not None
     assert found.name == "Alice B."
     assert client.post(reverse("accounts:profile"), {"name": " "}).status_code == 422

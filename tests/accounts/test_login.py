@@ -12,7 +12,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from accounts import queries
-from accounts.access import personal
+from accounts.access import member_required
 from accounts.models import User
 from cart.errors import CartBusy
 from cart.operations import add_line
@@ -58,7 +58,7 @@ def test_request_user_is_authenticated_and_a_personal_page_asks_for_login(
 ) -> None:
     seen = []
 
-    @personal
+    @member_required
     def view(request: HttpRequest) -> HttpResponse:
         seen.append(request.user)
         return HttpResponse("yours")
@@ -302,14 +302,14 @@ def test_x59_errors_stand_in_a_summary_and_at_their_field_and_the_title_says_so(
 
 
 def test_a_user_is_read_afresh_in_each_request(client: Client) -> None:
-    from accounts.operations import profile_saved
+    from accounts.operations import save_profile
 
     alice = make_user()
     client.force_login(alice)
     assert b"Alice" in client.get(reverse("accounts:profile")).content
-    profile_saved(alice.pk, "Alicia")
+    save_profile(alice.pk, "Alicia")
     assert b"Alicia" in client.get(reverse("accounts:profile")).content
-    found = queries.user_by_email(alice.email)
+    found = queries.find_user_by_email(alice.email)
     assert isinstance(found, User)
     assert found.name == "Alicia"
 
@@ -320,7 +320,7 @@ def test_the_hash_is_renewed_at_login_when_the_hashers_settings_have_changed(
     alice = make_user()
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
     assert Client().login(username=alice.email, password=PASSWORD)
-    renewed = queries.user(alice.pk)
+    renewed = queries.get_user(alice.pk)
     assert renewed is not None
     assert renewed.password != alice.password
     assert Client().login(username=alice.email, password=PASSWORD)

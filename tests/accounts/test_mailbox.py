@@ -39,7 +39,7 @@ def is_in(client: Client) -> bool:
 
 
 def read(alice: User) -> User:
-    found = queries.user(alice.pk)
+    found = queries.get_user(alice.pk)
     assert found
     return found
 
@@ -87,10 +87,10 @@ def test_s18_a_link_serves_only_the_member_who_asked_for_it() -> None:
     link = path(operations.email_change_link(alice, new))
     assert Client().post(link)["Location"].startswith(reverse("accounts:login"))
     assert signed_in(mallory.email).post(link).status_code == 410
-    operations.password_changed(alice, "nine dry badgers", datetime.now(UTC))
+    operations.change_password(alice, "nine dry badgers", datetime.now(UTC))
     assert signed_in(alice.email, "nine dry badgers").post(link).status_code == 410
     assert read(alice).email == alice.email
-    assert queries.user_by_email(new) is None
+    assert queries.find_user_by_email(new) is None
 
 
 def test_s18_an_address_with_an_account_is_told_and_the_one_who_asks_is_not() -> None:
@@ -106,9 +106,9 @@ def test_s18_an_address_with_an_account_is_told_and_the_one_who_asks_is_not() ->
     assert told.subject == "You have an account at Stoa"
     assert "/account/email/" not in told.text
     with pytest.raises(EmailTaken):
-        operations.email_changed(read(alice), bob.email, datetime.now(UTC))
+        operations.change_email(read(alice), bob.email, datetime.now(UTC))
     assert read(alice).email_next is None
-    assert queries.user_by_email(bob.email) == bob
+    assert queries.find_user_by_email(bob.email) == bob
 
 
 def test_s14_a_member_cannot_have_mails_sent_to_ever_more_addresses(settings: Settings) -> None:
@@ -122,9 +122,9 @@ def test_s14_a_member_cannot_have_mails_sent_to_ever_more_addresses(settings: Se
 
 def test_only_the_case_of_an_address_may_change() -> None:
     alice = make_user()
-    operations.email_changed(alice, alice.email.upper(), datetime.now(UTC))
+    operations.change_email(alice, alice.email.upper(), datetime.now(UTC))
     assert read(alice).email == alice.email.upper()
-    assert queries.user_by_email(alice.email) == alice
+    assert queries.find_user_by_email(alice.email) == alice
 
 
 def test_of_two_who_move_to_one_address_at_once_one_gets_it() -> None:
@@ -132,7 +132,7 @@ def test_of_two_who_move_to_one_address_at_once_one_gets_it() -> None:
 
     def move(mover: User) -> bool:
         try:
-            operations.email_changed(mover, new, datetime.now(UTC))
+            operations.change_email(mover, new, datetime.now(UTC))
         except EmailTaken:
             return False
         return True
@@ -140,11 +140,11 @@ def test_of_two_who_move_to_one_address_at_once_one_gets_it() -> None:
     with ThreadPoolExecutor(6) as pool:
         got = list(pool.map(move, movers))
     assert got.count(True) == 1
-    winner = queries.user_by_email(new)
+    winner = queries.find_user_by_email(new)
     assert winner == movers[got.index(True)]
     assert [read(mover).email == new for mover in movers] == got
     for mover, moved in zip(movers, got, strict=True):
-        assert (queries.user_by_email(mover.email) == mover) is not moved
+        assert (queries.find_user_by_email(mover.email) == mover) is not moved
 
 
 def test_a_registration_and_a_move_to_one_address_at_once_make_one_holder() -> None:
@@ -153,16 +153,16 @@ def test_a_registration_and_a_move_to_one_address_at_once_make_one_holder() -> N
     def act(which: int) -> bool:
         with suppress(EmailTaken):
             if which:
-                operations.user_registered(new, "Bob", PASSWORD, datetime.now(UTC))
+                operations.register_user(new, "Bob", PASSWORD, datetime.now(UTC))
             else:
-                operations.email_changed(alice, new, datetime.now(UTC))
+                operations.change_email(alice, new, datetime.now(UTC))
             return True
         return False
 
     with ThreadPoolExecutor(2) as pool:
         did = list(pool.map(act, (0, 1)))
     assert did.count(True) == 1
-    holder = queries.user_by_email(new)
+    holder = queries.find_user_by_email(new)
     assert holder
     assert (holder == alice) is did[0]
     assert (read(alice).email == new) is did[0]
@@ -196,18 +196,20 @@ def test_s18_wherever_it_breaks_off_one_address_works_and_the_next_login_finishe
         with subtests.test(step=step, after=after):
             alice, new = make_user(), fresh_email()
             with crashing(step, after=after), pytest.raises(Crash):
-                operations.email_changed(alice, new, datetime.now(UTC))
-            works = [email for email in (alice.email, new) if queries.user_by_email(email) == alice]
+                operations.change_email(alice, new, datetime.now(UTC))
+            works = [
+                email for email in (alice.email, new) if queries.find_user_by_email(email) == alice
+            ]
             assert len(works) == 1
             assert works == [read(alice).email]
             assert is_in(signed_in(works[0]))
             done = read(alice)
             assert (done.email, done.email_next, done.email_before) == (new, None, None)
-            assert queries.user_by_email(new) == alice
-            assert queries.user_by_email(alice.email) is None
+            assert queries.find_user_by_email(new) == alice
+            assert queries.find_user_by_email(alice.email) is None
             # The address that was left is free for somebody else at once.
             assert (
-                operations.user_registered(alice.email, "Bob", PASSWORD, datetime.now(UTC)).email
+                operations.register_user(alice.email, "Bob", PASSWORD, datetime.now(UTC)).email
                 == alice.email
             )
 
@@ -215,24 +217,22 @@ def test_s18_wherever_it_breaks_off_one_address_works_and_the_next_login_finishe
 def test_s18_a_claim_that_was_left_behind_logs_nobody_in_and_blocks_nobody() -> None:
     alice, new, now = make_user(), fresh_email(), datetime.now(UTC)
     with crashing("MOVED.apply", after=False), pytest.raises(Crash):
-        operations.email_changed(alice, new, now)
+        operations.change_email(alice, new, now)
     assert not is_in(signed_in(new))
     with pytest.raises(EmailTaken):  # it may still be under way
-        operations.user_registered(new, "Bob", PASSWORD, now)
-    bob = operations.user_registered(new, "Bob", PASSWORD, now + timedelta(minutes=2))
-    assert queries.user_by_email(new) == bob
+        operations.register_user(new, "Bob", PASSWORD, now)
+    bob = operations.register_user(new, "Bob", PASSWORD, now + timedelta(minutes=2))
+    assert queries.find_user_by_email(new) == bob
     # Whoever was on the way there does not get it any more, and keeps the old address.
     assert is_in(signed_in(alice.email))
     assert (read(alice).email, read(alice).email_next) == (alice.email, None)
-    assert queries.user_by_email(new) == bob
+    assert queries.find_user_by_email(new) == bob
 
 
 def test_an_abandoned_claim_of_ones_own_is_used_again() -> None:
     alice, new = make_user(), fresh_email()
     with crashing("MOVED.apply", after=False), pytest.raises(Crash):
-        operations.email_changed(alice, new, datetime.now(UTC))
-    assert operations.email_changed(read(alice), new, datetime.now(UTC)).email == new
-    assert (
-        operations.email_changed(read(alice), alice.email, datetime.now(UTC)).email == alice.email
-    )
-    assert queries.user_by_email(new) is None
+        operations.change_email(alice, new, datetime.now(UTC))
+    assert operations.change_email(read(alice), new, datetime.now(UTC)).email == new
+    assert operations.change_email(read(alice), alice.email, datetime.now(UTC)).email == alice.email
+    assert queries.find_user_by_email(new) is None

@@ -27,7 +27,7 @@ MEMBERS = ("accounts:profile", "accounts:addresses", "accounts:address_add", "ac
 def pages() -> dict[str, str]:
     guest, member, alice = Client(), Client(), make_user()
     member.force_login(alice)
-    operations.address_saved(alice.pk, Address("Alice", "Lindenallee 5", "10115", "Berlin", "DE"))
+    operations.save_address(alice.pk, Address("Alice", "Lindenallee 5", "10115", "Berlin", "DE"))
     link = operations.registration_link("new@example.com").removeprefix(settings.PUBLIC_URL)
     found = {f"guest {name}": guest.get(reverse(name)) for name in GUESTS}
     found |= {f"member {name}": member.get(reverse(name)) for name in MEMBERS}

@@ -16,7 +16,7 @@ from django.urls import reverse
 from accounts import operations, queries
 from accounts.errors import ChangedMeanwhile
 from accounts.models import User
-from accounts.sessions import SessionStore, sessions_of
+from accounts.sessions import SessionStore, list_sessions
 from cassandra_db import metered
 from tests.accounts.post import link_in, mails_to
 from tests.factories import PASSWORD, make_user, staff_signed_in
@@ -47,7 +47,7 @@ def is_in(client: Client) -> bool:
 
 
 def password_of(alice: User) -> str:
-    found = queries.user(alice.pk)
+    found = queries.get_user(alice.pk)
     assert found
     return str(found.password)
 
@@ -108,7 +108,7 @@ def test_of_two_who_change_a_password_at_once_one_does() -> None:
 
     def change(new: str) -> bool:
         try:
-            operations.password_changed(alice, new, datetime.now(UTC))
+            operations.change_password(alice, new, datetime.now(UTC))
         except ChangedMeanwhile:
             return False
         return True
@@ -126,7 +126,10 @@ def test_a_showrooms_login_keeps_its_password() -> None:
     assert answer.status_code == 422
     assert b"showroom" in answer.content
     assert (
-        operations.reset_meant(operations.reset_link(demo).rstrip("/").rpartition("/")[2]) is None
+        operations.get_user_by_reset_token(
+            operations.password_reset_link(demo).rstrip("/").rpartition("/")[2]
+        )
+        is None
     )
 
 
@@ -155,7 +158,7 @@ def test_s5_s16_a_mailed_link_sets_a_new_password_once_and_ends_all_sessions() -
     assert again.status_code == 410
     assert visitor.get(link).status_code == 410
     assert check_password(NEW, password_of(alice))
-    fresh = queries.user(alice.pk)
+    fresh = queries.get_user(alice.pk)
     assert fresh
     assert fresh.verified_at is not None
 
@@ -166,8 +169,8 @@ def test_s16_a_link_goes_to_the_address_of_the_account_and_not_to_one_that_is_co
     """Another domain's name may be the same by its letters where addresses are compared: whoever owns it gets no link."""
     alice = make_user(email=f"alice-{uuid4().hex}@shop.example")
     theirs = alice.email.replace("p.example", "ᵖ.example")
-    assert queries.user_by_email(theirs) == alice
-    operations.reset_asked(theirs, datetime.now(UTC))
+    assert queries.find_user_by_email(theirs) == alice
+    operations.request_password_reset(theirs, datetime.now(UTC))
     assert mails_to(theirs) == []
     assert len(mails_to(alice.email)) == 1
 
@@ -185,7 +188,7 @@ def test_an_address_that_mail_reaches_elsewhere_or_nowhere_is_none(
 
 def test_s16_two_who_use_one_link_at_once_change_the_password_once() -> None:
     alice = make_user()
-    link = path(operations.reset_link(alice))
+    link = path(operations.password_reset_link(alice))
     passwords = [f"a new password {number}" for number in range(6)]
     with ThreadPoolExecutor(6) as pool:
         answers = list(
@@ -197,12 +200,12 @@ def test_s16_two_who_use_one_link_at_once_change_the_password_once() -> None:
 
 def test_s16_a_link_is_over_after_an_hour_and_after_any_change_of_the_password() -> None:
     alice, now = make_user(), datetime.now(UTC)
-    link = path(operations.reset_link(alice))
+    link = path(operations.password_reset_link(alice))
     with time_machine.travel(now + timedelta(minutes=59)):
         assert Client().get(link).status_code == 200
     with time_machine.travel(now + timedelta(minutes=61)):
         assert Client().get(link).status_code == 410
-    operations.password_changed(alice, NEW, now)
+    operations.change_password(alice, NEW, now)
     assert Client().get(link).status_code == 410
     for made_up in (
         "x",
@@ -214,7 +217,7 @@ def test_s16_a_link_is_over_after_an_hour_and_after_any_change_of_the_password()
 
 def test_s16_no_page_of_a_reset_tells_its_address_to_another() -> None:
     alice = make_user()
-    link = path(operations.reset_link(alice))
+    link = path(operations.password_reset_link(alice))
     for answer in (
         Client().get(link),
         Client().post(link, {"password": ""}),
@@ -241,7 +244,7 @@ def test_s9_a_reset_answers_alike_and_does_the_same_for_every_address() -> None:
             (answer.status_code, answer["Location"], answer.content, sorted(answer.headers))
         )
         with metered() as meter:
-            operations.reset_asked(email, datetime.now(UTC))
+            operations.request_password_reset(email, datetime.now(UTC))
         costs.append((meter.statements, meter.rounds))
     assert answers[0] == answers[1]
     assert costs[0] == costs[1]
@@ -260,7 +263,7 @@ def test_the_page_of_sessions_tells_them_apart_and_ends_one_or_the_others() -> N
         assert key_of(client) not in page
     handle = next(
         each.handle
-        for each in sessions_of(alice.pk, key_of(here))
+        for each in list_sessions(alice.pk, key_of(here))
         if each.device == "Safari on iPhone"
     )
     for _ in range(2):
@@ -271,13 +274,13 @@ def test_the_page_of_sessions_tells_them_apart_and_ends_one_or_the_others() -> N
     answer = here.post(reverse("accounts:sessions_end_all"))
     assert answer["Location"] == reverse("accounts:login")
     assert not is_in(here)
-    assert sessions_of(alice.pk, None) == []
+    assert list_sessions(alice.pk, None) == []
 
 
 def test_nobody_ends_somebody_elses_session() -> None:
     alice, mallory = make_user(), make_user("Mallory")
     hers, theirs = signed_in(alice), signed_in(mallory)
-    (session,) = sessions_of(alice.pk, None)
+    (session,) = list_sessions(alice.pk, None)
     answer = theirs.post(reverse("accounts:session_end"), {"session": session.handle})
     nothing = theirs.post(reverse("accounts:session_end"), {"session": "nothing"})
     assert (answer.status_code, answer["Location"]) == (nothing.status_code, nothing["Location"])
@@ -297,7 +300,7 @@ def test_a_session_that_ended_by_itself_is_not_listed() -> None:
     alice = make_user()
     here, phone = signed_in(alice), signed_in(alice, IPHONE)
     SessionStore(key_of(phone)).delete()  # its place in the list is not known to this store
-    assert [each.here for each in sessions_of(alice.pk, key_of(here))] == [True]
+    assert [each.is_current for each in list_sessions(alice.pk, key_of(here))] == [True]
 
 
 def test_a_device_is_told_in_words(rf: RequestFactory) -> None:

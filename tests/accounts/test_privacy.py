@@ -15,8 +15,8 @@ from accounts import jobs, queries
 from accounts.addresses import Address
 from accounts.errors import NoSuchUser
 from accounts.models import User
-from accounts.operations import account_erased, address_saved, erasure_asked, user_registered
-from accounts.operations.erasing import AGAIN
+from accounts.operations import erase_account, register_user, request_erasure, save_address
+from accounts.operations.erasing import RETRY_AFTER
 from adminpanel.queries import history, whole
 from cart import people
 from cart import queries as carts
@@ -55,7 +55,7 @@ EXPORT, ERASE = "accounts:export", "accounts:erase"
 @pytest.fixture
 def alice() -> User:
     user = make_user("Alice")
-    address_saved(
+    save_address(
         user.pk, Address("Alice", "Lindenallee 5", "10115", "Berlin", "DE", phone="+49301234567")
     )
     return user
@@ -155,8 +155,8 @@ def test_s52_s53_carts_with_all_that_is_in_them_and_a_place_in_those_of_others(
     (garden,) = told["carts_of_others"]
     assert (garden["name"], garden["shared_by"], garden["role"]) == ("Garden", "Cem", "viewer")
 
-    erasure_asked(alice.pk, datetime.now(UTC))
-    account_erased(alice.pk, datetime.now(UTC))
+    request_erasure(alice.pk, datetime.now(UTC))
+    erase_account(alice.pk, datetime.now(UTC))
     for person_id in (alice.pk, ben.pk):
         assert listed_names(person_id) == []
     assert carts.CARTS.all(owner_id=alice.pk) == []
@@ -192,7 +192,7 @@ def test_s52_s53_the_password_is_asked_for_again(browser: Client, alice: User, n
         answer = browser.post(reverse(name), {"password": wrong})
         assert answer.status_code == 422
         assert "There is a problem" in answer.content.decode()
-    assert queries.user(alice.pk) == alice
+    assert queries.get_user(alice.pk) == alice
     assert browser.get(reverse("accounts:profile")).status_code == 200
     # an address that was opened, not a press
     assert browser.get(reverse(EXPORT)).status_code == 302
@@ -214,9 +214,9 @@ def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alic
     assert other.get(reverse("accounts:profile")).status_code == 302
     assert not Client().login(username=alice.email, password=PASSWORD)
 
-    assert account_erased(alice.pk, datetime.now(UTC))
-    assert queries.user(alice.pk) is None
-    assert queries.user_by_email(alice.email) is None
+    assert erase_account(alice.pk, datetime.now(UTC))
+    assert queries.get_user(alice.pk) is None
+    assert queries.find_user_by_email(alice.email) is None
     assert queries.USER_ID_BY_EMAIL.one(email=email_key(alice.email)) is None
     after = orders.get_order(order.order_id)
     assert after is not None
@@ -246,7 +246,7 @@ def test_s52_s53_what_was_ordered_as_a_guest_since_the_last_login_is_told_and_er
     client: Client,
 ) -> None:
     email = f"alice-{uuid4().hex}@example.com"
-    alice = user_registered(email, "Alice", PASSWORD, datetime.now(UTC), verified=True)
+    alice = register_user(email, "Alice", PASSWORD, datetime.now(UTC), verified=True)
     order = make_order(paid=True, email=email)
     for kind in ("packed", "shipped", "delivered"):
         order = transition_order(order, Transition(kind, actor="system", at=datetime.now(UTC)))
@@ -256,24 +256,24 @@ def test_s52_s53_what_was_ordered_as_a_guest_since_the_last_login_is_told_and_er
     later = make_order(paid=True, email=email)
     for kind in ("packed", "shipped", "delivered"):
         later = transition_order(later, Transition(kind, actor="system", at=datetime.now(UTC)))
-    erasure_asked(alice.pk, datetime.now(UTC))
-    assert account_erased(alice.pk, datetime.now(UTC))
+    request_erasure(alice.pk, datetime.now(UTC))
+    assert erase_account(alice.pk, datetime.now(UTC))
     for order_id in (order.order_id, later.order_id):
         assert email not in everything_of(order_id)
 
 
 def test_s53_an_order_that_joined_a_moment_ago_is_erased_though_no_list_has_it_yet() -> None:
     email = f"alice-{uuid4().hex}@example.com"
-    alice = user_registered(email, "Alice", PASSWORD, datetime.now(UTC), verified=True)
+    alice = register_user(email, "Alice", PASSWORD, datetime.now(UTC), verified=True)
     order = make_order(paid=True, email=email)
     for kind in ("packed", "shipped", "delivered"):
         order = transition_order(order, Transition(kind, actor="system", at=datetime.now(UTC)))
-    erasure_asked(alice.pk, datetime.now(UTC))
+    request_erasure(alice.pk, datetime.now(UTC))
     with patch.object(joining, "write_copies", side_effect=CassandraUnavailable("died here")):  # noqa: SIM117
         with pytest.raises(CassandraUnavailable):
-            account_erased(alice.pk, datetime.now(UTC))
+            erase_account(alice.pk, datetime.now(UTC))
     assert orders.list_orders_by_year(alice.pk, range(2020, 2040)) == {}
-    assert account_erased(alice.pk, datetime.now(UTC))
+    assert erase_account(alice.pk, datetime.now(UTC))
     apply_effects(
         order.order_id, datetime.now(UTC)
     )  # what the worker does with the hint that is left
@@ -289,8 +289,8 @@ def test_s53_links_and_cookies_open_an_erased_order_no_more(client: Client, alic
     )
     client.get(link)
     assert client.get(page).status_code == 200
-    erasure_asked(alice.pk, datetime.now(UTC))
-    account_erased(alice.pk, datetime.now(UTC))
+    request_erasure(alice.pk, datetime.now(UTC))
+    erase_account(alice.pk, datetime.now(UTC))
     assert client.get(page).status_code == 404
     assert client.get(link, follow=True).status_code == 404
     found = client.post(reverse("orders:lookup"), {"number": order.number, "email": alice.email})
@@ -299,8 +299,8 @@ def test_s53_links_and_cookies_open_an_erased_order_no_more(client: Client, alic
 
 def test_s53_staff_still_see_the_sale(alice: User) -> None:
     order = make_done(alice)
-    erasure_asked(alice.pk, datetime.now(UTC))
-    account_erased(alice.pk, datetime.now(UTC))
+    request_erasure(alice.pk, datetime.now(UTC))
+    erase_account(alice.pk, datetime.now(UTC))
     erased = orders.get_order(order.order_id)
     assert erased
     found = whole(erased)
@@ -318,15 +318,15 @@ def test_s53_not_while_an_order_is_under_way(browser: Client, alice: User) -> No
         assert order.number in text
         assert "It cannot be done yet" in text
         assert "Erase my account for good" not in text
-    assert queries.user(alice.pk) == alice
+    assert queries.get_user(alice.pk) == alice
     # One that comes in between is waited for: it is sent to the address that it was placed with.
-    erasure_asked(alice.pk, datetime.now(UTC))
+    request_erasure(alice.pk, datetime.now(UTC))
     with pytest.raises(ErasureNotYetPossible, match=order.number):
-        account_erased(alice.pk, datetime.now(UTC))
-    assert queries.user(alice.pk) is not None
+        erase_account(alice.pk, datetime.now(UTC))
+    assert queries.get_user(alice.pk) is not None
     for kind in ("packed", "shipped", "delivered"):
         order = transition_order(order, Transition(kind, actor="system", at=datetime.now(UTC)))
-    assert account_erased(alice.pk, datetime.now(UTC))
+    assert erase_account(alice.pk, datetime.now(UTC))
 
 
 def test_s53_not_while_something_of_an_order_is_on_its_way_back(alice: User) -> None:
@@ -334,12 +334,12 @@ def test_s53_not_while_something_of_an_order_is_on_its_way_back(alice: User) -> 
     for kind in ("packed", "shipped", "delivered"):
         order = transition_order(order, Transition(kind, actor="system", at=datetime.now(UTC)))
     order = request_return(order, {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC))
-    erasure_asked(alice.pk, datetime.now(UTC))
+    request_erasure(alice.pk, datetime.now(UTC))
     with pytest.raises(ErasureNotYetPossible, match=order.number):
-        account_erased(alice.pk, datetime.now(UTC))
+        erase_account(alice.pk, datetime.now(UTC))
     order = reject_return(order, "1", actor="Ann", now=datetime.now(UTC), note="It was worn.")
     assert order.state == "confirmed"
-    assert account_erased(alice.pk, datetime.now(UTC))
+    assert erase_account(alice.pk, datetime.now(UTC))
 
 
 @pytest.mark.parametrize("kind", ["delivered", "closed"])
@@ -364,7 +364,7 @@ def test_s53_the_shop_never_loses_its_last_admin_nor_the_showroom_its_logins(
     client.force_login(user)
     assert words in client.post(reverse(ERASE), {"password": PASSWORD}).content.decode()
     with pytest.raises(NoSuchUser):
-        erasure_asked(user.pk, datetime.now(UTC))
+        request_erasure(user.pk, datetime.now(UTC))
     assert Client().login(username=user.email, password=PASSWORD)
 
 
@@ -373,7 +373,7 @@ def test_s53_the_worker_finishes_what_a_crash_left_at_any_step(
 ) -> None:
     order = make_done(alice)
     asked = datetime.now(UTC)
-    erasure_asked(alice.pk, asked)
+    request_erasure(alice.pk, asked)
     # Each statement of the erasure in turn is the last before the process dies.
     steps = 0
     while True:
@@ -381,13 +381,13 @@ def test_s53_the_worker_finishes_what_a_crash_left_at_any_step(
         with monkeypatch.context() as dying:
             left.count(dying)
             try:
-                account_erased(alice.pk, asked)
+                erase_account(alice.pk, asked)
             except CassandraUnavailable:
                 steps += 1
                 continue
         break
     assert steps > 10
-    assert queries.user(alice.pk) is None
+    assert queries.get_user(alice.pk) is None
     assert queries.USER_ID_BY_EMAIL.one(email=email_key(alice.email)) is None
     after = orders.get_order(order.order_id)
     assert after is not None
@@ -420,12 +420,12 @@ class Countdown:
 
 
 def test_s53_the_job_waits_a_while_and_begins_where_it_was(alice: User, asked: datetime) -> None:
-    erasure_asked(alice.pk, asked)
-    jobs.erase(asked + timedelta(minutes=3))
-    assert queries.user(alice.pk) is not None
-    assert jobs.erase(asked + timedelta(minutes=5)) == "1 accounts erased"
-    assert queries.user(alice.pk) is None
-    assert jobs.erase(asked + timedelta(minutes=5)) == ""
+    request_erasure(alice.pk, asked)
+    jobs.erase_accounts(asked + timedelta(minutes=3))
+    assert queries.get_user(alice.pk) is not None
+    assert jobs.erase_accounts(asked + timedelta(minutes=5)) == "1 accounts erased"
+    assert queries.get_user(alice.pk) is None
+    assert jobs.erase_accounts(asked + timedelta(minutes=5)) == ""
 
 
 def test_s53_who_has_to_wait_has_another_turn_and_keeps_nobody_from_theirs(
@@ -433,16 +433,16 @@ def test_s53_who_has_to_wait_has_another_turn_and_keeps_nobody_from_theirs(
 ) -> None:
     ben = make_user("Ben")
     order = make_order(paid=True, user_id=alice.pk, email=alice.email)
-    erasure_asked(alice.pk, asked)
-    erasure_asked(ben.pk, asked)
-    jobs.erase(asked + timedelta(minutes=5))
-    assert (queries.user(alice.pk) is None, queries.user(ben.pk) is None) == (False, True)
+    request_erasure(alice.pk, asked)
+    request_erasure(ben.pk, asked)
+    jobs.erase_accounts(asked + timedelta(minutes=5))
+    assert (queries.get_user(alice.pk) is None, queries.get_user(ben.pk) is None) == (False, True)
     for kind in ("packed", "shipped", "delivered"):
         order = transition_order(order, Transition(kind, actor="system", at=datetime.now(UTC)))
-    jobs.erase(asked + timedelta(minutes=5) + AGAIN + timedelta(minutes=5))
-    assert queries.user(alice.pk) is None
+    jobs.erase_accounts(asked + timedelta(minutes=5) + RETRY_AFTER + timedelta(minutes=5))
+    assert queries.get_user(alice.pk) is None
 
 
 def test_s53_a_hint_without_a_decision_erases_nobody(alice: User) -> None:
-    assert not account_erased(alice.pk, datetime.now(UTC))
-    assert queries.user(alice.pk) == alice
+    assert not erase_account(alice.pk, datetime.now(UTC))
+    assert queries.get_user(alice.pk) == alice

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from accounts import operations, queries
 from accounts.errors import EmailTaken
-from accounts.forms import FinishForm
+from accounts.forms import FinishRegistrationForm
 from cassandra_db import RAISE_UNKNOWN, conditional, metered, scan, statements
 from cassandra_db import session as sessions
 from tests.accounts.post import link_in, mails_to
@@ -39,7 +39,7 @@ def test_it_mails_a_link_that_finishes_the_registration_and_logs_in() -> None:
     answer = client.post(REGISTER, {"email": email})
     assert (answer.status_code, answer["Location"]) == (303, reverse("accounts:sent"))
     assert b"Check your mail" in client.get(answer["Location"]).content
-    assert queries.user_by_email(email) is None
+    assert queries.find_user_by_email(email) is None
     (sent,) = mails_to(email)
     assert sent.subject == "Finish creating your account at Stoa"
     link = link_in(sent.text, REGISTER)
@@ -49,7 +49,7 @@ def test_it_mails_a_link_that_finishes_the_registration_and_logs_in() -> None:
     assert b'autocomplete="new-password"' in page.content
     answer = client.post(link, {"name": " Alice  Arbour ", "password": PASSWORD})
     assert (answer.status_code, answer["Location"]) == (303, reverse("accounts:profile"))
-    user = queries.user_by_email(email.upper())
+    user = queries.find_user_by_email(email.upper())
     assert user is not None
     assert (user.name, user.email, user.role, user.demo) == ("Alice Arbour", email, "", False)
     assert user.password.startswith("argon2")
@@ -63,7 +63,7 @@ def test_s9_the_answer_is_the_same_for_a_known_address_and_costs_the_same_statem
         answer = Client().post(REGISTER, {"email": email})
         answers.append((answer.status_code, answer["Location"], answer.content))
         with metered() as meter:
-            operations.registration_asked(email, datetime.now(UTC))
+            operations.request_registration(email, datetime.now(UTC))
         costs.append((meter.statements, meter.rounds))
     assert answers[0] == answers[1]
     assert costs[0] == costs[1]
@@ -81,8 +81,8 @@ def test_an_address_with_an_account_gets_another_mail() -> None:
 def test_pressing_the_button_again_at_once_sends_no_second_mail() -> None:
     email, now = fresh_email(), datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
     for seconds in (0, 1, 60):
-        operations.registration_asked(email, now + timedelta(seconds=seconds))
-    operations.registration_asked(email, now + timedelta(minutes=5))
+        operations.request_registration(email, now + timedelta(seconds=seconds))
+    operations.request_registration(email, now + timedelta(minutes=5))
     assert len(mails_to(email)) == 2
 
 
@@ -125,7 +125,7 @@ def test_a_link_used_again_leads_to_the_login() -> None:
         assert again.status_code == 200
         assert b"Your account is ready" in again.content
         assert b'href="/account/login/"' in again.content
-    user = queries.user_by_email(email)
+    user = queries.find_user_by_email(email)
     assert user is not None
     assert check_password(PASSWORD, user.password)
 
@@ -135,7 +135,7 @@ def test_following_the_link_alone_makes_nothing() -> None:
     link = operations.registration_link(email).removeprefix(settings.PUBLIC_URL)
     client = Client()
     client.get(link)
-    assert queries.user_by_email(email) is None
+    assert queries.find_user_by_email(email) is None
 
 
 def test_s40_what_a_form_adds_by_itself_changes_nothing() -> None:
@@ -152,10 +152,10 @@ def test_s40_what_a_form_adds_by_itself_changes_nothing() -> None:
             "active": "0",
         },
     )
-    user = queries.user_by_email(email)
+    user = queries.find_user_by_email(email)
     assert user is not None
     assert (user.role, user.demo, user.active) == ("", False, True)
-    assert queries.user_by_email("x@example.com") is None
+    assert queries.find_user_by_email("x@example.com") is None
 
 
 def test_s10_of_twenty_who_register_one_address_at_once_one_wins() -> None:
@@ -164,7 +164,7 @@ def test_s10_of_twenty_who_register_one_address_at_once_one_wins() -> None:
 
     def register(number: int) -> bool:
         try:
-            operations.user_registered(written[number % 4], f"Racer {number}", None, now)
+            operations.register_user(written[number % 4], f"Racer {number}", None, now)
         except EmailTaken:
             return False
         return True
@@ -172,7 +172,7 @@ def test_s10_of_twenty_who_register_one_address_at_once_one_wins() -> None:
     with ThreadPoolExecutor(20) as pool:
         won = list(pool.map(register, range(20)))
     assert won.count(True) == 1
-    winner = queries.user_by_email(email)
+    winner = queries.find_user_by_email(email)
     assert winner is not None
     assert winner.name == f"Racer {won.index(True)}"
     assert [row.user_id for row in USERS.over_ring() if row.email.strip().lower() == email] == [
@@ -183,28 +183,28 @@ def test_s10_of_twenty_who_register_one_address_at_once_one_wins() -> None:
 def test_a_claim_whose_account_is_gone_can_be_claimed_again() -> None:
     gone = make_user()
     assert ERASED.apply(if_lost=RAISE_UNKNOWN, user_id=gone.pk)
-    assert queries.user_by_email(gone.email) is None
-    new = operations.user_registered(gone.email, "Bob", PASSWORD, datetime.now(UTC))
-    found = queries.user_by_email(gone.email)
+    assert queries.find_user_by_email(gone.email) is None
+    new = operations.register_user(gone.email, "Bob", PASSWORD, datetime.now(UTC))
+    found = queries.find_user_by_email(gone.email)
     assert found == new
     with pytest.raises(EmailTaken):
-        operations.user_registered(gone.email, "Eve", PASSWORD, datetime.now(UTC))
+        operations.register_user(gone.email, "Eve", PASSWORD, datetime.now(UTC))
 
 
 def test_registering_with_an_id_of_its_own_twice_makes_one_account() -> None:
     user_id, email = uuid4(), fresh_email("demo")
-    first = operations.user_registered(
+    first = operations.register_user(
         email, "Sam", PASSWORD, datetime.now(UTC), demo=True, user_id=user_id
     )
-    again = operations.user_registered(
+    again = operations.register_user(
         email, "Someone", PASSWORD, datetime.now(UTC), demo=True, user_id=user_id
     )
     assert first == again
     assert again.name == "Sam"
     other = make_user()
     with pytest.raises(EmailTaken):
-        operations.user_registered(other.email, "Sam", PASSWORD, datetime.now(UTC), user_id=user_id)
-    assert queries.user(user_id) == first
+        operations.register_user(other.email, "Sam", PASSWORD, datetime.now(UTC), user_id=user_id)
+    assert queries.get_user(user_id) == first
 
 
 GOOD = [
@@ -224,7 +224,9 @@ def test_s11_a_password_may_be_any_eight_letters_or_more_and_is_taken_as_typed(
 ) -> None:
     for password in GOOD:
         with subtests.test(password=password):
-            form = FinishForm({"name": "Alice", "password": password}, email="alice@example.com")
+            form = FinishRegistrationForm(
+                {"name": "Alice", "password": password}, email="alice@example.com"
+            )
             assert form.is_valid(), form.errors
             assert form.cleaned_data["password"] == password
 
@@ -245,7 +247,9 @@ def test_s11_short_common_obvious_and_endless_passwords_are_refused_in_words(
         ("ж" * 2500, "too long"),
     ):
         with subtests.test(password=password):
-            form = FinishForm({"name": "Alice", "password": password}, email="alice@example.com")
+            form = FinishRegistrationForm(
+                {"name": "Alice", "password": password}, email="alice@example.com"
+            )
             assert form.is_valid() is (not words)
             assert words in str(form.errors.get("password", ""))
 
@@ -293,8 +297,8 @@ def test_a_repeat_whose_answer_was_lost_does_not_take_the_first_account_away(
     flaky = AnswerLost(sessions.session())
     monkeypatch.setattr(statements, "session", lambda: flaky)
     with pytest.raises(EmailTaken):
-        operations.user_registered(
+        operations.register_user(
             other.email, "Alice", PASSWORD, datetime.now(UTC), user_id=first.user_id
         )
     assert flaky.lost
-    assert queries.user(first.user_id) is not None
+    assert queries.get_user(first.user_id) is not None

@@ -45,7 +45,7 @@ def make_ann() -> User:
     """One of the staff, enrolled ten minutes ago; nobody signs in with her password here."""
     user = make_user("Ann", password=None, role="warehouse")
     earlier = datetime.now(UTC) - timedelta(minutes=10)
-    assert factors.enrolled(user, SECRET, code_at(earlier), earlier)
+    assert factors.enrol_second_factor(user, SECRET, code_at(earlier), earlier)
     return user
 
 
@@ -110,10 +110,13 @@ def test_nothing_is_written_before_a_code_confirms_it_and_each_session_has_its_o
     ben, other = make_user("Ben", password=None, role="support"), Client()
     client.force_login(ben)
     other.force_login(ben)
-    assert client.get(PAGE).content == client.get(PAGE).content or factors.factor(ben.pk) is None
-    offers = {factors.offered(key_of(each), ben) for each in (client, client, other)}
+    assert (
+        client.get(PAGE).content == client.get(PAGE).content
+        or factors.get_second_factor(ben.pk) is None
+    )
+    offers = {factors.enrolment_secret(key_of(each), ben) for each in (client, client, other)}
     assert len(offers) == 2
-    assert factors.factor(ben.pk) is None
+    assert factors.get_second_factor(ben.pk) is None
 
 
 def test_the_picture_holds_the_key_is_kept_by_no_cache_and_is_gone_once_enrolled(
@@ -125,12 +128,12 @@ def test_the_picture_holds_the_key_is_kept_by_no_cache_and_is_gone_once_enrolled
     assert picture["Content-Type"] == "image/svg+xml"
     assert "no-store" in picture["Cache-Control"]
     assert not re.search(rb"style=|<script|class=", picture.content)
-    secret = factors.offered(key_of(client), ben)
-    assert secret in factors.address_of(secret, ben)
-    assert factors.enrolled(ben, secret, code_at(NOW, secret), NOW)
+    secret = factors.enrolment_secret(key_of(client), ben)
+    assert secret in factors.provisioning_uri(secret, ben)
+    assert factors.enrol_second_factor(ben, secret, code_at(NOW, secret), NOW)
     assert client.get(reverse("adminpanel:second_factor_picture")).status_code == 404
     with pytest.raises(AlreadyEnrolled):
-        factors.enrolled(ben, SECRET, code_at(NOW), NOW)
+        factors.enrol_second_factor(ben, SECRET, code_at(NOW), NOW)
 
 
 # ---- Codes
@@ -166,7 +169,7 @@ def test_s32_it_leads_to_nobody_elses_site(subtests: pytest.Subtests) -> None:
 def test_a_clock_may_be_one_step_off() -> None:
     moment = datetime(2030, 1, 1, 12, 0, 10, tzinfo=UTC)
     taken = {
-        ahead: factors.code_used(
+        ahead: factors.use_code(
             make_ann().pk, code_at(moment + timedelta(seconds=30 * ahead)), moment
         )
         for ahead in range(-2, 3)
@@ -177,19 +180,19 @@ def test_a_clock_may_be_one_step_off() -> None:
 def test_s17_a_step_is_used_once_and_none_before_it_afterwards(ann: User) -> None:
     moment = datetime(2030, 1, 1, 12, 0, 10, tzinfo=UTC)
     before, present = code_at(moment - timedelta(seconds=30)), code_at(moment)
-    assert factors.code_used(ann.pk, present, moment)
-    assert not factors.code_used(ann.pk, present, moment)
-    assert not factors.code_used(ann.pk, before, moment)
+    assert factors.use_code(ann.pk, present, moment)
+    assert not factors.use_code(ann.pk, present, moment)
+    assert not factors.use_code(ann.pk, before, moment)
     assert (
-        factors.code_used(ann.pk, f" {code_at(moment + timedelta(seconds=30))[:3]} ", moment)
+        factors.use_code(ann.pk, f" {code_at(moment + timedelta(seconds=30))[:3]} ", moment)
         is False
     )
 
 
 def test_s17_the_code_that_enrolled_is_used_up(client: Client) -> None:
     ben = make_user("Ben", password=None, role="support")
-    assert factors.enrolled(ben, SECRET, code_at(NOW), NOW)
-    assert not factors.code_used(ben.pk, code_at(NOW), NOW)
+    assert factors.enrol_second_factor(ben, SECRET, code_at(NOW), NOW)
+    assert not factors.use_code(ben.pk, code_at(NOW), NOW)
 
 
 @pytest.mark.timeout(300)
@@ -232,7 +235,7 @@ def test_wrong_codes_are_limited_and_right_ones_cost_nothing(ann_signed_in: Clie
 
 def codes_of(user: User) -> list[str]:
     moment = datetime.now(UTC) + timedelta(seconds=30)
-    codes = factors.recovery_codes_renewed(user.pk, code_at(moment), moment)
+    codes = factors.renew_recovery_codes(user.pk, code_at(moment), moment)
     assert codes
     return codes
 
@@ -255,7 +258,7 @@ def test_s17_one_recovery_code_lets_one_of_many_in(ann: User) -> None:
 
     def use(_: int) -> bool:
         barrier.wait()
-        return factors.recovery_code_used(ann.pk, code)
+        return factors.use_recovery_code(ann.pk, code)
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(use, range(8))) == 1
@@ -270,7 +273,7 @@ def test_new_recovery_codes_cost_a_code_and_end_the_old_ones(client: Client, ann
     with time_machine.travel(time.time() + 90, tick=True):
         shown = client.post(page, {"code": now_code()})
     assert shown.content.decode().count('<li class="num">') == 10
-    assert not any(factors.recovery_code_used(ann.pk, code) for code in old[:2])
+    assert not any(factors.use_recovery_code(ann.pk, code) for code in old[:2])
 
 
 def test_neither_the_secret_nor_a_recovery_code_stands_in_the_table(ann: User) -> None:
@@ -280,27 +283,27 @@ def test_neither_the_secret_nor_a_recovery_code_stands_in_the_table(ann: User) -
     text = repr(row)
     assert SECRET not in text
     assert not any(code in text or code.replace("-", "") in text for code in codes)
-    assert sealing.opened(row.secret, "second factor", str(ann.pk)) == (SECRET, False)
+    assert sealing.decrypt(row.secret, "second factor", str(ann.pk)) == (SECRET, False)
 
 
 def test_what_is_sealed_opens_for_its_owner_and_purpose_alone() -> None:
-    box = sealing.sealed("olive", "colours", "ann")
+    box = sealing.encrypt("olive", "colours", "ann")
     for purpose, owner in (("colours", "ben"), ("shapes", "ann")):
-        with pytest.raises(sealing.CannotOpen):
-            sealing.opened(box, purpose, owner)
+        with pytest.raises(sealing.DecryptionError):
+            sealing.decrypt(box, purpose, owner)
     for nonsense in ("", "x", box[:-8], "ü"):
-        with pytest.raises((sealing.CannotOpen, InvalidTag)):
-            sealing.opened(nonsense, "colours", "ann")
+        with pytest.raises((sealing.DecryptionError, InvalidTag)):
+            sealing.decrypt(nonsense, "colours", "ann")
 
 
 def test_a_new_key_of_the_shop_keeps_what_the_old_one_sealed_and_seals_it_anew(ann: User) -> None:
     codes = codes_of(ann)
     later = datetime.now(UTC) + timedelta(minutes=5)
     with override_settings(SECRET_KEY="new" * 20, SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
-        assert factors.recovery_code_used(ann.pk, codes[0])
-        assert factors.code_used(ann.pk, code_at(later), later)
+        assert factors.use_recovery_code(ann.pk, codes[0])
+        assert factors.use_code(ann.pk, code_at(later), later)
     with override_settings(SECRET_KEY="new" * 20, SECRET_KEY_FALLBACKS=[]):
-        assert factors.code_used(ann.pk, code_at(later + timedelta(seconds=30)), later)
+        assert factors.use_code(ann.pk, code_at(later + timedelta(seconds=30)), later)
 
 
 # ---- Reset
@@ -310,7 +313,7 @@ def test_a_command_resets_it_and_ends_the_sessions(ann: User, client: Client) ->
     staff_signed_in(client, ann)
     call_command("staff", "second-factor-reset", ann.email)
     assert client.get("/staff/")["Location"].startswith(reverse("accounts:login"))
-    assert factors.factor(ann.pk) is None
+    assert factors.get_second_factor(ann.pk) is None
     with pytest.raises(CommandError, match="no second factor"):
         call_command("staff", "second-factor-reset", ann.email)
 
@@ -373,17 +376,19 @@ def test_the_showroom_shows_the_code_of_its_own_staff_and_of_nobody_else(
 ) -> None:
     toni = demo_staff()
     moment = datetime.now(UTC)
-    factors.enrolled_for_demo(toni, moment)
-    factors.enrolled_for_demo(toni, moment)
-    code, wait = factors.code_to_show(toni, moment)
+    factors.enrol_demo_second_factor(toni, moment)
+    factors.enrol_demo_second_factor(toni, moment)
+    code, wait = factors.get_demo_code(toni, moment)
     assert wait == 0
-    assert factors.code_used(toni.pk, code, moment)
-    following, _ = factors.code_to_show(toni, moment)
+    assert factors.use_code(toni.pk, code, moment)
+    following, _ = factors.get_demo_code(toni, moment)
     assert following != code
-    assert factors.code_to_show(ann, moment) == ("", 0)
+    assert factors.get_demo_code(ann, moment) == ("", 0)
     assert "demo-code" not in ann_signed_in.get(PAGE).content.decode()
     # Either is enough: a shop whose settings name the logins has none, nor has a showroom whose settings do not.
     for shop in ({"DEMO": False}, {"DEMO_LOGINS": ""}):
         with override_settings(**shop):
-            assert factors.code_to_show(toni, moment) == ("", 0)
-            assert factors.offered("a session", toni) not in {login.totp for login in demo.LOGINS}
+            assert factors.get_demo_code(toni, moment) == ("", 0)
+            assert factors.enrolment_secret("a session", toni) not in {
+                login.totp for login in demo.LOGINS
+            }

@@ -30,7 +30,7 @@ from pytest_django import Settings
 
 import accounts.sessions
 from accounts import operations, queries
-from accounts.sessions import LONGEST, OF_USER, SessionStore, sessions_ended
+from accounts.sessions import LONGEST, OF_USER, SessionStore, end_sessions
 from cassandra_db import read, scan
 from tests.factories import PASSWORD, make_order, make_user
 from tests.journeys.pressing import Line
@@ -137,7 +137,7 @@ def test_s1_the_key_changes_with_the_rights_and_the_old_one_is_dead() -> None:
     assert len({*old, new}) == 3
     assert [ROW.one(key=key) for key in old] == [None, None]
     assert SessionStore(new)[SESSION_KEY] == str(alice.pk)
-    operations.role_given(alice.pk, "support", datetime.now(UTC))
+    operations.set_role(alice.pk, "support", datetime.now(UTC))
     assert ROW.one(key=new) is None
     assert OF_USER.all(user_id=alice.pk) == []
 
@@ -147,7 +147,7 @@ def test_s2_what_has_ended_cannot_live_on_under_a_new_key() -> None:
     log_in(client, alice.email)
     slow = SessionStore(key_of(client))
     assert slow[SESSION_KEY]
-    sessions_ended(alice.pk)
+    end_sessions(alice.pk)
     with pytest.raises(SessionInterrupted):
         slow.cycle_key()
     assert OF_USER.all(user_id=alice.pk) == []
@@ -168,7 +168,7 @@ def test_s2_a_session_that_changes_its_key_while_all_are_ended_ends_with_them(
         end(user_id, key)
 
     monkeypatch.setattr(accounts.sessions, "_end", late)
-    sessions_ended(alice.pk)
+    end_sessions(alice.pk)
     assert OF_USER.all(user_id=alice.pk) == []
 
     monkeypatch.undo()
@@ -179,7 +179,7 @@ def test_s2_a_session_that_changes_its_key_while_all_are_ended_ends_with_them(
 
     def ended_meanwhile(store: SessionStore) -> None:
         create(store)
-        sessions_ended(alice.pk)
+        end_sessions(alice.pk)
 
     monkeypatch.setattr(SessionStore, "create", ended_meanwhile)
     with pytest.raises(SessionInterrupted):
@@ -192,13 +192,13 @@ def test_s2_a_request_that_would_get_a_new_key_is_told_that_its_session_has_ende
 ) -> None:
     client, alice = stranger(), make_user()
     log_in(client, alice.email)
-    change = operations.password_changed
+    change = operations.change_password
 
     def late(*args: Any, **kwargs: Any) -> Any:
-        sessions_ended(alice.pk)  # elsewhere, while this request is at work
+        end_sessions(alice.pk)  # elsewhere, while this request is at work
         return change(*args, **kwargs)
 
-    monkeypatch.setattr(operations, "password_changed", late)
+    monkeypatch.setattr(operations, "change_password", late)
     answer = client.post(
         reverse("accounts:password"), {"current": PASSWORD, "password": "nine dry badgers"}
     )
@@ -269,7 +269,9 @@ def test_s5_a_password_that_was_reset_ends_all_sessions() -> None:
     for client in browsers:
         log_in(client, alice.email)
         assert is_in(client)
-    answer = stranger().post(path(operations.reset_link(alice)), {"password": "nine dry badgers"})
+    answer = stranger().post(
+        path(operations.password_reset_link(alice)), {"password": "nine dry badgers"}
+    )
     assert answer.status_code == 303
     assert not any(is_in(client) for client in browsers)
     assert OF_USER.all(user_id=alice.pk) == []
@@ -357,7 +359,7 @@ def test_s10_one_address_registered_fifty_times_at_once_makes_one_account(shop: 
     )
     assert Counter(line.status for line in lines) == {303: 1, 200: AT_ONCE - 1}
     winner = next(number for number, line in enumerate(lines) if line.status == 303)
-    found = queries.user_by_email(email)
+    found = queries.find_user_by_email(email)
     assert found is not None
     assert found.name == f"Racer {winner}"
     assert [row.user_id for row in USERS.over_ring() if row.email.lower() == email] == [found.pk]
@@ -400,7 +402,7 @@ def test_s11_what_is_too_long_short_common_or_ours_is_refused_and_costs_no_hash(
                     )
             assert [call for call in work.calls if call == "verify"] == []
             assert len(work.calls) <= 1  # none but the one of the test's own member
-            assert queries.user_by_email(email) is None
+            assert queries.find_user_by_email(email) is None
 
 
 def test_s12_managers_and_the_clipboard_fill_in_passwords() -> None:
@@ -410,7 +412,7 @@ def test_s12_managers_and_the_clipboard_fill_in_passwords() -> None:
     pages = {
         LOGIN: ("username", "current-password"),
         path(operations.registration_link(fresh_email())): ("new-password",),
-        path(operations.reset_link(alice)): ("new-password",),
+        path(operations.password_reset_link(alice)): ("new-password",),
         reverse("accounts:password"): ("current-password", "new-password"),
         reverse("accounts:email"): ("current-password", "email"),
     }
@@ -495,8 +497,8 @@ def test_s13_a_known_browser_is_a_stranger_again_once_the_password_or_all_sessio
 ) -> None:
     settings.LIMITS = settings.LIMITS | {"login": (3, 0, 0, 900)}
     for end in (
-        lambda alice: sessions_ended(alice.pk),
-        lambda alice: operations.password_changed(alice, PASSWORD + "!", datetime.now(UTC)),
+        lambda alice: end_sessions(alice.pk),
+        lambda alice: operations.change_password(alice, PASSWORD + "!", datetime.now(UTC)),
     ):
         alice, hers, forged = make_user(), stranger(), stranger()
         assert log_in(hers, alice.email).status_code == 303

@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from accounts.sessions import LONGEST, OF_USER, SessionStore, sessions_ended
+from accounts.sessions import LONGEST, OF_USER, SessionStore, end_sessions
 from cassandra_db import Row, metered, read
 from tests.factories import make_user
 
@@ -170,7 +170,7 @@ def test_s5_all_sessions_of_a_person_end_at_once() -> None:
     clients = [Client(), Client()]
     for client in clients:
         client.force_login(alice)
-    assert sessions_ended(alice.pk) == 2
+    assert end_sessions(alice.pk) == 2
     for client in clients:
         assert client.get(reverse("accounts:profile")).status_code == 302
     assert OF_USER.all(user_id=alice.pk) == []
@@ -185,4 +185,4 @@ def test_a_session_that_ends_leaves_the_persons_list(client: Client) -> None:
 
 def test_it_ends_a_session_that_is_not_there_without_a_word() -> None:
     SessionStore("b" * 32).delete()
-    assert sessions_ended(UUID(int=uuid4().int)) == 0
+    assert end_sessions(UUID(int=uuid4().int)) == 0

@@ -25,9 +25,9 @@ def test_what_objects_has_made_goes_after_a_test_and_what_other_tests_have_made_
     )
     # as Django does after each test that is marked so
     call_command("flush", interactive=False, verbosity=0)
-    assert queries.user_by_email(ours.email) == ours
-    assert queries.user_by_email(theirs.email) is None
-    assert queries.user(theirs.pk) is None
+    assert queries.find_user_by_email(ours.email) == ours
+    assert queries.find_user_by_email(theirs.email) is None
+    assert queries.get_user(theirs.pk) is None
 
 
 def test_a_file_that_knows_only_django_and_pytest_django_passes_in_a_process_and_a_keyspace_of_its_own() -> (

@@ -12,7 +12,7 @@ from accounts import queries
 from accounts.errors import CannotSave, ChangedMeanwhile, EmailTaken
 from accounts.hashers import CheapArgon2PasswordHasher
 from accounts.models import User
-from accounts.operations import password_changed, profile_saved
+from accounts.operations import change_password, save_profile
 from accounts.roles import ROLES
 from tests.accounts.post import mails_to
 from tests.factories import PASSWORD, make_user
@@ -26,7 +26,7 @@ def fresh(name: str = "ada") -> str:
 
 
 def stored(user: User) -> User:
-    found = queries.user(user.pk)
+    found = queries.get_user(user.pk)
     assert found
     return found
 
@@ -38,7 +38,7 @@ def test_an_account_is_made_by_the_shops_operation_which_alone_claims_the_addres
     email = fresh()
     ada = User.objects.create_user(email, password=PASSWORD, is_staff=False)
     assert (ada.name, ada.role) == (email.partition("@")[0], "")
-    assert queries.user_by_email(email.upper()) == ada
+    assert queries.find_user_by_email(email.upper()) == ada
     with pytest.raises(EmailTaken):
         User.objects.create_superuser(email=email.upper(), password=PASSWORD)
     packer = User.objects.create_user(email=fresh(), name="Ben", role="warehouse", is_staff=True)
@@ -62,7 +62,7 @@ def test_what_cannot_be_is_refused_before_anything_is_written(subtests: pytest.S
                 User.objects.create_user(
                     **{"email": email} | given if "username" not in given else given
                 )
-            assert queries.user_by_email(email) is None
+            assert queries.find_user_by_email(email) is None
     with pytest.raises(ValueError, match="is_superuser"):
         User.objects.create_superuser(email=fresh(), is_superuser=False)
 
@@ -122,7 +122,7 @@ def test_another_password_is_written_by_save_and_only_where_the_one_that_was_rea
 def test_save_writes_what_was_set_and_nothing_that_another_has_changed_meanwhile() -> None:
     alice = make_user()
     late = stored(alice)
-    password_changed(alice, NEW, datetime.now(UTC))
+    change_password(alice, NEW, datetime.now(UTC))
     late.name = "Alicia"
     late.save()
     late.save()
@@ -170,7 +170,7 @@ def test_what_save_cannot_write_is_refused_as_a_whole(subtests: pytest.Subtests)
 
 def test_an_object_is_read_again() -> None:
     alice = make_user()
-    profile_saved(alice.pk, "Alicia")
+    save_profile(alice.pk, "Alicia")
     alice.refresh_from_db()
     assert alice.name == "Alicia"
     alice.save()

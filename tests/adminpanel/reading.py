@@ -3,11 +3,11 @@
 from datetime import UTC, datetime
 
 from accounts import audit
-from accounts.audit import Entry
+from accounts.audit import LogEntry
 from accounts.models import User
 
 
-def of_today(user: User, book: str = "") -> list[Entry]:
+def of_today(user: User, book: str = "") -> list[LogEntry]:
     """Return what somebody did this month, the newest first."""
-    entries, _ = audit.of_actor(user.pk, datetime.now(UTC).date().replace(day=1), "", 200)
+    entries, _ = audit.list_actor_entries(user.pk, datetime.now(UTC).date().replace(day=1), "", 200)
     return [entry for entry in entries if not book or entry.book == book]

@@ -496,6 +496,6 @@ def test_s50_a_form_of_many_lines_is_told_by_the_log_as_one_field(staff: Client,
     sent = {f"line_{line}": str(line % 2) for line in range(1, 200)}
     answer = staff.post(url("pack", order, next(iter(order.units_to_pack))), seen(order, **sent))
     assert answer.status_code == 303
-    entries, _ = audit.of_actor(ann.pk, datetime.now(UTC).date().replace(day=1), "", 20)
+    entries, _ = audit.list_actor_entries(ann.pk, datetime.now(UTC).date().replace(day=1), "", 20)
     assert entries[0].fields["lines"].startswith("1: 1, 2: 0, 3: 1")
     assert len(entries[0].fields) == 2

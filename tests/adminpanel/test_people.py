@@ -39,7 +39,7 @@ def of(user: User, act: str = "person") -> str:
 
 
 def role_of(user: User) -> str:
-    return str(queries.users([user.pk])[user.pk].role or "")
+    return str(queries.get_users([user.pk])[user.pk].role or "")
 
 
 def test_an_admin_finds_an_account_by_its_address_and_no_url_holds_it(
@@ -104,7 +104,7 @@ def test_an_admin_resets_the_second_factor_of_another(admin: Client) -> None:
     staff_signed_in(theirs, ann)
     assert "0 recovery codes left" in admin.get(of(ann)).content.decode()
     assert admin.post(of(ann, "person_factor_reset")).status_code == 303
-    assert factors.factor(ann.pk) is None
+    assert factors.get_second_factor(ann.pk) is None
     assert "second factor was taken away" in mails_to(ann.email)[0].text
     assert theirs.get("/staff/")["Location"].startswith(reverse("accounts:login"))
 
@@ -115,16 +115,16 @@ def test_an_admin_resets_the_second_factor_of_another(admin: Client) -> None:
 @pytest.fixture
 def only_these_two(ada: User) -> tuple[User, User]:
     bea = make_user("Bea", password=None, role="admin")
-    for user_id in queries.staff_with(ADMIN)[1] - {ada.pk, bea.pk}:
-        operations.role_given(user_id, "", datetime.now(UTC))
+    for user_id in queries.get_role_holders(ADMIN)[1] - {ada.pk, bea.pk}:
+        operations.set_role(user_id, "", datetime.now(UTC))
     return ada, bea
 
 
 def test_the_last_admin_stays_one_also_for_a_command(only_these_two: tuple[User, User]) -> None:
     ada, bea = only_these_two
-    operations.role_given(bea.pk, "support", datetime.now(UTC))
+    operations.set_role(bea.pk, "support", datetime.now(UTC))
     with pytest.raises(LastAdmin):
-        operations.role_given(ada.pk, "", datetime.now(UTC))
+        operations.set_role(ada.pk, "", datetime.now(UTC))
     with pytest.raises(CommandError, match="last admin"):
         call_command("staff", "remove", ada.email)
     assert role_of(ada) == ADMIN
@@ -138,11 +138,11 @@ def test_of_two_admins_who_take_the_role_from_each_other_at_once_one_stays(
     def take(user: User) -> bool:
         barrier.wait()
         try:
-            operations.role_given(user.pk, "", datetime.now(UTC))
+            operations.set_role(user.pk, "", datetime.now(UTC))
         except LastAdmin:
             return False
         return True
 
     with ThreadPoolExecutor(2) as pool:
         assert sorted(pool.map(take, only_these_two)) == [False, True]
-    assert len(queries.staff_with(ADMIN)[1]) == 1
+    assert len(queries.get_role_holders(ADMIN)[1]) == 1

@@ -21,7 +21,12 @@ from django.urls import reverse
 from accounts import second_factor
 from accounts.addresses import Address
 from accounts.models import User
-from accounts.operations import address_saved, email_change_link, registration_link, reset_link
+from accounts.operations import (
+    email_change_link,
+    password_reset_link,
+    registration_link,
+    save_address,
+)
 from benchmarks.buyers import TYPED, cart_for
 from cart import operations as carts
 from cart import queries as cart_queries
@@ -185,9 +190,9 @@ def _addressed(ann: User, now: datetime) -> dict[str, str]:
         "mail": mailbox.Maildir(settings.MAILDIR).add(_mail(wish)),
         "registration": _token(registration_link(f"{uuid4().hex}@example.org")),
         "registered": _token(registration_link(ann.email)),
-        "reset": _token(reset_link(ann)),
+        "reset": _token(password_reset_link(ann)),
         "new_email": _token(email_change_link(ann, f"{uuid4().hex}@example.org")),
-        "address": address_saved(
+        "address": save_address(
             ann.user_id, Address("Ann Other", "12 Harbour Street", "10115", "Berlin", "DE")
         ),
         "ann": str(ann.user_id),
@@ -231,7 +236,7 @@ def _people(ann: User, guest: Cookies) -> dict[str, Cookies]:
 
 def _enrolled(role: str) -> User:
     user, secret, now = make_user(role.title(), role=role), pyotp.random_base32(), datetime.now(UTC)
-    assert second_factor.enrolled(user, secret, pyotp.TOTP(secret).at(now), now)
+    assert second_factor.enrol_second_factor(user, secret, pyotp.TOTP(secret).at(now), now)
     return user
 
 

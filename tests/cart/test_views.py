@@ -16,7 +16,7 @@ from django.urls import reverse
 from lxml import html
 from moneyed import EUR, Money
 
-from accounts.operations import user_registered
+from accounts.operations import register_user
 from cart import queries
 from cart.entities import Cart
 from cart.operations import adopt_guest_carts
@@ -482,7 +482,7 @@ def test_the_cart_page_takes_a_guest_two_rounds(client: Client, mug: Product) ->
 
 
 def test_the_cart_page_takes_a_member_three_rounds(client: Client, mug: Product) -> None:
-    member = user_registered(f"{uuid4().hex}@example.org", "Alice", None, datetime.now(UTC))
+    member = register_user(f"{uuid4().hex}@example.org", "Alice", None, datetime.now(UTC))
     client.force_login(member)
     press(client, mug)
     assert queries.get_active_cart(member.user_id)

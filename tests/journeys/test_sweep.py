@@ -32,9 +32,14 @@ from django.urls import reverse
 from accounts import queries as accounts
 from accounts.addresses import Address
 from accounts.models import User
-from accounts.operations import address_saved, email_change_link, registration_link, reset_link
+from accounts.operations import (
+    email_change_link,
+    password_reset_link,
+    registration_link,
+    save_address,
+)
 from accounts.roles import ADMIN, ROLES
-from accounts.sessions import sessions_of
+from accounts.sessions import list_sessions
 from cart import people
 from cart import queries as cart_queries
 from cart.operations import sharing
@@ -255,7 +260,7 @@ class World:
             accounts.USER.all(user_id=self.alice.pk),
             *(orders.ORDER.all(order_id=each) for each in self.orders),
             *(orders.PAYMENTS.all(order_id=each) for each in self.orders),
-            [each.handle for each in sessions_of(self.alice.pk, None)],
+            [each.handle for each in list_sessions(self.alice.pk, None)],
         ]
         return [str(each) for each in rows]
 
@@ -426,12 +431,12 @@ def make_world() -> World:
     invited = sharing.invite_person(someone(alice), cart_id, "fred@example.com", "viewer", now)
     link = sharing.create_link(alice.pk, cart_id, alice.name, now)
     line = cart_queries.get_cart(cart_id).lines[0]
-    address = address_saved(alice.pk, Address(ALICE, "Lindenallee 5", "10115", "Berlin", "DE"))
+    address = save_address(alice.pk, Address(ALICE, "Lindenallee 5", "10115", "Berlin", "DE"))
     paid = make_order(paid=True, user_id=alice.pk, email=alice.email)
     unpaid = make_order(user_id=alice.pk, email=alice.email)
     start_payment(unpaid, "http://testserver", now)
     Client().force_login(alice)
-    (session,) = sessions_of(alice.pk, None)
+    (session,) = list_sessions(alice.pk, None)
     gone = RemovedLine(
         cart_id, line.product_id, line.variant_id, line.name, 1, line.price, now, uuid4()
     )
@@ -476,7 +481,7 @@ def make_world() -> World:
         "notifications:waiting": wish.sign_token(),
         "notifications:wait_end": sign_unsubscribe_token(alice.email),
         "accounts:finish": registration_link("gina@example.com").rstrip("/").rpartition("/")[2],
-        "accounts:reset_finish": reset_link(alice).rstrip("/").rpartition("/")[2],
+        "accounts:reset_finish": password_reset_link(alice).rstrip("/").rpartition("/")[2],
         "accounts:email_confirm": email_change_link(alice, f"{uuid4().hex}@example.com")
         .rstrip("/")
         .rpartition("/")[2],

@@ -9,7 +9,7 @@ import pyotp
 import pytest
 from django.core import mail
 
-from accounts.operations import user_registered
+from accounts.operations import register_user
 from catalogue.entities import Product
 from mail.operations import send_due_mails
 from mail.queries import list_recipient_mails
@@ -140,7 +140,7 @@ def test_staff_move_an_order_on_and_the_shopper_sees_it(mug: Product, email: str
     fill_cart(ann, mug)
     number = buy(ann, email)
     login = f"{uuid4().hex}@example.org"
-    user_registered(login, "Sam", "pack and send it", datetime.now(UTC), role="warehouse")
+    register_user(login, "Sam", "pack and send it", datetime.now(UTC), role="warehouse")
     staff.open("/account/login/")
     staff.press("Sign in", email=login, password="pack and send it")
     secret = re.search(r'class="num key">([A-Z2-7 ]+)<', staff.text)

@@ -197,7 +197,7 @@ def join() -> None:
 
 
 def verified(email: str) -> User:
-    return accounts.user_registered(
+    return accounts.register_user(
         email, "Ada", "seven wet otters", datetime.now(UTC), verified=True
     )
 
@@ -234,13 +234,13 @@ def test_an_address_that_nobody_has_proved_gets_no_orders() -> None:
     client.post(reverse("accounts:login"), {"email": email, "password": "seven wet otters"})
     join()
     assert numbers(client.get(HISTORY)) == []
-    assert people.user(alice.pk).verified_at is None  # type: ignore[union-attr]
+    assert people.get_user(alice.pk).verified_at is None  # type: ignore[union-attr]
 
 
 def test_orders_join_after_a_change_of_address_and_those_of_later_days_at_the_next_login() -> None:
     alice, new = verified(fresh_email()), fresh_email()
     early = ordered((goods(), 1), email=new)
-    accounts.email_changed(alice, new, datetime.now(UTC))
+    accounts.change_email(alice, new, datetime.now(UTC))
     join()
     client = signed_in(alice)
     assert numbers(client.get(HISTORY)) == [early.number]

@@ -111,7 +111,7 @@ def test_its_page_tells_the_shops_day(subtests: pytest.Subtests) -> None:
             with time_machine.travel(at, tick=True):
                 order = placed(at)
                 make_payment(order)
-                client, member = Client(), accounts.user_by_email(order.email)
+                client, member = Client(), accounts.find_user_by_email(order.email)
                 assert member
                 client.force_login(member)
                 page = client.get(reverse("orders:detail", args=[order.number]))

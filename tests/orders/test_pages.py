@@ -19,7 +19,7 @@ from lxml import html
 from moneyed import EUR, Money
 
 from accounts.addresses import Address
-from accounts.operations import address_saved, user_registered
+from accounts.operations import register_user, save_address
 from benchmarks import buyers
 from cart import queries as cart_queries
 from catalogue.entities import Product
@@ -251,17 +251,17 @@ def test_x61_the_browser_does_not_interrupt_while_one_types(mug: Product) -> Non
 
 def test_x62_nothing_is_asked_twice(mug: Product) -> None:
     user_id, member = uuid4(), Client()
-    user = user_registered(
+    user = register_user(
         f"{user_id.hex}@example.com",
         "Ada L.",
         "correct horse battery",
         datetime.now(UTC),
         user_id=user_id,
     )
-    first = address_saved(
+    first = save_address(
         user_id, Address("Ada L.", "Rue de la Paix 1", "75002", "Paris", "FR"), default=True
     )
-    other = address_saved(user_id, Address("Ada at work", "Torstraße 9", "10115", "Berlin", "DE"))
+    other = save_address(user_id, Address("Ada at work", "Torstraße 9", "10115", "Berlin", "DE"))
     member.force_login(user)
     shopper = Shopper((mug, 1), client=member)
     page = shopper.details()
@@ -891,7 +891,7 @@ def test_s22_anothers_order_is_the_same_404_as_none(subtests: pytest.Subtests) -
     visit(make_order(), stranger)  # somebody with an order of their own
     member = Client()
     member.force_login(
-        user_registered(
+        register_user(
             f"{uuid4().hex}@example.com", "Eve", "correct horse battery", datetime.now(UTC)
         )
     )
@@ -1035,7 +1035,7 @@ def test_a_members_order_closes_with_the_session(mug: Product, member: tuple[Cli
 def member(client: Client) -> tuple[Client, UUID]:
     user_id = uuid4()
     client.force_login(
-        user_registered(
+        register_user(
             f"{user_id.hex}@example.com",
             "Ada",
             "correct horse battery",

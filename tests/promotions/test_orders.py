@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 from moneyed import EUR, Money
 
-from accounts.operations import user_registered
+from accounts.operations import register_user
 from cassandra_db import RAISE_UNKNOWN
 from catalogue.entities import Product
 from demo.testbank import cards
@@ -111,7 +111,7 @@ def test_s37_one_person_on_a_second_cart_is_told_so() -> None:
 
 def test_a_member_who_orders_as_a_guest_is_one_person() -> None:
     code, email = make_code(per_person=1), f"bob-{uuid4().hex}@example.com"
-    bob = user_registered(email, "Bob", "seven wet otters", now(), verified=True)
+    bob = register_user(email, "Bob", "seven wet otters", now(), verified=True)
     placed(code, user_id=bob.user_id)
     with pytest.raises(VoucherRefused, match="You have used the code"):
         placed(code, email=bob.email.upper())

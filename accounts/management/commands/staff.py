@@ -54,30 +54,32 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, action: str, email: str = "", **options: Any) -> None:
         if action == "list":
-            return self.list()
+            return self.list_staff()
         # As for a press on the staff's pages: entered first, then done (accounts.audit).
-        found = queries.user_by_email(email)
-        entry = audit.begun(
+        found = queries.find_user_by_email(email)
+        entry = audit.open_entry(
             f"staff {action}",
             datetime.now(UTC),
-            name=f"{_whoever()}, by manage.py",
-            subject=str(found.pk) if found else audit.mailbox(email),
+            name=f"{_system_user()}, by manage.py",
+            subject=str(found.pk) if found else audit.mailbox_pseudonym(email),
             fields={"role": [options.get("role") or ""]},
         )
         try:
-            {"add": self.add, "remove": self.remove, "second-factor-reset": self.reset}[action](
-                email=email, **options
-            )
+            {
+                "add": self.add_staff,
+                "remove": self.remove_staff,
+                "second-factor-reset": self.reset_second_factor,
+            }[action](email=email, **options)
         except CommandError:
-            audit.ended(entry, "refused")
+            audit.close_entry(entry, "refused")
             raise
         except LastAdmin as error:
-            audit.ended(entry, "refused")
+            audit.close_entry(entry, "refused")
             raise CommandError(str(error)) from error
-        audit.ended(entry, "done")
+        audit.close_entry(entry, "done")
         return None
 
-    def add(
+    def add_staff(
         self, *, email: str, role: str, name: str, password_stdin: bool, link: bool, **_: Any
     ) -> None:
         """Give the role to a member, or make a new account that has it."""
@@ -85,19 +87,19 @@ class Command(BaseCommand):
             validate_email(email)
         except ValidationError as error:
             raise CommandError(f"{email} is no e-mail address.") from error
-        if found := queries.user_by_email(email):
-            operations.role_given(found.pk, role, datetime.now(UTC))
+        if found := queries.find_user_by_email(email):
+            operations.set_role(found.pk, role, datetime.now(UTC))
             self.stdout.write(f"{email} has the role {role} now and has to sign in again.")
         elif link:
             self.stdout.write(operations.registration_link(email, role))
         else:
-            password = self.password(email, from_stdin=password_stdin)
-            operations.user_registered(
+            password = self.read_password(email, from_stdin=password_stdin)
+            operations.register_user(
                 email, name or email.partition("@")[0], password, datetime.now(UTC), role
             )
             self.stdout.write(f"{email} is registered with the role {role}.")
 
-    def password(self, email: str, *, from_stdin: bool) -> str:
+    def read_password(self, email: str, *, from_stdin: bool) -> str:
         """Return a password that is good enough, from the standard input or typed twice."""
         if from_stdin:
             password = sys.stdin.readline().rstrip("\r\n")
@@ -115,34 +117,34 @@ class Command(BaseCommand):
             raise CommandError(" ".join(error.messages)) from error
         return password
 
-    def list(self) -> None:
+    def list_staff(self) -> None:
         """Print who has which role."""
-        everybody = queries.staff()
+        everybody = queries.list_staff()
         for row in everybody:
             self.stdout.write(
                 f"{row.role:10} {row.email} ({row.name}){'' if row.active else ', may not sign in'}"
             )
         self.stdout.write(f"{len(everybody)} with a role.")
 
-    def remove(self, *, email: str, **_: Any) -> None:
+    def remove_staff(self, *, email: str, **_: Any) -> None:
         """Take the role away and end the sessions."""
-        found = queries.user_by_email(email)
+        found = queries.find_user_by_email(email)
         if found is None or not found.role:
             raise CommandError(f"{email} has no role here. `manage.py staff list` lists who has.")
-        operations.role_given(found.pk, "", datetime.now(UTC))
+        operations.set_role(found.pk, "", datetime.now(UTC))
         self.stdout.write(f"{email} is a shopper now.")
 
-    def reset(self, *, email: str, **_: Any) -> None:
+    def reset_second_factor(self, *, email: str, **_: Any) -> None:
         """Take the second factor away and end the sessions."""
-        found = queries.user_by_email(email)
-        if found is None or not operations.second_factor_taken(found, datetime.now(UTC)):
+        found = queries.find_user_by_email(email)
+        if found is None or not operations.reset_second_factor(found, datetime.now(UTC)):
             raise CommandError(f"{email} has no second factor.")
         self.stdout.write(
             f"{email} sets up a new second factor at the next login, and has to sign in again."
         )
 
 
-def _whoever() -> str:
+def _system_user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container's user without a name
