@@ -33,14 +33,14 @@ class BoardForm(Form):
     after = forms.CharField(required=False, max_length=500)
     seen = forms.CharField(required=False, max_length=64)  # what the asking page shows already
 
-    def chosen(self) -> tuple[str, str, str]:
+    def parse_selection(self) -> tuple[str, str, str]:
         """Return column, page token and what was seen, each usable as it is."""
         self.is_valid()
         clean = self.cleaned_data
         return clean.get("column") or DEFAULT_COLUMN, clean.get("after", ""), clean.get("seen", "")
 
 
-class FindForm(Form):
+class FindOrderForm(Form):
     """An order's number, however it was typed (X57)."""
 
     number = forms.CharField(
@@ -75,7 +75,7 @@ def _note(label: str, *, required: bool) -> forms.CharField:
     )
 
 
-class MoveForm(Form):
+class TransitionForm(Form):
     """One press on a button of an order's page, which was drawn when the order had this version."""
 
     event = forms.ChoiceField(choices=[(move.kind, move.label) for move in STAFF_TRANSITIONS])
@@ -115,7 +115,7 @@ class CodeForm(Form):
     next = forms.CharField(required=False, widget=forms.HiddenInput)
 
 
-class RecoveryForm(Form):
+class RecoveryCodeForm(Form):
     """A recovery code, for the day when the telephone is lost."""
 
     code = forms.CharField(
@@ -130,7 +130,7 @@ class RecoveryForm(Form):
     next = forms.CharField(required=False, widget=forms.HiddenInput)
 
 
-class PersonForm(Form):
+class FindPersonForm(Form):
     """Whose account."""
 
     email = email_field("off")
@@ -169,7 +169,7 @@ class LogForm(Form):
     who = forms.UUIDField(required=False)
     after = forms.CharField(required=False, max_length=500)
 
-    def chosen(self, today: date) -> tuple[str, date, UUID | None, str]:
+    def parse_selection(self, today: date) -> tuple[str, date, UUID | None, str]:
         """Return book, day (one that is kept), whose acts alone, and page token, each usable as it is."""
         self.is_valid()
         clean = self.cleaned_data
@@ -281,7 +281,7 @@ class PromotionForm(Form):
             self.add_error("ends", "The last day is before the first one")
         return clean
 
-    def terms(self) -> PromotionTerms:
+    def build_terms(self) -> PromotionTerms:
         """Return the terms of the valid form. Those that its kind does not have stay out."""
         clean = self.cleaned_data
         kind = clean["kind"]
@@ -321,7 +321,7 @@ class SalesForm(Form):
         label="To", required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
     )
 
-    def chosen(self, today: date) -> tuple[date, date]:
+    def parse_selection(self, today: date) -> tuple[date, date]:
         """Return the first and the last day, in this order, a year apart at most, and none of them to come."""
         self.is_valid()
         last = min(self.cleaned_data.get("last") or today, today)

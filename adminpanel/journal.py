@@ -48,7 +48,7 @@ TONES = {"done": "good", "refused": "warn", "failed": "bad"}
 
 
 @dataclass(frozen=True)
-class Line:
+class LogLine:
     """An entry as it is shown."""
 
     entry: LogEntry
@@ -65,27 +65,27 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Journal:
+class AuditLogPage:
     """A page of the log. `who` is set if it shows one person's acts alone; `next` is a page token."""
 
     book: str
     who: UUID | None
     name: str
-    lines: tuple[Line, ...]
+    lines: tuple[LogLine, ...]
     next: str
 
 
-def of_day(book: str, day: date, after: str) -> Journal:
+def get_day_page(book: str, day: date, after: str) -> AuditLogPage:
     """Return a page of a day's entries. Raises BadPageToken, CassandraUnavailable."""
     entries, following = audit.list_day_entries(book, day, after, PAGE_LENGTH)
-    return Journal(book, None, "", _lines(entries), following)
+    return AuditLogPage(book, None, "", _lines(entries), following)
 
 
-def of_actor(who: UUID, day: date, after: str) -> Journal:
+def get_actor_page(who: UUID, day: date, after: str) -> AuditLogPage:
     """Return a page of what somebody did in the month of a day. Raises BadPageToken, CassandraUnavailable."""
     entries, following = audit.list_actor_entries(who, day.replace(day=1), after, PAGE_LENGTH)
     person = queries.get_users([who]).get(who)
-    return Journal(
+    return AuditLogPage(
         "",
         who,
         person.name if person else "Somebody whose account is gone",
@@ -94,16 +94,16 @@ def of_actor(who: UUID, day: date, after: str) -> Journal:
     )
 
 
-def _lines(entries: list[LogEntry]) -> tuple[Line, ...]:
+def _lines(entries: list[LogEntry]) -> tuple[LogLine, ...]:
     ids = {found for entry in entries for found in (entry.actor_id, _id(entry.subject)) if found}
     people = queries.get_users(ids)
     return tuple(_line(entry, people) for entry in entries)
 
 
-def _line(entry: LogEntry, people: dict[UUID, User]) -> Line:
+def _line(entry: LogEntry, people: dict[UUID, User]) -> LogLine:
     word = entry.outcome.partition(" ")[0].rstrip(":")
     about = people.get(_id(entry.subject) or queries.NOBODY)
-    return Line(
+    return LogLine(
         entry,
         _who(entry, people),
         ACTS.get(entry.act, f"Asked for {entry.act}"),

@@ -8,10 +8,10 @@ from orders.errors import StaleOrder
 from orders.transitions import Transition
 
 # The same note by the same person within this time is a second press on the button, not a second note.
-SECOND_PRESS = timedelta(minutes=1)
+DOUBLE_SUBMIT_WINDOW = timedelta(minutes=1)
 
 
-def order_moved(
+def transition_order(
     order: Order, kind: str, *, seen_version: int, actor: str, note: str, now: datetime
 ) -> Order:
     """Let something happen to the order if it still is what the page showed; return what it is then. `now` is in UTC.
@@ -23,16 +23,16 @@ def order_moved(
     return operations.transition_order(order, Transition(kind, actor=actor, note=note, at=now))
 
 
-def order_noted(order: Order, text: str, *, actor: str, now: datetime) -> Order:
+def add_staff_note(order: Order, text: str, *, actor: str, now: datetime) -> Order:
     """Write a note among the staff into the order's history, once however often the button was pressed.
 
     `now` is in UTC. Raises CassandraUnavailable.
     """
-    pressed_twice = any(
+    submitted_twice = any(
         event.kind == "note"
         and event.actor == actor
         and event.note == text
-        and now - event.at < SECOND_PRESS
+        and now - event.at < DOUBLE_SUBMIT_WINDOW
         for event in order.events
     )
-    return order if pressed_twice else operations.add_note(order, text, actor=actor, now=now)
+    return order if submitted_twice else operations.add_note(order, text, actor=actor, now=now)

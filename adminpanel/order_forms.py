@@ -98,12 +98,12 @@ class OrderForm(Form):
         self.order, self.key = order, key
         self.lines: list[tuple[Item, forms.BoundField]] = []
 
-    def ask(self, contents: Iterable[ItemUnits], *, typed: bool = True) -> None:
+    def add_unit_fields(self, contents: Iterable[ItemUnits], *, prefill: bool = True) -> None:
         """Ask for a number of each of these lines, at most their units, and that by default if `typed`."""
         for content in contents:
             name = f"line_{content.item.line_number}"
             self.fields[name] = UnitsField(content.item.label, content.units)
-            self.initial[name] = content.units if typed else ""
+            self.initial[name] = content.units if prefill else ""
             self.lines.append((content.item, self[name]))
 
     @property
@@ -112,14 +112,14 @@ class OrderForm(Form):
         return {item.line_number: self.cleaned_data[field.name] for item, field in self.lines}
 
     @property
-    def typed(self) -> list[tuple[str, str]]:
+    def typed_values(self) -> list[tuple[str, str]]:
         """What somebody has typed, by label, to be shown where the form itself makes no sense any more."""
         said = [
             (str(field.label), str(field.value() or "").strip()) for field in self.visible_fields()
         ]
         return [(label, value) for label, value in said if value]
 
-    def some(self) -> None:
+    def require_some_units(self) -> None:
         """Complain if no number was given."""
         if not self.errors and not any(self.units.values()):
             self.add_error(
@@ -132,16 +132,20 @@ class PackForm(OrderForm):
     """What goes into a new parcel of one warehouse."""
 
     def __init__(
-        self, order: Order, house: str, items: Iterable[Item], data: Mapping[str, Any] | None = None
+        self,
+        order: Order,
+        warehouse: str,
+        items: Iterable[Item],
+        data: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(order, f"pack-{house}", data)
-        self.house = house
-        self.ask(contents(items, order.units_to_pack.get(house, {})))
+        super().__init__(order, f"pack-{warehouse}", data)
+        self.warehouse = warehouse
+        self.add_unit_fields(line_contents(items, order.units_to_pack.get(warehouse, {})))
 
     def clean(self) -> dict[str, Any]:
         """Return the values. Raises ValidationError if the parcel would be empty."""
         cleaned = super().clean() or self.cleaned_data
-        self.some()
+        self.require_some_units()
         return cleaned
 
 
@@ -168,7 +172,7 @@ class ParcelForm(OrderForm):
             )
 
     @property
-    def texts(self) -> list[forms.BoundField]:
+    def text_fields(self) -> list[forms.BoundField]:
         """What can be typed."""
         return [self[name] for name in ("carrier", "tracking") if name in self.fields]
 
@@ -182,7 +186,7 @@ class ParcelForm(OrderForm):
         return typed
 
 
-class AnswerForm(OrderForm):
+class ReturnAnswerForm(OrderForm):
     """Yes or no to a return."""
 
     event = forms.ChoiceField(choices=[("return_approved", "Agree"), ("return_rejected", "Refuse")])
@@ -194,9 +198,11 @@ class AnswerForm(OrderForm):
         help_text="If you refuse it. The customer reads this.",
     )
 
-    def __init__(self, order: Order, back: Return, data: Mapping[str, Any] | None = None) -> None:
-        super().__init__(order, f"return-{back.return_id}", data)
-        self.back = back
+    def __init__(
+        self, order: Order, order_return: Return, data: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(order, f"return-{order_return.return_id}", data)
+        self.order_return = order_return
 
     def clean(self) -> dict[str, Any]:
         """Return the values. Raises ValidationError for a refusal without words."""
@@ -210,19 +216,19 @@ class AnswerForm(OrderForm):
         return cleaned
 
 
-class ReceiveForm(OrderForm):
+class ReturnReceiptForm(OrderForm):
     """What of a return that has arrived goes back to the shelf."""
 
     def __init__(
         self,
         order: Order,
-        back: Return,
+        order_return: Return,
         items: Iterable[Item],
         data: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(order, f"return-{back.return_id}", data)
-        self.back = back
-        self.ask(contents(items, back.lines))
+        super().__init__(order, f"return-{order_return.return_id}", data)
+        self.order_return = order_return
+        self.add_unit_fields(line_contents(items, order_return.lines))
 
 
 class RefundForm(OrderForm):
@@ -235,30 +241,30 @@ class RefundForm(OrderForm):
         self,
         order: Order,
         items: Sequence[Item],
-        back: Return | None = None,
+        order_return: Return | None = None,
         data: Mapping[str, Any] | None = None,
     ) -> None:
-        key = f"refund-{back.return_id}" if back else "refund"
-        reason = "What you sent back has arrived." if back else ""
+        key = f"refund-{order_return.return_id}" if order_return else "refund"
+        reason = "What you sent back has arrived." if order_return else ""
         super().__init__(order, key, data, reason=reason)
-        self.items, self.back, self.most = (
+        self.items, self.order_return, self.most = (
             order.current_lines(items),
-            back,
+            order_return,
             balance.refundable_amount(order),
         )
-        self.gone, _ = balance.refunded_units_by_line(
+        self.refunded_units, _ = balance.refunded_units_by_line(
             order, {item.line_number: item.quantity for item in items}
         )
         there = {
-            item.line_number: max(0, item.quantity - self.gone.get(item.line_number, 0))
+            item.line_number: max(0, item.quantity - self.refunded_units.get(item.line_number, 0))
             for item in self.items
         }
         wanted = (
-            {line: min(units, there.get(line, 0)) for line, units in back.lines.items()}
-            if back
+            {line: min(units, there.get(line, 0)) for line, units in order_return.lines.items()}
+            if order_return
             else there
         )
-        self.ask(contents(self.items, wanted), typed=back is not None)
+        self.add_unit_fields(line_contents(self.items, wanted), prefill=order_return is not None)
         if order.delivery.amount and not _delivery_refunded(order):
             self.fields["delivery"] = forms.BooleanField(
                 label=f"The delivery, {format_money(order.delivery)}", required=False
@@ -298,7 +304,7 @@ class RefundForm(OrderForm):
     def _paid_for(self, *, with_delivery: bool) -> Money:
         chosen = self.units
         parts = [
-            item.units_total(units, self.gone.get(item.line_number, 0))
+            item.units_total(units, self.refunded_units.get(item.line_number, 0))
             for item in self.items
             if (units := chosen.get(item.line_number, 0))
         ]
@@ -311,7 +317,7 @@ def _delivery_refunded(order: Order) -> bool:
     )
 
 
-class LinesForm(OrderForm):
+class ChangeLinesForm(OrderForm):
     """How many of each line shall stay."""
 
     def __init__(
@@ -319,7 +325,7 @@ class LinesForm(OrderForm):
     ) -> None:
         super().__init__(order, "lines", data)
         self.packed = parcels.units_by_line(parcels.packed_units(order.parcels()))
-        self.ask(ItemUnits(item, item.quantity) for item in order.current_lines(items))
+        self.add_unit_fields(ItemUnits(item, item.quantity) for item in order.current_lines(items))
 
     def clean(self) -> dict[str, Any]:
         """Return the values. Raises ValidationError if nothing would change, or stay, or if it is packed already."""
@@ -338,7 +344,7 @@ class LinesForm(OrderForm):
         return cleaned
 
 
-class ReceivedForm(OrderForm):
+class ReceivedPaymentForm(OrderForm):
     """Money that came by transfer, or was paid at the door."""
 
     press = forms.UUIDField(widget=forms.HiddenInput)
@@ -352,7 +358,7 @@ class ReceivedForm(OrderForm):
         self.initial["amount"] = str(left.amount)
 
 
-class StaffDoorForm(DeliveryAddressForm):
+class StaffAddressForm(DeliveryAddressForm):
     """Another door in the same country, typed by staff."""
 
     def __init__(self, order: Order, data: Mapping[str, Any] | None = None) -> None:
@@ -365,7 +371,7 @@ class StaffDoorForm(DeliveryAddressForm):
             field.widget.attrs["autocomplete"] = "off"  # it is not theirs
 
     @property
-    def typed(self) -> list[tuple[str, str]]:
+    def typed_values(self) -> list[tuple[str, str]]:
         """What somebody has typed, by label."""
         said = [
             (str(field.label), str(field.value() or "").strip()) for field in self.visible_fields()
@@ -373,17 +379,17 @@ class StaffDoorForm(DeliveryAddressForm):
         return [(label, value) for label, value in said if value]
 
 
-def contents(items: Iterable[Item], lines: Mapping[int, int]) -> list[ItemUnits]:
+def line_contents(items: Iterable[Item], lines: Mapping[int, int]) -> list[ItemUnits]:
     """Return units by line number as goods, without those of which there are none."""
     return [
         ItemUnits(item, units) for item in items if (units := lines.get(item.line_number, 0)) > 0
     ]
 
 
-AnyForm = OrderForm | StaffDoorForm
+AnyForm = OrderForm | StaffAddressForm
 
 
-def forms_for(order: Order, items: tuple[Item, ...], *, money: bool) -> dict[str, AnyForm]:
+def build_order_forms(order: Order, items: tuple[Item, ...], *, money: bool) -> dict[str, AnyForm]:
     """Return what can be done with an order as it is now: its forms by their keys, as they stand on the page.
 
     `money`: also what only some of the staff may, note money and give it back.
@@ -400,22 +406,26 @@ def forms_for(order: Order, items: tuple[Item, ...], *, money: bool) -> dict[str
         ]
     if order.state in (CONFIRMED, CLOSED):
         found += [
-            AnswerForm(order, each) for each in order.returns if each.state == returns.REQUESTED
+            ReturnAnswerForm(order, each)
+            for each in order.returns
+            if each.state == returns.REQUESTED
         ]
         found += [
-            ReceiveForm(order, each, items)
+            ReturnReceiptForm(order, each, items)
             for each in order.returns
             if each.state == returns.APPROVED
         ]
     if money and balance.refundable_amount(order).amount > 0:
         found += [
-            RefundForm(order, items, each) for each in order.returns if to_refund(order, each)
+            RefundForm(order, items, each)
+            for each in order.returns
+            if is_awaiting_refund(order, each)
         ]
         found.append(RefundForm(order, items))
     if can_be_changed(order) and order.payment != "authorized":
-        found.append(LinesForm(order, items))
+        found.append(ChangeLinesForm(order, items))
     if can_be_changed(order) and not order.has_packed_parcel and order.fulfilment == "unfulfilled":
-        found.append(StaffDoorForm(order))
+        found.append(StaffAddressForm(order))
     if (
         money
         and order.payment_method in MANUAL_METHODS
@@ -423,22 +433,22 @@ def forms_for(order: Order, items: tuple[Item, ...], *, money: bool) -> dict[str
         and (order.payment_method == TRANSFER or order.state in (CONFIRMED, ON_HOLD, CLOSED))
         and not order.is_erased
     ):
-        found.append(ReceivedForm(order))
+        found.append(ReceivedPaymentForm(order))
     return {each.key: each for each in found}
 
 
-def to_refund(order: Order, back: Return) -> bool:
+def is_awaiting_refund(order: Order, order_return: Return) -> bool:
     """Tell whether a return has arrived whose money was not decided to go back yet."""
     decided = any(
-        event.kind == "refund_owed" and event.details.get("return") == back.return_id
+        event.kind == "refund_owed" and event.details.get("return") == order_return.return_id
         for event in order.events
     )
-    return back.state == returns.RECEIVED and not decided
+    return order_return.state == returns.RECEIVED and not decided
 
 
 def can_be_changed(order: Order) -> bool:
     """Tell whether there is something that is not packed yet, and so can be given back."""
-    waits = any(
+    has_backorders = any(
         units
         for house, lines in order.reserved_units.items()
         if house == BACKORDER_WAREHOUSE
@@ -446,6 +456,6 @@ def can_be_changed(order: Order) -> bool:
     )
     return (
         order.state in (CONFIRMED, ON_HOLD)
-        and (order.has_units_to_pack or waits)
+        and (order.has_units_to_pack or has_backorders)
         and not order.is_erased
     )

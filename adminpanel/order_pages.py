@@ -9,8 +9,8 @@ from django.urls import reverse
 from accounts.access import current_member
 from accounts.roles import ADMIN, MONEY_STAFF
 from adminpanel import queries
-from adminpanel.forms import FindForm, MoveForm, NoteForm
-from adminpanel.order_forms import AnyForm, PackForm, forms_for
+from adminpanel.forms import FindOrderForm, NoteForm, TransitionForm
+from adminpanel.order_forms import AnyForm, PackForm, build_order_forms
 from adminpanel.queries import OrderPage
 from adminpanel.templatetags.ages import ago
 from orders import states
@@ -21,7 +21,7 @@ from orders.queries import get_order_by_number
 from web.rendering import render_or_redirect, render_page
 
 
-def order_found(number: str) -> Order:
+def get_order_or_404(number: str) -> Order:
     """Return the order with this number, however it was typed. Raises Http404."""
     found = get_order_by_number(normalize_order_number(number))
     if found is None:
@@ -29,7 +29,7 @@ def order_found(number: str) -> Order:
     return found
 
 
-def conflict(
+def render_conflict(
     request: HttpRequest,
     error: StaleOrder | TransitionRefused,
     *,
@@ -46,9 +46,9 @@ def conflict(
     last = next(
         (event for event in happened if event.actor != "system"), happened[0] if happened else None
     )
-    who = queries.who(last) if last else ""
+    who = queries.actor_label(last) if last else ""
     words = (
-        f"{who[:1].upper()}{who[1:]} changed it {ago(last.at)}: {queries.event_words(last).lower()}."
+        f"{who[:1].upper()}{who[1:]} changed it {ago(last.at)}: {queries.event_label(last).lower()}."
         if last
         else ""
     )
@@ -58,65 +58,69 @@ def conflict(
         current
     ):  # no button is left, and so no field for it
         note, typed = "", [*typed, ("Note on this step", note)]
-    fresh = MoveForm(initial={"version": current.version, "note": note})
-    told: dict[str, Any] = {"conflict": words, "kept_note": note, "typed": typed}
-    return order_page(request, queries.whole(current), move_form=fresh, status=409, **told)
+    fresh = TransitionForm(initial={"version": current.version, "note": note})
+    context: dict[str, Any] = {"conflict": words, "kept_note": note, "typed": typed}
+    return render_order_page(
+        request, queries.get_order_page(current), move_form=fresh, status=409, **context
+    )
 
 
-def order_done(request: HttpRequest, changed: Order) -> HttpResponse:
+def render_changed_order(request: HttpRequest, changed: Order) -> HttpResponse:
     """Answer a press that has changed an order."""
     to = reverse("adminpanel:order", args=[changed.number])
     return render_or_redirect(
         request,
         to,
         "adminpanel/order.html",
-        lambda: _context(request, queries.whole(changed)),
+        lambda: _context(request, queries.get_order_page(changed)),
         part="order",
     )
 
 
-def order_page(
+def render_order_page(
     request: HttpRequest,
-    shown: OrderPage,
+    page_data: OrderPage,
     *,
     form: AnyForm | None = None,
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
     """Return an order's page; with status 422 a form of it was filled in wrongly, and shows what was typed."""
-    context = _context(request, shown, form) | more | {"has_errors": status == 422}
+    context = _context(request, page_data, form) | more | {"has_errors": status == 422}
     return render_page(request, "adminpanel/order.html", context, part="order", status=status)
 
 
-def _context(request: HttpRequest, shown: OrderPage, form: AnyForm | None = None) -> dict[str, Any]:
-    found = shown.order
+def _context(
+    request: HttpRequest, page_data: OrderPage, form: AnyForm | None = None
+) -> dict[str, Any]:
+    found = page_data.order
     delivery, billing = queries.address_lines(found)
     moves_money = current_member(request).role in (*MONEY_STAFF, ADMIN)
-    forms = forms_for(found, shown.items, money=moves_money)
+    forms = build_order_forms(found, page_data.items, money=moves_money)
     if form is not None:
         forms[form.key] = form
     return {
         "order": found,
-        "lines": found.current_lines(shown.items) or shown.items,
-        "attempts": shown.attempts,
-        "events": queries.history(found),
+        "lines": found.current_lines(page_data.items) or page_data.items,
+        "attempts": page_data.attempts,
+        "events": queries.staff_history(found),
         "moves": states.allowed_transitions(found),
         "column_tone": queries.COLUMN_TONES.get(found.board_column, "plain"),
-        "payment_word": queries.payment_word(found.payment),
+        "payment_word": queries.payment_label(found.payment),
         "payment_tone": queries.payment_tone(found.payment),
         "fulfilment_word": queries.FULFILMENTS.get(found.fulfilment, found.fulfilment),
         "delivery_lines": delivery,
         "billing_lines": billing,
-        "find": FindForm(),
-        "move_form": MoveForm(initial={"version": found.version}),
+        "find": FindOrderForm(),
+        "move_form": TransitionForm(initial={"version": found.version}),
         "note_form": NoteForm(),
         "wrong": form,
         "packs": [each for each in forms.values() if isinstance(each, PackForm)],
-        "parcels": queries.parcel_boxes(found, shown.items, forms),
-        "returns": queries.return_boxes(found, shown.items, forms),
+        "parcels": queries.parcel_boxes(found, page_data.items, forms),
+        "returns": queries.return_boxes(found, page_data.items, forms),
         "refund_form": forms.get("refund"),
         "lines_form": forms.get("lines"),
         "door_form": forms.get("door"),
         "received_form": forms.get("received"),
-        "by_hand": queries.owed_by_hand(found) if moves_money else (),
+        "by_hand": queries.manual_refunds(found) if moves_money else (),
     }

@@ -19,23 +19,23 @@ MOST_SHOWN = 200
 
 
 @dataclass(frozen=True)
-class Line:
+class PromotionLine:
     """A promotion as the list shows it."""
 
     shelf: str
     promotion: Promotion
-    takes_off: str
+    discount_label: str
     limits: str
     used: int
     state: str
     tone: str
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         return self.state == "Over"
 
 
-def listed(now: datetime) -> list[Line]:
+def list_promotion_lines(now: datetime) -> list[PromotionLine]:
     """Return the promotions, those that count or will count first, the newest of each first. Raises CassandraUnavailable."""
     found = []
     for shelf in (AUTOMATIC, CODE):
@@ -44,18 +44,20 @@ def listed(now: datetime) -> list[Line]:
         ]
         used = queries.count_voucher_uses([each.key for each in there]) if shelf == CODE else {}
         found += [_line(shelf, each, used.get(each.key, 0), now) for each in there]
-    return sorted(found, key=lambda line: line.over)
+    return sorted(found, key=lambda line: line.is_over)
 
 
-def _line(shelf: str, promotion: Promotion, used: int, now: datetime) -> Line:
+def _line(shelf: str, promotion: Promotion, used: int, now: datetime) -> PromotionLine:
     state, tone = "Counts", "good"
     if promotion.unavailable_reason(now):
         to_come = promotion.starts_at and now < promotion.starts_at and not promotion.ended_at
         state, tone = ("To come", "calm") if to_come else ("Over", "plain")
-    return Line(shelf, promotion, takes_off(promotion), _limits(promotion), used, state, tone)
+    return PromotionLine(
+        shelf, promotion, discount_label(promotion), _limits(promotion), used, state, tone
+    )
 
 
-def takes_off(promotion: Promotion) -> str:
+def discount_label(promotion: Promotion) -> str:
     """Return what a promotion does, in words for the staff."""
     what = "Free delivery"
     if promotion.kind == PERCENTAGE:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from accounts.models import User
-from adminpanel.order_forms import AnyForm, contents
+from adminpanel.order_forms import AnyForm, line_contents
 from orders import parcels, queries, returns, states
 from orders.carriers import tracking_url
 from orders.entities import BoardEntry, CappedCount, Order, PaymentAttempt
@@ -96,26 +96,26 @@ class Tally:
     column: str
     label: str
     count: CappedCount | None
-    current: bool
+    is_current: bool
 
 
 @dataclass(frozen=True)
-class Row:
+class BoardRow:
     """An order in the board's list."""
 
     ticket: BoardEntry
-    late: bool
+    is_late: bool
 
     @property
-    def payment_word(self) -> str:
-        return payment_word(self.ticket.payment)
+    def payment_label(self) -> str:
+        return payment_label(self.ticket.payment)
 
     @property
     def payment_tone(self) -> str:
         return payment_tone(self.ticket.payment)
 
     @property
-    def fulfilment_word(self) -> str:
+    def fulfilment_label(self) -> str:
         return FULFILMENTS.get(self.ticket.fulfilment, self.ticket.fulfilment)
 
 
@@ -125,7 +125,7 @@ class Board:
 
     column: str
     tallies: tuple[Tally, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[BoardRow, ...]
     after: str
     next: str
     now: datetime
@@ -135,7 +135,7 @@ class Board:
         return states.BOARD_COLUMNS[self.column]
 
     @property
-    def newest_first(self) -> bool:
+    def is_newest_first(self) -> bool:
         return self.column in GROWING
 
     @property
@@ -143,14 +143,14 @@ class Board:
         """Tells whether a page that shows the board shows it as it is: the same orders, numbers and, by the minute, ages."""
         shown = [
             *(f"{tally.column}={tally.count}" for tally in self.tallies),
-            *(f"{row.ticket.order_id}:{row.ticket.version}:{row.late}" for row in self.rows),
+            *(f"{row.ticket.order_id}:{row.ticket.version}:{row.is_late}" for row in self.rows),
             self.next and "more",
             self.now.strftime("%H:%M"),
         ]
         return hashlib.sha256("\n".join(shown).encode()).hexdigest()[:16]
 
 
-def board(column: str, after: str, now: datetime) -> Board:
+def get_board(column: str, after: str, now: datetime) -> Board:
     """Return the board with this column opened at a page token. Raises BadPageToken, CassandraUnavailable."""
     tickets, following = queries.list_board_entries(column, after, PAGE_LENGTH)
     counts = queries.count_board_entries()
@@ -158,7 +158,7 @@ def board(column: str, after: str, now: datetime) -> Board:
         Tally(key, label, counts.get(key), key == column)
         for key, label in states.BOARD_COLUMNS.items()
     )
-    rows = tuple(Row(ticket, _late(ticket, now)) for ticket in tickets)
+    rows = tuple(BoardRow(ticket, _late(ticket, now)) for ticket in tickets)
     return Board(column, tallies, rows, after, following, now)
 
 
@@ -166,7 +166,7 @@ def _late(ticket: BoardEntry, now: datetime) -> bool:
     return ticket.status == "to_pack" and now - ticket.placed_at > states.LATE_AFTER
 
 
-def payment_word(payment: str) -> str:
+def payment_label(payment: str) -> str:
     """Return an order's payment in words."""
     return PAYMENTS.get(payment, (payment, ""))[0]
 
@@ -180,40 +180,40 @@ def payment_tone(payment: str) -> str:
 class HistoryLine:
     """An event of an order, in words for staff."""
 
-    words: str
+    label: str
     actor: str
     at: datetime
     note: str
-    public: bool  # whether the shopper is shown the event, and
-    note_public: bool  # its note
-    about: str = ""  # which parcel, how much
+    is_public: bool  # whether the shopper is shown the event, and
+    is_note_public: bool  # its note
+    details: str = ""  # which parcel, how much
     request: str = ""  # the beginning of the request's id, by which the log knows it
 
 
-def history(order: Order) -> tuple[HistoryLine, ...]:
+def staff_history(order: Order) -> tuple[HistoryLine, ...]:
     """Return the whole history of an order, private notes included, the newest first."""
     return tuple(_line(event, order) for event in order.events)
 
 
 def _line(event: Event, order: Order) -> HistoryLine:
     return HistoryLine(
-        event_words(event),
-        who(event),
+        event_label(event),
+        actor_label(event),
         event.at,
         event.note,
         event.public,
         event.public and (event.actor == "system" or event.kind == "return_rejected"),
-        _about(event, order),
+        _event_details(event, order),
         event.request_id.hex[:8] if event.request_id else "",
     )
 
 
-def event_words(event: Event) -> str:
+def event_label(event: Event) -> str:
     """Return what has happened, in words for staff."""
     return EVENTS.get(event.kind, event.staff_label)
 
 
-def _about(event: Event, order: Order) -> str:
+def _event_details(event: Event, order: Order) -> str:
     details, currency = event.details, order.total.currency.code
     said = [f"{name} {details[name]}" for name in ("parcel", "return") if details.get(name)]
     if event.kind == "packed":
@@ -235,14 +235,14 @@ def _about(event: Event, order: Order) -> str:
     return ", ".join(said)
 
 
-def who(event: Event) -> str:
+def actor_label(event: Event) -> str:
     """Return who did it, in words: for one of the staff the name that was theirs then."""
     if event.actor.startswith(_STAFF):
         return event.actor.split(":", 2)[2]
     return ACTORS.get(event.actor, event.actor)
 
 
-def actor(user: User) -> str:
+def staff_actor(user: User) -> str:
     """Return what an order's history keeps of a member of staff who does something. Anybody may be called "system"."""
     return f"{_STAFF}{user.pk}:{user.name}"
 
@@ -266,7 +266,7 @@ class OrderPage:
     now: datetime
 
 
-def whole(order: Order) -> OrderPage:
+def get_order_page(order: Order) -> OrderPage:
     """Return an order with its items and payments, read side by side. Raises CassandraUnavailable."""
     items, attempts = (
         queries.prefetch_items(order.order_id),
@@ -285,9 +285,9 @@ class ParcelBox:
     """A parcel on an order's page; `form` is what can be done with it, if anything."""
 
     parcel: Parcel
-    word: str
+    state_label: str
     tone: str
-    track: str
+    tracking_url: str
     form: AnyForm | None
 
 
@@ -295,16 +295,16 @@ class ParcelBox:
 class ReturnBox:
     """A return on an order's page, and what can be done with it: answered or received, and refunded."""
 
-    back: Return
+    order_return: Return
     contents: Sequence[ItemUnits]
-    word: str
+    state_label: str
     tone: str
     form: AnyForm | None
     refund: AnyForm | None
 
     @property
-    def answers(self) -> bool:
-        return self.back.state == returns.REQUESTED
+    def is_awaiting_answer(self) -> bool:
+        return self.order_return.state == returns.REQUESTED
 
 
 PARCELS = {
@@ -345,7 +345,7 @@ def return_boxes(
     return [
         ReturnBox(
             each,
-            contents(items, each.lines),
+            line_contents(items, each.lines),
             *RETURNS[each.state],
             forms.get(f"return-{each.return_id}"),
             forms.get(f"refund-{each.return_id}"),
@@ -354,6 +354,6 @@ def return_boxes(
     ]
 
 
-def owed_by_hand(order: Order) -> Sequence[Refund]:
+def manual_refunds(order: Order) -> Sequence[Refund]:
     """Return the refunds that wait for staff to send them: nobody else can."""
     return order.due_refunds if order.payment_method in MANUAL_METHODS else ()

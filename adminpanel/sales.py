@@ -20,32 +20,32 @@ USUAL = timedelta(days=29)
 
 
 @dataclass(frozen=True)
-class Line:
+class SalesLine:
     """A day or a category. `share` is its part of the best one's, in per cent, for its bar."""
 
     figures: Figures
     gross: Money
     refunded: Money
-    kept: Money
-    kept_net: Money
+    gross_after_refunds: Money
+    net_after_refunds: Money
     share: int = 0
     day: date | None = None
     name: str = ""
 
 
 @dataclass(frozen=True)
-class Sales:
+class SalesReport:
     """What was sold from one day to another, both included, in one currency."""
 
     first: date
     last: date
     currency: str
-    total: Line
-    days: tuple[Line, ...]
-    categories: tuple[Line, ...]
+    total: SalesLine
+    days: tuple[SalesLine, ...]
+    categories: tuple[SalesLine, ...]
 
 
-def sales(first: date, last: date, currency: str) -> Sales:
+def get_sales_report(first: date, last: date, currency: str) -> SalesReport:
     """Return what was sold from one day to another, the last day first; days without a sale are left out.
 
     Raises CassandraUnavailable.
@@ -53,7 +53,7 @@ def sales(first: date, last: date, currency: str) -> Sales:
     catalogue.prefetch_categories()
     found = [each for each in queries.list_daily_sales(first, last) if each.currency == currency]
     whole = [each for each in found if each.category_id == ALL_CATEGORIES]
-    return Sales(
+    return SalesReport(
         first,
         last,
         currency,
@@ -63,13 +63,13 @@ def sales(first: date, last: date, currency: str) -> Sales:
     )
 
 
-def _days(whole: Iterable[DailySales], currency: str) -> tuple[Line, ...]:
+def _days(whole: Iterable[DailySales], currency: str) -> tuple[SalesLine, ...]:
     by_day = sorted(whole, key=lambda each: each.day, reverse=True)
     best = max((each.figures.gross for each in by_day), default=0)
     return tuple(_line(each.figures, currency, best, day=each.day) for each in by_day)
 
 
-def _categories(found: Iterable[DailySales], currency: str) -> tuple[Line, ...]:
+def _categories(found: Iterable[DailySales], currency: str) -> tuple[SalesLine, ...]:
     """The categories as the tree has them, each with the way to it; those that are gone come last."""
     sums = queries.sum_by_category(found)
     sums.pop(ALL_CATEGORIES, None)
@@ -98,8 +98,8 @@ def _in_tree(nodes: Iterable[CategoryNode]) -> Iterable[CategoryNode]:
 
 def _line(
     figures: Figures, currency: str, best: int = 0, day: date | None = None, name: str = ""
-) -> Line:
-    return Line(
+) -> SalesLine:
+    return SalesLine(
         figures,
         from_minor_units(figures.gross, currency),
         from_minor_units(figures.refunded_gross, currency),

@@ -18,7 +18,7 @@ LONGEST_LOOK = timedelta(hours=6)
 
 
 @dataclass(frozen=True)
-class Workers:
+class WorkerStatus:
     """How all jobs stand, and how many mails wait to be sent."""
 
     jobs: tuple[Progress, ...]
@@ -27,27 +27,29 @@ class Workers:
     now: datetime
 
     @property
-    def worries(self) -> int:
+    def problem_count(self) -> int:
         return sum(bool(each.worry) for each in self.jobs)
 
     @property
-    def mail_is_late(self) -> bool:
+    def is_mail_late(self) -> bool:
         return self.oldest_mail is not None and self.now - self.oldest_mail > TOO_LATE
 
 
-def workers(now: datetime) -> Workers:
+def get_worker_status(now: datetime) -> WorkerStatus:
     """Return how the workers stand; jobs of other hosts (their search index) are not among them. Raises CassandraUnavailable."""
     found = progress(jobs(), now)
-    minutes = list_due_mail_minutes(_reached(found, now), now, MAX_COUNTED + 1)
+    minutes = list_due_mail_minutes(_mail_position(found, now), now, MAX_COUNTED + 1)
     count = CappedCount(min(len(minutes), MAX_COUNTED), len(minutes) > MAX_COUNTED)
-    return Workers(tuple(found), count, min(minutes, default=None), now)
+    return WorkerStatus(tuple(found), count, min(minutes, default=None), now)
 
 
-def _reached(found: Iterable[Progress], now: datetime) -> datetime:
+def _mail_position(found: Iterable[Progress], now: datetime) -> datetime:
     """Return until when all mails have been sent."""
-    reached = [datetime.fromisoformat(each.standing.position) for each in found if _of_mail(each)]
+    reached = [
+        datetime.fromisoformat(each.standing.position) for each in found if _is_mail_job(each)
+    ]
     return max(min(reached, default=now - LONGEST_LOOK), now - LONGEST_LOOK)
 
 
-def _of_mail(each: Progress) -> bool:
+def _is_mail_job(each: Progress) -> bool:
     return each.job.called(mail.NAME) and bool(each.standing.position)

@@ -502,15 +502,15 @@ FAULTS = (
     _fault(
         "A staff page is open to everybody",
         "adminpanel/views/people.py",
-        "@staff_required((ADMIN,))\n@require_safe\ndef people(",
-        "@require_safe\ndef people(",
+        "@staff_required((ADMIN,))\n@require_safe\ndef staff_list(",
+        "@require_safe\ndef staff_list(",
         "tests/adminpanel/test_access.py",
     ),
     _fault(
         "Whoever packs may give money back",
         "adminpanel/views/fulfilling.py",
-        '@staff_required(MONEY_STAFF)\n@post_only("adminpanel:order", "number")\ndef refund(',
-        '@staff_required(ORDER_STAFF)\n@post_only("adminpanel:order", "number")\ndef refund(',
+        "@staff_required(MONEY_STAFF)\n@post_only(\"adminpanel:order\", \"number\")\ndef decide_refund(",
+        "@staff_required(ORDER_STAFF)\n@post_only(\"adminpanel:order\", \"number\")\ndef decide_refund(",
         "tests/adminpanel/test_access.py",
     ),
     _fault(

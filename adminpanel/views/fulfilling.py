@@ -17,19 +17,24 @@ from accounts.access import current_member, staff_required
 from accounts.roles import MONEY_STAFF, ORDER_STAFF
 from adminpanel import queries
 from adminpanel.order_forms import (
-    AnswerForm,
     AnyForm,
-    LinesForm,
+    ChangeLinesForm,
     OrderForm,
     PackForm,
     ParcelForm,
-    ReceivedForm,
-    ReceiveForm,
+    ReceivedPaymentForm,
     RefundForm,
-    StaffDoorForm,
-    to_refund,
+    ReturnAnswerForm,
+    ReturnReceiptForm,
+    StaffAddressForm,
+    is_awaiting_refund,
 )
-from adminpanel.order_pages import conflict, order_done, order_found, order_page
+from adminpanel.order_pages import (
+    get_order_or_404,
+    render_changed_order,
+    render_conflict,
+    render_order_page,
+)
 from orders import operations
 from orders.entities import Order
 from orders.errors import NotPayable, StaleOrder, TransitionRefused
@@ -40,14 +45,14 @@ from web.methods import post_only
 
 F = TypeVar("F", bound=AnyForm)
 # The form with what was sent, and the order with its items; None where it has no such thing (any more).
-Asked = Callable[[Order, tuple[Item, ...]], F | None]
+BuildForm = Callable[[Order, tuple[Item, ...]], F | None]
 # What is done, by whom and when; it returns the order and what to say.
-Done = Callable[[Order, F, str, datetime], tuple[Order, str]]
+ApplyForm = Callable[[Order, F, str, datetime], tuple[Order, str]]
 
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
-def pack(request: HttpRequest, number: str, house: str) -> HttpResponse:
+def pack_parcel(request: HttpRequest, number: str, house: str) -> HttpResponse:
     """Pack a parcel in a warehouse: all that is left there, or some of it."""
 
     def asked(order: Order, goods: tuple[Item, ...]) -> PackForm | None:
@@ -57,12 +62,12 @@ def pack(request: HttpRequest, number: str, house: str) -> HttpResponse:
         packed = operations.pack_parcel(order, house, form.units, actor=actor, now=now)
         return packed, f"parcel {packed.parcels()[-1].parcel_id} is packed"
 
-    return _pressed(request, number, asked, do)
+    return _handle_submit(request, number, asked, do)
 
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
-def parcel(request: HttpRequest, number: str, parcel_id: str) -> HttpResponse:
+def update_parcel(request: HttpRequest, number: str, parcel_id: str) -> HttpResponse:
     """Send a parcel, or say what became of it."""
 
     def asked(order: Order, goods: tuple[Item, ...]) -> ParcelForm | None:
@@ -89,26 +94,26 @@ def parcel(request: HttpRequest, number: str, parcel_id: str) -> HttpResponse:
             moved = step(order, parcel_id, actor=actor, now=now)
         return moved, f"parcel {parcel_id}: {queries.EVENTS[event].lower()}"
 
-    return _pressed(request, number, asked, do)
+    return _handle_submit(request, number, asked, do)
 
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
-def sent_back(request: HttpRequest, number: str, return_id: str) -> HttpResponse:
+def update_return(request: HttpRequest, number: str, return_id: str) -> HttpResponse:
     """Agree to a return, refuse it in words, or say that it has arrived and what of it goes back to the shelf."""
 
     def asked(order: Order, goods: tuple[Item, ...]) -> OrderForm | None:
         found = next((each for each in order.returns if each.return_id == return_id), None)
         if found and found.state == "requested":
-            return AnswerForm(order, found, request.POST)
+            return ReturnAnswerForm(order, found, request.POST)
         return (
-            ReceiveForm(order, found, goods, request.POST)
+            ReturnReceiptForm(order, found, goods, request.POST)
             if found and found.state == "approved"
             else None
         )
 
     def do(order: Order, form: OrderForm, actor: str, now: datetime) -> tuple[Order, str]:
-        if isinstance(form, ReceiveForm):
+        if isinstance(form, ReturnReceiptForm):
             moved = operations.receive_return(order, return_id, form.units, actor=actor, now=now)
             return moved, f"return {return_id} has arrived"
         note = form.cleaned_data["note"]
@@ -118,17 +123,17 @@ def sent_back(request: HttpRequest, number: str, return_id: str) -> HttpResponse
         moved = operations.reject_return(order, return_id, actor=actor, now=now, note=note)
         return moved, f"return {return_id} is refused"
 
-    return _pressed(request, number, asked, do)
+    return _handle_submit(request, number, asked, do)
 
 
 @staff_required(MONEY_STAFF)
 @post_only("adminpanel:order", "number")
-def refund(request: HttpRequest, number: str, return_id: str = "") -> HttpResponse:
+def decide_refund(request: HttpRequest, number: str, return_id: str = "") -> HttpResponse:
     """Give money back: for lines, for the delivery, or another sum; for a return, or just so."""
 
     def asked(order: Order, goods: tuple[Item, ...]) -> RefundForm | None:
         back = next((each for each in order.returns if each.return_id == return_id), None)
-        if return_id and not (back and to_refund(order, back)):
+        if return_id and not (back and is_awaiting_refund(order, back)):
             return None
         return RefundForm(order, goods, back, request.POST)
 
@@ -146,40 +151,44 @@ def refund(request: HttpRequest, number: str, return_id: str = "") -> HttpRespon
         )
         return moved, f"{in_words(sent['amount'])} goes back"
 
-    return _pressed(request, number, asked, do)
+    return _handle_submit(request, number, asked, do)
 
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
-def lines(request: HttpRequest, number: str) -> HttpResponse:
+def change_lines(request: HttpRequest, number: str) -> HttpResponse:
     """Take units out of an order that are not packed yet."""
 
-    def do(order: Order, form: LinesForm, actor: str, now: datetime) -> tuple[Order, str]:
+    def do(order: Order, form: ChangeLinesForm, actor: str, now: datetime) -> tuple[Order, str]:
         changed = operations.change_order(order, form.units, actor=actor, now=now)
         return changed, f"it comes to {in_words(changed.total)} now"
 
-    return _pressed(request, number, lambda order, goods: LinesForm(order, goods, request.POST), do)
+    return _handle_submit(
+        request, number, lambda order, goods: ChangeLinesForm(order, goods, request.POST), do
+    )
 
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
-def door(request: HttpRequest, number: str) -> HttpResponse:
+def change_delivery_address(request: HttpRequest, number: str) -> HttpResponse:
     """Send an order to another door in the same country."""
 
-    def do(order: Order, form: StaffDoorForm, actor: str, now: datetime) -> tuple[Order, str]:
+    def do(order: Order, form: StaffAddressForm, actor: str, now: datetime) -> tuple[Order, str]:
         return operations.change_order(
             order, {}, form.address(), actor=actor, now=now
         ), "it goes to another address now"
 
-    return _pressed(request, number, lambda order, _: StaffDoorForm(order, request.POST), do)
+    return _handle_submit(
+        request, number, lambda order, _: StaffAddressForm(order, request.POST), do
+    )
 
 
 @staff_required(MONEY_STAFF)
 @post_only("adminpanel:order", "number")
-def received(request: HttpRequest, number: str) -> HttpResponse:
+def record_payment(request: HttpRequest, number: str) -> HttpResponse:
     """Note money that came by transfer, or was paid at the door."""
 
-    def do(order: Order, form: ReceivedForm, actor: str, now: datetime) -> tuple[Order, str]:
+    def do(order: Order, form: ReceivedPaymentForm, actor: str, now: datetime) -> tuple[Order, str]:
         amount: Money = form.cleaned_data["amount"]
         press: UUID = form.cleaned_data["press"]
         paid, too_much = operations.record_manual_payment(
@@ -188,42 +197,48 @@ def received(request: HttpRequest, number: str) -> HttpResponse:
         more = f"; {in_words(too_much)} is too much: send it back" if too_much.amount else ""
         return paid, f"{in_words(amount - too_much)} noted{more}"
 
-    return _pressed(request, number, lambda order, _: ReceivedForm(order, request.POST), do)
+    return _handle_submit(
+        request, number, lambda order, _: ReceivedPaymentForm(order, request.POST), do
+    )
 
 
 @staff_required(MONEY_STAFF)
 @post_only("adminpanel:order", "number")
-def money_sent(request: HttpRequest, number: str) -> HttpResponse:
+def record_sent_refund(request: HttpRequest, number: str) -> HttpResponse:
     """Note that staff have sent money back by hand that was owed."""
-    order = order_found(number)
-    actor = queries.actor(current_member(request))
+    order = get_order_or_404(number)
+    actor = queries.staff_actor(current_member(request))
     try:
         moved = operations.record_manual_refund(
             order, request.POST.get("refund", ""), actor=actor, now=datetime.now(UTC)
         )
     except (NotPayable, StaleOrder, TransitionRefused) as refused:
-        return conflict(request, _stale(refused, order))
+        return render_conflict(request, _conflict_error(refused, order))
     messages.success(request, f"Order {order.number}: the money has gone back.")
-    return order_done(request, moved)
+    return render_changed_order(request, moved)
 
 
-def _pressed(request: HttpRequest, number: str, asked: Asked[F], do: Done[F]) -> HttpResponse:
-    order = order_found(number)
-    goods = list_items(order)
-    form = asked(order, goods)
+def _handle_submit(
+    request: HttpRequest, number: str, asked: BuildForm[F], do: ApplyForm[F]
+) -> HttpResponse:
+    order = get_order_or_404(number)
+    order_items = list_items(order)
+    form = asked(order, order_items)
     if form is None or request.POST.get("version") != str(order.version):
-        return conflict(request, StaleOrder(order), typed=form.typed if form else [])
+        return render_conflict(request, StaleOrder(order), typed=form.typed_values if form else [])
     if not form.is_valid():
-        return order_page(request, queries.whole(order), form=form, status=422)
+        return render_order_page(request, queries.get_order_page(order), form=form, status=422)
     try:
-        moved, said = do(order, form, queries.actor(current_member(request)), datetime.now(UTC))
+        moved, said = do(
+            order, form, queries.staff_actor(current_member(request)), datetime.now(UTC)
+        )
     except (StaleOrder, TransitionRefused, NotPayable) as refused:
-        return conflict(request, _stale(refused, order), typed=form.typed)
+        return render_conflict(request, _conflict_error(refused, order), typed=form.typed_values)
     messages.success(request, f"Order {moved.number}: {said}.")
-    return order_done(request, moved)
+    return render_changed_order(request, moved)
 
 
-def _stale(
+def _conflict_error(
     refused: StaleOrder | TransitionRefused | NotPayable, order: Order
 ) -> StaleOrder | TransitionRefused:
     return (

@@ -18,12 +18,16 @@ from web.rendering import render_page
 
 @staff_required((ADMIN,))
 @require_safe
-def log(request: HttpRequest) -> HttpResponse:
+def audit_log_page(request: HttpRequest) -> HttpResponse:
     """Show the audit log: of a day, or of somebody's month."""
     today = datetime.now(UTC).date()
-    book, day, who, after = LogForm(request.GET).chosen(today)
+    book, day, who, after = LogForm(request.GET).parse_selection(today)
     try:
-        shown = journal.of_actor(who, day, after) if who else journal.of_day(book, day, after)
+        shown = (
+            journal.get_actor_page(who, day, after)
+            if who
+            else journal.get_day_page(book, day, after)
+        )
     except BadPageToken:
         return redirect(f"{reverse('adminpanel:log')}?book={book}&day={day}")
     context: dict[str, Any] = {

@@ -11,8 +11,13 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, staff_required
 from accounts.roles import ORDER_STAFF
 from adminpanel import operations, queries
-from adminpanel.forms import BoardForm, FindForm, MoveForm, NoteForm
-from adminpanel.order_pages import conflict, order_done, order_found, order_page
+from adminpanel.forms import BoardForm, FindOrderForm, NoteForm, TransitionForm
+from adminpanel.order_pages import (
+    get_order_or_404,
+    render_changed_order,
+    render_conflict,
+    render_order_page,
+)
 from cassandra_db import BadPageToken
 from orders.errors import StaleOrder, TransitionRefused
 from orders.queries import get_order_by_number
@@ -22,30 +27,30 @@ from web.rendering import render_page
 
 @staff_required(ORDER_STAFF)
 @require_safe
-def board(request: HttpRequest) -> HttpResponse:
+def order_board(request: HttpRequest) -> HttpResponse:
     """Show the board. A page that shows it already as it is, and says so, gets nothing new."""
-    column, after, seen = BoardForm(request.GET).chosen()
+    column, after, seen = BoardForm(request.GET).parse_selection()
     try:
-        found = queries.board(column, after, datetime.now(UTC))
+        found = queries.get_board(column, after, datetime.now(UTC))
     except BadPageToken:
         return redirect(f"{reverse('adminpanel:board')}?column={column}")
     if seen == found.fingerprint:
         return HttpResponse(status=204)
     return render_page(
-        request, "adminpanel/board.html", {"board": found, "find": FindForm()}, part="board"
+        request, "adminpanel/board.html", {"board": found, "find": FindOrderForm()}, part="board"
     )
 
 
 @staff_required(ORDER_STAFF)
 @require_safe
-def find(request: HttpRequest) -> HttpResponse:
+def find_order(request: HttpRequest) -> HttpResponse:
     """Lead to the order with a number, or say on the board that there is none."""
-    form = FindForm(request.GET)
+    form = FindOrderForm(request.GET)
     if form.is_valid():
         if found := get_order_by_number(form.cleaned_data["number"]):
             return redirect("adminpanel:order", found.number)
         form.add_error("number", "No order has this number. It looks like 7KQF-3M9X.")
-    shown = queries.board(BoardForm(request.GET).chosen()[0], "", datetime.now(UTC))
+    shown = queries.get_board(BoardForm(request.GET).parse_selection()[0], "", datetime.now(UTC))
     return render_page(
         request, "adminpanel/board.html", {"board": shown, "find": form, "form": form}, status=422
     )
@@ -53,52 +58,52 @@ def find(request: HttpRequest) -> HttpResponse:
 
 @staff_required(ORDER_STAFF)
 @require_safe
-def order(request: HttpRequest, number: str) -> HttpResponse:
+def order_detail(request: HttpRequest, number: str) -> HttpResponse:
     """Show an order with its whole history."""
-    found = order_found(number)
+    found = get_order_or_404(number)
     if found.number != number:
         return redirect("adminpanel:order", found.number)
-    return order_page(request, queries.whole(found))
+    return render_order_page(request, queries.get_order_page(found))
 
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
-def move(request: HttpRequest, number: str) -> HttpResponse:
+def transition_order(request: HttpRequest, number: str) -> HttpResponse:
     """Move an order on, if it still is what the page showed."""
-    found, form = order_found(number), MoveForm(request.POST)
+    found, form = get_order_or_404(number), TransitionForm(request.POST)
     if not form.is_valid():
         if {"event", "version"} & form.errors.keys():
             # Nobody types these: the page is older than its buttons.
-            return conflict(request, StaleOrder(found), note=form["note"].value() or "")
-        return order_page(request, queries.whole(found), move_form=form, status=422)
+            return render_conflict(request, StaleOrder(found), note=form["note"].value() or "")
+        return render_order_page(request, queries.get_order_page(found), move_form=form, status=422)
     sent = form.cleaned_data
     try:
-        moved = operations.order_moved(
+        moved = operations.transition_order(
             found,
             sent["event"],
             seen_version=sent["version"],
-            actor=queries.actor(current_member(request)),
+            actor=queries.staff_actor(current_member(request)),
             note=sent["note"],
             now=datetime.now(UTC),
         )
     except (StaleOrder, TransitionRefused) as error:
-        return conflict(request, error, note=form["note"].value() or "")
+        return render_conflict(request, error, note=form["note"].value() or "")
     messages.success(request, f"Order {moved.number}: {queries.EVENTS[sent['event']].lower()}.")
-    return order_done(request, moved)
+    return render_changed_order(request, moved)
 
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
-def note(request: HttpRequest, number: str) -> HttpResponse:
+def add_staff_note(request: HttpRequest, number: str) -> HttpResponse:
     """Write a note among the staff into an order's history."""
-    found, form = order_found(number), NoteForm(request.POST)
+    found, form = get_order_or_404(number), NoteForm(request.POST)
     if not form.is_valid():
-        return order_page(request, queries.whole(found), note_form=form, status=422)
-    noted = operations.order_noted(
+        return render_order_page(request, queries.get_order_page(found), note_form=form, status=422)
+    noted = operations.add_staff_note(
         found,
         form.cleaned_data["note"],
-        actor=queries.actor(current_member(request)),
+        actor=queries.staff_actor(current_member(request)),
         now=datetime.now(UTC),
     )
     messages.success(request, f"Your note stands in the history of order {noted.number}.")
-    return order_done(request, noted)
+    return render_changed_order(request, noted)

@@ -16,27 +16,27 @@ from accounts.models import User
 from accounts.roles import ADMIN
 from accounts.second_factor import get_second_factor
 from accounts.sessions import end_sessions, list_sessions
-from adminpanel.forms import PersonForm, RoleForm
+from adminpanel.forms import FindPersonForm, RoleForm
 from web.methods import post_only
 from web.rendering import render_page
 
-OWN = "You cannot do this to yourself: another admin can."
+OWN_ACCOUNT = "You cannot do this to yourself: another admin can."
 
 
 @staff_required((ADMIN,))
 @require_safe
-def people(request: HttpRequest) -> HttpResponse:
+def staff_list(request: HttpRequest) -> HttpResponse:
     """Show everybody who works here."""
     return render_page(
-        request, "adminpanel/people.html", {"staff": queries.list_staff(), "form": PersonForm()}
+        request, "adminpanel/people.html", {"staff": queries.list_staff(), "form": FindPersonForm()}
     )
 
 
 @staff_required((ADMIN,))
 @post_only("adminpanel:people")
-def person_find(request: HttpRequest) -> HttpResponse:
+def find_person(request: HttpRequest) -> HttpResponse:
     """Lead to the account with an e-mail address; by POST, so that no address stands in a URL."""
-    form = PersonForm(request.POST)
+    form = FindPersonForm(request.POST)
     if form.is_valid():
         if found := queries.find_user_by_email(form.cleaned_data["email"]):
             return redirect("adminpanel:person", found.pk)
@@ -50,18 +50,18 @@ def person_find(request: HttpRequest) -> HttpResponse:
 
 @staff_required((ADMIN,))
 @require_safe
-def person(request: HttpRequest, user_id: UUID) -> HttpResponse:
+def person_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Show somebody's account as far as their access goes."""
-    return _page(request, _found(user_id))
+    return _page(request, _get_person(user_id))
 
 
 @staff_required((ADMIN,))
 @post_only("adminpanel:person", "user_id")
-def person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
+def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Give somebody a role, or take it; it ends their sessions."""
-    found, form = _found(user_id), RoleForm(request.POST)
+    found, form = _get_person(user_id), RoleForm(request.POST)
     if found == current_member(request):
-        form.add_error(None, OWN)
+        form.add_error(None, OWN_ACCOUNT)
     elif form.is_valid():
         role = form.cleaned_data["role"]
         try:
@@ -79,9 +79,9 @@ def person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
 
 @staff_required((ADMIN,))
 @post_only("adminpanel:person", "user_id")
-def person_sessions_end(request: HttpRequest, user_id: UUID) -> HttpResponse:
+def end_person_sessions(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """End all of somebody's sessions."""
-    found = _found(user_id)
+    found = _get_person(user_id)
     count = end_sessions(user_id)
     if found == current_member(request):
         return redirect("accounts:login")
@@ -91,31 +91,31 @@ def person_sessions_end(request: HttpRequest, user_id: UUID) -> HttpResponse:
 
 @staff_required((ADMIN,))
 @post_only("adminpanel:person", "user_id")
-def person_factor_reset(request: HttpRequest, user_id: UUID) -> HttpResponse:
+def reset_person_second_factor(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Take somebody's second factor away, so that their next login enrols a new one; it ends their sessions."""
-    found, form = _found(user_id), RoleForm({})
+    found, form = _get_person(user_id), RoleForm({})
     if found == current_member(request):
-        form.add_error(None, OWN)
+        form.add_error(None, OWN_ACCOUNT)
         return _page(request, found, form)
     operations.reset_second_factor(found, datetime.now(UTC))
     messages.success(request, f"{found.name} enrols a new second factor at the next login.")
     return redirect("adminpanel:person", user_id)
 
 
-def _found(user_id: UUID) -> User:
+def _get_person(user_id: UUID) -> User:
     found = queries.get_users([user_id]).get(user_id)
     if found is None:
         raise Http404
     return found
 
 
-def _page(request: HttpRequest, shown: User, form: RoleForm | None = None) -> HttpResponse:
+def _page(request: HttpRequest, person: User, form: RoleForm | None = None) -> HttpResponse:
     context: dict[str, Any] = {
-        "person": shown,
-        "own": shown == current_member(request),
-        "form": form or RoleForm(initial={"role": shown.role or "shopper"}),
-        "factor": get_second_factor(shown.pk),
-        "sessions": list_sessions(shown.pk, request.session.session_key),
+        "person": person,
+        "own": person == current_member(request),
+        "form": form or RoleForm(initial={"role": person.role or "shopper"}),
+        "factor": get_second_factor(person.pk),
+        "sessions": list_sessions(person.pk, request.session.session_key),
         "now": datetime.now(UTC),
     }
     return render_page(request, "adminpanel/person.html", context, status=422 if form else 200)

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import staff_required
 from adminpanel.forms import PromotionForm
-from adminpanel.promotions import listed
+from adminpanel.promotions import list_promotion_lines
 from promotions import operations, queries
 from promotions.errors import CodeTaken, PromotionRefused
 from web.methods import post_only
@@ -18,19 +18,19 @@ from web.rendering import render_page
 
 @staff_required(("catalogue",))
 @require_safe
-def promotions(request: HttpRequest) -> HttpResponse:
+def promotion_list(request: HttpRequest) -> HttpResponse:
     """Show all promotions, and the form for another."""
     return _page(request, PromotionForm())
 
 
 @staff_required(("catalogue",))
 @post_only("adminpanel:promotions")
-def promotion_make(request: HttpRequest) -> HttpResponse:
+def create_promotion(request: HttpRequest) -> HttpResponse:
     """Make a promotion, with a code or without."""
     form = PromotionForm(request.POST)
     if form.is_valid():
         try:
-            operations.create_promotion(form.terms(), datetime.now(UTC))
+            operations.create_promotion(form.build_terms(), datetime.now(UTC))
         except CodeTaken as taken:
             form.add_error("voucher", str(taken))
         except PromotionRefused as refused:
@@ -43,7 +43,7 @@ def promotion_make(request: HttpRequest) -> HttpResponse:
 
 @staff_required(("catalogue",))
 @post_only("adminpanel:promotions")
-def promotion_end(request: HttpRequest, shelf: str, name: str) -> HttpResponse:
+def end_promotion(request: HttpRequest, shelf: str, name: str) -> HttpResponse:
     """End a promotion now; orders that have it keep it."""
     found = queries.get_promotion(shelf, name)
     if found is None:
@@ -54,5 +54,5 @@ def promotion_end(request: HttpRequest, shelf: str, name: str) -> HttpResponse:
 
 
 def _page(request: HttpRequest, form: PromotionForm, status: int = 200) -> HttpResponse:
-    context = {"promotions": listed(datetime.now(UTC)), "form": form}
+    context = {"promotions": list_promotion_lines(datetime.now(UTC)), "form": form}
     return render_page(request, "adminpanel/promotions.html", context, status=status)

@@ -7,16 +7,16 @@ from django.views.decorators.http import require_safe
 from accounts.access import staff_required
 from accounts.roles import ADMIN
 from adminpanel.forms import SalesForm
-from adminpanel.sales import sales as sales_of
+from adminpanel.sales import get_sales_report as sales_of
 from analytics.days import shop_today
 from web.rendering import render_page
 
 
 @staff_required(("analyst", ADMIN))
 @require_safe
-def sales(request: HttpRequest) -> HttpResponse:
+def sales_report(request: HttpRequest) -> HttpResponse:
     """Show what was sold from one day to another; by itself, of the last thirty days."""
-    first, last = SalesForm(request.GET).chosen(shop_today())
+    first, last = SalesForm(request.GET).parse_selection(shop_today())
     form = SalesForm(initial={"first": first, "last": last})
     return render_page(
         request,

@@ -17,7 +17,7 @@ from accounts.access import current_member, staff_required
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.roles import ADMIN, ORDER_STAFF
-from adminpanel.forms import CodeForm, RecoveryForm
+from adminpanel.forms import CodeForm, RecoveryCodeForm
 from web.limits import hit_rate_limit
 from web.methods import get_or_post, post_only
 from web.rendering import render_page, without_header
@@ -37,40 +37,48 @@ def second_factor(request: HttpRequest) -> HttpResponse:
         return _enrolment(request, user)
     if factors.has_passed_second_factor(request.session, user):
         if request.method == "POST":
-            return redirect(_next(request, user))
+            return redirect(_next_url(request, user))
         return render_page(
             request, "adminpanel/own_factor.html", {"factor": found, "form": CodeForm()}
         )
     if request.method != "POST":
-        return _asked(request, user, _form(request)(initial={"next": request.GET.get("next", "")}))
-    return _answered(request, user)
+        return _ask_for_code(
+            request, user, _form(request)(initial={"next": request.GET.get("next", "")})
+        )
+    return _check_code(request, user)
 
 
-def _answered(request: HttpRequest, user: User) -> HttpResponse:
+def _check_code(request: HttpRequest, user: User) -> HttpResponse:
     form = _form(request)(request.POST)
     if not form.is_valid():
-        return _asked(request, user, form)
+        return _ask_for_code(request, user, form)
     attempt = hit_rate_limit(request, "code", str(user.pk))
     code = form.cleaned_data["code"]
-    if isinstance(form, RecoveryForm):
+    if isinstance(form, RecoveryCodeForm):
         right = factors.use_recovery_code(user.pk, code)
     else:
         right = factors.use_code(user.pk, code, datetime.now(UTC))
     if not right:
-        form.add_error("code", WRONG_RECOVERY if isinstance(form, RecoveryForm) else WRONG)
-        return _asked(request, user, form)
+        form.add_error("code", WRONG_RECOVERY if isinstance(form, RecoveryCodeForm) else WRONG)
+        return _ask_for_code(request, user, form)
     attempt.release_slots()
     factors.mark_second_factor_passed(request.session, user)
-    return redirect(_next(request, user))
+    return redirect(_next_url(request, user))
 
 
-def _form(request: HttpRequest) -> type[CodeForm] | type[RecoveryForm]:
+def _form(request: HttpRequest) -> type[CodeForm] | type[RecoveryCodeForm]:
     asked = request.POST if request.method == "POST" else request.GET
-    return RecoveryForm if asked.get("way") == "recovery" else CodeForm
+    return RecoveryCodeForm if asked.get("way") == "recovery" else CodeForm
 
 
-def _asked(request: HttpRequest, user: User, form: CodeForm | RecoveryForm) -> HttpResponse:
-    context = {"form": form, "recovery": isinstance(form, RecoveryForm), **_for_demo(user, form)}
+def _ask_for_code(
+    request: HttpRequest, user: User, form: CodeForm | RecoveryCodeForm
+) -> HttpResponse:
+    context = {
+        "form": form,
+        "recovery": isinstance(form, RecoveryCodeForm),
+        **_for_demo(user, form),
+    }
     return render_page(
         request, "adminpanel/second_factor.html", context, status=422 if form.is_bound else 200
     )
@@ -91,7 +99,7 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
         if codes:
             attempt.release_slots()
             factors.mark_second_factor_passed(request.session, user)
-            return _codes(request, codes, _next(request, user))
+            return _codes(request, codes, _next_url(request, user))
         form.add_error("code", "This code is not right. Enter the one that your app shows now.")
     spaced = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
     context = {"form": form, "secret": spaced, **_for_demo(user, form)}
@@ -100,7 +108,7 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
     )
 
 
-def _for_demo(user: User, form: CodeForm | RecoveryForm) -> dict[str, Any]:
+def _for_demo(user: User, form: CodeForm | RecoveryCodeForm) -> dict[str, Any]:
     """Return what the showroom's own staff are shown: the code, which stands in the field, too, if it is good already."""
     code, wait = factors.get_demo_code(user, datetime.now(UTC))
     if code and not wait and isinstance(form, CodeForm):
@@ -111,7 +119,7 @@ def _for_demo(user: User, form: CodeForm | RecoveryForm) -> dict[str, Any]:
 @staff_required(second_factor=False)
 @require_safe
 @without_header
-def second_factor_picture(request: HttpRequest) -> HttpResponse:
+def second_factor_qr_code(request: HttpRequest) -> HttpResponse:
     """Draw what a telephone reads to be enrolled; no cache keeps it, and once one is enrolled there is none."""
     user = current_member(request)
     if factors.get_second_factor(user.pk):
@@ -137,7 +145,7 @@ def second_factor_picture(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("code")
 @staff_required()
 @post_only("adminpanel:second_factor")
-def recovery_codes(request: HttpRequest) -> HttpResponse:
+def renew_recovery_codes(request: HttpRequest) -> HttpResponse:
     """Make ten new recovery codes for whoever enters a code, and show them once."""
     user, form = current_member(request), CodeForm(request.POST)
     if form.is_valid():
@@ -161,7 +169,7 @@ def _codes(request: HttpRequest, codes: list[str], to: str) -> HttpResponse:
     )
 
 
-def _next(request: HttpRequest, user: User) -> str:
+def _next_url(request: HttpRequest, user: User) -> str:
     """Return where to go from here: the page of this site that was asked for, or where this role's work is."""
     to = request.POST.get("next", "")
     if to.startswith("/") and url_has_allowed_host_and_scheme(

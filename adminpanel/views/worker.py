@@ -7,12 +7,14 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import staff_required
 from accounts.roles import ORDER_STAFF
-from adminpanel.workers import workers
+from adminpanel.workers import get_worker_status
 from web.rendering import render_page
 
 
 @staff_required(ORDER_STAFF)
 @require_safe
-def worker(request: HttpRequest) -> HttpResponse:
+def worker_status(request: HttpRequest) -> HttpResponse:
     """Show each job's last run, what it did, and what waits for it."""
-    return render_page(request, "adminpanel/worker.html", {"workers": workers(datetime.now(UTC))})
+    return render_page(
+        request, "adminpanel/worker.html", {"workers": get_worker_status(datetime.now(UTC))}
+    )

@@ -145,7 +145,7 @@ def test_a_board_that_has_not_changed_sends_nothing(
 def test_what_is_seen_depends_on_orders_counts_and_ages(staff: Client) -> None:
     make_order("paid")
     now = datetime.now(UTC)
-    board = queries.board("to_pack", "", now)
+    board = queries.get_board("to_pack", "", now)
     assert board.fingerprint == queries.Board(**(vars(board) | {"now": now})).fingerprint
     assert (
         board.fingerprint
@@ -160,9 +160,11 @@ def test_an_order_that_waits_for_over_two_days_is_marked(staff: Client) -> None:
     now = datetime.now(UTC)
     order = make_order("paid")
     late = next(
-        row for row in queries.board("to_pack", "", now).rows if row.ticket.number == order.number
+        row
+        for row in queries.get_board("to_pack", "", now).rows
+        if row.ticket.number == order.number
     )
-    assert late.late
+    assert late.is_late
     assert not queries._late(late.ticket, late.ticket.placed_at + timedelta(hours=47))
 
 

@@ -70,7 +70,7 @@ def test_a_parcel_is_packed_and_sent_with_its_number(staff: Client, ann: User) -
     assert (done.fulfilment, done.parcels()[0].carrier, done.parcels()[0].tracking) == (
         "partially_shipped", "An Post", "AB 12-3",
     )  # fmt: skip
-    assert staff_queries.who(done.events[0]) == "Ann"
+    assert staff_queries.actor_label(done.events[0]) == "Ann"
     text = text_of(staff, order)
     for told in ("AB 12-3", "Parcel 1", "On its way", "It has arrived", "Partly shipped"):
         assert told in text, told

@@ -661,7 +661,7 @@ def test_two_at_once_may_return_the_money(monkeypatch: pytest.MonkeyPatch) -> No
             raced.append(reference)
             operations.apply_effects(order.order_id, now())  # the worker, say
 
-    monkeypatch.setattr(TestBank, "refund", refund_twice)
+    monkeypatch.setattr(TestBank, "decide_refund", refund_twice)
     assert (
         operations.transition_order(
             order, Transition("cancelled", actor="Ann", at=now())
@@ -681,7 +681,7 @@ def test_with_the_bank_away_the_rest_is_done_and_the_money_follows(
         raise ConnectionError("no bank")
 
     with monkeypatch.context() as patch:
-        patch.setattr(TestBank, "refund", away)
+        patch.setattr(TestBank, "decide_refund", away)
         operations.transition_order(order, Transition("cancelled", actor="Ann", at=now()))
         assert audit(order.order_id).customer_label == "Cancelled"
         with pytest.raises(GatewayUnavailable):
@@ -697,7 +697,7 @@ def test_with_another_bank_than_it_was_paid_at_all_but_the_money_is_done(
     for gone in (LookupError("no such payment"), ValueError("nothing was taken"), NoGateway()):
         with subtests.test(gone=gone):
             order = make_order(quantity=2, stock=5, paid=True)
-            with patch.object(TestBank, "refund", side_effect=gone):
+            with patch.object(TestBank, "decide_refund", side_effect=gone):
                 operations.transition_order(
                     order, Transition("cancelled", actor="Ann", at=now()), with_effects=False
                 )

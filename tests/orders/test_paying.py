@@ -413,7 +413,7 @@ def test_owed_while_the_bank_is_away_goes_back_later_and_once(
         raise ConnectionError("no bank")
 
     with monkeypatch.context() as patch:
-        patch.setattr(TestBank, "refund", away)
+        patch.setattr(TestBank, "decide_refund", away)
         owe(order, 500)
         owed = owe(order, 700)
         assert [to_minor_units(each.amount) for each in owed.due_refunds] == [500, 700]

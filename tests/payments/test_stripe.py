@@ -243,7 +243,7 @@ def test_a_refund_that_was_not_noted_is_not_given_twice(
         raise TimeoutError("the answer was lost")
 
     with monkeypatch.context() as patch:
-        patch.setattr(stripe.Stripe, "refund", lost)
+        patch.setattr(stripe.Stripe, "decide_refund", lost)
         operations.transition_order(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     fake.answered.clear()  # a day later
     operations.apply_effects(order.order_id, now())
