@@ -438,8 +438,8 @@ FAULTS = (
     _fault(
         "A user object that is saved undoes what another has changed meanwhile",
         "accounts/users.py",
-        "        changed = {name for name in user.as_read if getattr(user, name) != getattr(read, name)}\n",
-        "        changed = {*user.as_read} & {*_SAVED}\n",
+        "        changed = {\n            name for name in user.loaded_values if getattr(user, name) != getattr(read, name)\n        }\n",
+        "        changed = {*user.loaded_values} & {*_SAVED}\n",
         "tests/accounts/test_users.py",
     ),
     _fault(
