@@ -509,8 +509,8 @@ FAULTS = (
     _fault(
         "Whoever packs may give money back",
         "adminpanel/views/fulfilling.py",
-        "@staff_required(MONEY_STAFF)\n@post_only(\"adminpanel:order\", \"number\")\ndef decide_refund(",
-        "@staff_required(ORDER_STAFF)\n@post_only(\"adminpanel:order\", \"number\")\ndef decide_refund(",
+        '@staff_required(MONEY_STAFF)\n@post_only("adminpanel:order", "number")\ndef decide_refund(',
+        '@staff_required(ORDER_STAFF)\n@post_only("adminpanel:order", "number")\ndef decide_refund(',
         "tests/adminpanel/test_access.py",
     ),
     _fault(
