@@ -26,14 +26,14 @@ def post_only(leads_to: str, *given: str) -> Callable[[View[P]], View[P]]:
         @get_or_post
         @never_cache
         @wraps(view)
-        def pressed(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        def submitted(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             if request.method == "POST":
                 return view(request, *args, **kwargs)
             return HttpResponseRedirect(
                 reverse(leads_to, kwargs={name: kwargs[name] for name in given})
             )
 
-        return pressed
+        return submitted
 
     return decorated
 
