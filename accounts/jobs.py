@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 
 from accounts.operations import run_erasures
-from jobs.leases import moved, position
-from jobs.minutes import MINUTE, minute_of, minutes_between
+from jobs.leases import get_position, save_position
+from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from jobs.registry import Job
 
 ERASURES = "erasures"
@@ -18,8 +18,8 @@ _AT_ONCE = 100  # minutes read side by side
 
 def erase_accounts(now: datetime) -> str:
     """Erase whoever has asked for it, from where the last run got to."""
-    was = position(ERASURES)
-    last = minute_of(now - WAIT)
+    was = get_position(ERASURES)
+    last = floor_to_minute(now - WAIT)
     minutes = minutes_between(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK, last)
     done = sum(
         run_erasures(minutes[start : start + _AT_ONCE], now)
@@ -27,8 +27,8 @@ def erase_accounts(now: datetime) -> str:
     )
     # The last minute is looked at once more: a request may be slow to write what it noted.
     if last.isoformat() != was:
-        moved(ERASURES, last.isoformat())
+        save_position(ERASURES, last.isoformat())
     return f"{done} accounts erased" if done else ""
 
 
-JOBS = [Job(ERASURES, timedelta(seconds=20), erase_accounts, trails=WAIT + MINUTE)]
+JOBS = [Job(ERASURES, timedelta(seconds=20), erase_accounts, normal_lag=WAIT + MINUTE)]

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from jobs.progress import TOO_LATE, Progress, progress
-from jobs.registry import jobs
+from jobs.progress import TOO_LATE, JobProgress, list_progress
+from jobs.registry import list_jobs
 from mail import jobs as mail
 from mail.queries import list_due_mail_minutes
 from orders.entities import CappedCount
@@ -21,14 +21,14 @@ LONGEST_LOOK = timedelta(hours=6)
 class WorkerStatus:
     """How all jobs stand, and how many mails wait to be sent."""
 
-    jobs: tuple[Progress, ...]
+    jobs: tuple[JobProgress, ...]
     mails: CappedCount
     oldest_mail: datetime | None
     now: datetime
 
     @property
     def problem_count(self) -> int:
-        return sum(bool(each.worry) for each in self.jobs)
+        return sum(bool(each.problem) for each in self.jobs)
 
     @property
     def is_mail_late(self) -> bool:
@@ -37,19 +37,17 @@ class WorkerStatus:
 
 def get_worker_status(now: datetime) -> WorkerStatus:
     """Return how the workers stand; jobs of other hosts (their search index) are not among them. Raises CassandraUnavailable."""
-    found = progress(jobs(), now)
+    found = list_progress(list_jobs(), now)
     minutes = list_due_mail_minutes(_mail_position(found, now), now, MAX_COUNTED + 1)
     count = CappedCount(min(len(minutes), MAX_COUNTED), len(minutes) > MAX_COUNTED)
     return WorkerStatus(tuple(found), count, min(minutes, default=None), now)
 
 
-def _mail_position(found: Iterable[Progress], now: datetime) -> datetime:
+def _mail_position(found: Iterable[JobProgress], now: datetime) -> datetime:
     """Return until when all mails have been sent."""
-    reached = [
-        datetime.fromisoformat(each.standing.position) for each in found if _is_mail_job(each)
-    ]
+    reached = [datetime.fromisoformat(each.lease.position) for each in found if _is_mail_job(each)]
     return max(min(reached, default=now - LONGEST_LOOK), now - LONGEST_LOOK)
 
 
-def _is_mail_job(each: Progress) -> bool:
-    return each.job.called(mail.NAME) and bool(each.standing.position)
+def _is_mail_job(each: JobProgress) -> bool:
+    return each.job.has_name(mail.NAME) and bool(each.lease.position)

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from cart.errors import CartError
 from cart.operations import moving, tidying
 from cassandra_db import CassandraUnavailable
-from jobs.leases import moved, position
-from jobs.minutes import minute_of, minutes_between
+from jobs.leases import get_position, save_position
+from jobs.minutes import floor_to_minute, minutes_between
 from jobs.registry import Job
 
 # Younger moves may still be under way.
@@ -19,9 +19,9 @@ log = logging.getLogger(__name__)
 
 def finish_moves(now: datetime) -> str:
     """Finish the moves between carts that were begun and broke off."""
-    was = position("moves")
-    first = minute_of(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK)
-    last = minute_of(now - FINISH_AFTER)
+    was = get_position("moves")
+    first = floor_to_minute(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK)
+    last = floor_to_minute(now - FINISH_AFTER)
     minutes = minutes_between(first, last)
     finished = 0
     reached: datetime | None = None
@@ -34,7 +34,7 @@ def finish_moves(now: datetime) -> str:
     # A minute in which something is left over is looked at again.
     reached = reached or max(last, first)
     if reached.isoformat() != was:
-        moved("moves", reached.isoformat())
+        save_position("moves", reached.isoformat())
     return f"{finished} moves finished" if finished else ""
 
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from catalogue import operations, queries, search
-from jobs.leases import moved, position
+from jobs.leases import get_position, save_position
 from jobs.registry import Job
 
 LISTS = "catalogue lists"
@@ -24,7 +24,7 @@ def update_search_index(now: datetime) -> str:
 
 def update_lists(now: datetime) -> str:
     """Bring cards, suggestions, related products and the front page up to date with what has changed."""
-    noted = position(LISTS)
+    noted = get_position(LISTS)
     since = datetime.fromisoformat(noted) if noted else now - timedelta(hours=1)
     until = now - COMPLETE_AFTER
     changed = operations.list_changed_products(since, until)
@@ -34,7 +34,7 @@ def update_lists(now: datetime) -> str:
     if not due:
         # Nothing to do, but the next look need not begin as far back.
         if not noted or until - since > timedelta(minutes=1):
-            moved(LISTS, until.isoformat())
+            save_position(LISTS, until.isoformat())
         return ""
     for _, product_id in due:
         operations.refresh_cards(product_id)
@@ -43,7 +43,7 @@ def update_lists(now: datetime) -> str:
         operations.refresh_prefixes(product)
         operations.refresh_related(product)
     operations.refresh_featured(products.values())
-    moved(LISTS, due[-1][0].isoformat())
+    save_position(LISTS, due[-1][0].isoformat())
     return f"{len(due)} products followed"
 
 

@@ -16,7 +16,7 @@ from inventory import queries
 from inventory.entities import BACKORDER_WAREHOUSE, Allocation, StockNumbers
 from inventory.operations import rebuild_stock_numbers
 from inventory.queries import WAREHOUSES
-from jobs.minutes import minute_of
+from jobs.minutes import floor_to_minute
 from orders import parcels
 from orders import queries as orders
 from orders.entities import Order
@@ -176,7 +176,7 @@ def _hinted(shelf: Shelf, row: Row) -> Callable[[datetime], None]:
 
 def _swept(until: datetime) -> Callable[[datetime], None]:
     def mend(now: datetime) -> None:
-        expire_reservations([minute_of(until)], now)
+        expire_reservations([floor_to_minute(until)], now)
         _hints_forgotten()
 
     return mend
@@ -198,7 +198,7 @@ def _looked_at(row: Row) -> datetime | None:
     """Return until when a hold is kept, by the last of its hints; None if there is none."""
     now = datetime.now(UTC)
     order = orders.get_order(row.order_id) if row.order_id else None
-    due = queries.list_reservation_expiries([minute_of(order.pay_until)]) if order else {}
+    due = queries.list_reservation_expiries([floor_to_minute(order.pay_until)]) if order else {}
     found = [
         minute for minute, hints in due.items() if row.hold_id in {hint.hold_id for hint in hints}
     ]
@@ -231,7 +231,7 @@ class _Hints:
 
 
 def _hints_of_these_minutes() -> Iterator[tuple[UUID, datetime]]:
-    now = minute_of(datetime.now(UTC))
+    now = floor_to_minute(datetime.now(UTC))
     minutes = [now + timedelta(minutes=away) for away in range(-15, 16)]
     for minute, hints in queries.list_reservation_expiries(minutes).items():
         yield from ((hint.hold_id, minute) for hint in hints)

@@ -23,14 +23,14 @@ from django.conf import settings
 from cassandra_db import SEND_AGAIN, CassandraUnavailable, Row, applied_if, conditional, read
 from jobs.errors import LeaseLost
 
-HOLD = timedelta(seconds=settings.LEASE_SECONDS)
-RENEW_EVERY = CLOCKS_DIFFER = HOLD / 3
+LEASE_DURATION = timedelta(seconds=settings.LEASE_SECONDS)
+RENEW_EVERY = CLOCK_SKEW = LEASE_DURATION / 3
 # A held job is looked at again after this time, so that a dead worker's jobs do not wait for long.
-LOOK_AGAIN = HOLD / 6
+RECHECK_AFTER = LEASE_DURATION / 6
 # Within this time the jobs of a killed worker go on with another that has its hands free.
-REPLACED_WITHIN = 2 * HOLD
+TAKEOVER_WITHIN = 2 * LEASE_DURATION
 
-LOOK = read(
+SELECT_LEASE = read(
     "lease",
     """SELECT job, holder, held_until, position, last_run, worker, did, did_at, took, failure
        FROM leases WHERE job = :job""",
@@ -44,7 +44,7 @@ CLAIM = conditional(
 RENEW = conditional(
     "lease", "UPDATE leases SET held_until = :until WHERE job = :job IF holder = :me"
 )
-MOVE = conditional(
+SAVE_POSITION = conditional(
     "lease", "UPDATE leases SET position = :position WHERE job = :job IF holder = :me"
 )
 RELEASE = conditional(
@@ -54,11 +54,11 @@ RELEASE = conditional(
 )
 
 log = logging.getLogger(__name__)
-_held: ContextVar[dict[str, Lease]] = ContextVar("held")
+_held_leases: ContextVar[dict[str, Lease]] = ContextVar("held")
 
 
 @dataclass(frozen=True)
-class Standing:
+class LeaseRow:
     """A job's lease as it was read."""
 
     job: str
@@ -72,33 +72,33 @@ class Standing:
     took: timedelta | None = None
     failure: str = ""
 
-    def running(self, now: datetime) -> bool:
+    def is_running(self, now: datetime) -> bool:
         """Tell whether somebody is at it, or was until a moment ago."""
-        return self.holder is not None and not self.free(now)
+        return self.holder is not None and not self.is_free(now)
 
-    def free(self, now: datetime) -> bool:
+    def is_free(self, now: datetime) -> bool:
         """Tell whether the job may be claimed at `now`."""
         if self.held_until is None:
             return True
         # A lease that was given back is over at once; one whose holder fell silent, once all clocks agree on it.
-        return self.held_until + (CLOCKS_DIFFER if self.holder else timedelta(0)) <= now
+        return self.held_until + (CLOCK_SKEW if self.holder else timedelta(0)) <= now
 
 
-def standing(job: str) -> Standing:
+def get_lease(job: str) -> LeaseRow:
     """Return who holds the job, until when, how far it has come and when it last ran. Raises CassandraUnavailable."""
-    return standings([job])[0]
+    return list_leases([job])[0]
 
 
-def standings(jobs: Sequence[str]) -> list[Standing]:
+def list_leases(jobs: Sequence[str]) -> list[LeaseRow]:
     """Return how several jobs stand, read side by side. Raises CassandraUnavailable."""
-    reading = [(job, LOOK.start(job=job)) for job in jobs]
-    return [_standing(job, pending.one()) for job, pending in reading]
+    reading = [(job, SELECT_LEASE.start(job=job)) for job in jobs]
+    return [_lease_row(job, pending.one()) for job, pending in reading]
 
 
-def _standing(job: str, row: Row | None) -> Standing:
+def _lease_row(job: str, row: Row | None) -> LeaseRow:
     if row is None:
-        return Standing(job)
-    return Standing(
+        return LeaseRow(job)
+    return LeaseRow(
         job,
         row.holder,
         row.held_until,
@@ -112,7 +112,7 @@ def _standing(job: str, row: Row | None) -> Standing:
     )
 
 
-def this_worker() -> str:
+def worker_name() -> str:
     """Return how this process is called among the workers: host and process id."""
     return f"{socket.gethostname()} {os.getpid()}"
 
@@ -120,19 +120,19 @@ def this_worker() -> str:
 class Lease:
     """A claim on a job: renewed in the background while the `with` block runs, and given back at its end."""
 
-    def __init__(self, seen: Standing, holder: UUID) -> None:
+    def __init__(self, seen: LeaseRow, holder: UUID) -> None:
         self.job = seen.job
         self.holder = holder
         # What the row shall say when it is given back.
         self.last_run, self.did, self.did_at = seen.last_run, seen.did, seen.did_at
         self.took, self.failure = seen.took, seen.failure
-        self.rest = timedelta(0)  # for how long nobody shall claim the job after that
-        self.lost = False
+        self.cooldown = timedelta(0)  # for how long nobody shall claim the job after that
+        self.is_lost = False
         self._over = threading.Event()
         self._renewing = threading.Thread(target=self._renew, name=f"lease {self.job}", daemon=True)
 
     def __enter__(self) -> Lease:
-        _held.set(_held.get({}) | {self.job: self})
+        _held_leases.set(_held_leases.get({}) | {self.job: self})
         self._renewing.start()
         return self
 
@@ -144,7 +144,9 @@ class Lease:
     ) -> None:
         self._over.set()
         self._renewing.join()
-        _held.set({job: lease for job, lease in _held.get({}).items() if lease is not self})
+        _held_leases.set(
+            {job: lease for job, lease in _held_leases.get({}).items() if lease is not self}
+        )
         try:
             self._release()
         except CassandraUnavailable as away:
@@ -158,7 +160,7 @@ class Lease:
             job=self.job,
             me=self.holder,
             nobody=None,
-            until=datetime.now(UTC) + self.rest,
+            until=datetime.now(UTC) + self.cooldown,
             ran_at=self.last_run,
             did=self.did or None,
             did_at=self.did_at,
@@ -169,14 +171,17 @@ class Lease:
             self._lose()
 
     def _lose(self) -> None:
-        self.lost = True
+        self.is_lost = True
         log.warning("%s: another worker took the job over", self.job)
 
     def _renew(self) -> None:
         while not self._over.wait(RENEW_EVERY.total_seconds()):
             try:
                 renewed = RENEW.apply(
-                    if_lost=SEND_AGAIN, job=self.job, me=self.holder, until=datetime.now(UTC) + HOLD
+                    if_lost=SEND_AGAIN,
+                    job=self.job,
+                    me=self.holder,
+                    until=datetime.now(UTC) + LEASE_DURATION,
                 )
             except CassandraUnavailable as error:
                 log.warning("%s: could not renew the lease: %s", self.job, error)
@@ -186,20 +191,20 @@ class Lease:
                 return
 
 
-def claimed(seen: Standing, now: datetime) -> Lease | None:
+def claim_lease(seen: LeaseRow, now: datetime) -> Lease | None:
     """Claim the job that stands as `seen`, or return None if it is held or somebody was faster.
 
     Raises CassandraUnavailable; UnknownOutcome if a claim of ours may stand, which then runs out by itself.
     """
-    if not seen.free(now):
+    if not seen.is_free(now):
         return None
     me = uuid4()
     outcome = CLAIM.apply(
         if_lost=applied_if(lambda row: row.holder == me),
         job=seen.job,
         me=me,
-        until=now + HOLD,
-        worker=this_worker(),
+        until=now + LEASE_DURATION,
+        worker=worker_name(),
         seen_holder=seen.holder,
         seen_until=seen.held_until,
         seen_run=seen.last_run,
@@ -207,30 +212,30 @@ def claimed(seen: Standing, now: datetime) -> Lease | None:
     return Lease(seen, me) if outcome else None
 
 
-def lease(job: str) -> Lease:
+def hold_lease(job: str) -> Lease:
     """Claim the job now, for `with lease(job) as held:`. Raises LeaseLost if another worker holds it, CassandraUnavailable."""
     now = datetime.now(UTC)
-    held = claimed(standing(job), now)
+    held = claim_lease(get_lease(job), now)
     if held is None:
         raise LeaseLost(f"{job}: another worker holds the job")
     return held
 
 
-def position(job: str) -> str:
+def get_position(job: str) -> str:
     """Return how far the job has come, as it said itself by `moved`; '' at first. Raises CassandraUnavailable."""
-    return standing(job).position
+    return get_lease(job).position
 
 
-def moved(job: str, position: str) -> None:
+def save_position(job: str, position: str) -> None:
     """Note how far the job has come. Only its holder may: call it from the job's `run`, or within `with lease(job):`.
 
     Raises LeaseLost when this process does not hold the job, or no longer: what it has done since is done again
     from the last position that was noted. Raises CassandraUnavailable.
     """
-    held = _held.get({}).get(job)
+    held = _held_leases.get({}).get(job)
     if (
         held is None
-        or held.lost
-        or not MOVE.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)
+        or held.is_lost
+        or not SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)
     ):
         raise LeaseLost(f"{job}: this process does not hold the job")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from jobs.leases import Standing, standings
+from jobs.leases import LeaseRow, list_leases
 from jobs.registry import Job
 
 # By so much a job may be behind before somebody should look: a killed worker is replaced within a minute.
@@ -14,47 +14,47 @@ TOO_LATE = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
-class Progress:
+class JobProgress:
     """How a job stands at a moment."""
 
     job: Job
-    standing: Standing
+    lease: LeaseRow
     now: datetime
 
     @property
-    def running(self) -> bool:
-        return self.standing.running(self.now)
+    def is_running(self) -> bool:
+        return self.lease.is_running(self.now)
 
     @property
-    def late(self) -> timedelta | None:
+    def delay(self) -> timedelta | None:
         """For how long it should have run; None if it never has."""
-        last = self.standing.last_run
+        last = self.lease.last_run
         return max(self.now - last - self.job.every, timedelta(0)) if last else None
 
     @property
-    def behind(self) -> timedelta:
+    def backlog_age(self) -> timedelta:
         """Of how long ago the oldest thing is that it has left over; nothing for a job that keeps no place in time."""
         try:
-            reached = datetime.fromisoformat(self.standing.position)
+            reached = datetime.fromisoformat(self.lease.position)
         except ValueError:
             return timedelta(0)
-        return max(self.now - reached - self.job.trails - self.job.every, timedelta(0))
+        return max(self.now - reached - self.job.normal_lag - self.job.every, timedelta(0))
 
     @property
-    def worry(self) -> str:
+    def problem(self) -> str:
         """Why somebody should look, in words; '' if nobody has to."""
-        if self.standing.failure:
+        if self.lease.failure:
             return "failed"
-        if self.late is None:
-            return "" if self.running else "has never run"
-        if self.late > TOO_LATE and not self.running:
+        if self.delay is None:
+            return "" if self.is_running else "has never run"
+        if self.delay > TOO_LATE and not self.is_running:
             return "does not run"
-        return "behind" if self.behind > TOO_LATE else ""
+        return "behind" if self.backlog_age > TOO_LATE else ""
 
 
-def progress(jobs: Sequence[Job], now: datetime) -> list[Progress]:
+def list_progress(jobs: Sequence[Job], now: datetime) -> list[JobProgress]:
     """Return how all of these jobs stand. Raises CassandraUnavailable."""
     return [
-        Progress(job, standing, now)
-        for job, standing in zip(jobs, standings([job.name for job in jobs]), strict=True)
+        JobProgress(job, standing, now)
+        for job, standing in zip(jobs, list_leases([job.name for job in jobs]), strict=True)
     ]

@@ -9,10 +9,10 @@ from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import module_has_submodule
 
-from jobs.shares import Share
+from jobs.shares import Shard
 
 # Into so many jobs the heavy ones are divided, so that as many workers can be at them.
-SHARES = 4
+SHARDS = 4
 
 
 @dataclass(frozen=True)
@@ -28,29 +28,29 @@ class Job:
     name: str
     every: timedelta
     run: Callable[[datetime], str]
-    trails: timedelta = timedelta(0)
+    normal_lag: timedelta = timedelta(0)
     family: str = ""  # of which it is a share
 
-    def called(self, name: str) -> bool:
+    def has_name(self, name: str) -> bool:
         """Tell whether somebody who says this name means it."""
         return name in (self.name, self.family)
 
 
-def shared(
+def sharded(
     name: str,
     every: timedelta,
-    run: Callable[[datetime, Share], str],
-    trails: timedelta = timedelta(0),
+    run: Callable[[datetime, Shard], str],
+    normal_lag: timedelta = timedelta(0),
 ) -> list[Job]:
     """Return a heavy job as several, each with a lease of its own, that share its things among them."""
 
-    def of(share: Share) -> Job:
-        return Job(share.job, every, lambda now: run(now, share), trails, name)
+    def of(share: Shard) -> Job:
+        return Job(share.job_name, every, lambda now: run(now, share), normal_lag, name)
 
-    return [of(Share(name, number, SHARES)) for number in range(SHARES)]
+    return [of(Shard(name, number, SHARDS)) for number in range(SHARDS)]
 
 
-def jobs() -> list[Job]:
+def list_jobs() -> list[Job]:
     """Return the jobs of all installed apps. Raises ImproperlyConfigured when two have one name."""
     found: dict[str, Job] = {}
     for app in apps.get_app_configs():

@@ -5,18 +5,22 @@ from uuid import UUID
 
 
 @dataclass(frozen=True)
-class Share:
+class Shard:
     """A part of the things that a job looks after: each thing belongs to one share, by its id. By itself, all of them."""
 
     family: str
     number: int = 0
-    of: int = 1
+    shard_count: int = 1
 
     @property
-    def job(self) -> str:
+    def job_name(self) -> str:
         """The name of the job that does it, which holds its lease and its position."""
-        return self.family if self.of == 1 else f"{self.family} {self.number + 1} of {self.of}"
+        return (
+            self.family
+            if self.shard_count == 1
+            else f"{self.family} {self.number + 1} of {self.shard_count}"
+        )
 
-    def has(self, thing: UUID) -> bool:
+    def has_id(self, item_id: UUID) -> bool:
         """Tell whether a thing belongs to this share."""
-        return thing.int % self.of == self.number
+        return item_id.int % self.shard_count == self.number

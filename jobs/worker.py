@@ -11,15 +11,15 @@ from time import monotonic, sleep
 from types import FrameType
 
 from cassandra_db.errors import CassandraUnavailable
-from jobs.leases import LOOK_AGAIN, Lease, claimed, standing
+from jobs.leases import RECHECK_AFTER, Lease, claim_lease, get_lease
 from jobs.registry import Job
 
 # After a failure a job rests, for all workers, so that it does not spin.
-REST_AFTER_FAILURE = timedelta(minutes=1)
+COOLDOWN_AFTER_FAILURE = timedelta(minutes=1)
 LONGEST_BACKOFF = 30.0
 _NAP = 0.5
 # So much of what a run did, or why it failed, is kept for whoever asks.
-_LONGEST_TOLD = 200
+_MAX_SUMMARY_LENGTH = 200
 
 log = logging.getLogger("worker")
 
@@ -28,8 +28,8 @@ log = logging.getLogger("worker")
 class Tally:
     """What a worker has done so far."""
 
-    ran: int = 0
-    failed: int = 0
+    run_count: int = 0
+    failure_count: int = 0
 
 
 @dataclass
@@ -62,16 +62,16 @@ class Worker:
         backoff = 1.0
         while not self._stopping:
             try:
-                self.run_due()
+                self.run_due_jobs()
                 backoff = 1.0
                 self._sleep(self._idle_seconds())
             except CassandraUnavailable as error:
                 log.warning("Cassandra is away, trying again in %.0f s: %s", backoff, error)
                 self._sleep(backoff)
                 backoff = min(backoff * 2, LONGEST_BACKOFF)
-        log.info("stopped: %d runs, %d failed", self.tally.ran, self.tally.failed)
+        log.info("stopped: %d runs, %d failed", self.tally.run_count, self.tally.failure_count)
 
-    def run_due(self) -> None:
+    def run_due_jobs(self) -> None:
         """Run each job that is due and free, once. Raises CassandraUnavailable when the leases cannot be read."""
         for job in self.jobs:
             if self._stopping:
@@ -81,31 +81,31 @@ class Worker:
 
     def _run_if_due(self, job: Job) -> None:
         now = self.clock()
-        seen = standing(job.name)
+        seen = get_lease(job.name)
         due = seen.last_run + job.every if seen.last_run else now
         if due > now:
             # Somebody may run it in between; then it is due later still.
             self._look_at[job.name] = due
             return
-        held = claimed(seen, now)
+        held = claim_lease(seen, now)
         if held is None:
-            self._look_at[job.name] = now + LOOK_AGAIN
+            self._look_at[job.name] = now + RECHECK_AFTER
             return
         with held:
-            self._run_held(job, held, now, late=now - due)
+            self._run_with_lease(job, held, now, late=now - due)
         self._look_at[job.name] = self.clock() + (
-            held.rest or job.every - min(job.every, self.clock() - now)
+            held.cooldown or job.every - min(job.every, self.clock() - now)
         )
 
-    def _run_held(self, job: Job, held: Lease, now: datetime, late: timedelta) -> None:
+    def _run_with_lease(self, job: Job, held: Lease, now: datetime, late: timedelta) -> None:
         started = monotonic()
-        self.tally.ran += 1
+        self.tally.run_count += 1
         try:
             did = job.run(now)
         except Exception as error:  # one job must not stop the others
-            self.tally.failed += 1
+            self.tally.failure_count += 1
             held.took, held.failure = timedelta(seconds=monotonic() - started), _in_short(error)
-            held.rest = min(job.every, REST_AFTER_FAILURE)
+            held.cooldown = min(job.every, COOLDOWN_AFTER_FAILURE)
             away = isinstance(error, CassandraUnavailable)
             log.error(
                 "%s failed after %.2f s: %s",
@@ -117,7 +117,7 @@ class Worker:
             return
         held.last_run, held.failure, held.took = now, "", timedelta(seconds=monotonic() - started)
         if did:
-            held.did, held.did_at = did[:_LONGEST_TOLD], now
+            held.did, held.did_at = did[:_MAX_SUMMARY_LENGTH], now
         level = logging.INFO if did else logging.DEBUG
         log.log(
             level,
@@ -132,7 +132,7 @@ class Worker:
         now = self.clock()
         return min(
             (max((at - now).total_seconds(), 0.0) for at in self._look_at.values()),
-            default=LOOK_AGAIN.total_seconds(),
+            default=RECHECK_AFTER.total_seconds(),
         )
 
     def _sleep(self, seconds: float) -> None:
@@ -143,4 +143,4 @@ class Worker:
 
 
 def _in_short(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:_LONGEST_TOLD]
+    return f"{type(error).__name__}: {error}"[:_MAX_SUMMARY_LENGTH]

@@ -21,8 +21,8 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.template import Context, Engine
 
 from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, Row, applied_if, conditional, write
-from jobs.minutes import MINUTE, minute_of, minutes_between
-from jobs.shares import Share
+from jobs.minutes import MINUTE, floor_to_minute, minutes_between
+from jobs.shares import Shard
 from mail import queries
 from mail.addresses import email_key
 
@@ -63,7 +63,7 @@ LATEST_OUTBOX_ENTRY = timedelta(minutes=5)
 FIRST_LOOK_BACK = timedelta(days=1)
 RETENTION = timedelta(days=30)  # the table's TTL
 _AT_ONCE = 100  # minutes read in parallel
-WHOLE_OUTBOX = Share("mail")
+WHOLE_OUTBOX = Shard("mail")
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ def queue_mail(
     """
     mail_id = queries.derive_mail_id(subject_id, event)
     # `now` may be when a long run began, and the sender does not look that far back.
-    INSERT_OUTBOX_ENTRY.run(minute=minute_of(max(now, datetime.now(UTC))), mail_id=mail_id)
+    INSERT_OUTBOX_ENTRY.run(minute=floor_to_minute(max(now, datetime.now(UTC))), mail_id=mail_id)
     TO_RECIPIENT.run(recipient=email_key(to), mail_id=mail_id)
     CLAIM.apply(
         # Ours or another's of the same id: it is the same mail.
@@ -140,7 +140,7 @@ def _common_context() -> dict[str, str]:
 
 
 def send_due_mails(
-    now: datetime, limit: int = 200, position: datetime | None = None, shard: Share = WHOLE_OUTBOX
+    now: datetime, limit: int = 200, position: datetime | None = None, shard: Shard = WHOLE_OUTBOX
 ) -> SendResult:
     """Send what is due of a share, at most `limit` mails, looking at the minutes from `position` on (None: a day back).
 
@@ -160,12 +160,12 @@ def send_due_mails(
                 left.add(hint.minute)
     finally:
         run.close()
-    settled = minute_of(now - LATEST_OUTBOX_ENTRY)
+    settled = floor_to_minute(now - LATEST_OUTBOX_ENTRY)
     return SendResult(run.sent, run.failed, min({settled, *left}))
 
 
 def _outbox_entries(
-    minutes: list[datetime], most: int, shard: Share
+    minutes: list[datetime], most: int, shard: Shard
 ) -> tuple[list[Row], list[datetime]]:
     """Return the share's hints from the oldest minute on, until there are `most`; and the minutes that were not looked at.
 
@@ -176,7 +176,7 @@ def _outbox_entries(
         found += [
             hint
             for hint in queries.list_outbox_entries(minutes[:_AT_ONCE], _AT_ONCE)
-            if shard.has(hint.mail_id)
+            if shard.has_id(hint.mail_id)
         ]
         minutes = minutes[_AT_ONCE:]
     return found, minutes
@@ -205,7 +205,7 @@ class _Run:
         elif mail.sent_at is None and mail.attempts <= len(RETRY_DELAYS):
             if mail.due_at and self.now < mail.due_at:
                 # Somebody is at it, or was. What leads to the next attempt is the hint of its minute.
-                if entry.minute >= minute_of(mail.due_at):
+                if entry.minute >= floor_to_minute(mail.due_at):
                     return False
             elif self._server_answers():
                 self._try(mail)
@@ -221,7 +221,7 @@ class _Run:
             if mail.attempts < len(RETRY_DELAYS)
             else None
         )
-        again = minute_of(due_at) if due_at else None
+        again = floor_to_minute(due_at) if due_at else None
         if again:
             # Before the attempt: should we be killed during it, this hint is what is left.
             INSERT_OUTBOX_ENTRY.run(minute=again, mail_id=mail.mail_id)

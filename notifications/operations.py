@@ -17,7 +17,7 @@ from catalogue.entities import Product, Variant
 from catalogue.queries import get_sellable_variant
 from inventory.entities import Stock
 from inventory.goods import AT_ONCE, ProductWithStock, get_products_with_stock
-from jobs.shares import Share
+from jobs.shares import Shard
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from notifications import queries as waiting
@@ -58,7 +58,7 @@ DELETE_SUBSCRIBER = conditional(
 )
 # A variant is written down before its waiter: only after this time the lack of one means that there is none.
 SUBSCRIBER_GRACE = timedelta(minutes=5)
-ALL_SUBSCRIPTIONS = Share("back in stock")
+ALL_SUBSCRIPTIONS = Shard("back in stock")
 
 
 def request_subscription(
@@ -108,7 +108,7 @@ def unsubscribe(email: str) -> int:
     return len(rows)
 
 
-def notify_subscribers(now: datetime, shard: Share = ALL_SUBSCRIPTIONS) -> int:
+def notify_subscribers(now: datetime, shard: Shard = ALL_SUBSCRIPTIONS) -> int:
     """Mail everybody whose variant is back and in the share, each once, and forget them; return how many that were.
 
     At most 200 a variant and call; the next call goes on. Raises CassandraUnavailable; called again it goes on, and a
@@ -116,7 +116,7 @@ def notify_subscribers(now: datetime, shard: Share = ALL_SUBSCRIPTIONS) -> int:
     """
     count, rows = (
         0,
-        (row for row in waiting.iterate_subscribed_variants() if shard.has(row.variant_id)),
+        (row for row in waiting.iterate_subscribed_variants() if shard.has_id(row.variant_id)),
     )
     while part := list(islice(rows, AT_ONCE)):
         products = get_products_with_stock(row.product_id for row in part)

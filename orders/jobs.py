@@ -14,10 +14,10 @@ from accounts.operations import clear_email_proof
 from cassandra_db import CassandraUnavailable, Row
 from inventory import operations as inventory
 from inventory import queries as stock
-from jobs.leases import moved, position
-from jobs.minutes import MINUTE, minute_of, minutes_between
-from jobs.registry import Job, shared
-from jobs.shares import Share
+from jobs.leases import get_position, save_position
+from jobs.minutes import MINUTE, floor_to_minute, minutes_between
+from jobs.registry import Job, sharded
+from jobs.shares import Shard
 from orders import operations, queries
 from orders.entities import Order
 from orders.errors import StaleOrder, TransitionRefused
@@ -41,7 +41,7 @@ ASK_FOR = timedelta(hours=24)
 # When an order that could not be looked after has its next turn.
 RETRY_AFTER = timedelta(minutes=5)
 _AT_ONCE = 100  # minutes read side by side
-ALL_ORDERS, ALL_RESERVATIONS = Share("orders"), Share("holds")
+ALL_ORDERS, ALL_RESERVATIONS = Shard("orders"), Shard("holds")
 
 
 @dataclass
@@ -62,47 +62,47 @@ class SweepResult:
         return f"{self.processed} orders looked after{f', {len(self.unfinished_minutes)} minutes left over' if self.unfinished_minutes else ''}"
 
 
-def sweep_pending_effects(now: datetime, shard: Share = ALL_ORDERS) -> str:
+def sweep_pending_effects(now: datetime, shard: Shard = ALL_ORDERS) -> str:
     """Look after the orders of a share that may owe something: their payment, stock, lists and mail."""
     return _sweep(shard, now, _apply_pending_effects_in)
 
 
 def apply_pending_effects(
-    minutes: list[datetime], now: datetime, shard: Share = ALL_ORDERS
+    minutes: list[datetime], now: datetime, shard: Shard = ALL_ORDERS
 ) -> set[datetime]:
     """Look after the orders with a hint in these minutes; return the minutes in which something is left to do."""
     return _apply_pending_effects_in(minutes, now, shard).unfinished_minutes
 
 
-def _apply_pending_effects_in(minutes: list[datetime], now: datetime, shard: Share) -> SweepResult:
+def _apply_pending_effects_in(minutes: list[datetime], now: datetime, shard: Shard) -> SweepResult:
     swept = SweepResult()
     for minute, found in queries.list_pending_effects(minutes).items():
-        ids = [order_id for order_id in found if shard.has(order_id)]
+        ids = [order_id for order_id in found if shard.has_id(order_id)]
         swept.processed += len(ids)
         if not _process_all(_recover_and_clear, _postpone_recovery, minute, ids, now):
             swept.unfinished_minutes.add(minute)
     return swept
 
 
-def sweep_expired_reservations(now: datetime, shard: Share = ALL_RESERVATIONS) -> str:
+def sweep_expired_reservations(now: datetime, shard: Shard = ALL_RESERVATIONS) -> str:
     """Look after the holds of a share that have run out: give them back, and end the orders that were not paid in time."""
     return _sweep(shard, now, _expire_reservations_in)
 
 
 def expire_reservations(
-    minutes: list[datetime], now: datetime, shard: Share = ALL_RESERVATIONS
+    minutes: list[datetime], now: datetime, shard: Shard = ALL_RESERVATIONS
 ) -> set[datetime]:
     """Look after the holds that run out in these minutes; return the minutes in which something is left to do."""
     return _expire_reservations_in(minutes, now, shard).unfinished_minutes
 
 
-def _expire_reservations_in(minutes: list[datetime], now: datetime, shard: Share) -> SweepResult:
+def _expire_reservations_in(minutes: list[datetime], now: datetime, shard: Shard) -> SweepResult:
     swept = SweepResult()
     for minute, rows in stock.list_reservation_expiries(minutes).items():
         by_order: dict[UUID, list[Row]] = {}
         for row in rows:
             # An order's holds are one thing: whoever looks after one looks after all of them.
-            if shard.has(row.order_id):
+            if shard.has_id(row.order_id):
                 by_order.setdefault(row.order_id, []).append(row)
         swept.processed += len(by_order)
         if not _process_all(
@@ -113,12 +113,12 @@ def _expire_reservations_in(minutes: list[datetime], now: datetime, shard: Share
 
 
 def _sweep(
-    shard: Share,
+    shard: Shard,
     now: datetime,
-    process_minutes: Callable[[list[datetime], datetime, Share], SweepResult],
+    process_minutes: Callable[[list[datetime], datetime, Shard], SweepResult],
 ) -> str:
     """Look at the minutes since the last run; where something is left to do, the next run looks again."""
-    was = position(shard.job)
+    was = get_position(shard.job_name)
     # Younger hints may be of events that are still under way: dropped now, they would be missing after a crash.
     minutes = minutes_between(
         datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK, now - 2 * MINUTE
@@ -128,9 +128,9 @@ def _sweep(
     with gateways.gateway_circuit_breaker():
         for start in range(0, len(minutes), _AT_ONCE):
             swept += process_minutes(minutes[start : start + _AT_ONCE], now, shard)
-    reached = min({minute_of(now - MAX_WRITE_DELAY), *swept.unfinished_minutes})
+    reached = min({floor_to_minute(now - MAX_WRITE_DELAY), *swept.unfinished_minutes})
     if reached.isoformat() != was:
-        moved(shard.job, reached.isoformat())
+        save_position(shard.job_name, reached.isoformat())
     return str(swept)
 
 
@@ -325,16 +325,16 @@ def sweep_empty_board_days(now: datetime) -> str:
 
 def sweep_guest_orders(now: datetime) -> str:
     """Give members who have just proved an e-mail address, or come back, what they ordered with it as guests."""
-    was = position("guest orders")
+    was = get_position("guest orders")
     minutes = minutes_between(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK, now)
     claimed = sum(
         claim_guest_orders_in_minutes(minutes[start : start + _AT_ONCE])
         for start in range(0, len(minutes), _AT_ONCE)
     )
     # One may be written a little after its minute.
-    reached = minute_of(now - MAX_WRITE_DELAY).isoformat()
+    reached = floor_to_minute(now - MAX_WRITE_DELAY).isoformat()
     if reached != was:
-        moved("guest orders", reached)
+        save_position("guest orders", reached)
     return f"{claimed} guest orders joined" if claimed else ""
 
 
@@ -350,12 +350,20 @@ def claim_guest_orders_in_minutes(minutes: list[datetime]) -> int:
 
 
 JOBS = [
-    Job("guest orders", timedelta(seconds=5), sweep_guest_orders, trails=MAX_WRITE_DELAY + MINUTE),
-    *shared(
-        "orders", timedelta(seconds=10), sweep_pending_effects, trails=MAX_WRITE_DELAY + MINUTE
+    Job(
+        "guest orders",
+        timedelta(seconds=5),
+        sweep_guest_orders,
+        normal_lag=MAX_WRITE_DELAY + MINUTE,
     ),
-    *shared(
-        "holds", timedelta(seconds=15), sweep_expired_reservations, trails=MAX_WRITE_DELAY + MINUTE
+    *sharded(
+        "orders", timedelta(seconds=10), sweep_pending_effects, normal_lag=MAX_WRITE_DELAY + MINUTE
+    ),
+    *sharded(
+        "holds",
+        timedelta(seconds=15),
+        sweep_expired_reservations,
+        normal_lag=MAX_WRITE_DELAY + MINUTE,
     ),
     Job("goods that arrive", timedelta(seconds=15), sweep_backorders),
     Job("late orders", timedelta(minutes=5), mark_late_orders),

@@ -69,7 +69,7 @@ FAULTS = (
     _fault(
         "A lease is taken over before all clocks agree that it has run out",
         "jobs/leases.py",
-        "self.held_until + (CLOCKS_DIFFER if self.holder else timedelta(0)) <= now",
+        "self.held_until + (CLOCK_SKEW if self.holder else timedelta(0)) <= now",
         "self.held_until <= now",
         "tests/jobs/test_leases.py",
     ),
@@ -83,8 +83,8 @@ FAULTS = (
     _fault(
         "A share looks after things of another one, too",
         "jobs/shares.py",
-        "return thing.int % self.of == self.number",
-        "return thing.int % self.of <= self.number",
+        "return item_id.int % self.shard_count == self.number",
+        "return item_id.int % self.shard_count <= self.number",
         "tests/jobs/test_progress.py",
     ),
     # ---- Stock

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from jobs.shares import Share
+from jobs.shares import Shard
 
 
 @dataclass(frozen=True)
-class Only(Share):
+class Only(Shard):
     """The part of the things that is this one."""
 
     thing: UUID | None = None
@@ -17,7 +17,7 @@ class Only(Share):
 
 
 @dataclass(frozen=True)
-class AnyOf(Share):
+class AnyOf(Shard):
     """The part of the things that are among these."""
 
     things: frozenset[UUID] = frozenset()

@@ -18,7 +18,7 @@ from accounts.operations.claims import EMAIL_RELEASED
 from accounts.second_factor import delete_second_factor
 from accounts.sessions import end_sessions
 from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, CassandraUnavailable, conditional, write
-from jobs.minutes import minute_of
+from jobs.minutes import floor_to_minute
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from web import personal
@@ -56,7 +56,7 @@ def request_erasure(user_id: UUID, now: datetime) -> None:
 
     `now` is in UTC. Raises NoSuchUser for an account that is gone or belongs to the staff or the showroom; CassandraUnavailable.
     """
-    INSERT_ERASURE.run(minute=minute_of(now), user_id=user_id)
+    INSERT_ERASURE.run(minute=floor_to_minute(now), user_id=user_id)
     if not ERASING.apply(if_lost=SEND_AGAIN, user_id=user_id, now=now):
         raise NoSuchUser
     end_sessions(user_id)
@@ -107,6 +107,6 @@ def run_erasures(minutes: list[datetime], now: datetime) -> int:
                 error,
                 exc_info=not isinstance(error, ErasureNotYetPossible),
             )
-            INSERT_ERASURE.run(minute=minute_of(now + RETRY_AFTER), user_id=user_id)
+            INSERT_ERASURE.run(minute=floor_to_minute(now + RETRY_AFTER), user_id=user_id)
         DELETE_ERASURE.run(minute=minute, user_id=user_id)
     return done

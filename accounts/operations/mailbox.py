@@ -21,7 +21,7 @@ from accounts.operations.claims import CANCEL_EMAIL_CHANGE, EMAIL_RELEASED, clai
 from accounts.operations.joining import MAILBOX_NAMESPACE
 from accounts.operations.passwords import account_fingerprint
 from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, applied_if, conditional, write
-from jobs.minutes import minute_of
+from jobs.minutes import floor_to_minute
 from mail.operations import queue_mail
 
 START_EMAIL_CHANGE = conditional(
@@ -168,7 +168,7 @@ def record_email_proof(member: User, now: datetime) -> None:
     """
     if member.verified_at and not member.demo:
         INSERT_EMAIL_PROOF.run(
-            minute=minute_of(now), user_id=member.user_id, written=time_ns() // 1000
+            minute=floor_to_minute(now), user_id=member.user_id, written=time_ns() // 1000
         )
 
 

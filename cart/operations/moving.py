@@ -29,7 +29,7 @@ from cart.operations.contents import (
 )
 from cart.undo import Undo
 from cassandra_db import Row, applied_if, conditional, conditional_batch, read, write
-from jobs.minutes import minute_of
+from jobs.minutes import floor_to_minute
 from pricing.quotes import line_label, snapshot_columns
 
 # A day longer than the undo of a merge, and than the worker may be away.
@@ -110,7 +110,7 @@ def move_line(
     if source_id == target_id:
         raise SameCart
     move = PendingMove(
-        minute_of(datetime.now(UTC)), idempotency_key, "move", person_id, source_id, target_id
+        floor_to_minute(datetime.now(UTC)), idempotency_key, "move", person_id, source_id, target_id
     )
 
     def put(change: CartChange) -> str:
@@ -229,7 +229,12 @@ def merge_carts(
     # so that it has a version to be deleted at
     carts.initialize_cart(source_id, person_id, now, guest=guest)
     move = PendingMove(
-        minute_of(datetime.now(UTC)), idempotency_key, "merge", person_id, source_id, target_id
+        floor_to_minute(datetime.now(UTC)),
+        idempotency_key,
+        "merge",
+        person_id,
+        source_id,
+        target_id,
     )
     active = (
         getattr(queries.get_listed_cart_row(person_id, source_id), "active_cart_id", None)

@@ -10,8 +10,8 @@ from django.conf import settings
 
 from demo.testbank import operations, queries
 from demo.testbank.gateway import HEADER, signed_now
-from jobs.leases import moved, position
-from jobs.minutes import MINUTE, minute_of, minutes_between
+from jobs.leases import get_position, save_position
+from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from jobs.registry import Job
 
 log = logging.getLogger(__name__)
@@ -36,12 +36,12 @@ def tell(now: datetime) -> str:
     """Send the notices that are due; those that no shop takes come again later."""
     if not (settings.DEMO or settings.DEBUG):
         return ""
-    was = position(NAME)
+    was = get_position(NAME)
     first = datetime.fromisoformat(was) if was else now - timedelta(hours=1)
     sent = notices_sent(minutes_between(first, now), now)
-    reached = minute_of(now - _LATEST).isoformat()
+    reached = floor_to_minute(now - _LATEST).isoformat()
     if reached != was:
-        moved(NAME, reached)
+        save_position(NAME, reached)
     return f"{sent} notices sent" if sent else ""
 
 
@@ -71,4 +71,4 @@ def posted(url: str, body: bytes) -> bool:
     return status // 100 == HTTPStatus.OK // 100
 
 
-JOBS = [Job(NAME, timedelta(seconds=2), tell, trails=_LATEST + MINUTE)]
+JOBS = [Job(NAME, timedelta(seconds=2), tell, normal_lag=_LATEST + MINUTE)]

@@ -21,7 +21,7 @@ from demo.testbank.cards import (
     WRONG_AMOUNT,
     WRONG_CODES,
 )
-from jobs.minutes import minute_of
+from jobs.minutes import floor_to_minute
 from payments.gateways import CaptureRefused
 
 # How long the bank thinks about a late card, and for how long it cannot be reached.
@@ -222,7 +222,12 @@ def _told(row: Row, state: str, due_at: datetime) -> None:
 
 def _put(due_at: datetime, url: str, body: str, tries: int) -> None:
     NOTICE.run(
-        minute=minute_of(due_at), due_at=due_at, notice_id=uuid4(), url=url, body=body, tries=tries
+        minute=floor_to_minute(due_at),
+        due_at=due_at,
+        notice_id=uuid4(),
+        url=url,
+        body=body,
+        tries=tries,
     )
 
 

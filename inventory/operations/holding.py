@@ -13,7 +13,7 @@ from inventory.operations.combining import ReservationRequest, reserve_batched
 from inventory.operations.copying import copy_stock
 from inventory.operations.moving import release_stock
 from inventory.queries import PLACES, WAREHOUSES, make_reservation_id, prefetch_stock_numbers
-from jobs.minutes import minute_of
+from jobs.minutes import floor_to_minute
 
 # How long units are kept for somebody who is paying.
 RESERVED_FOR = timedelta(minutes=10)
@@ -246,7 +246,7 @@ def record_reservation_expiries(
 
     Raises CassandraUnavailable.
     """
-    minute = minute_of(until)
+    minute = floor_to_minute(until)
     write_together(
         [
             INSERT_RESERVATION_EXPIRY.bind(

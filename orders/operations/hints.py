@@ -10,7 +10,7 @@ from time import time_ns
 from uuid import UUID
 
 from cassandra_db import write
-from jobs.minutes import minute_of
+from jobs.minutes import floor_to_minute
 
 INSERT_PENDING_EFFECT = write(
     "Q12",
@@ -44,7 +44,7 @@ def record_pending_effects(order_id: UUID, look_at: datetime | None = None) -> P
         # two minutes later (orders.jobs).
         write_timestamp = max(write_timestamp, int((look_at + SWEPT_AFTER).timestamp() * 1_000_000))
     pending_effect = PendingEffect(
-        minute_of(look_at or datetime.now(UTC)), order_id, write_timestamp
+        floor_to_minute(look_at or datetime.now(UTC)), order_id, write_timestamp
     )
     INSERT_PENDING_EFFECT.run(
         minute=pending_effect.minute, order_id=order_id, written=pending_effect.write_timestamp

@@ -23,8 +23,8 @@ from cart import queries as carts
 from cart.operations import sharing
 from cassandra_db import CassandraUnavailable
 from consistency.copies import ON_BOARD
-from jobs.leases import lease, moved
-from jobs.minutes import minute_of
+from jobs.leases import hold_lease, save_position
+from jobs.minutes import floor_to_minute
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from mail.queries import get_mail, list_recipient_mails
@@ -71,8 +71,8 @@ def browser(client: Client, alice: User) -> Client:
 def asked() -> Iterator[datetime]:
     """A moment after all that others have asked for. The job, which holds its lease, has got to it."""
     moment = datetime.now(UTC) + timedelta(minutes=2)
-    with lease("erasures"):
-        moved("erasures", minute_of(moment).isoformat())
+    with hold_lease("erasures"):
+        save_position("erasures", floor_to_minute(moment).isoformat())
         yield moment
 
 

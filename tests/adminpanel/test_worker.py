@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from adminpanel import workers
-from jobs.leases import lease, moved
+from jobs.leases import hold_lease, save_position
 from jobs.registry import Job
 from jobs.worker import Worker
 from mail.operations import delete_mails, queue_mail
@@ -23,8 +23,8 @@ def test_the_page_tells_what_was_done_what_failed_and_which_mails_wait(
 ) -> None:
     well = Job(f"test-{uuid4()}", timedelta(hours=1), lambda now: "7 orders looked after")
     ill, idle = (Job(f"test-{uuid4()}", timedelta(hours=1), failing) for _ in range(2))
-    Worker([well, ill]).run_due()
-    monkeypatch.setattr(workers, "jobs", lambda: [well, ill, idle])
+    Worker([well, ill]).run_due_jobs()
+    monkeypatch.setattr(workers, "list_jobs", lambda: [well, ill, idle])
     email = f"{uuid4().hex}@example.com"
     queue_mail(
         uuid4(), "asked", email, "registration", {"url": "https://x.example/"}, datetime.now(UTC)
@@ -43,10 +43,10 @@ def test_a_job_that_is_behind_says_by_how_much(
     staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job, now = Job(f"test-{uuid4()}", timedelta(seconds=10), lambda now: ""), datetime.now(UTC)
-    with lease(job.name) as held:
+    with hold_lease(job.name) as held:
         held.last_run = now
-        moved(job.name, (now - timedelta(minutes=20)).isoformat())
-    monkeypatch.setattr(workers, "jobs", lambda: [job])
+        save_position(job.name, (now - timedelta(minutes=20)).isoformat())
+    monkeypatch.setattr(workers, "list_jobs", lambda: [job])
     assert "Behind by 1190 s" in staff.get("/staff/worker/").content.decode().replace(
         "1191 s", "1190 s"
     )

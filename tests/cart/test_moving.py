@@ -23,8 +23,8 @@ from cart.errors import (
 from cart.merging import preview_merge
 from cart.operations import contents, moving
 from catalogue.entities import Product
-from jobs.leases import lease, moved
-from jobs.minutes import minute_of
+from jobs.leases import hold_lease, save_position
+from jobs.minutes import floor_to_minute
 from pricing.money import from_minor_units, to_minor_units
 from tests.cart.goods import mug, priced
 from tests.cart.test_carts import active, made, make, named
@@ -86,15 +86,15 @@ def two() -> Two:
 
 
 def hinted() -> list[moving.PendingMove]:
-    minute = minute_of(datetime.now(UTC))
+    minute = floor_to_minute(datetime.now(UTC))
     return moving.list_pending_moves(minute - timedelta(minutes=back) for back in range(3))
 
 
 def finish() -> str:
     """Let the worker look at all that was begun before now, as it does two minutes later."""
     now = datetime.now(UTC)
-    with lease("moves"):
-        moved("moves", minute_of(now - timedelta(minutes=5)).isoformat())
+    with hold_lease("moves"):
+        save_position("moves", floor_to_minute(now - timedelta(minutes=5)).isoformat())
         return jobs.finish_moves(now + timedelta(minutes=4))
 
 

@@ -11,7 +11,7 @@ from moneyed import EUR, Money
 from catalogue import jobs, operations, queries
 from catalogue.entities import Product
 from catalogue.words import name_prefixes, search_terms, split_words, word_forms
-from jobs.leases import lease, moved
+from jobs.leases import hold_lease, save_position
 from tests.factories import make_category, make_product
 
 
@@ -161,9 +161,9 @@ def test_words_forms_and_terms() -> None:
 def test_the_job_follows_what_has_changed() -> None:
     before = now()
     product = make_product("Kjkj jug", listed=True)
-    with lease(jobs.LISTS):
+    with hold_lease(jobs.LISTS):
         # what other tests have changed is more than one run follows
-        moved(jobs.LISTS, before.isoformat())
+        save_position(jobs.LISTS, before.isoformat())
         jobs.update_lists(now() + jobs.COMPLETE_AFTER)
         assert names("kjkj") == ["Kjkj jug"]
         assert jobs.update_lists(now() + jobs.COMPLETE_AFTER) == ""

@@ -28,7 +28,7 @@ from checkout.checkouts import get_checkout
 from checkout.forms import CheckoutForm
 from checkout.steps import STEPS
 from demo.testbank import queries as bank_queries
-from jobs.minutes import minute_of
+from jobs.minutes import floor_to_minute
 from mail import queries as mails
 from orders import jobs, operations, queries
 from orders.entities import Order
@@ -879,7 +879,9 @@ def test_the_hold_runs_down_and_a_press_renews_it_for_an_hour_at_most(
     assert fresh
     assert fresh.pay_until > now() + timedelta(minutes=9)
     share = Only("holds", thing=order.order_id)
-    jobs.expire_reservations([minute_of(order.pay_until)], now() + timedelta(minutes=9), share)
+    jobs.expire_reservations(
+        [floor_to_minute(order.pay_until)], now() + timedelta(minutes=9), share
+    )
     assert held(mug) == 1
     assert shopper.client.get(press)["Location"] == at
 

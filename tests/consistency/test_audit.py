@@ -21,7 +21,7 @@ from consistency.findings import Only, Report
 from consistency.management.commands import audit as command
 from consistency.running import audited
 from inventory import queries as stock
-from jobs.minutes import minute_of
+from jobs.minutes import floor_to_minute
 from orders import queries
 from orders.entities import Order
 from orders.operations import apply_effects, place_order, transition_order
@@ -275,7 +275,7 @@ def test_i3_a_copy_that_says_something_else_is_named_with_what() -> None:
 def without_hint(order: Order, at: datetime | None = None) -> None:
     """Take the hint at the order's hold away; `at`: leave one at this minute."""
     variant_id, place, hold_id = shelf_of(order)
-    now = minute_of(datetime.now(UTC))
+    now = floor_to_minute(datetime.now(UTC))
     for minutes in range(15):
         cql(
             "DELETE FROM holds_by_minute WHERE minute = %s AND variant_id = %s AND warehouse_id = %s AND hold_id = %s",
@@ -288,7 +288,7 @@ def without_hint(order: Order, at: datetime | None = None) -> None:
         cql(
             """INSERT INTO holds_by_minute (minute, variant_id, warehouse_id, hold_id, order_id, quantity)
                VALUES (%s, %s, %s, %s, %s, %s)""",
-            minute_of(at),
+            floor_to_minute(at),
             variant_id,
             place,
             hold_id,

@@ -13,7 +13,7 @@ from inventory import operations, queries
 from inventory.entities import Allocation, StockNumbers, WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations import combining, holding
-from jobs.minutes import minute_of
+from jobs.minutes import floor_to_minute
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
 
@@ -152,7 +152,7 @@ def test_a_renewed_hold_is_looked_at_when_it_runs_out_now() -> None:
     until = datetime.now(UTC) + timedelta(minutes=25)
     operations.extend_reservations(order_id, until, kept)
     operations.extend_reservations(order_id, until, ())
-    (hint,) = (row for row in queries.list_reservation_expiries([minute_of(until)])[minute_of(until)]
+    (hint,) = (row for row in queries.list_reservation_expiries([floor_to_minute(until)])[floor_to_minute(until)]
                if row.order_id == order_id)  # fmt: skip
     assert (hint.hold_id, hint.quantity) == (kept[0].reservation_id, 1)
 

@@ -16,7 +16,7 @@ from inventory.entities import SENTINEL, StockNumbers, WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations import combining, copying, holding
 from inventory.queries import WAREHOUSES
-from jobs.minutes import minute_of
+from jobs.minutes import floor_to_minute
 from tests.answers import AnswerLost
 from tests.factories import make_stock
 
@@ -180,7 +180,9 @@ def test_the_hint_stands_before_the_hold(monkeypatch: pytest.MonkeyPatch) -> Non
     before = datetime.now(UTC)
     with pytest.raises(RuntimeError):
         operations.reserve_stock(order_id, [want(variant_id)], before)
-    minutes = [minute_of(before + operations.RESERVED_FOR) + timedelta(minutes=n) for n in (0, 1)]
+    minutes = [
+        floor_to_minute(before + operations.RESERVED_FOR) + timedelta(minutes=n) for n in (0, 1)
+    ]
     hints = [row for rows in queries.list_reservation_expiries(minutes).values() for row in rows]
     assert order_id in {row.order_id for row in hints}
     assert numbers(variant_id).held == 0
@@ -190,7 +192,9 @@ def test_a_past_date_does_not_hide_the_hint_from_the_sweeper() -> None:
     variant_id, order_id = make_stock(5), uuid4()
     start = datetime.now(UTC)
     operations.reserve_stock(order_id, [want(variant_id)], NOW - timedelta(days=90))
-    minutes = [minute_of(start + operations.RESERVED_FOR) + timedelta(minutes=n) for n in (0, 1)]
+    minutes = [
+        floor_to_minute(start + operations.RESERVED_FOR) + timedelta(minutes=n) for n in (0, 1)
+    ]
     assert order_id in {
         row.order_id for rows in queries.list_reservation_expiries(minutes).values() for row in rows
     }

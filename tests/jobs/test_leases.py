@@ -12,16 +12,16 @@ from cassandra_db import RAISE_UNKNOWN
 from jobs import leases
 from jobs.errors import LeaseLost
 from jobs.leases import (
-    CLOCKS_DIFFER,
-    HOLD,
-    LOOK_AGAIN,
+    CLOCK_SKEW,
+    LEASE_DURATION,
+    RECHECK_AFTER,
     RENEW_EVERY,
-    REPLACED_WITHIN,
-    claimed,
-    lease,
-    moved,
-    position,
-    standing,
+    TAKEOVER_WITHIN,
+    claim_lease,
+    get_lease,
+    get_position,
+    hold_lease,
+    save_position,
 )
 
 
@@ -31,22 +31,22 @@ def job() -> str:
 
 def test_a_job_is_held_by_one() -> None:
     name = job()
-    with lease(name) as held:
-        assert standing(name).holder == held.holder
+    with hold_lease(name) as held:
+        assert get_lease(name).holder == held.holder
         with pytest.raises(LeaseLost):
-            lease(name)
-    assert standing(name).holder is None
-    with lease(name):
+            hold_lease(name)
+    assert get_lease(name).holder is None
+    with hold_lease(name):
         pass
 
 
 def test_of_many_who_claim_at_once_one_gets_it() -> None:
     name, now = job(), datetime.now(UTC)
-    seen, got, start = standing(name), [], threading.Barrier(8)
+    seen, got, start = get_lease(name), [], threading.Barrier(8)
 
     def claim() -> None:
         start.wait()
-        got.append(claimed(seen, now))
+        got.append(claim_lease(seen, now))
 
     threads = [threading.Thread(target=claim) for _ in range(8)]
     for thread in threads:
@@ -58,79 +58,84 @@ def test_of_many_who_claim_at_once_one_gets_it() -> None:
 
 def test_a_killed_worker_is_replaced_within_two_leases_which_are_a_minute() -> None:
     assert (
-        HOLD + CLOCKS_DIFFER + LOOK_AGAIN
-        < REPLACED_WITHIN
+        LEASE_DURATION + CLOCK_SKEW + RECHECK_AFTER
+        < TAKEOVER_WITHIN
         == 2 * timedelta(seconds=settings.LEASE_SECONDS)
     )
-    assert timedelta(minutes=1) >= REPLACED_WITHIN, (
+    assert timedelta(minutes=1) >= TAKEOVER_WITHIN, (
         "as the settings have it where the environment says nothing"
     )
-    assert 2 * RENEW_EVERY < HOLD, "one renewal may fail"
+    assert 2 * RENEW_EVERY < LEASE_DURATION, "one renewal may fail"
 
 
 def test_a_holder_that_fell_silent_is_replaced_and_not_before_its_time() -> None:
     name, now = job(), datetime.now(UTC)
-    dead = claimed(standing(name), now)
+    dead = claim_lease(get_lease(name), now)
     assert dead
-    assert claimed(standing(name), now + HOLD + CLOCKS_DIFFER - timedelta(seconds=1)) is None
-    heir = claimed(standing(name), now + HOLD + CLOCKS_DIFFER + timedelta(seconds=1))
+    assert (
+        claim_lease(get_lease(name), now + LEASE_DURATION + CLOCK_SKEW - timedelta(seconds=1))
+        is None
+    )
+    heir = claim_lease(get_lease(name), now + LEASE_DURATION + CLOCK_SKEW + timedelta(seconds=1))
     assert heir
-    assert standing(name).holder == heir.holder
+    assert get_lease(name).holder == heir.holder
 
 
 def test_a_renewal_in_between_makes_a_takeover_fail() -> None:
     name, now = job(), datetime.now(UTC)
-    held = claimed(standing(name), now)
+    held = claim_lease(get_lease(name), now)
     assert held
-    seen = standing(name)
-    assert leases.RENEW.apply(if_lost=RAISE_UNKNOWN, job=name, me=held.holder, until=now + 2 * HOLD)
-    assert claimed(seen, now + timedelta(hours=1)) is None
-    assert standing(name).holder == held.holder
+    seen = get_lease(name)
+    assert leases.RENEW.apply(
+        if_lost=RAISE_UNKNOWN, job=name, me=held.holder, until=now + 2 * LEASE_DURATION
+    )
+    assert claim_lease(seen, now + timedelta(hours=1)) is None
+    assert get_lease(name).holder == held.holder
 
 
 def test_a_run_by_somebody_else_in_between_makes_a_claim_fail() -> None:
     name, now = job(), datetime.now(UTC)
-    seen = standing(name)
-    with lease(name) as other:
+    seen = get_lease(name)
+    with hold_lease(name) as other:
         other.last_run = now
-    assert claimed(seen, now + timedelta(minutes=1)) is None
-    assert standing(name).last_run == now.replace(microsecond=now.microsecond // 1000 * 1000)
+    assert claim_lease(seen, now + timedelta(minutes=1)) is None
+    assert get_lease(name).last_run == now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
 def test_it_renews_while_the_job_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leases, "RENEW_EVERY", timedelta(milliseconds=50))
     name = job()
-    with lease(name):
-        renewed = first = standing(name).held_until
+    with hold_lease(name):
+        renewed = first = get_lease(name).held_until
         assert first
         until = time.monotonic() + 20
         while renewed == first and time.monotonic() < until:
-            renewed = standing(name).held_until
+            renewed = get_lease(name).held_until
     assert renewed
     assert renewed > first
 
 
 def test_a_rest_keeps_the_job_shut_for_everybody() -> None:
     name, now = job(), datetime.now(UTC)
-    with lease(name) as held:
-        held.rest = timedelta(minutes=5)
+    with hold_lease(name) as held:
+        held.cooldown = timedelta(minutes=5)
     with pytest.raises(LeaseLost):
-        lease(name)
-    assert claimed(standing(name), now + timedelta(minutes=6))
+        hold_lease(name)
+    assert claim_lease(get_lease(name), now + timedelta(minutes=6))
 
 
 def test_only_the_holder_moves_the_position() -> None:
     name = job()
-    assert position(name) == ""
-    with lease(name) as held:
-        moved(name, "2026-01-02")
-        assert position(name) == "2026-01-02"
-        heir = claimed(standing(name), datetime.now(UTC) + timedelta(hours=1))
+    assert get_position(name) == ""
+    with hold_lease(name) as held:
+        save_position(name, "2026-01-02")
+        assert get_position(name) == "2026-01-02"
+        heir = claim_lease(get_lease(name), datetime.now(UTC) + timedelta(hours=1))
         assert heir
         with pytest.raises(LeaseLost):
-            moved(name, "2026-01-03")
-    assert held.lost
+            save_position(name, "2026-01-03")
+    assert held.is_lost
     with pytest.raises(LeaseLost):
-        moved(name, "2026-01-03")
-    assert position(name) == "2026-01-02"
-    assert standing(name).holder == heir.holder
+        save_position(name, "2026-01-03")
+    assert get_position(name) == "2026-01-02"
+    assert get_lease(name).holder == heir.holder

@@ -8,11 +8,11 @@ import pytest
 from django.core.management import call_command
 
 from jobs import registry as registered
-from jobs.leases import claimed, lease, moved, standing, standings, this_worker
+from jobs.leases import claim_lease, get_lease, hold_lease, list_leases, save_position, worker_name
 from jobs.management.commands import worker as command
-from jobs.progress import TOO_LATE, progress
-from jobs.registry import SHARES, Job, shared
-from jobs.shares import Share
+from jobs.progress import TOO_LATE, list_progress
+from jobs.registry import SHARDS, Job, sharded
+from jobs.shares import Shard
 from jobs.worker import Worker
 
 
@@ -27,28 +27,30 @@ def test_each_thing_belongs_to_one_share_and_none_is_left_out() -> None:
     things = [uuid4() for _ in range(400)]
     name = f"test-{uuid4()}"
 
-    def run(now: datetime, share: Share) -> str:
-        seen[share.job] = [place for place, thing in enumerate(things) if share.has(thing)]
-        return f"{len(seen[share.job])} things"
+    def run(now: datetime, share: Shard) -> str:
+        seen[share.job_name] = [place for place, thing in enumerate(things) if share.has_id(thing)]
+        return f"{len(seen[share.job_name])} things"
 
-    made = shared(name, timedelta(hours=1), run)
+    made = sharded(name, timedelta(hours=1), run)
     assert [job.name for job in made] == [
-        f"{name} {number} of {SHARES}" for number in range(1, SHARES + 1)
+        f"{name} {number} of {SHARDS}" for number in range(1, SHARDS + 1)
     ]
-    assert all(job.called(name) and job.called(job.name) and not job.called("mail") for job in made)
-    Worker(made).run_due()
+    assert all(
+        job.has_name(name) and job.has_name(job.name) and not job.has_name("mail") for job in made
+    )
+    Worker(made).run_due_jobs()
     assert sorted(place for places in seen.values() for place in places) == list(range(400))
     assert all(len(places) > 50 for places in seen.values())
-    assert Share("alone").job == "alone"
-    assert all(Share("alone").has(thing) for thing in things)
+    assert Shard("alone").job_name == "alone"
+    assert all(Shard("alone").has_id(thing) for thing in things)
 
 
 def test_a_run_leaves_what_it_did_how_long_it_took_and_who_it_was() -> None:
     job = made("3 mails sent")
     before = datetime.now(UTC)
-    Worker([job]).run_due()
-    told = standing(job.name)
-    assert (told.did, told.worker, told.failure) == ("3 mails sent", this_worker(), "")
+    Worker([job]).run_due_jobs()
+    told = get_lease(job.name)
+    assert (told.did, told.worker, told.failure) == ("3 mails sent", worker_name(), "")
     assert told.did_at
     assert told.did_at >= before - timedelta(seconds=1)
     assert told.took is not None
@@ -57,8 +59,8 @@ def test_a_run_leaves_what_it_did_how_long_it_took_and_who_it_was() -> None:
     Worker(
         [Job(job.name, job.every, lambda now: "")],
         lambda: datetime.now(UTC) + timedelta(seconds=11),
-    ).run_due()
-    assert standing(job.name).did == "3 mails sent"
+    ).run_due_jobs()
+    assert get_lease(job.name).did == "3 mails sent"
 
 
 def test_a_failure_is_told_until_a_run_succeeds() -> None:
@@ -70,59 +72,59 @@ def test_a_failure_is_told_until_a_run_succeeds() -> None:
         return ""
 
     job = Job(f"test-{uuid4()}", timedelta(seconds=5), run)
-    Worker([job]).run_due()
-    (told,) = progress([job], datetime.now(UTC))
-    assert (told.standing.failure, told.worry) == ("RuntimeError: the roof leaks", "failed")
+    Worker([job]).run_due_jobs()
+    (told,) = list_progress([job], datetime.now(UTC))
+    assert (told.lease.failure, told.problem) == ("RuntimeError: the roof leaks", "failed")
     fails = False
-    Worker([job], lambda: datetime.now(UTC) + timedelta(seconds=90)).run_due()
-    (told,) = progress([job], datetime.now(UTC))
-    assert (told.standing.failure, told.worry) == ("", "")
+    Worker([job], lambda: datetime.now(UTC) + timedelta(seconds=90)).run_due_jobs()
+    (told,) = list_progress([job], datetime.now(UTC))
+    assert (told.lease.failure, told.problem) == ("", "")
 
 
 def test_it_tells_how_late_a_job_is_and_how_far_behind_its_place() -> None:
     job, now = made(trails=timedelta(minutes=5)), datetime.now(UTC)
-    assert progress([job], now)[0].worry == "has never run"
-    with lease(job.name) as held:
+    assert list_progress([job], now)[0].problem == "has never run"
+    with hold_lease(job.name) as held:
         held.last_run = now
-        moved(job.name, (now - timedelta(minutes=5)).isoformat())
-    (told,) = progress([job], now)
-    assert (told.worry, told.late, told.behind, told.running) == (
+        save_position(job.name, (now - timedelta(minutes=5)).isoformat())
+    (told,) = list_progress([job], now)
+    assert (told.problem, told.delay, told.backlog_age, told.is_running) == (
         "",
         timedelta(0),
         timedelta(0),
         False,
     )
-    (told,) = progress([job], now + timedelta(seconds=70))
-    assert told.late
-    assert round(told.late.total_seconds()) == 60
-    assert told.worry == ""
-    (told,) = progress([job], now + TOO_LATE + timedelta(seconds=20))
-    assert told.worry == "does not run"
-    with lease(job.name) as held:
+    (told,) = list_progress([job], now + timedelta(seconds=70))
+    assert told.delay
+    assert round(told.delay.total_seconds()) == 60
+    assert told.problem == ""
+    (told,) = list_progress([job], now + TOO_LATE + timedelta(seconds=20))
+    assert told.problem == "does not run"
+    with hold_lease(job.name) as held:
         held.last_run = now
-        moved(job.name, (now - timedelta(minutes=65)).isoformat())
-    (told,) = progress([job], now)
-    assert told.worry == "behind"
-    assert timedelta(minutes=59) < told.behind <= timedelta(hours=1)
+        save_position(job.name, (now - timedelta(minutes=65)).isoformat())
+    (told,) = list_progress([job], now)
+    assert told.problem == "behind"
+    assert timedelta(minutes=59) < told.backlog_age <= timedelta(hours=1)
 
 
 def test_a_job_at_which_somebody_is_just_now_is_running_and_not_late() -> None:
     job = made()
-    with lease(job.name) as held:
+    with hold_lease(job.name) as held:
         held.last_run = datetime.now(UTC) - timedelta(hours=1)
     now = datetime.now(UTC)
-    assert claimed(standing(job.name), now)
-    (told,) = progress([job], now)
-    assert told.running
-    assert told.worry == ""
-    (told,) = progress([job], now + timedelta(minutes=1))  # it fell silent: killed
-    assert told.worry == "does not run"
+    assert claim_lease(get_lease(job.name), now)
+    (told,) = list_progress([job], now)
+    assert told.is_running
+    assert told.problem == ""
+    (told,) = list_progress([job], now + timedelta(minutes=1))  # it fell silent: killed
+    assert told.problem == "does not run"
 
 
 def test_several_standings_are_read_side_by_side() -> None:
     names = [f"test-{uuid4()}" for _ in range(3)]
-    with lease(names[1]):
-        found = standings(names)
+    with hold_lease(names[1]):
+        found = list_leases(names)
     assert [each.job for each in found] == names
     assert [each.holder is not None for each in found] == [False, True, False]
 
@@ -131,15 +133,15 @@ def test_the_command_tells_and_its_status_says_whether_somebody_should_look(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     well, ill = made("3 mails sent"), made()
-    Worker([well]).run_due()
-    monkeypatch.setattr(command, "jobs", lambda: [well])
+    Worker([well]).run_due_jobs()
+    monkeypatch.setattr(command, "list_jobs", lambda: [well])
     out = StringIO()
     call_command("worker", "--status", stdout=out)
     said = out.getvalue()
     assert f"{well.name}" in said
-    assert f"by {this_worker()}; 3 mails sent at " in said
+    assert f"by {worker_name()}; 3 mails sent at " in said
     assert said.endswith("1 jobs, 0 to look at.\n")
-    monkeypatch.setattr(command, "jobs", lambda: [well, ill])
+    monkeypatch.setattr(command, "list_jobs", lambda: [well, ill])
     out = StringIO()
     with pytest.raises(SystemExit, match="1"):
         call_command("worker", "--status", stdout=out)
@@ -148,7 +150,7 @@ def test_the_command_tells_and_its_status_says_whether_somebody_should_look(
 
 
 def test_the_heavy_jobs_of_the_shop_are_shared() -> None:
-    families = [job.family for job in registered.jobs() if job.family]
+    families = [job.family for job in registered.list_jobs() if job.family]
     assert {family: families.count(family) for family in families} == dict.fromkeys(
-        ("mail", "orders", "holds"), SHARES
+        ("mail", "orders", "holds"), SHARDS
     )

@@ -16,8 +16,8 @@ from django.core.management import CommandError, call_command
 
 from cassandra_db import CassandraUnavailable
 from jobs import worker
-from jobs.leases import claimed, lease, standing
-from jobs.registry import Job, jobs
+from jobs.leases import claim_lease, get_lease, hold_lease
+from jobs.registry import Job, list_jobs
 from jobs.worker import Worker
 from tests.environment import ROOT
 
@@ -51,21 +51,21 @@ def test_it_runs_a_job_when_it_is_due_and_not_before() -> None:
     clock = Clock()
     job, runs = counting()
     worker = Worker([job], clock)
-    worker.run_due()
-    worker.run_due()
+    worker.run_due_jobs()
+    worker.run_due_jobs()
     assert len(runs) == 1
     clock.pass_by(minutes=59)
-    worker.run_due()
+    worker.run_due_jobs()
     assert len(runs) == 1
     clock.pass_by(minutes=2)
-    worker.run_due()
+    worker.run_due_jobs()
     assert runs[1] == clock.now
 
 
 def test_a_second_worker_sees_what_the_first_has_run() -> None:
     job, runs = counting()
-    Worker([job]).run_due()
-    Worker([job]).run_due()
+    Worker([job]).run_due_jobs()
+    Worker([job]).run_due_jobs()
     assert len(runs) == 1
 
 
@@ -79,7 +79,7 @@ def test_two_workers_at_once_run_a_job_once() -> None:
         return ""
 
     job = Job(f"test-{uuid4()}", timedelta(hours=1), run)
-    workers = [threading.Thread(target=Worker([job]).run_due) for _ in range(4)]
+    workers = [threading.Thread(target=Worker([job]).run_due_jobs) for _ in range(4)]
     for each in workers:
         each.start()
     for each in workers:
@@ -96,27 +96,27 @@ def test_a_failing_job_is_logged_with_its_traceback_and_does_not_stop_the_others
     failing = Job(f"test-{uuid4()}", timedelta(seconds=10), fail)
     job, runs = counting()
     worker = Worker([failing, job])
-    worker.run_due()
+    worker.run_due_jobs()
     assert len(runs) == 1
-    assert (worker.tally.ran, worker.tally.failed) == (2, 1)
+    assert (worker.tally.run_count, worker.tally.failure_count) == (2, 1)
     record = next(record for record in caplog.records if failing.name in record.getMessage())
     assert record.exc_info
     assert "the roof leaks" in caplog.text
     # It did not run, so it stays due; but nobody tries again at once.
-    assert standing(failing.name).last_run is None
-    assert not standing(failing.name).free(datetime.now(UTC))
-    assert standing(failing.name).free(datetime.now(UTC) + timedelta(seconds=11))
+    assert get_lease(failing.name).last_run is None
+    assert not get_lease(failing.name).is_free(datetime.now(UTC))
+    assert get_lease(failing.name).is_free(datetime.now(UTC) + timedelta(seconds=11))
 
 
 def test_a_dead_workers_job_is_taken_over_within_a_minute() -> None:
     clock = Clock()
     job, runs = counting()
-    assert claimed(standing(job.name), clock.now)  # and never given back
+    assert claim_lease(get_lease(job.name), clock.now)  # and never given back
     worker = Worker([job], clock)
-    worker.run_due()
+    worker.run_due_jobs()
     assert runs == []
     clock.pass_by(seconds=55)
-    worker.run_due()
+    worker.run_due_jobs()
     assert len(runs) == 1
 
 
@@ -125,9 +125,9 @@ def test_it_logs_what_a_run_did_and_how_late_it_was(caplog: pytest.LogCaptureFix
     clock = Clock()
     job, _ = counting(timedelta(minutes=1), did="3 mails sent")
     worker = Worker([job], clock)
-    worker.run_due()
+    worker.run_due_jobs()
     clock.pass_by(seconds=75)
-    worker.run_due()
+    worker.run_due_jobs()
     lines = [record.getMessage() for record in caplog.records if job.name in record.getMessage()]
     assert "3 mails sent" in lines[0]
     assert " 15." in lines[1]
@@ -146,7 +146,7 @@ def test_it_survives_cassandra_being_away(
         tries += 1
         if tries < 3:
             raise CassandraUnavailable("no Cassandra node answers")
-        return standing(name)
+        return get_lease(name)
 
     slept: list[float] = []
     monkeypatch.setattr(worker, "state", away_at_first)
@@ -164,7 +164,7 @@ def test_it_survives_cassandra_being_away(
 
 
 def test_every_apps_jobs_are_collected_and_named_once() -> None:
-    found = jobs()
+    found = list_jobs()
     assert len({job.name for job in found}) == len(found)
     assert all(job.every > timedelta(0) and callable(job.run) for job in found)
 
@@ -178,7 +178,7 @@ def test_the_command_lists_its_jobs() -> None:
     out = StringIO()
     call_command("worker", "--list", stdout=out)
     assert [line.split("  ")[0] for line in out.getvalue().splitlines()] == [
-        job.name for job in jobs()
+        job.name for job in list_jobs()
     ]
 
 
@@ -204,6 +204,6 @@ def test_it_stops_cleanly_on_a_signal() -> None:
 
 def test_a_job_held_elsewhere_is_left_alone() -> None:
     job, runs = counting()
-    with lease(job.name):
-        Worker([job]).run_due()
+    with hold_lease(job.name):
+        Worker([job]).run_due_jobs()
     assert runs == []

@@ -20,9 +20,9 @@ from uuid import UUID, uuid4
 import pytest
 from aiosmtpd.controller import Controller
 
-from jobs.leases import Standing, lease, moved, standings
-from jobs.minutes import minute_of
-from jobs.progress import progress
+from jobs.leases import LeaseRow, hold_lease, list_leases, save_position
+from jobs.minutes import floor_to_minute
+from jobs.progress import list_progress
 from mail.jobs import JOBS
 from mail.operations import queue_mail
 from tests.environment import KEYSPACE, ROOT
@@ -78,7 +78,7 @@ class Hand:
     def says(self, words: str) -> bool:
         return words in self.log.read_text()
 
-    def of(self, found: list[Standing]) -> list[str]:
+    def of(self, found: list[LeaseRow]) -> list[str]:
         """The jobs that it ran last, or runs now."""
         return [each.job for each in found if each.worker.endswith(f" {self.process.pid}")]
 
@@ -101,8 +101,8 @@ def message_id(mail_id: UUID) -> str:
     return f"<{mail_id}@stoa.example>"
 
 
-def shares() -> list[Standing]:
-    return standings([job.name for job in JOBS])
+def shares() -> list[LeaseRow]:
+    return list_leases([job.name for job in JOBS])
 
 
 @pytest.mark.proof
@@ -117,8 +117,8 @@ def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within
     )
     post, port = office
     for job in JOBS:  # what other tests have queued is nobody's here
-        with lease(job.name):
-            moved(job.name, minute_of(datetime.now(UTC)).isoformat())
+        with hold_lease(job.name):
+            save_position(job.name, floor_to_minute(datetime.now(UTC)).isoformat())
     # An hour without a mail server has left all this.
     mails = [
         queue_mail(
@@ -175,7 +175,7 @@ def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within
     assert set(heir.of(shares())) == {job.name for job in JOBS}
     again = [mail for mail in wanted if counted[mail] > 1]
     assert len(again) <= 1, "at most the one that was under way goes out once more"
-    assert [each.worry for each in progress(JOBS, datetime.now(UTC))] == [""] * len(JOBS)
+    assert [each.problem for each in list_progress(JOBS, datetime.now(UTC))] == [""] * len(JOBS)
     assert heir.says(" sent, 0 failed (took ")
 
 

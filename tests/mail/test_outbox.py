@@ -18,8 +18,8 @@ from moneyed import EUR, Money
 from pytest_django import Settings
 
 from accounts.addresses import Address
-from jobs.leases import lease, position
-from jobs.minutes import minute_of
+from jobs.leases import get_position, hold_lease
+from jobs.minutes import floor_to_minute
 from mail import jobs, queries
 from mail.operations import (
     INSERT_OUTBOX_ENTRY,
@@ -149,7 +149,9 @@ def test_what_was_sent_is_not_kept_and_not_sent_again(server: Server, now: datet
     assert sent(now).sent == 0
     assert len(server.to(email)) == 1
     assert (
-        queries.list_outbox_entries([minute_of(now) + timedelta(minutes=m) for m in range(5)], 10)
+        queries.list_outbox_entries(
+            [floor_to_minute(now) + timedelta(minutes=m) for m in range(5)], 10
+        )
         == []
     )
 
@@ -191,10 +193,14 @@ def test_a_mailbox_that_refuses_is_tried_again_later_and_given_up_with_an_error(
 ) -> None:
     mail_id, email = queued(now, to=f"{REFUSED}-{uuid4().hex}@example.com")
     _, other = queued(now)
-    assert sent(now) == SendResult(sent=1, failed=1, position=minute_of(now - LATEST_OUTBOX_ENTRY))
+    assert sent(now) == SendResult(
+        sent=1, failed=1, position=floor_to_minute(now - LATEST_OUTBOX_ENTRY)
+    )
     assert len(server.to(other)) == 1
     # not due yet
-    assert sent(now) == SendResult(sent=0, failed=0, position=minute_of(now - LATEST_OUTBOX_ENTRY))
+    assert sent(now) == SendResult(
+        sent=0, failed=0, position=floor_to_minute(now - LATEST_OUTBOX_ENTRY)
+    )
     at = now
     for wait in RETRY_DELAYS:
         assert "given up" not in caplog.text
@@ -207,7 +213,7 @@ def test_a_mailbox_that_refuses_is_tried_again_later_and_given_up_with_an_error(
     assert (row.attempts, row.sent_at) == (len(RETRY_DELAYS) + 1, None)
     later = at + timedelta(minutes=RETRY_DELAYS[-1] + 60)
     assert send_due_mails(later, position=at) == SendResult(
-        0, 0, minute_of(later - LATEST_OUTBOX_ENTRY)
+        0, 0, floor_to_minute(later - LATEST_OUTBOX_ENTRY)
     )
 
 
@@ -218,13 +224,13 @@ def test_while_no_mail_server_answers_nothing_is_tried_and_nothing_lost(
     port, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
     later = now + timedelta(hours=3)
     away = send_due_mails(later, position=now)
-    assert away == SendResult(sent=0, failed=0, position=minute_of(now))
+    assert away == SendResult(sent=0, failed=0, position=floor_to_minute(now))
     row = queries.get_mail(mail_id)
     assert row is not None
     assert row.attempts == 0
     settings.EMAIL_PORT = port
     assert send_due_mails(later, position=away.position) == SendResult(
-        1, 0, minute_of(later - LATEST_OUTBOX_ENTRY)
+        1, 0, floor_to_minute(later - LATEST_OUTBOX_ENTRY)
     )
     assert len(server.to(email)) == 1
 
@@ -258,7 +264,9 @@ def test_a_crash_before_our_note_repeats_the_mail_once_with_the_same_message_id(
         f"<{mail_id}@stoa.example>"
     ] * 2
     assert (
-        queries.list_outbox_entries([minute_of(now) + timedelta(minutes=m) for m in range(40)], 10)
+        queries.list_outbox_entries(
+            [floor_to_minute(now) + timedelta(minutes=m) for m in range(40)], 10
+        )
         == []
     )
 
@@ -312,13 +320,13 @@ def test_after_hours_without_a_server_a_run_looks_at_no_more_than_it_can_send(
     port, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
     later = now + timedelta(hours=8)
     away = send_due_mails(later, 2, now)
-    assert away == SendResult(sent=0, failed=0, position=minute_of(now))
+    assert away == SendResult(sent=0, failed=0, position=floor_to_minute(now))
     assert len(looked) == 1
     settings.EMAIL_PORT, position = port, away.position
     for _ in range(6):
         position = send_due_mails(later, 2, position).position
     assert [len(server.to(email)) for email in emails] == [1] * 6
-    assert position == minute_of(later - LATEST_OUTBOX_ENTRY)
+    assert position == floor_to_minute(later - LATEST_OUTBOX_ENTRY)
 
 
 def _killed(*_: object, **__: object) -> None:
@@ -328,12 +336,14 @@ def _killed(*_: object, **__: object) -> None:
 def test_a_hint_without_its_mail_is_waited_for_and_then_dropped(
     server: Server, now: datetime
 ) -> None:
-    INSERT_OUTBOX_ENTRY.run(minute=minute_of(now), mail_id=uuid4())
+    INSERT_OUTBOX_ENTRY.run(minute=floor_to_minute(now), mail_id=uuid4())
     assert sent(now).sent == 0
-    assert len(queries.list_outbox_entries([minute_of(now)], 1)) == 1
+    assert len(queries.list_outbox_entries([floor_to_minute(now)], 1)) == 1
     later = now + LATEST_OUTBOX_ENTRY + timedelta(minutes=1)
-    assert send_due_mails(later, position=now).position == minute_of(later - LATEST_OUTBOX_ENTRY)
-    assert queries.list_outbox_entries([minute_of(now)], 1) == []
+    assert send_due_mails(later, position=now).position == floor_to_minute(
+        later - LATEST_OUTBOX_ENTRY
+    )
+    assert queries.list_outbox_entries([floor_to_minute(now)], 1) == []
 
 
 def test_more_than_fits_in_a_run_is_left_for_the_next_one(server: Server, now: datetime) -> None:
@@ -394,8 +404,10 @@ def test_the_job_goes_on_where_the_last_run_got_to(server: Server) -> None:
     mail_id, email = queued(datetime.now(UTC))
     share = Only(f"mail {mail_id}", thing=mail_id)
     now = datetime.now(UTC)
-    with lease(share.job):
+    with hold_lease(share.job_name):
         assert jobs.send_mails(now, share) == "1 sent, 0 failed"
-        assert position(share.job) == minute_of(now - LATEST_OUTBOX_ENTRY).isoformat()
+        assert (
+            get_position(share.job_name) == floor_to_minute(now - LATEST_OUTBOX_ENTRY).isoformat()
+        )
         assert jobs.send_mails(now + timedelta(minutes=1), share) == ""
     assert len(server.to(email)) == 1

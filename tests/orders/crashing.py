@@ -121,10 +121,10 @@ def _texts(query: Any) -> tuple[str, ...]:
 
 def worked(since: datetime, until: datetime, *order_ids: UUID) -> None:
     """Let the worker look at what was due for these orders between two moments, as it would have."""
-    share = AnyOf("orders", things=frozenset(order_ids))
+    shard = AnyOf("orders", things=frozenset(order_ids))
     minutes = minutes_between(since - MINUTE, until)
-    jobs.apply_pending_effects(minutes, until, share)
-    jobs.expire_reservations(minutes, until, share)
+    jobs.apply_pending_effects(minutes, until, shard)
+    jobs.expire_reservations(minutes, until, shard)
 
 
 def claim_over(order_id: UUID) -> None:

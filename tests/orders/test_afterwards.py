@@ -23,7 +23,7 @@ from catalogue.entities import Product
 from catalogue.operations import save_product
 from demo.testbank import cards
 from demo.testbank import operations as bank
-from jobs.minutes import minute_of
+from jobs.minutes import floor_to_minute
 from mail.queries import list_recipient_mails
 from orders import links, operations, queries
 from orders.entities import Order
@@ -192,7 +192,7 @@ def test_x70_an_orders_page_tells_where_it_is_when_it_comes_and_what_has_happene
 
 def join() -> None:
     """What the worker does every few seconds."""
-    now = minute_of(datetime.now(UTC))
+    now = floor_to_minute(datetime.now(UTC))
     claim_guest_orders_in_minutes([now - timedelta(minutes=1), now])
 
 

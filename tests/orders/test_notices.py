@@ -22,7 +22,7 @@ from demo.testbank import queries as books
 from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
 from inventory.entities import WantedLine
-from jobs.minutes import minute_of, minutes_between
+from jobs.minutes import floor_to_minute, minutes_between
 from orders import operations, queries
 from orders.entities import Order
 from orders.errors import WebhookBusy
@@ -83,7 +83,7 @@ def post(
 
 def to_be_told(payment_id: UUID, within: timedelta = timedelta(minutes=3)) -> list[Any]:
     """What the bank has in its outbox about a payment."""
-    first = minute_of(now()) - timedelta(minutes=1)
+    first = floor_to_minute(now()) - timedelta(minutes=1)
     minutes = [first + timedelta(minutes=n) for n in range(within // timedelta(minutes=1) + 1)]
     return [row for row in books.notices(minutes) if str(payment_id) in row.body]
 

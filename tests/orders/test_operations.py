@@ -27,9 +27,9 @@ from inventory import queries as stock
 from inventory.entities import WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations import holding
-from jobs.leases import lease, position
-from jobs.minutes import minute_of, minutes_between
-from jobs.shares import Share
+from jobs.leases import get_position, hold_lease
+from jobs.minutes import floor_to_minute, minutes_between
+from jobs.shares import Shard
 from mail import queries as mails
 from orders import jobs, operations, queries
 from orders.entities import Order
@@ -844,10 +844,10 @@ def test_the_jobs_remember_how_far_they_came(monkeypatch: pytest.MonkeyPatch) ->
     orders, holds = (
         Only(f"{name} {order.order_id}", thing=order.order_id) for name in ("orders", "holds")
     )
-    with lease(orders.job), lease(holds.job):
+    with hold_lease(orders.job_name), hold_lease(holds.job_name):
         jobs.sweep_pending_effects(moment, orders)
         jobs.sweep_expired_reservations(moment, holds)
-        assert datetime.fromisoformat(position(orders.job)) <= moment
+        assert datetime.fromisoformat(get_position(orders.job_name)) <= moment
         jobs.sweep_pending_effects(moment, orders)
     assert fresh(order).customer_label == "Waiting for payment"
     assert jobs.sweep_empty_board_days(moment) is not None
@@ -877,7 +877,7 @@ def test_one_order_that_fails_does_not_keep_others_from_their_turn(
         for order_id in ids
     }
     assert not {broken.order_id, other.order_id} & remaining
-    later = minute_of(at + jobs.RETRY_AFTER)
+    later = floor_to_minute(at + jobs.RETRY_AFTER)
     assert broken.order_id in queries.list_pending_effects([later])[later]
 
 
@@ -885,14 +885,14 @@ def test_hints_of_the_last_minute_are_left_alone() -> None:
     # 12:00:59 may be the hint of an event that is written at 12:01:01.
     looked: list[datetime] = []
 
-    def look(minutes: list[datetime], at: datetime, share: Share) -> jobs.SweepResult:
+    def look(minutes: list[datetime], at: datetime, share: Shard) -> jobs.SweepResult:
         looked.extend(minutes)
         return jobs.SweepResult()
 
-    at, share = now(), Share(f"test {uuid4()}")
-    with lease(share.job):
+    at, share = now(), Shard(f"test {uuid4()}")
+    with hold_lease(share.job_name):
         jobs._sweep(share, at, look)
-    assert looked[-1] == minute_of(at) - timedelta(minutes=2)
+    assert looked[-1] == floor_to_minute(at) - timedelta(minutes=2)
 
 
 def test_the_holds_of_an_order_are_settled_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -952,7 +952,9 @@ def test_who_is_too_late_leaves_the_hint_of_who_was_faster() -> None:
     with pytest.raises(StaleOrder):
         operations.transition_order(order, Transition("held", actor="Bob", at=moment))
     assert faster.state == "on_hold"
-    assert any(hinted(minute_of(moment + timedelta(minutes=n)), order.order_id) for n in (-1, 0, 1))
+    assert any(
+        hinted(floor_to_minute(moment + timedelta(minutes=n)), order.order_id) for n in (-1, 0, 1)
+    )
 
 
 def test_an_event_in_the_minute_of_a_later_look_spares_its_hint() -> None:

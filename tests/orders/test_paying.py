@@ -18,7 +18,7 @@ from demo.testbank import queries as books
 from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
 from inventory.entities import WantedLine
-from jobs.minutes import minute_of
+from jobs.minutes import floor_to_minute
 from orders import balance, jobs, operations, queries
 from orders.entities import Order
 from orders.errors import NotPayable, SettlementUnstable, StaleOrder, TransitionRefused
@@ -233,7 +233,7 @@ def test_money_that_does_not_come_to_rest_is_put_off_and_all_else_is_done(
             operations.apply_effects(order.order_id, now())
         at = now()
         jobs.apply_pending_effects([hint.minute], at, Only("orders", thing=order.order_id))
-    later = minute_of(at + jobs.RETRY_AFTER)
+    later = floor_to_minute(at + jobs.RETRY_AFTER)
     assert order.order_id in queries.list_pending_effects([later])[later]
     assert stock_adds_up(queries.list_items(order)[0].variant_id)["committed"] == 1
     assert looked_after(order).payment == "paid"

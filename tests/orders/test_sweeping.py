@@ -12,9 +12,9 @@ from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.entities import WantedLine
 from inventory.queries import make_reservation_id
-from jobs.leases import lease
+from jobs.leases import hold_lease
 from jobs.minutes import minutes_between
-from jobs.shares import Share
+from jobs.shares import Shard
 from mail.queries import list_recipient_mails
 from orders import jobs, operations, queries
 from orders.operations import settling
@@ -94,8 +94,8 @@ def test_a_sweep_does_not_wait_for_a_hanging_bank_order_by_order(
             jobs._process_all(ask, later, minutes[-1], ids, at)
         return jobs.SweepResult()
 
-    share = Share(f"test {uuid4()}")
-    with lease(share.job):
+    share = Shard(f"test {uuid4()}")
+    with hold_lease(share.job_name):
         jobs._sweep(share, now(), look)
     assert put_off == ids
     assert len(asked) == 1

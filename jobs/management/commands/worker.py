@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from cassandra_db.errors import CassandraUnavailable
-from jobs.progress import Progress, progress
-from jobs.registry import Job, jobs
+from jobs.progress import JobProgress, list_progress
+from jobs.registry import Job, list_jobs
 from jobs.worker import Worker
 
 
@@ -47,13 +47,13 @@ class Command(BaseCommand):
         verbosity: int,
         **options: Any,
     ) -> None:
-        chosen = _chosen(job)
+        chosen = _select_jobs(job)
         if list:
             for each in chosen:
                 self.stdout.write(f"{each.name:32}  every {each.every}")
             return
         if status:
-            self._tell(chosen)
+            self._print_status(chosen)
             return
         if verbosity > 1:
             logging.getLogger("worker").setLevel(logging.DEBUG)
@@ -63,50 +63,50 @@ class Command(BaseCommand):
             worker.run()
             return
         try:
-            worker.run_due()
+            worker.run_due_jobs()
         except CassandraUnavailable as error:
             raise CommandError(f"Cassandra is away: {error}") from error
-        self.stdout.write(f"{worker.tally.ran} jobs run, {worker.tally.failed} failed.")
-        if worker.tally.failed:
+        self.stdout.write(
+            f"{worker.tally.run_count} jobs run, {worker.tally.failure_count} failed."
+        )
+        if worker.tally.failure_count:
             raise SystemExit(1)
 
-    def _tell(self, chosen: Sequence[Job]) -> None:
+    def _print_status(self, chosen: Sequence[Job]) -> None:
         try:
-            found = progress(chosen, datetime.now(UTC))
+            found = list_progress(chosen, datetime.now(UTC))
         except CassandraUnavailable as error:
             raise CommandError(f"Cassandra is away: {error}") from error
         for each in found:
-            self.stdout.write(_line(each))
-        worries = [each for each in found if each.worry]
-        self.stdout.write(f"{len(found)} jobs, {len(worries)} to look at.")
-        if worries:
+            self.stdout.write(_status_line(each))
+        problems = [each for each in found if each.problem]
+        self.stdout.write(f"{len(found)} jobs, {len(problems)} to look at.")
+        if problems:
             raise SystemExit(1)
 
 
-def _chosen(names: list[str] | None) -> list[Job]:
-    every = jobs()
-    if unknown := [name for name in names or () if not any(each.called(name) for each in every)]:
+def _select_jobs(names: list[str] | None) -> list[Job]:
+    every = list_jobs()
+    if unknown := [name for name in names or () if not any(each.has_name(name) for each in every)]:
         known = ", ".join(sorted({each.family or each.name for each in every}))
         raise CommandError(f"No such job: {', '.join(sorted(unknown))}. There are: {known}.")
-    return [each for each in every if not names or any(each.called(name) for name in names)]
+    return [each for each in every if not names or any(each.has_name(name) for name in names)]
 
 
-def _line(each: Progress) -> str:
-    standing = each.standing
+def _status_line(each: JobProgress) -> str:
+    lease = each.lease
     parts = [
-        f"last ran {standing.last_run:%Y-%m-%d %H:%M:%S} UTC"
-        if standing.last_run
-        else "has never run",
-        f"took {standing.took.total_seconds():.2f} s" if standing.took is not None else "",
-        f"{_in_seconds(each.late)} late" if each.late else "",
-        f"{_in_seconds(each.behind)} behind" if each.behind else "",
-        "running" if each.running else "",
-        f"by {standing.worker}" if standing.worker else "",
-        f"{standing.did} at {standing.did_at:%H:%M:%S}" if standing.did and standing.did_at else "",
-        f"FAILED: {standing.failure}"
-        if standing.failure
-        else each.worry.upper()
-        if standing.last_run
+        f"last ran {lease.last_run:%Y-%m-%d %H:%M:%S} UTC" if lease.last_run else "has never run",
+        f"took {lease.took.total_seconds():.2f} s" if lease.took is not None else "",
+        f"{_in_seconds(each.delay)} late" if each.delay else "",
+        f"{_in_seconds(each.backlog_age)} behind" if each.backlog_age else "",
+        "running" if each.is_running else "",
+        f"by {lease.worker}" if lease.worker else "",
+        f"{lease.did} at {lease.did_at:%H:%M:%S}" if lease.did and lease.did_at else "",
+        f"FAILED: {lease.failure}"
+        if lease.failure
+        else each.problem.upper()
+        if lease.last_run
         else "",
     ]
     return f"{each.job.name:32}  {'; '.join(filter(None, parts))}"
