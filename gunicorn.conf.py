@@ -64,16 +64,16 @@ def on_starting(server: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     """Open the process's session before the first visitor waits for it; without a database the worker serves 503."""
-    from cassandra_db.session import session
+    from cassandra_db.session import get_session
 
     try:
-        session()
+        get_session()
     except CassandraUnavailable as error:
         log.warning("starting without a database: %s", error)
 
 
 def worker_exit(server: Any, worker: Any) -> None:
     """Leave the cluster in good order."""
-    from cassandra_db.session import close
+    from cassandra_db.session import close_session
 
-    close()
+    close_session()

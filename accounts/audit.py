@@ -28,7 +28,7 @@ from cassandra_db import (
     page_token,
     read,
     write,
-    write_together,
+    write_batch,
 )
 from mail.addresses import email_key
 from web.logs import current_request_id, escape_control_characters
@@ -208,7 +208,7 @@ def _enter(entry: LogEntry, part: int, outcome: str) -> None:
     rows = [ENTERED.bind(day=moment, **row)]
     if entry.actor_id:
         rows.append(ENTERED_BY_ACTOR.bind(month=moment.replace(day=1), **row))
-    write_together(rows)
+    write_batch(rows)
 
 
 def _page(

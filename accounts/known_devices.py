@@ -14,9 +14,11 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 
 from accounts import queries
 from accounts.models import User
-from cassandra_db import SEND_AGAIN, conditional
+from cassandra_db import SEND_AGAIN, conditional_write
 
-STAMPED = conditional("Q6", "UPDATE users SET stamp = :stamp WHERE user_id = :user_id IF EXISTS")
+STAMPED = conditional_write(
+    "Q6", "UPDATE users SET stamp = :stamp WHERE user_id = :user_id IF EXISTS"
+)
 _SALT = "accounts.known_devices"
 _SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie at most
 _MOST = 5  # people who share a browser

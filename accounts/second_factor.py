@@ -20,33 +20,33 @@ from accounts import demo_logins, sealing
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.sessions import PASSED_AT, SECOND_FACTOR, STAFF_IDLE, end_sessions
-from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, Row, applied_if, conditional, read
+from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, Row, applied_if, conditional_write, read
 
 FACTOR = read(
     "second factor",
     "SELECT secret, step, recovery, enrolled_at FROM second_factors WHERE user_id = :user_id",
 )
-ENROLLED = conditional(
+ENROLLED = conditional_write(
     "second factor",
     """INSERT INTO second_factors (user_id, secret, step, recovery, enrolled_at)
        VALUES (:user_id, :secret, :step, :recovery, :now) IF NOT EXISTS""",
 )
 # No `mine` anywhere below: a code whose answer was lost is taken for used. The next one works.
-STEP_USED = conditional(
+STEP_USED = conditional_write(
     "second factor",
     """UPDATE second_factors SET step = :step, secret = :sealed WHERE user_id = :user_id
        IF secret = :secret AND step < :step""",
 )
-STEP_USED_FOR_CODES = conditional(
+STEP_USED_FOR_CODES = conditional_write(
     "second factor",
     """UPDATE second_factors SET step = :step, recovery = :recovery WHERE user_id = :user_id
        IF secret = :secret AND step < :step""",
 )
-RECOVERY_USED = conditional(
+RECOVERY_USED = conditional_write(
     "second factor",
     "UPDATE second_factors SET recovery[:code] = null WHERE user_id = :user_id IF recovery[:there] != null",
 )
-RESET = conditional(
+RESET = conditional_write(
     "second factor", "DELETE FROM second_factors WHERE user_id = :user_id IF EXISTS"
 )
 

@@ -23,19 +23,19 @@ from django.contrib.sessions.exceptions import SessionInterrupted
 from django.utils.crypto import constant_time_compare, get_random_string, salted_hmac
 
 from accounts.known_devices import forget_devices
-from cassandra_db import SEND_AGAIN, applied_if, conditional, read, write
+from cassandra_db import SEND_AGAIN, applied_if, conditional_write, read, write
 
 LOAD = read("session", "SELECT data, user_id FROM sessions WHERE session_key = :key")
 EXISTS = read("session", "SELECT session_key FROM sessions WHERE session_key = :key")
-CREATE = conditional(
+CREATE = conditional_write(
     "session",
     "INSERT INTO sessions (session_key, data, user_id) VALUES (:key, :data, :user_id) IF NOT EXISTS USING TTL :ttl",
 )
-UPDATE = conditional(
+UPDATE = conditional_write(
     "session",
     "UPDATE sessions USING TTL :ttl SET data = :data, user_id = :user_id WHERE session_key = :key IF EXISTS",
 )
-DELETE = conditional("session", "DELETE FROM sessions WHERE session_key = :key IF EXISTS")
+DELETE = conditional_write("session", "DELETE FROM sessions WHERE session_key = :key IF EXISTS")
 REMEMBER = write(
     "session",
     """INSERT INTO sessions_by_user (user_id, session_key, created_at, seen_at, device)

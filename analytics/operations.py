@@ -13,7 +13,7 @@ from analytics import queries
 from analytics.days import month_start, order_shard, shop_day
 from analytics.figures import DailySales, Fact, SoldLine, roll_up_facts
 from analytics.queries import SHOP
-from cassandra_db import write, write_together
+from cassandra_db import write, write_batch
 from catalogue import queries as catalogue
 
 # A process that was held up may write its facts so long after it has noted the day; so long the day is added up again.
@@ -80,7 +80,7 @@ def record_sale(sale: Sale) -> bool:
     ]
     # Before the facts, so that a crash leaves a day to add up too many; and after them, should this process be held up.
     mark_day_changed(sale.day)
-    write_together([_fact_row(fact, sale) for fact in facts])
+    write_batch([_fact_row(fact, sale) for fact in facts])
     mark_day_changed(sale.day)
     return True
 
@@ -152,7 +152,7 @@ def roll_up_day(day: date) -> None:
     read_at = time_ns() // 1000
     fresh = roll_up_facts(day, queries.list_day_facts(day))
     emptied = DAY_EMPTIED.bind(month=month_start(day), day=day, at=read_at - 1)
-    write_together([emptied, *_daily_rows(fresh, read_at)])
+    write_batch([emptied, *_daily_rows(fresh, read_at)])
 
 
 def _daily_rows(sales: Iterable[DailySales], at: int) -> Iterable[BoundStatement]:

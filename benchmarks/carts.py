@@ -113,16 +113,16 @@ class Bare:
 
 @contextmanager
 def _bare_rows(count: int) -> Iterator[Bare]:
-    from cassandra_db import conditional, read
-    from cassandra_db.session import session
+    from cassandra_db import conditional_write, read
+    from cassandra_db.session import get_session
 
-    session().execute(
+    get_session().execute(
         "CREATE TABLE IF NOT EXISTS benchmark_of_carts (id uuid PRIMARY KEY, units int)"
     )
-    more = conditional(
+    more = conditional_write(
         "benchmark", "UPDATE benchmark_of_carts SET units = units + 1 WHERE id = :id IF units >= 0"
     )
-    first = conditional(
+    first = conditional_write(
         "benchmark", "INSERT INTO benchmark_of_carts (id, units) VALUES (:id, 0) IF NOT EXISTS"
     )
     one = read("benchmark", "SELECT units FROM benchmark_of_carts WHERE id = :id")
@@ -140,7 +140,7 @@ def _bare_rows(count: int) -> Iterator[Bare]:
     try:
         yield Bare(ids, written, looked_at)
     finally:
-        session().execute("DROP TABLE benchmark_of_carts", timeout=60)
+        get_session().execute("DROP TABLE benchmark_of_carts", timeout=60)
 
 
 # ---- the shoppers
@@ -154,11 +154,15 @@ def _shoppers(count: int) -> Iterator[dict[int, list[Shopper]]]:
     try:
         yield made
     finally:
-        from cassandra_db.session import session
+        from cassandra_db.session import get_session
 
         for shopper in (*made[FEW], *made[MANY]):
-            session().execute("DELETE FROM items_by_cart WHERE cart_id = %s", (shopper.cart_id,))
-            session().execute("DELETE FROM carts_by_user WHERE owner_id = %s", (shopper.person_id,))
+            get_session().execute(
+                "DELETE FROM items_by_cart WHERE cart_id = %s", (shopper.cart_id,)
+            )
+            get_session().execute(
+                "DELETE FROM carts_by_user WHERE owner_id = %s", (shopper.person_id,)
+            )
 
 
 def _goods() -> tuple[tuple[Product, Variant], ...]:
@@ -316,15 +320,15 @@ def _badges(shoppers: dict[int, list[Shopper]], bare: Bare) -> list[Case]:
 def _bury(shopper: Shopper) -> None:
     """Empty a cart, and leave behind in it the operations of many days, which have expired."""
     from cart import operations
-    from cassandra_db.session import session
+    from cassandra_db.session import get_session
 
     operations.empty_cart(shopper.person_id, shopper.cart_id, uuid4(), datetime.now(UTC))
-    dead = session().prepare(
+    dead = get_session().prepare(
         "INSERT INTO items_by_cart (cart_id, kind, key) VALUES (?, 'op', ?) USING TTL 1"
     )
     for _ in range(DEAD // 100):
         for pending in [
-            session().execute_async(dead, (shopper.cart_id, str(uuid4()))) for _ in range(100)
+            get_session().execute_async(dead, (shopper.cart_id, str(uuid4()))) for _ in range(100)
         ]:
             pending.result()
     sleep(2)

@@ -244,11 +244,11 @@ def main() -> int:
     django.setup()
     from django.core.management import call_command
 
-    from cassandra_db.session import close, session
+    from cassandra_db.session import close_session, get_session
 
     with open(os.devnull, "w") as nowhere:  # noqa: PTH123
         call_command("sync_cassandra", stdout=nowhere)
-    close()
+    close_session()
     subprocess.run(
         [sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"], cwd=ROOT, check=True
     )
@@ -268,8 +268,8 @@ def main() -> int:
         audited = subprocess.run([sys.executable, "manage.py", "audit"], cwd=ROOT, check=False)
     finally:
         if not args.keep:
-            session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=180)
-        close()
+            get_session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=180)
+        close_session()
     return 1 if wrong or audited.returncode else 0
 
 

@@ -208,7 +208,7 @@ def _run(args: argparse.Namespace, nodes: Nodes) -> int:
     import django
 
     django.setup()
-    from cassandra_db.session import close
+    from cassandra_db.session import close_session
 
     for command in (["sync_cassandra"], ["collectstatic", "--no-input", "-v0"]):
         subprocess.run(
@@ -229,7 +229,7 @@ def _run(args: argparse.Namespace, nodes: Nodes) -> int:
         run.two_gone(second, third)
         run.checkouts_while(f"paused for {args.pause:.0f} s", paused)
     audited = subprocess.run([sys.executable, "manage.py", "audit"], cwd=ROOT, check=False)
-    close()
+    close_session()
     return 1 if run.wrong or audited.returncode else 0
 
 

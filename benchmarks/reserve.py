@@ -76,14 +76,14 @@ def main() -> int:
     import django
 
     django.setup()
-    from cassandra_db.session import session
+    from cassandra_db.session import get_session
 
     variants = {name: _stocked(PLENTY) for name in ("combined", "plain", "with its hint")}
     ways = [*_ours(variants), *_yardsticks()]
     try:
         _measure(args, ways)
     finally:
-        session().execute("DROP TABLE benchmark_of_stock", timeout=180)
+        get_session().execute("DROP TABLE benchmark_of_stock", timeout=180)
     wrong = [
         line for way in ways if way.name in variants for line in _wrong(way, variants[way.name])
     ]
@@ -136,23 +136,23 @@ def _ours(variants: dict[str, UUID]) -> list[Way]:
 
 
 def _yardsticks() -> list[Way]:
-    from cassandra_db import conditional, read
-    from cassandra_db.session import session
+    from cassandra_db import conditional_write, read
+    from cassandra_db.session import get_session
 
-    session().execute(
+    get_session().execute(
         "CREATE TABLE IF NOT EXISTS benchmark_of_stock (id uuid PRIMARY KEY, available int, held int)",
         timeout=180,
     )
-    bare = conditional(
+    bare = conditional_write(
         "benchmark",
         "UPDATE benchmark_of_stock SET available = available + -1 WHERE id = :id IF available >= 1",
     )
-    first = conditional(
+    first = conditional_write(
         "benchmark",
         "INSERT INTO benchmark_of_stock (id, available, held) VALUES (:id, :units, 0) IF NOT EXISTS",
     )
     there = read("benchmark", "SELECT available, held FROM benchmark_of_stock WHERE id = :id")
-    compared = conditional(
+    compared = conditional_write(
         "benchmark",
         """UPDATE benchmark_of_stock SET available = :available, held = :held WHERE id = :id IF available = :was""",
     )

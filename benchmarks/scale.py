@@ -16,7 +16,7 @@ from cassandra.util import uuid_from_time
 
 from accounts.addresses import Address
 from cassandra_db import write
-from cassandra_db.bulk import Bulk, without_condition
+from cassandra_db.bulk import BulkWriter, drop_condition
 from catalogue import operations, queries, search
 from catalogue.entities import CategoryTree, Product, Variant
 from catalogue.queries import product_card
@@ -129,12 +129,12 @@ TOGETHER = 40
 
 # ---- The writes of conditional statements, without the claims
 
-SLUG = without_condition(operations.CLAIM_SLUG)
-SKU = without_condition(operations.CLAIM_SKU)
-NUMBER = without_condition(placing.INSERT_NUMBER)
-PLACED = without_condition(placing.PLACE)
-EVENT = without_condition(moving.INSERT_EVENT)
-MOVED = without_condition(moving.UPDATE_HEADER)
+SLUG = drop_condition(operations.CLAIM_SLUG)
+SKU = drop_condition(operations.CLAIM_SKU)
+NUMBER = drop_condition(placing.INSERT_NUMBER)
+PLACED = drop_condition(placing.PLACE)
+EVENT = drop_condition(moving.INSERT_EVENT)
+MOVED = drop_condition(moving.UPDATE_HEADER)
 # The shop itself books receipts by conditional arithmetic.
 STOCK = write(
     "Q16",
@@ -245,15 +245,15 @@ def products_loaded(count: int, part: Part, now: datetime) -> int:
     """Write this part's share of the products, and return how many rows that were."""
     tree = queries.get_category_tree()
     of_leaves = len(leaves())
-    with Bulk() as bulk:
+    with BulkWriter() as bulk:
         for leaf in range(part.number, of_leaves, part.of):
             numbers = iter(range(leaf, count, of_leaves))
             while some := [made_product(number, now) for number in islice(numbers, TOGETHER)]:
                 _write_products(bulk, some, tree)
-    return bulk.rows
+    return bulk.row_count
 
 
-def _write_products(bulk: Bulk, some: Sequence[Product], tree: CategoryTree) -> None:
+def _write_products(bulk: BulkWriter, some: Sequence[Product], tree: CategoryTree) -> None:
     shelves: dict[tuple[UUID, str], list[BoundStatement]] = {}
     cards = [operations.RelatedCard(product_card(each), pinned=False) for each in some]
     for place, each in enumerate(some):
@@ -273,7 +273,7 @@ def _write_products(bulk: Bulk, some: Sequence[Product], tree: CategoryTree) -> 
         bulk.send(*puts)
 
 
-def _write_variants(bulk: Bulk, each: Product) -> None:
+def _write_variants(bulk: BulkWriter, each: Product) -> None:
     units = {"in": 40, "few": 3, "out": 0}[each.availability]
     stands = {"product_id": each.product_id, "warehouse_id": "berlin", "units": units}
     bulk.send(*(SHELF.bind(variant_id=variant.variant_id, **stands) for variant in each.variants))
@@ -305,13 +305,13 @@ _COURSE = (
 
 def orders_loaded(count: int, products: int, part: Part, now: datetime) -> int:
     """Write this part's share of orders that are closed, and return how many rows that were."""
-    with Bulk() as bulk:
+    with BulkWriter() as bulk:
         for number in range(part.number, count, part.of):
             _write_order(bulk, number, products, now)
-    return bulk.rows
+    return bulk.row_count
 
 
-def _write_order(bulk: Bulk, number: int, products: int, now: datetime) -> None:
+def _write_order(bulk: BulkWriter, number: int, products: int, now: datetime) -> None:
     dice = dice_for("order", number)
     placed_at = now - timedelta(days=20, seconds=dice.randrange(SOLD_FOR_DAYS * 86_400))
     draft = _draft(number, products, dice, now)

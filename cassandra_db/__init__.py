@@ -3,8 +3,8 @@
 from cassandra_db.errors import BadPageToken, CassandraUnavailable, UnknownOutcome
 from cassandra_db.lost_answers import RAISE_UNKNOWN, REFUSED_MEANS_DONE, SEND_AGAIN, applied_if
 from cassandra_db.pages import page_key, page_token
-from cassandra_db.retry import attempts
-from cassandra_db.rows import Row, as_kept
+from cassandra_db.retry import retry_attempts
+from cassandra_db.rows import Row, truncate_to_milliseconds
 from cassandra_db.statements import (
     LOCAL_ONE,
     LOCAL_QUORUM,
@@ -14,11 +14,11 @@ from cassandra_db.statements import (
     Outcome,
     Pending,
     Statement,
-    conditional,
-    conditional_batch,
-    metered,
+    apply_batch,
+    conditional_write,
+    count_statements,
     read,
     scan,
     write,
-    write_together,
+    write_batch,
 )

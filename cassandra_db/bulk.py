@@ -12,13 +12,13 @@ from cassandra.query import BatchStatement, BatchType, BoundStatement
 
 from cassandra_db.configuration import WRITE
 from cassandra_db.errors import CassandraUnavailable
-from cassandra_db.session import session
+from cassandra_db.session import get_session
 from cassandra_db.statements import LOCAL_QUORUM, Statement, write
 
 TRIES = 6
 
 
-def without_condition(statement: Statement) -> Statement:
+def drop_condition(statement: Statement) -> Statement:
     """Declare the write that a conditional one makes when nothing stands in its way.
 
     For rows whose ids nobody else can have made, in a keyspace that nobody else writes to.
@@ -26,16 +26,16 @@ def without_condition(statement: Statement) -> Statement:
     return write(statement.question, statement.cql.split(" IF ")[0])
 
 
-class Bulk:
+class BulkWriter:
     """Sends idempotent writes and waits for them at the end of a `with` block; what times out is sent again."""
 
     def __init__(self, at_once: int = 96) -> None:
-        self.rows = 0
+        self.row_count = 0
         self._free = threading.Semaphore(at_once)
         self._at_once = at_once
         self._failed: deque[tuple[Any, Exception]] = deque()
 
-    def __enter__(self) -> Bulk:
+    def __enter__(self) -> BulkWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -44,12 +44,12 @@ class Bulk:
 
     def send(self, *bound: BoundStatement) -> None:
         """Send one write, or several as one: to one partition, or to a few. Waits while too many are under way."""
-        self.rows += len(bound)
-        self._send(bound[0] if len(bound) == 1 else _together(bound))
+        self.row_count += len(bound)
+        self._send(bound[0] if len(bound) == 1 else _make_batch(bound))
 
     def _send(self, statement: BoundStatement | BatchStatement) -> None:
         self._free.acquire()
-        future = session().execute_async(statement, execution_profile=WRITE)
+        future = get_session().execute_async(statement, execution_profile=WRITE)
         future.add_callbacks(self._done, self._note, errback_args=(statement,))
 
     def _done(self, _: object) -> None:
@@ -77,7 +77,7 @@ class Bulk:
         ) from again[0][1]
 
 
-def _together(bound: Sequence[BoundStatement]) -> BatchStatement:
+def _make_batch(bound: Sequence[BoundStatement]) -> BatchStatement:
     batch = BatchStatement(BatchType.UNLOGGED, consistency_level=LOCAL_QUORUM)
     for statement in bound:
         batch.add(statement)

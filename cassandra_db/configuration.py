@@ -28,7 +28,7 @@ from cassandra_db.rows import row_factory
 READ, WRITE, CONDITIONAL = "read", "write", "conditional"
 
 
-class OnceMore(RetryPolicy):  # type: ignore[misc]
+class RetryOncePolicy(RetryPolicy):  # type: ignore[misc]
     """Retries an idempotent request once, on another node."""
 
     def on_request_error(
@@ -49,20 +49,20 @@ class OnceMore(RetryPolicy):  # type: ignore[misc]
         return (self.RETRY, consistency) if retry_num == 0 else (self.RETHROW, None)
 
 
-class SilentLast(TokenAwarePolicy):  # type: ignore[misc]
+class SilentNodesLastPolicy(TokenAwarePolicy):  # type: ignore[misc]
     """Asks a node that has left a request unanswered only after all others, for a while.
 
     A node that stands still keeps its connections, and the driver goes on trusting it until a heartbeat fails, which
     takes a minute. What reads it asks elsewhere as well; a conditional write waits for it, once.
     """
 
-    FOR = 30.0  # seconds
+    SILENT_SECONDS = 30.0  # seconds
     _silent: ClassVar[dict[Any, float]] = {}
 
     @classmethod
-    def left_unanswered(cls, host: Any) -> None:
+    def mark_silent(cls, host: Any) -> None:
         """Note that this node has not answered in time."""
-        cls._silent[host] = monotonic() + cls.FOR
+        cls._silent[host] = monotonic() + cls.SILENT_SECONDS
 
     def make_query_plan(
         self, working_keyspace: str | None = None, query: Any = None
@@ -76,7 +76,7 @@ class SilentLast(TokenAwarePolicy):  # type: ignore[misc]
         yield from silent
 
 
-def database(env: environ.Env) -> dict[str, Any]:
+def database_settings(env: environ.Env) -> dict[str, Any]:
     """Return Django's DATABASES entry for the cluster that the environment names.
 
     CASSANDRA_HOSTS (comma separated), _PORT, _USERNAME, _PASSWORD, _LOCAL_DC, _KEYSPACE, and _REPLICATION, which is
@@ -125,7 +125,9 @@ def _replication(value: str) -> dict[str, Any]:
 
 def _profiles(local_dc: str) -> dict[Any, ExecutionProfile]:
     def nearest() -> LoadBalancingPolicy:
-        return SilentLast(DCAwareRoundRobinPolicy(local_dc=local_dc), shuffle_replicas=False)
+        return SilentNodesLastPolicy(
+            DCAwareRoundRobinPolicy(local_dc=local_dc), shuffle_replicas=False
+        )
 
     return {
         # The engine's own: sync_cassandra and schema reads.
@@ -134,14 +136,14 @@ def _profiles(local_dc: str) -> dict[Any, ExecutionProfile]:
         ),
         READ: ExecutionProfile(
             nearest(),
-            OnceMore(),
+            RetryOncePolicy(),
             row_factory=row_factory,
             request_timeout=3,
             speculative_execution_policy=ConstantSpeculativeExecutionPolicy(0.2, 1),
         ),
         WRITE: ExecutionProfile(
             nearest(),
-            OnceMore(),
+            RetryOncePolicy(),
             row_factory=row_factory,
             request_timeout=4,
             speculative_execution_policy=ConstantSpeculativeExecutionPolicy(0.5, 1),

@@ -20,18 +20,18 @@ from cassandra_db.rows import Row
 
 
 @dataclass(frozen=True)
-class IfLost:
+class LostAnswerPolicy:
     """Whether a conditional write without an answer is sent again, and which row shows then that it had applied."""
 
-    sends_again: bool
-    had_applied: Callable[[Row], bool]
+    is_resent: bool
+    has_applied: Callable[[Row], bool]
 
 
-def applied_if(is_ours: Callable[[Row], bool]) -> IfLost:
+def applied_if(is_ours: Callable[[Row], bool]) -> LostAnswerPolicy:
     """Send the write again; if it is refused by a row of which `is_ours` is true, it had applied the first time."""
-    return IfLost(sends_again=True, had_applied=is_ours)
+    return LostAnswerPolicy(is_resent=True, has_applied=is_ours)
 
 
-RAISE_UNKNOWN = IfLost(sends_again=False, had_applied=lambda _: False)
-SEND_AGAIN = IfLost(sends_again=True, had_applied=lambda _: False)
-REFUSED_MEANS_DONE = IfLost(sends_again=True, had_applied=lambda _: True)
+RAISE_UNKNOWN = LostAnswerPolicy(is_resent=False, has_applied=lambda _: False)
+SEND_AGAIN = LostAnswerPolicy(is_resent=True, has_applied=lambda _: False)
+REFUSED_MEANS_DONE = LostAnswerPolicy(is_resent=True, has_applied=lambda _: True)

@@ -16,18 +16,18 @@ from cassandra_db.errors import BadPageToken
 _SALT = "cassandra_db.pages"
 
 
-def page_token(key: Sequence[bytes | UUID | datetime | int | str], of: str) -> str:
+def page_token(key: Sequence[bytes | UUID | datetime | int | str], list_name: str) -> str:
     """Return a token for the page after `key` in the list `of` (question, partition, order)."""
-    return signing.dumps([of, [_pack(part) for part in key]], salt=_SALT)
+    return signing.dumps([list_name, [_pack(part) for part in key]], salt=_SALT)
 
 
-def page_key(token: str, of: str) -> list[Any]:
+def page_key(token: str, list_name: str) -> list[Any]:
     """Return the clustering key inside a token. Raises BadPageToken if it was not made for the list `of`."""
     try:
         made_for, parts = signing.loads(token, salt=_SALT)
     except signing.BadSignature as error:
         raise BadPageToken("not one of our page tokens") from error
-    if made_for != of:
+    if made_for != list_name:
         raise BadPageToken("a page token of another list")
     return [_unpack(*part) for part in parts]
 

@@ -15,7 +15,7 @@ _FIRST, _LONGEST = 0.002, 0.05  # seconds
 _random = SystemRandom()
 
 
-def attempts(most: int) -> Iterator[int]:
+def retry_attempts(most: int) -> Iterator[int]:
     """Yield a number for each try, from 0, `most` at the most; whoever runs out of them raises what says so.
 
     The second try comes at once, because a refused write has told what was in its way. Before each further one is a pause of

@@ -23,17 +23,21 @@ def row_factory(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[R
     return [make(row) for row in rows]
 
 
-def in_utc(rows: Sequence[Row], stamps: Sequence[int]) -> list[Row]:
+def mark_utc(rows: Sequence[Row], timestamp_columns: Sequence[int]) -> list[Row]:
     """Return the rows with the timestamps in the columns `stamps` marked as UTC (the driver leaves them naive)."""
     return [
         row._replace(
-            **{row._fields[i]: row[i].replace(tzinfo=UTC) for i in stamps if row[i] is not None}
+            **{
+                row._fields[i]: row[i].replace(tzinfo=UTC)
+                for i in timestamp_columns
+                if row[i] is not None
+            }
         )
         for row in rows
     ]
 
 
-def all_in_utc(rows: Sequence[Row]) -> list[Row]:
+def mark_all_utc(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with all timestamps marked as UTC. For answers whose columns are not known beforehand."""
     return [
         row._make(
@@ -43,6 +47,6 @@ def all_in_utc(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def as_kept(moment: datetime) -> datetime:
+def truncate_to_milliseconds(moment: datetime) -> datetime:
     """Return a moment (UTC) as a timestamp column keeps it, to the millisecond: for comparing with a row that was read."""
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)

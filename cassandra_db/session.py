@@ -14,7 +14,7 @@ _session: Session | None = None
 log = logging.getLogger(__name__)
 
 
-def session() -> Session:
+def get_session() -> Session:
     """Return the open session, opening it if need be.
 
     Raises CassandraUnavailable when no node answers; the next call tries again.
@@ -50,7 +50,7 @@ def _open() -> Session:
     return opened
 
 
-def close() -> None:
+def close_session() -> None:
     """Close the session, if one is open. The next use opens another."""
     global _session
     with _lock:
@@ -62,7 +62,7 @@ def close() -> None:
             _session = None
 
 
-def keyspace() -> str:
+def keyspace_name() -> str:
     """Return the name of the keyspace that the settings name."""
     from django.conf import settings
 

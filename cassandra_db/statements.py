@@ -37,11 +37,11 @@ from cassandra.cqltypes import DateType, TimeUUIDType
 from cassandra.protocol import ErrorMessage
 from cassandra.query import BatchStatement, BatchType, BoundStatement, PreparedStatement
 
-from cassandra_db.configuration import CONDITIONAL, READ, WRITE, SilentLast
+from cassandra_db.configuration import CONDITIONAL, READ, WRITE, SilentNodesLastPolicy
 from cassandra_db.errors import CassandraUnavailable, UnknownOutcome
-from cassandra_db.lost_answers import IfLost
-from cassandra_db.rows import Row, all_in_utc, in_utc
-from cassandra_db.session import keyspace, session
+from cassandra_db.lost_answers import LostAnswerPolicy
+from cassandra_db.rows import Row, mark_all_utc, mark_utc
+from cassandra_db.session import get_session, keyspace_name
 
 LOCAL_ONE = ConsistencyLevel.LOCAL_ONE
 LOCAL_QUORUM = ConsistencyLevel.LOCAL_QUORUM
@@ -64,16 +64,16 @@ _RING_START, _RING_END = -(2**63), 2**63 - 1
 class Meter:
     """Counts what a page asked of Cassandra: statements, and rounds, which are the longest chain of reads."""
 
-    statements: int = 0
-    rounds: int = 0
-    waited: int = field(default=0, repr=False)
+    statement_count: int = 0
+    round_count: int = 0
+    awaited_depth: int = field(default=0, repr=False)
 
 
 _meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
 
 @contextmanager
-def metered() -> Iterator[Meter]:
+def count_statements() -> Iterator[Meter]:
     """Count the statements that this thread starts within the block."""
     meter = Meter()
     token = _meter.set(meter)
@@ -93,8 +93,8 @@ class Statement:
         *,
         profile: str,
         consistency: int,
-        idempotent: bool,
-        scans: bool = False,
+        is_idempotent: bool,
+        is_scan: bool = False,
         timeout: float | None = None,
         page_size: int | None = None,
     ) -> None:
@@ -102,11 +102,11 @@ class Statement:
         self.cql = " ".join(cql.split())
         self.profile = profile
         self.consistency = consistency
-        self.idempotent = idempotent
-        self.scans = scans
+        self.is_idempotent = is_idempotent
+        self.is_scan = is_scan
         self.timeout = timeout
         self.page_size = page_size
-        self.stamps: tuple[int, ...] = ()
+        self.timestamp_columns: tuple[int, ...] = ()
         self._prepared: tuple[Any, PreparedStatement, frozenset[str]] | None = None
         REGISTRY.append(self)
         _questions[self.cql] = question
@@ -114,38 +114,38 @@ class Statement:
     def __repr__(self) -> str:
         return f"<{self.question}: {self.cql}>"
 
-    def at(self, consistency: int) -> Statement:
+    def with_consistency(self, consistency: int) -> Statement:
         """Declare the same statement at another consistency level."""
         return Statement(
             self.question,
             self.cql,
             profile=self.profile,
             consistency=consistency,
-            idempotent=self.idempotent,
-            scans=self.scans,
+            is_idempotent=self.is_idempotent,
+            is_scan=self.is_scan,
             timeout=self.timeout,
             page_size=self.page_size,
         )
 
-    def prepared(self) -> PreparedStatement:
+    def prepare(self) -> PreparedStatement:
         """Return the statement as this process's session has prepared it. Raises CassandraUnavailable."""
         return self._ready()[1]
 
     def _ready(self) -> tuple[Any, PreparedStatement, frozenset[str]]:
-        current = session()
+        current = get_session()
         if self._prepared is not None and self._prepared[0] is current:
             return self._prepared
-        with _answering(self):
-            if current.keyspace != keyspace():
-                current.set_keyspace(keyspace())
-            made = _prepared(current, self.cql)
+        with _translate_errors(self):
+            if current.keyspace != keyspace_name():
+                current.set_keyspace(keyspace_name())
+            made = _prepare_cql(current, self.cql)
         made.consistency_level = self.consistency
-        made.is_idempotent = self.idempotent
+        made.is_idempotent = self.is_idempotent
         if self.page_size:
             made.fetch_size = self.page_size
         if self.profile == CONDITIONAL:
             made.serial_consistency_level = LOCAL_SERIAL
-        self.stamps = tuple(
+        self.timestamp_columns = tuple(
             i
             for i, column in enumerate(made.result_metadata or ())
             if issubclass(column[3], DateType) and not issubclass(column[3], TimeUUIDType)
@@ -178,36 +178,40 @@ class Statement:
         """Run a plain write. Raises CassandraUnavailable."""
         self.start(**params).rows()
 
-    def apply(self, *, if_lost: IfLost, **params: Any) -> Outcome:
-        """Run a conditional write. See `conditional_batch` for `if_lost` and what is raised."""
+    def apply(self, *, if_lost: LostAnswerPolicy, **params: Any) -> Outcome:
+        """Run a conditional write. See `apply_batch` for `if_lost` and what is raised."""
         bound = self.bind(**params)
-        return _settled(bound, bound, if_lost)
+        return _apply_with_retries(bound, bound, if_lost)
 
-    def over_ring(self, splits: int = 16, **params: Any) -> Iterator[Row]:
+    def iterate_table(self, splits: int = 16, **params: Any) -> Iterator[Row]:
         """Yield the rows of a whole table, range by range and page by page. For what nobody waits for."""
-        if not self.scans:
+        if not self.is_scan:
             raise TypeError(f"{self!r} is no scan")
         step = (_RING_END - _RING_START) // splits
         for part in range(splits):
             start = _RING_START + part * step
             end = _RING_END if part == splits - 1 else start + step
-            with _answering(self):
-                found = session().execute(
+            with _translate_errors(self):
+                found = get_session().execute(
                     self.bind(start=start, end=end, **params),
                     execution_profile=self.profile,
                     timeout=self.timeout or 30,
                 )
                 for row in found:
-                    yield in_utc([row], self.stamps)[0] if self.stamps else row
+                    yield (
+                        mark_utc([row], self.timestamp_columns)[0]
+                        if self.timestamp_columns
+                        else row
+                    )
 
 
-def _prepared(current: Session, cql: str) -> PreparedStatement:
+def _prepare_cql(current: Session, cql: str) -> PreparedStatement:
     try:
         return current.prepare(cql)
     except OperationTimedOut as silent:
         # The driver has asked one node alone, and one that stands still does not answer.
         if silent.last_host is not None:
-            SilentLast.left_unanswered(silent.last_host)
+            SilentNodesLastPolicy.mark_silent(silent.last_host)
         return current.prepare(cql)
 
 
@@ -216,7 +220,7 @@ def read(
 ) -> Statement:
     """Declare a read of one partition."""
     return Statement(
-        question, cql, profile=READ, consistency=consistency, idempotent=True, timeout=timeout
+        question, cql, profile=READ, consistency=consistency, is_idempotent=True, timeout=timeout
     )
 
 
@@ -229,20 +233,22 @@ def scan(
         cql,
         profile=READ,
         consistency=consistency,
-        idempotent=True,
-        scans=True,
+        is_idempotent=True,
+        is_scan=True,
         page_size=page_size,
     )
 
 
 def write(question: str, cql: str, *, consistency: int = LOCAL_QUORUM) -> Statement:
     """Declare a plain upsert or delete: sent twice, it does the same once."""
-    return Statement(question, cql, profile=WRITE, consistency=consistency, idempotent=True)
+    return Statement(question, cql, profile=WRITE, consistency=consistency, is_idempotent=True)
 
 
-def conditional(question: str, cql: str, *, consistency: int = LOCAL_QUORUM) -> Statement:
+def conditional_write(question: str, cql: str, *, consistency: int = LOCAL_QUORUM) -> Statement:
     """Declare a conditional write (or a statement that belongs into a conditional batch). Never retried blindly."""
-    return Statement(question, cql, profile=CONDITIONAL, consistency=consistency, idempotent=False)
+    return Statement(
+        question, cql, profile=CONDITIONAL, consistency=consistency, is_idempotent=False
+    )
 
 
 class Pending:
@@ -257,15 +263,15 @@ class Pending:
     ) -> None:
         self.statement = statement
         self._meter = meter
-        self.depth = depth if depth is not None else (meter.waited + 1 if meter else 1)
+        self.depth = depth if depth is not None else (meter.awaited_depth + 1 if meter else 1)
         if meter:
-            meter.statements += 1
-            meter.rounds = max(meter.rounds, self.depth)
+            meter.statement_count += 1
+            meter.round_count = max(meter.round_count, self.depth)
         bound = statement.bind(**params)
         self._started = monotonic()
         self._took: float | None = None
-        with _answering(statement):
-            self._future: ResponseFuture = session().execute_async(
+        with _translate_errors(statement):
+            self._future: ResponseFuture = get_session().execute_async(
                 bound,
                 execution_profile=statement.profile,
                 **({"timeout": statement.timeout} if statement.timeout else {}),
@@ -275,16 +281,20 @@ class Pending:
     def _done(self, _: Any) -> None:
         if self._took is None:
             self._took = monotonic() - self._started
-            _tell_if_slow(self.statement.question, self.statement.cql, self._took)
+            _log_if_slow(self.statement.question, self.statement.cql, self._took)
 
     def rows(self) -> list[Row]:
         """Wait for the rows. Raises CassandraUnavailable."""
-        with _answering(self.statement):
+        with _translate_errors(self.statement):
             result = self._future.result()
             rows = list(result) if result.has_more_pages else (result.current_rows or [])
         if self._meter:
-            self._meter.waited = max(self._meter.waited, self.depth)
-        return in_utc(rows, self.statement.stamps) if self.statement.stamps else rows
+            self._meter.awaited_depth = max(self._meter.awaited_depth, self.depth)
+        return (
+            mark_utc(rows, self.statement.timestamp_columns)
+            if self.statement.timestamp_columns
+            else rows
+        )
 
     def one(self) -> Row | None:
         """Wait for the first row, or None. Raises CassandraUnavailable."""
@@ -295,7 +305,7 @@ class Pending:
         self, following: Statement, params: Callable[[list[Row]], Mapping[str, Any] | None]
     ) -> Chain:
         """Send `following` as soon as these rows are here, with what `params` makes of them (None: do not send)."""
-        following.prepared()  # preparing would block the driver's event loop, where the callback runs
+        following.prepare()  # preparing would block the driver's event loop, where the callback runs
         return Chain(self, following, params)
 
 
@@ -315,7 +325,7 @@ class Chain:
 
         def follow(rows: list[Row]) -> None:
             try:
-                bound = params(in_utc(rows or [], first.statement.stamps))
+                bound = params(mark_utc(rows or [], first.statement.timestamp_columns))
                 if bound is not None:
                     self._second = Pending(following, bound, first._meter, first.depth + 1)
             except Exception as error:  # noqa: BLE001 raised again by result(), in the thread that asks
@@ -354,7 +364,7 @@ class Outcome:
         return self.rows[0] if self.rows and len(self.rows[0]) > 1 else None
 
 
-def conditional_batch(*bound: BoundStatement, if_lost: IfLost) -> Outcome:
+def apply_batch(*bound: BoundStatement, if_lost: LostAnswerPolicy) -> Outcome:
     """Apply all of the statements or none. They stand in one partition of one table, and at least one has a condition.
 
     `if_lost` is one of cassandra_db.lost_answers: what to do when the answer is lost. Raises UnknownOutcome when it could
@@ -365,20 +375,22 @@ def conditional_batch(*bound: BoundStatement, if_lost: IfLost) -> Outcome:
     )
     for statement in bound:
         batch.add(statement)
-    return _settled(bound[0], batch, if_lost)
+    return _apply_with_retries(bound[0], batch, if_lost)
 
 
-def _settled(
-    first: BoundStatement, statement: BatchStatement | BoundStatement, if_lost: IfLost
+def _apply_with_retries(
+    first: BoundStatement, statement: BatchStatement | BoundStatement, if_lost: LostAnswerPolicy
 ) -> Outcome:
     cql = first.prepared_statement.query_string
     if meter := _meter.get():
-        meter.statements += 1
+        meter.statement_count += 1
     unknown: Exception | None = None
     for pause in (*_PAUSES, None):
         started = monotonic()
         try:
-            rows = all_in_utc(list(session().execute(statement, execution_profile=CONDITIONAL)))
+            rows = mark_all_utc(
+                list(get_session().execute(statement, execution_profile=CONDITIONAL))
+            )
         except (Unavailable, NoHostAvailable) as error:
             if unknown is None and not (isinstance(error, NoHostAvailable) and _was_sent(error)):
                 raise CassandraUnavailable(str(error)) from error
@@ -394,30 +406,30 @@ def _settled(
                 raise
             unknown = error
             if isinstance(error, OperationTimedOut) and error.last_host is not None:
-                SilentLast.left_unanswered(error.last_host)
+                SilentNodesLastPolicy.mark_silent(error.last_host)
         else:
-            _tell_if_slow(_questions[cql], cql, monotonic() - started)
+            _log_if_slow(_questions[cql], cql, monotonic() - started)
             applied = bool(rows[0].applied)
             won_before = (
                 unknown is not None
                 and not applied
-                and any(if_lost.had_applied(row) for row in rows if len(row) > 1)
+                and any(if_lost.has_applied(row) for row in rows if len(row) > 1)
             )
             if unknown is not None:
                 again = "applies now" if applied else "was refused"
-                _tell_outcome(cql, "had applied" if won_before else again)
+                _log_outcome(cql, "had applied" if won_before else again)
             return Outcome(applied or won_before, rows)
-        if not if_lost.sends_again or pause is None:
+        if not if_lost.is_resent or pause is None:
             break
         log.warning(
             "no answer to a conditional write of %s, sent again: %s", _questions[cql], unknown
         )
         sleep(pause)
-    _tell_outcome(cql, "stays unknown")
+    _log_outcome(cql, "stays unknown")
     raise UnknownOutcome(f"no answer to a conditional write: {unknown}") from unknown
 
 
-def _tell_outcome(cql: str, outcome: str) -> None:
+def _log_outcome(cql: str, outcome: str) -> None:
     what = " ".join(cql.split()[:3]).removesuffix(" SET").removesuffix(" USING")
     log.warning(
         "a conditional write of %s had no answer (%s): it %s", _questions[cql], what, outcome
@@ -432,7 +444,7 @@ def _was_sent(error: NoHostAvailable) -> bool:
     )
 
 
-def write_together(statements: Sequence[BoundStatement]) -> None:
+def write_batch(statements: Sequence[BoundStatement]) -> None:
     """Write in one go what may be written twice. Raises CassandraUnavailable.
 
     In one partition it is all of them or none, at once. Of several partitions some may be written and others not when it
@@ -445,13 +457,13 @@ def write_together(statements: Sequence[BoundStatement]) -> None:
         batch.add(statement)
     batch.is_idempotent = True
     if meter := _meter.get():
-        meter.statements += 1
-    with _answering(statements[0].prepared_statement.query_string):
-        session().execute(batch, execution_profile=WRITE)
+        meter.statement_count += 1
+    with _translate_errors(statements[0].prepared_statement.query_string):
+        get_session().execute(batch, execution_profile=WRITE)
 
 
 @contextmanager
-def _answering(what: object) -> Iterator[None]:
+def _translate_errors(what: object) -> Iterator[None]:
     """Turn what the driver raises when nodes are away into CassandraUnavailable."""
     try:
         yield
@@ -469,7 +481,7 @@ def _answering(what: object) -> Iterator[None]:
         raise CassandraUnavailable(f"{what}: {error}") from error
 
 
-def _tell_if_slow(question: str, cql: str, took: float) -> None:
+def _log_if_slow(question: str, cql: str, took: float) -> None:
     from django.conf import settings
 
     if took > settings.SLOW_STATEMENT_SECONDS:

@@ -12,7 +12,7 @@ from uuid import UUID
 from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
 
-from cassandra_db import Pending, Row, applied_if, conditional, read, scan, write, write_together
+from cassandra_db import Pending, Row, applied_if, conditional_write, read, scan, write, write_batch
 from catalogue import queries
 from catalogue.entities import Card, CategoryNode, CategoryTree, Product, Variant
 from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
@@ -91,11 +91,11 @@ def _category_path(node: CategoryNode) -> list[CategoryNode]:
 
 # ---- Products
 
-CLAIM_SLUG = conditional(
+CLAIM_SLUG = conditional_write(
     "Q1",
     "INSERT INTO product_ids_by_slug (slug, product_id) VALUES (:slug, :product_id) IF NOT EXISTS",
 )
-CLAIM_SKU = conditional(
+CLAIM_SKU = conditional_write(
     "Q1",
     """INSERT INTO variants_by_sku (sku, product_id, variant_id) VALUES (:sku, :product_id, :variant_id)
        IF NOT EXISTS""",
@@ -145,7 +145,7 @@ def save_product(product: Product, now: datetime) -> Product:
     )
     # First, so that a crash on the way leaves a hint; last, so that what is derived sees what was written.
     record_product_change(product.product_id, datetime.now(UTC))
-    write_together(product_statements(saved))
+    write_batch(product_statements(saved))
     refresh_cards(product.product_id)
     if before and before.name != saved.name:
         refresh_prefixes(saved, [before.name])
@@ -493,9 +493,7 @@ def rebuild_featured(candidates: Iterable[Product]) -> int:
             )
             for position, card in enumerate(chosen)
         ]
-        write_together(
-            [*puts, DELETE_FEATURED.bind(feature_type=feature_type, position=len(chosen))]
-        )
+        write_batch([*puts, DELETE_FEATURED.bind(feature_type=feature_type, position=len(chosen))])
     return sum(len(chosen) for chosen in rows.values())
 
 
@@ -625,7 +623,7 @@ RELATED_AT_ONCE = 32
 
 def _write_related(product_id: UUID, chosen: Sequence[RelatedCard]) -> None:
     best = chosen[:RELATED_LENGTH]
-    write_together(
+    write_batch(
         [
             *related_statements(product_id, best),
             DELETE_RELATED.bind(product_id=product_id, rank=len(best)),
@@ -732,7 +730,7 @@ def rebuild_prefixes(products: Iterable[Product]) -> int:
             if len(kept) >= 8 * PREFIX_LENGTH:
                 kept[:] = _best_suggestions(kept)
     at = time_ns() // 1000
-    for row in PREFIXES.over_ring():
+    for row in PREFIXES.iterate_table():
         if row.prefix not in best:
             DELETE_PREFIX.run(prefix=row.prefix, at=at - 1)
     for prefix, kept in best.items():
@@ -741,7 +739,7 @@ def rebuild_prefixes(products: Iterable[Product]) -> int:
             for rank, _, values in _best_suggestions(kept)
         ]
         # One microsecond before: in one batch a deletion of the same time would win over what is put in.
-        write_together([DELETE_PREFIX.bind(prefix=prefix, at=at - 1), *puts])
+        write_batch([DELETE_PREFIX.bind(prefix=prefix, at=at - 1), *puts])
     return len(best)
 
 
@@ -776,7 +774,7 @@ def refresh_prefixes(product: Product, former_names: Iterable[str] = ()) -> None
             rank = prefix_rank(product, belongs[prefix])
             writes.append(INSERT_PREFIX_ROW.bind(prefix=prefix, rank=rank, at=at, **values))
         if writes:
-            write_together(writes)
+            write_batch(writes)
 
 
 def list_changed_products(moment: datetime, until: datetime) -> dict[UUID, datetime]:

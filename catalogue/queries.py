@@ -8,7 +8,7 @@ from time import monotonic
 from uuid import UUID
 
 from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, Pending, Row, page_key, page_token, read, scan
-from cassandra_db.session import keyspace
+from cassandra_db.session import keyspace_name
 from catalogue.entities import (
     Card,
     CardPage,
@@ -49,7 +49,7 @@ PRODUCT = read(
     consistency=LOCAL_ONE,
 )
 # The same, when whatever was acknowledged must be seen: where something is written, put into a cart, counted or ordered.
-PRODUCT_NOW = PRODUCT.at(LOCAL_QUORUM)
+PRODUCT_NOW = PRODUCT.with_consistency(LOCAL_QUORUM)
 PRODUCTS = scan(
     "Q1",
     """SELECT product_id, variant_id, name, slug, brand, description, details, category_id, option_names, tax_class, currency,
@@ -147,7 +147,7 @@ def _collect_products(reading: Iterable[Pending]) -> dict[UUID, Product]:
 
 def iterate_products() -> Iterator[Product]:
     """Yield every product of the shop. For commands and jobs. Raises CassandraUnavailable."""
-    for _, rows in groupby(PRODUCTS.over_ring(), key=lambda row: row.product_id):
+    for _, rows in groupby(PRODUCTS.iterate_table(), key=lambda row: row.product_id):
         if found := product_from_rows(list(rows)):
             yield found
 
@@ -195,7 +195,7 @@ CATEGORIES = read(
     "SELECT category_id, slug, name, parent_id, position, description, picture FROM categories WHERE tree = :tree",
     consistency=LOCAL_ONE,
 )
-CATEGORIES_NOW = CATEGORIES.at(LOCAL_QUORUM)
+CATEGORIES_NOW = CATEGORIES.with_consistency(LOCAL_QUORUM)
 TREE_SECONDS = 30
 
 
@@ -211,7 +211,7 @@ class _TreeCopy:
         if self._kept is None:
             return None
         of, read_at, tree = self._kept
-        return tree if of == keyspace() and monotonic() - read_at < TREE_SECONDS else None
+        return tree if of == keyspace_name() and monotonic() - read_at < TREE_SECONDS else None
 
     def prefetch(self) -> None:
         if self._reading is None and self._fresh() is None:
@@ -227,7 +227,7 @@ class _TreeCopy:
         tree = CategoryTree(reading.rows())
         # what was read before somebody changed the tree is kept for nobody
         if asked == self._forgotten:
-            self._kept = keyspace(), monotonic(), tree
+            self._kept = keyspace_name(), monotonic(), tree
         return tree
 
     def forget(self) -> None:

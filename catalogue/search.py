@@ -27,7 +27,7 @@ from uuid import UUID, uuid4
 import tantivy
 from django.conf import settings
 
-from cassandra_db.session import keyspace
+from cassandra_db.session import keyspace_name
 from catalogue import queries
 from catalogue.entities import Card, Product
 from catalogue.operations import card_columns, list_changed_products
@@ -394,7 +394,7 @@ def _card(packed: bytes) -> Card:
 
 
 def _home() -> Path:
-    return Path(settings.SEARCH_INDEX_DIR) / keyspace()
+    return Path(settings.SEARCH_INDEX_DIR) / keyspace_name()
 
 
 def _current(home: Path) -> Path | None:

@@ -155,7 +155,7 @@ def _on_board(order: Order) -> Iterator[Copy]:
 
 
 def _all_copies() -> Iterator[Copy]:
-    for row in BOARD_ROWS.over_ring():
+    for row in BOARD_ROWS.iterate_table():
         yield Copy(
             "board",
             (row.status, row.order_date.date()),
@@ -163,11 +163,11 @@ def _all_copies() -> Iterator[Copy]:
             row.placed_at,
             row.written or 0,
         )
-    for row in USER_ROWS.over_ring():
+    for row in USER_ROWS.iterate_table():
         yield Copy("user", (row.user_id, row.year), row.order_id, row.placed_at, row.written or 0)
-    for row in EMAIL_ROWS.over_ring():
+    for row in EMAIL_ROWS.iterate_table():
         yield Copy("email", (row.email,), row.order_id, row.placed_at, row.written or 0)
-    for row in NUMBER_ROWS.over_ring():
+    for row in NUMBER_ROWS.iterate_table():
         yield Copy("number", (row.number,), row.order_id)
 
 

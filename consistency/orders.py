@@ -24,7 +24,7 @@ def _orders(only: Only | None) -> Iterator[UUID]:
     if only is not None:
         yield from sorted(only.orders)
     else:
-        yield from (row.order_id for row in ORDER_IDS.over_ring())
+        yield from (row.order_id for row in ORDER_IDS.iterate_table())
 
 
 def _violations(order_id: UUID) -> Iterator[Violation]:

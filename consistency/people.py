@@ -20,7 +20,7 @@ def _users(only: Only | None) -> Iterator[UUID]:
     if only is not None:
         yield from only.users
     else:
-        yield from (row.user_id for row in USERS.over_ring())
+        yield from (row.user_id for row in USERS.iterate_table())
 
 
 def _violations(user_id: UUID) -> Iterator[Violation]:

@@ -47,7 +47,7 @@ def _standing(only: Only | None) -> Iterator[Standing]:
                 yield (day, order.order_id, row.written or 0)
         return
     before = None
-    for row in FACTS.over_ring():
+    for row in FACTS.iterate_table():
         place = (row.day.date(), row.order_id)
         # An order's lines stand beside each other.
         if place != before and (only is None or row.order_id in only.orders):
@@ -73,8 +73,8 @@ def _days(only: Only | None) -> Iterator[date]:
     if only is not None:
         yield from sorted(only.days)
         return
-    found = {row.day.date() for row in FACTS.over_ring()}
-    for row in DAILY.over_ring():
+    found = {row.day.date() for row in FACTS.iterate_table()}
+    for row in DAILY.iterate_table():
         month = row.month.date()
         found |= {each.day for each in queries.list_daily_sales(month, _last(month))}
     yield from sorted(found)

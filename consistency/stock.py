@@ -99,7 +99,7 @@ def _shelves(only: Only | None) -> Iterator[Shelf]:
             for place in (*WAREHOUSES, BACKORDER_WAREHOUSE)
         )
     else:
-        yield from ((row.variant_id, row.warehouse_id) for row in SHELVES.over_ring())
+        yield from ((row.variant_id, row.warehouse_id) for row in SHELVES.iterate_table())
 
 
 def _violations(shelf: Shelf) -> Iterator[Violation]:
@@ -238,7 +238,7 @@ def _hints_of_these_minutes() -> Iterator[tuple[UUID, datetime]]:
 
 
 _near = _Hints(_hints_of_these_minutes)
-_all = _Hints(lambda: ((row.hold_id, row.minute) for row in HINTS.over_ring()))
+_all = _Hints(lambda: ((row.hold_id, row.minute) for row in HINTS.iterate_table()))
 
 
 def _hints_forgotten() -> None:

@@ -35,7 +35,7 @@ def _codes(only: Only | None) -> Iterator[str]:
     if only is not None:
         yield from sorted(code_key(code) for code in only.codes)
     else:
-        yield from (row.key for row in CODES.over_ring())
+        yield from (row.key for row in CODES.iterate_table())
 
 
 def _violations(key: str) -> Iterator[Violation]:

@@ -23,7 +23,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 
 from cassandra_db.errors import CassandraUnavailable
-from cassandra_db.session import ALIAS, session
+from cassandra_db.session import ALIAS, get_session
 from devtools.node import NodeError, control, jars, machine, state
 from devtools.node.java import find_java
 
@@ -54,7 +54,7 @@ def examine() -> Iterator[Finding]:
     yield from _configuration()
     yield from _mail()
     try:
-        connected = session()
+        connected = get_session()
     except CassandraUnavailable:
         yield _unreachable(own_node)
         return

@@ -29,7 +29,7 @@ STOCK = read(
     consistency=LOCAL_ONE,
 )
 # The same, when whatever was acknowledged must be seen: a node that was away may know nothing of what it missed.
-STOCK_NOW = STOCK.at(LOCAL_QUORUM)
+STOCK_NOW = STOCK.with_consistency(LOCAL_QUORUM)
 
 
 def prefetch_stock(product_id: UUID) -> Pending:

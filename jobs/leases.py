@@ -20,7 +20,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 
-from cassandra_db import SEND_AGAIN, CassandraUnavailable, Row, applied_if, conditional, read
+from cassandra_db import SEND_AGAIN, CassandraUnavailable, Row, applied_if, conditional_write, read
 from jobs.errors import LeaseLost
 
 LEASE_DURATION = timedelta(seconds=settings.LEASE_SECONDS)
@@ -36,18 +36,18 @@ SELECT_LEASE = read(
        FROM leases WHERE job = :job""",
 )
 # On a job that has no row yet, all three are null: the same statement claims it.
-CLAIM = conditional(
+CLAIM = conditional_write(
     "lease",
     """UPDATE leases SET holder = :me, held_until = :until, worker = :worker WHERE job = :job
        IF holder = :seen_holder AND held_until = :seen_until AND last_run = :seen_run""",
 )
-RENEW = conditional(
+RENEW = conditional_write(
     "lease", "UPDATE leases SET held_until = :until WHERE job = :job IF holder = :me"
 )
-SAVE_POSITION = conditional(
+SAVE_POSITION = conditional_write(
     "lease", "UPDATE leases SET position = :position WHERE job = :job IF holder = :me"
 )
-RELEASE = conditional(
+RELEASE = conditional_write(
     "lease",
     """UPDATE leases SET holder = :nobody, held_until = :until, last_run = :ran_at, did = :did, did_at = :did_at,
               took = :took, failure = :failure WHERE job = :job IF holder = :me""",

@@ -20,7 +20,7 @@ from django.core.mail import EmailMultiAlternatives, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.template import Context, Engine
 
-from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, Row, applied_if, conditional, write
+from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, Row, applied_if, conditional_write, write
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from jobs.shares import Shard
 from mail import queries
@@ -36,20 +36,20 @@ TO_RECIPIENT = write(
     "mail", "INSERT INTO mails_by_recipient (recipient, mail_id) VALUES (:recipient, :mail_id)"
 )
 DELETE_RECIPIENT = write("mail", "DELETE FROM mails_by_recipient WHERE recipient = :recipient")
-DROPPED = conditional("mail", "DELETE FROM mails WHERE mail_id = :mail_id IF EXISTS")
-CLAIM = conditional(
+DROPPED = conditional_write("mail", "DELETE FROM mails WHERE mail_id = :mail_id IF EXISTS")
+CLAIM = conditional_write(
     "mail",
     """INSERT INTO mails (mail_id, recipient, subject, text, html, attempts, queued_at)
        VALUES (:mail_id, :recipient, :subject, :text, :html, 0, :now) IF NOT EXISTS""",
 )
 # Whoever counts the attempt up is the one who makes it; until `due_at` nobody makes another, not even after a crash.
-ATTEMPT = conditional(
+ATTEMPT = conditional_write(
     "mail",
     """UPDATE mails SET attempts = :attempt, claim = :claim, due_at = :due_at WHERE mail_id = :mail_id
        IF attempts = :before AND claim = :seen AND sent_at = null""",
 )
 # What was sent is not kept: a mail may hold a link that opens something.
-SENT = conditional(
+SENT = conditional_write(
     "mail",
     "UPDATE mails SET sent_at = :now, text = null, html = null WHERE mail_id = :mail_id IF claim = :claim",
 )

@@ -12,7 +12,7 @@ from uuid import uuid5
 from django.conf import settings
 from django.urls import reverse
 
-from cassandra_db import SEND_AGAIN, Row, conditional, write
+from cassandra_db import SEND_AGAIN, Row, conditional_write, write
 from catalogue.entities import Product, Variant
 from catalogue.queries import get_sellable_variant
 from inventory.entities import Stock
@@ -41,18 +41,18 @@ DELETE_SUBSCRIPTION = write(
     "waiting",
     "DELETE FROM waits_by_address WHERE email_key = :email_key AND variant_id = :variant_id",
 )
-INSERT_SUBSCRIBER = conditional(
+INSERT_SUBSCRIBER = conditional_write(
     "waiting",
     """INSERT INTO waiters_by_variant (variant_id, email_key, email, product_id, asked_at)
        VALUES (:variant_id, :email_key, :email, :product_id, :now) IF NOT EXISTS""",
 )
 # All its columns, so that none is forgotten before the others.
-UPDATE_SUBSCRIBER = conditional(
+UPDATE_SUBSCRIBER = conditional_write(
     "waiting",
     """UPDATE waiters_by_variant SET email = :email, product_id = :product_id, asked_at = :now
        WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS""",
 )
-DELETE_SUBSCRIBER = conditional(
+DELETE_SUBSCRIBER = conditional_write(
     "waiting",
     "DELETE FROM waiters_by_variant WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS",
 )

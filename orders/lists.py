@@ -10,7 +10,7 @@ from orders.queries import ORDER_IDS
 def rebuild_order_lists(now: datetime) -> str:
     """Write the copies of all orders anew; return how many orders that were. Raises CassandraUnavailable."""
     rebuilt = 0
-    for row in ORDER_IDS.over_ring():
+    for row in ORDER_IDS.iterate_table():
         if order := queries.get_order(row.order_id):
             write_copies(order)
             rebuilt += 1

@@ -16,7 +16,7 @@ def list_bought_together(most: int = 12) -> dict[UUID, list[UUID]]:
     Raises CassandraUnavailable.
     """
     counted: dict[UUID, Counter[UUID]] = defaultdict(Counter)
-    for _, rows in groupby(ORDERED_PRODUCTS.over_ring(), key=lambda row: row.order_id):
+    for _, rows in groupby(ORDERED_PRODUCTS.iterate_table(), key=lambda row: row.order_id):
         products = sorted({row.product_id for row in rows})[:MOST_PRODUCTS_OF_AN_ORDER]
         for one, other in combinations(products, 2):
             counted[one][other] += 1

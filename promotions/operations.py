@@ -12,10 +12,10 @@ from cassandra_db import (
     REFUSED_MEANS_DONE,
     Outcome,
     applied_if,
-    as_kept,
-    conditional,
-    conditional_batch,
+    apply_batch,
+    conditional_write,
     read,
+    truncate_to_milliseconds,
     write,
 )
 from promotions import queries, rules
@@ -48,14 +48,14 @@ class PromotionTerms:
     ends_at: datetime | None = None
 
 
-INSERT_PROMOTION = conditional(
+INSERT_PROMOTION = conditional_write(
     "promotions",
     """INSERT INTO promotions (shelf, key, code, title, kind, percent, amount, buy, free, category_id, minimum, per_person,
                                uses, starts_at, ends_at, made_at)
        VALUES (:shelf, :key, :code, :title, :kind, :percent, :amount, :buy, :free, :category_id, :minimum, :per_person,
                :uses, :starts_at, :ends_at, :made_at) IF NOT EXISTS""",
 )
-END_PROMOTION = conditional(
+END_PROMOTION = conditional_write(
     "promotions",
     "UPDATE promotions SET ended_at = :now WHERE shelf = :shelf AND key = :key IF ended_at = null AND kind IN :kinds",
 )
@@ -72,7 +72,9 @@ def create_promotion(terms: PromotionTerms, now: datetime, key: str = "") -> str
     if len(queries.list_promotions(trigger)) >= MAX_PROMOTIONS:
         raise PromotionRefused(f"There are {MAX_PROMOTIONS} promotions of this kind already.")
     outcome = INSERT_PROMOTION.apply(
-        if_lost=applied_if(lambda row: row.made_at == as_kept(now) and row.title == terms.title),
+        if_lost=applied_if(
+            lambda row: row.made_at == truncate_to_milliseconds(now) and row.title == terms.title
+        ),
         shelf=trigger,
         key=key,
         code=terms.code,
@@ -116,7 +118,7 @@ def _check_terms(terms: PromotionTerms) -> None:
 def end_promotion(trigger: str, key: str, now: datetime) -> bool:
     """End a promotion; tell whether this call ended it. Raises CassandraUnavailable."""
     outcome = END_PROMOTION.apply(
-        if_lost=applied_if(lambda row: row.ended_at == as_kept(now)),
+        if_lost=applied_if(lambda row: row.ended_at == truncate_to_milliseconds(now)),
         shelf=trigger,
         key=key,
         now=now,
@@ -141,31 +143,31 @@ def voucher_customer_key(user_id: UUID | None, email: str = "") -> str:
     return salted_hmac("promotions.person", who, algorithm="sha256").hexdigest()[:32] if who else ""
 
 
-SEED = conditional(
+SEED = conditional_write(
     "I6", "UPDATE voucher_uses SET used = 0, remaining = :uses WHERE key = :key IF used = null"
 )
-TAKE = conditional(
+TAKE = conditional_write(
     "I6",
     "UPDATE voucher_uses SET used = used + 1, remaining = remaining + -1 WHERE key = :key IF remaining >= 1",
 )
-INSERT_ORDER_CLAIM = conditional(
+INSERT_ORDER_CLAIM = conditional_write(
     "I6",
     """INSERT INTO voucher_uses (key, claim, order_id, person_claim, person, claimed_at)
        VALUES (:key, :claim, :order_id, :person_claim, :person, :now) IF NOT EXISTS""",
 )
-INSERT_CUSTOMER_CLAIM = conditional(
+INSERT_CUSTOMER_CLAIM = conditional_write(
     "I6",
     "INSERT INTO voucher_uses (key, claim, order_id) VALUES (:key, :claim, :order_id) IF NOT EXISTS",
 )
-GIVE = conditional(
+GIVE = conditional_write(
     "I6",
     "UPDATE voucher_uses SET used = used + -1, remaining = remaining + 1 WHERE key = :key IF used >= 1",
 )
-DELETE_ORDER_CLAIM = conditional(
+DELETE_ORDER_CLAIM = conditional_write(
     "I6",
     "DELETE FROM voucher_uses WHERE key = :key AND claim = :claim IF person_claim = :person_claim",
 )
-DELETE_CUSTOMER_CLAIM = conditional(
+DELETE_CUSTOMER_CLAIM = conditional_write(
     "I6", "DELETE FROM voucher_uses WHERE key = :key AND claim = :claim IF order_id = :order_id"
 )
 CLAIM = read(
@@ -235,7 +237,7 @@ def _claim(
     ]
     if place:
         batch.append(INSERT_CUSTOMER_CLAIM.bind(key=found.key, claim=place, order_id=order_id))
-    return conditional_batch(
+    return apply_batch(
         *batch, if_lost=applied_if(lambda row: row.claim == claim and row.person == customer_key)
     )
 
@@ -262,7 +264,7 @@ def release_voucher(typed: str, order_id: UUID) -> bool:
     ]
     if row.person_claim:
         batch.append(DELETE_CUSTOMER_CLAIM.bind(key=key, claim=row.person_claim, order_id=order_id))
-    return conditional_batch(*batch, if_lost=RAISE_UNKNOWN).applied
+    return apply_batch(*batch, if_lost=RAISE_UNKNOWN).applied
 
 
 def release_vouchers(order_id: UUID, except_code: str = "") -> None:

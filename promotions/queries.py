@@ -7,7 +7,7 @@ from time import monotonic
 from uuid import UUID
 
 from cassandra_db import CassandraUnavailable, Pending, Row, read
-from cassandra_db.session import keyspace
+from cassandra_db.session import keyspace_name
 from catalogue.queries import get_category_tree
 from pricing.quotes import QuotedLine
 from promotions.entities import AppliedPromotions, Voucher
@@ -92,21 +92,21 @@ class _Copy:
         if self._kept is None:
             return None
         of, read_at, found = self._kept
-        return found if of == keyspace() and monotonic() - read_at < COPY_SECONDS else None
+        return found if of == keyspace_name() and monotonic() - read_at < COPY_SECONDS else None
 
     def prefetch(self) -> None:
         if self._under_way() is None and self._fresh() is None:
             self._reading = self._begun()
 
     def _begun(self) -> tuple[str, float, Pending]:
-        return keyspace(), monotonic(), PROMOTIONS_BY_TRIGGER.start(shelf=AUTOMATIC)
+        return keyspace_name(), monotonic(), PROMOTIONS_BY_TRIGGER.start(shelf=AUTOMATIC)
 
     def _under_way(self) -> tuple[str, float, Pending] | None:
         """Return what is being read. A page that failed may have left it behind: so old a one is none."""
         begun = self._reading
         return (
             begun
-            if begun and begun[0] == keyspace() and monotonic() - begun[1] < COPY_SECONDS
+            if begun and begun[0] == keyspace_name() and monotonic() - begun[1] < COPY_SECONDS
             else None
         )
 

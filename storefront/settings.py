@@ -5,7 +5,7 @@ from pathlib import Path
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from cassandra_db.configuration import database
+from cassandra_db.configuration import database_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -124,7 +124,7 @@ TEMPLATES = [
 ]
 FORM_RENDERER = "web.forms.Renderer"
 
-DATABASES = {"default": database(env)}
+DATABASES = {"default": database_settings(env)}
 # The engine's read-only key: cqlengine models need no autoincrement field.
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 SLOW_STATEMENT_SECONDS = env.float("SLOW_STATEMENT_SECONDS", default=0.25)

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 from django.conf import settings
 from django.urls import reverse
 
-from cassandra_db.session import keyspace
+from cassandra_db.session import keyspace_name
 from catalogue import queries
 from catalogue.entities import Product
 from storefront.structured import absolute
@@ -25,7 +25,7 @@ Address = tuple[str, datetime | None]
 
 def home() -> Path:
     """Return the folder of this shop's sitemap."""
-    return Path(settings.SEARCH_INDEX_DIR) / keyspace() / "sitemap"
+    return Path(settings.SEARCH_INDEX_DIR) / keyspace_name() / "sitemap"
 
 
 def sitemap_file(number: int = 0) -> Path | None:

@@ -14,7 +14,7 @@ from django_cassandra_engine.base import CassandraDatabaseOperations
 
 from accounts.models import User
 from cassandra_db import REFUSED_MEANS_DONE
-from cassandra_db.session import close, session
+from cassandra_db.session import close_session, get_session
 from mail.addresses import email_key
 from tests.beside import Toxiproxy, stripe_running, toxiproxy_running
 from tests.environment import KEYSPACE
@@ -26,7 +26,7 @@ pytest_plugins = ["tests.proof"]
 def keyspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Make the tables once, in a keyspace of this run, and drop it at the end."""
     call_command("sync_cassandra", stdout=io.StringIO())
-    close()
+    close_session()
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     with override_settings(
         STORAGES=settings.STORAGES | {"staticfiles": plain},
@@ -34,15 +34,15 @@ def keyspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         MAILDIR=tmp_path_factory.mktemp("mail") / "caught",
     ):
         yield KEYSPACE
-    session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=180)
-    close()
+    get_session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=180)
+    close_session()
 
 
 @pytest.fixture(autouse=True)
 def honest_clock(keyspace: str) -> Iterator[None]:
     """Bring the driver back from a journey in time: its clock never runs backwards, and writes of the future win for ever."""
     yield
-    clock = session().cluster.timestamp_generator
+    clock = get_session().cluster.timestamp_generator
     clock.last = min(clock.last, time.time_ns() // 1000)
 
 

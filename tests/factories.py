@@ -17,7 +17,7 @@ from accounts.models import User
 from accounts.operations import register_user
 from accounts.second_factor import mark_second_factor_passed
 from benchmarks.scale import SKU, SLUG
-from cassandra_db import write_together
+from cassandra_db import write_batch
 from catalogue import operations as catalogue
 from catalogue.entities import CategoryNode, Product, Variant
 from demo.testbank.cards import APPROVED
@@ -112,9 +112,9 @@ def make_product(
             SKU.bind(sku=each.sku, product_id=product_id, variant_id=each.variant_id)
             for each in made.variants
         )
-        write_together([SLUG.bind(slug=made.slug, product_id=product_id), *skus])
+        write_batch([SLUG.bind(slug=made.slug, product_id=product_id), *skus])
         word = catalogue.UPDATE_AVAILABILITY.bind(product_id=product_id, word=availability)
-        write_together([*catalogue.product_statements(made), word])
+        write_batch([*catalogue.product_statements(made), word])
     return made
 
 
@@ -151,7 +151,7 @@ def make_stock(
                 )
             )
     if copies:
-        write_together(copies)
+        write_batch(copies)
     return variant_id
 
 

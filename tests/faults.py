@@ -34,14 +34,14 @@ FAULTS = (
     _fault(
         "A conditional write that was sent again has won, whosever row is in the way",
         "cassandra_db/statements.py",
-        " and any(if_lost.had_applied(row) for row in rows if len(row) > 1)",
+        " and any(if_lost.has_applied(row) for row in rows if len(row) > 1)",
         "",
         "tests/cassandra_db/test_statements.py",
     ),
     _fault(
         "A conditional write that leaves its outcome unknown is sent again blindly",
         "cassandra_db/statements.py",
-        "        if not if_lost.sends_again or pause is None:\n            break",
+        "        if not if_lost.is_resent or pause is None:\n            break",
         "        if pause is None:\n            break",
         "tests/cassandra_db/test_statements.py",
     ),
@@ -55,7 +55,7 @@ FAULTS = (
     _fault(
         "A page token opens any list",
         "cassandra_db/pages.py",
-        "    if made_for != of:",
+        "    if made_for != list_name:",
         "    if not made_for:",
         "tests/cassandra_db/test_statements.py",
     ),
@@ -369,8 +369,8 @@ FAULTS = (
     _fault(
         "A product is written before its change is noted",
         "catalogue/operations.py",
-        "    record_product_change(product.product_id, datetime.now(UTC))\n    write_together(product_statements(saved))\n",
-        "    write_together(product_statements(saved))\n",
+        "    record_product_change(product.product_id, datetime.now(UTC))\n    write_batch(product_statements(saved))\n",
+        "    write_batch(product_statements(saved))\n",
         "tests/catalogue/test_products.py",
     ),
     _fault(
@@ -642,7 +642,7 @@ FAULTS = (
     _fault(
         "A promotion whose making had no answer is taken for somebody else's",
         "promotions/operations.py",
-        "row.made_at == as_kept(now)",
+        "row.made_at == truncate_to_milliseconds(now)",
         "row.made_at == now",
         "tests/promotions/test_vouchers.py",
     ),

@@ -141,9 +141,9 @@ def _commit() -> str:
 
 
 def _made_with() -> str:
-    from cassandra_db.session import session
+    from cassandra_db.session import get_session
 
-    (node,) = session().execute("SELECT release_version FROM system.local")
+    (node,) = get_session().execute("SELECT release_version FROM system.local")
     engine = node["release_version"] if isinstance(node, dict) else node[0]
     return f"Apache Cassandra {engine}, Python {platform.python_version()}, Django {django.get_version()}, {os.cpu_count()} processors"
 

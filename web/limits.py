@@ -23,19 +23,19 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
-from cassandra_db import REFUSED_MEANS_DONE, Row, applied_if, conditional, read
+from cassandra_db import REFUSED_MEANS_DONE, Row, applied_if, conditional_write, read
 from web.errors import TooManyAttempts
 
 TAKEN_SLOTS = read(
     "limits",
     "SELECT place, TTL(attempt_id) AS seconds FROM attempts WHERE bucket = :bucket AND part = :part",
 )
-TAKE_SLOT = conditional(
+TAKE_SLOT = conditional_write(
     "limits",
     """INSERT INTO attempts (bucket, part, place, attempt_id) VALUES (:bucket, :part, :place, :attempt_id)
        IF NOT EXISTS USING TTL :seconds""",
 )
-RELEASE_SLOT = conditional(
+RELEASE_SLOT = conditional_write(
     "limits",
     "DELETE FROM attempts WHERE bucket = :bucket AND part = :part AND place = :place IF attempt_id = :attempt_id",
 )

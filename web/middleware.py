@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
-from cassandra_db import CassandraUnavailable, metered
+from cassandra_db import CassandraUnavailable, count_statements
 from web.errors import TooManyAttempts
 from web.logs import clear_request_id, start_request_id
 from web.rendering import render_too_many_attempts, view_name
@@ -53,9 +53,9 @@ class StatementCountMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if not settings.COUNT_STATEMENTS:
             return self.get_response(request)
-        with metered() as meter:
+        with count_statements() as meter:
             response = self.get_response(request)
-        response["X-Cassandra"] = f"statements={meter.statements}, rounds={meter.rounds}"
+        response["X-Cassandra"] = f"statements={meter.statement_count}, rounds={meter.round_count}"
         return response
 
 

@@ -5,23 +5,23 @@ from uuid import UUID
 from accounts import queries
 from accounts.addresses import Address
 from accounts.errors import AddressBookFull, NoSuchAddress, NoSuchUser
-from cassandra_db import SEND_AGAIN, applied_if, conditional
+from cassandra_db import SEND_AGAIN, applied_if, conditional_write
 
 # The places of the address book are numbered, so that there can never be more of them, whoever races.
-ADDRESS_ADDED = conditional(
+ADDRESS_ADDED = conditional_write(
     "Q8",
     "UPDATE users SET addresses[:key] = :address WHERE user_id = :user_id IF email != null AND addresses[:free] = null",
 )
-ADDRESS_CHANGED = conditional(
+ADDRESS_CHANGED = conditional_write(
     "Q8",
     "UPDATE users SET addresses[:key] = :address WHERE user_id = :user_id IF addresses[:there] != null",
 )
-ADDRESS_REMOVED = conditional(
+ADDRESS_REMOVED = conditional_write(
     "Q8",
     """UPDATE users SET addresses[:key] = null, default_address = :default WHERE user_id = :user_id
        IF addresses[:there] != null""",
 )
-ADDRESS_PREFERRED = conditional(
+ADDRESS_PREFERRED = conditional_write(
     "Q8",
     "UPDATE users SET default_address = :key WHERE user_id = :user_id IF addresses[:there] != null",
 )

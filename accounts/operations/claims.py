@@ -10,21 +10,21 @@ from uuid import UUID
 
 from accounts import queries
 from accounts.models import User
-from cassandra_db import REFUSED_MEANS_DONE, Row, applied_if, conditional
+from cassandra_db import REFUSED_MEANS_DONE, Row, applied_if, conditional_write
 
-EMAIL_CLAIMED = conditional(
+EMAIL_CLAIMED = conditional_write(
     "Q7",
     "INSERT INTO users_by_email (email, user_id, claimed_at) VALUES (:email, :user_id, :now) IF NOT EXISTS",
 )
-EMAIL_RECLAIMED = conditional(
+EMAIL_RECLAIMED = conditional_write(
     "Q7",
     """UPDATE users_by_email SET user_id = :user_id, claimed_at = :now WHERE email = :email
        IF user_id = :gone AND claimed_at = :seen""",
 )
-EMAIL_RELEASED = conditional(
+EMAIL_RELEASED = conditional_write(
     "Q7", "DELETE FROM users_by_email WHERE email = :email IF user_id = :user_id"
 )
-CANCEL_EMAIL_CHANGE = conditional(
+CANCEL_EMAIL_CHANGE = conditional_write(
     "Q6", "UPDATE users SET email_next = null WHERE user_id = :user_id IF email_next = :email"
 )
 # So long after its claim a change of address is taken to be under way still.

@@ -17,7 +17,13 @@ from accounts.models import User
 from accounts.operations.claims import EMAIL_RELEASED
 from accounts.second_factor import delete_second_factor
 from accounts.sessions import end_sessions
-from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, CassandraUnavailable, conditional, write
+from cassandra_db import (
+    REFUSED_MEANS_DONE,
+    SEND_AGAIN,
+    CassandraUnavailable,
+    conditional_write,
+    write,
+)
 from jobs.minutes import floor_to_minute
 from mail.addresses import email_key
 from mail.operations import queue_mail
@@ -31,15 +37,15 @@ DELETE_ERASURE = write(
     "erasure", "DELETE FROM erasures WHERE minute = :minute AND user_id = :user_id"
 )
 # Whoever works here has to give the role up first, so that the shop never loses its last admin this way.
-ERASING = conditional(
+ERASING = conditional_write(
     "Q6",
     "UPDATE users SET active = false, erasing_at = :now WHERE user_id = :user_id IF role = '' AND demo = false",
 )
 # Whoever once worked here still stands on the list.
-OFF_STAFF = conditional(
+OFF_STAFF = conditional_write(
     "staff", "DELETE FROM staff WHERE shop = :shop AND user_id = :user_id IF EXISTS"
 )
-USER_REMOVED = conditional("Q6", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
+USER_REMOVED = conditional_write("Q6", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
 
 # When an account has its next turn that has to wait for something.
 RETRY_AFTER = timedelta(hours=1)

@@ -13,15 +13,15 @@ from accounts.errors import EmailTaken, NoSuchUser
 from accounts.models import User
 from accounts.operations.claims import claim_email
 from accounts.operations.staffing import record_staff_role
-from cassandra_db import SEND_AGAIN, applied_if, conditional
+from cassandra_db import SEND_AGAIN, applied_if, conditional_write
 from mail.operations import queue_mail
 
-USER_WRITTEN = conditional(
+USER_WRITTEN = conditional_write(
     "Q6",
     """INSERT INTO users (user_id, email, name, password, role, active, demo, created_at, verified_at)
        VALUES (:user_id, :email, :name, :password, :role, true, :demo, :now, :verified_at) IF NOT EXISTS""",
 )
-USER_DROPPED = conditional("Q6", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
+USER_DROPPED = conditional_write("Q6", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
 LINK_SECONDS = 24 * 3600
 # Somebody who presses the button again at once gets no second mail.
 _SAME_REQUEST_SECONDS = 120

@@ -20,19 +20,19 @@ from accounts.models import User
 from accounts.operations.claims import CANCEL_EMAIL_CHANGE, EMAIL_RELEASED, claim_email
 from accounts.operations.joining import MAILBOX_NAMESPACE
 from accounts.operations.passwords import account_fingerprint
-from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, applied_if, conditional, write
+from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, applied_if, conditional_write, write
 from jobs.minutes import floor_to_minute
 from mail.operations import queue_mail
 
-START_EMAIL_CHANGE = conditional(
+START_EMAIL_CHANGE = conditional_write(
     "Q6", "UPDATE users SET email_next = :next WHERE user_id = :user_id IF email = :email"
 )
-CHANGE_EMAIL = conditional(
+CHANGE_EMAIL = conditional_write(
     "Q6",
     """UPDATE users SET email = :next, email_next = null, email_before = :email, verified_at = :now
        WHERE user_id = :user_id IF email = :email AND email_next = :next""",
 )
-FINISH_EMAIL_CHANGE = conditional(
+FINISH_EMAIL_CHANGE = conditional_write(
     "Q6", "UPDATE users SET email_before = null WHERE user_id = :user_id IF email_before = :before"
 )
 INSERT_EMAIL_PROOF = write(

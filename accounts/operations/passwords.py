@@ -14,14 +14,14 @@ from accounts.errors import ChangedMeanwhile, NoSuchUser
 from accounts.models import User
 from accounts.operations.joining import MAILBOX_NAMESPACE
 from accounts.sessions import end_sessions
-from cassandra_db import RAISE_UNKNOWN, applied_if, conditional
+from cassandra_db import RAISE_UNKNOWN, applied_if, conditional_write
 from mail.operations import queue_mail
 
-PASSWORD_SET = conditional(
+PASSWORD_SET = conditional_write(
     "Q6", "UPDATE users SET password = :password WHERE user_id = :user_id IF password = :before"
 )
 # Whoever has followed a mailed link has proved the address, too.
-PASSWORD_RESET = conditional(
+PASSWORD_RESET = conditional_write(
     "Q6",
     """UPDATE users SET password = :password, verified_at = :now WHERE user_id = :user_id
        IF password = :before AND email = :email""",

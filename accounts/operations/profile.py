@@ -3,10 +3,10 @@
 from uuid import UUID
 
 from accounts.errors import NoSuchUser
-from cassandra_db import SEND_AGAIN, conditional
+from cassandra_db import SEND_AGAIN, conditional_write
 
-NAMED = conditional("Q6", "UPDATE users SET name = :name WHERE user_id = :user_id IF EXISTS")
-PREFERRED = conditional(
+NAMED = conditional_write("Q6", "UPDATE users SET name = :name WHERE user_id = :user_id IF EXISTS")
+PREFERRED = conditional_write(
     "Q6",
     """UPDATE users SET delivery_country = :country, plain_mail = :plain_mail WHERE user_id = :user_id IF EXISTS""",
 )

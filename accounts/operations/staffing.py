@@ -12,14 +12,16 @@ from accounts.models import User
 from accounts.roles import ADMIN
 from accounts.second_factor import delete_second_factor
 from accounts.sessions import end_sessions
-from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, conditional, conditional_batch
+from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, apply_batch, conditional_write
 from mail.operations import queue_mail
 
-ROLE_GIVEN = conditional("Q6", "UPDATE users SET role = :role WHERE user_id = :user_id IF EXISTS")
-STAFF_COUNTED_ON = conditional(
+ROLE_GIVEN = conditional_write(
+    "Q6", "UPDATE users SET role = :role WHERE user_id = :user_id IF EXISTS"
+)
+STAFF_COUNTED_ON = conditional_write(
     "staff", "UPDATE staff SET version = :next WHERE shop = :shop IF version = :seen"
 )
-STAFF_WRITTEN = conditional(
+STAFF_WRITTEN = conditional_write(
     "staff", "INSERT INTO staff (shop, user_id, role) VALUES (:shop, :user_id, :role)"
 )
 
@@ -77,7 +79,7 @@ def record_staff_role(user_id: UUID, role: str) -> None:
         version, admins = queries.get_role_holders(ADMIN)
         if role != ADMIN and user_id in admins and len(admins) == 1:
             raise LastAdmin
-        if conditional_batch(
+        if apply_batch(
             STAFF_COUNTED_ON.bind(shop=queries.SHOP, seen=version, next=(version or 0) + 1),
             STAFF_WRITTEN.bind(shop=queries.SHOP, user_id=user_id, role=role),
             if_lost=RAISE_UNKNOWN,

@@ -23,66 +23,66 @@ from cassandra_db import (
     Row,
     UnknownOutcome,
     applied_if,
-    attempts,
-    conditional,
-    conditional_batch,
+    apply_batch,
+    conditional_write,
+    retry_attempts,
 )
 
 # How often a batch is tried anew when others changed the carts meanwhile.
 ATTEMPTS = 30
-FIRST_CART = conditional(
+FIRST_CART = conditional_write(
     "K1",
     "UPDATE carts_by_user SET active_cart_id = :active, cart_count = 1 WHERE owner_id = :owner_id IF cart_count = null",
 )
-ANOTHER_CART = conditional(
+ANOTHER_CART = conditional_write(
     "K1",
     "UPDATE carts_by_user SET cart_count = cart_count + 1 WHERE owner_id = :owner_id IF cart_count < :most",
 )
-ANOTHER_ACTIVE_CART = conditional(
+ANOTHER_ACTIVE_CART = conditional_write(
     "K1",
     "UPDATE carts_by_user SET active_cart_id = :active, cart_count = cart_count + 1 WHERE owner_id = :owner_id IF cart_count < :most",
 )
-CART = conditional(
+CART = conditional_write(
     "K1",
     """INSERT INTO carts_by_user (owner_id, name_key, cart_id, cart_name, created_at, activated_at, role, shared_by)
        VALUES (:owner_id, :name_key, :cart_id, :name, :created_at, :activated_at, :role, :shared_by) IF NOT EXISTS""",
 )
-ONE_CART_LESS = conditional(
+ONE_CART_LESS = conditional_write(
     "K1",
     "UPDATE carts_by_user SET active_cart_id = :active, cart_count = cart_count + -1 WHERE owner_id = :owner_id IF active_cart_id = :was",
 )
-DELETE_CART = conditional(
+DELETE_CART = conditional_write(
     "K1",
     "DELETE FROM carts_by_user WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id",
 )
 # The condition is the cart's own row: one on the active cart alone would make a deleted one active.
-SWITCH_CART = conditional(
+SWITCH_CART = conditional_write(
     "U2",
     """UPDATE carts_by_user SET active_cart_id = :cart_id, activated_at = :now
        WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id""",
 )
-INSERT_SUMS = conditional(
+INSERT_SUMS = conditional_write(
     "U1",
     """UPDATE items_by_cart SET version = 1, line_count = 0, item_count = 0, subtotal = 0, later_count = 0, currency = :currency,
               changed_at = :now, owner_id = :owner_id, guest = :guest, added_at = :now
        WHERE cart_id = :cart_id AND kind = '' AND key = '' IF version = null""",
 )
-SET_OWNER = conditional(
+SET_OWNER = conditional_write(
     "K1",
     """UPDATE items_by_cart SET owner_id = :owner_id, guest = :guest, deleted_at = null, version = version + 1
        WHERE cart_id = :cart_id IF version > 0""",
 )
-MARK_DELETED = conditional(
+MARK_DELETED = conditional_write(
     "K1",
     """UPDATE items_by_cart SET deleted_at = :now, owner_id = :owner_id, version = version + 1 WHERE cart_id = :cart_id
        IF version > 0 AND deleted_at = null""",
 )
-MARK_EMPTY_DELETED = conditional(
+MARK_EMPTY_DELETED = conditional_write(
     "K1",
     """UPDATE items_by_cart SET deleted_at = :now, version = version + 1 WHERE cart_id = :cart_id
        IF line_count = 0 AND later_count = 0 AND deleted_at = null""",
 )
-UNMARK_DELETED = conditional(
+UNMARK_DELETED = conditional_write(
     "K1",
     """UPDATE items_by_cart SET deleted_at = null, changed_at = :now, version = version + 1 WHERE cart_id = :cart_id
        IF deleted_at > :never AND owner_id = :owner_id""",
@@ -107,7 +107,7 @@ def create_cart(
     """
     name = clean_name(name)
     cart_id = created_cart_id(person_id, idempotency_key)
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         if any(row.cart_id == cart_id for row in carts):
             return cart_id
@@ -129,7 +129,7 @@ def created_cart_id(person_id: UUID, idempotency_key: UUID) -> UUID:
 def switch_cart(person_id: UUID, cart_id: UUID, now: datetime) -> str:
     """Make a cart the active one (U2) and return its name. Raises NoSuchCart, CartBusy, CassandraUnavailable."""
     require_access(person_id, cart_id, VIEW)
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         row = queries.get_listed_cart_row(person_id, cart_id)
         if row is None:
             raise NoSuchCart
@@ -173,7 +173,7 @@ def undelete_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
         or sums.owner_id != person_id
     ):
         raise UndoExpired
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         # Listed first and unmarked then: a crash in between leaves a cart that is both, which the nightly job unmarks.
         # An add that meets it as long as it is marked may take it off the list again: so it is looked at once more.
         name = add_cart_to_list(person_id, undo.cart_id, undo.name, now)
@@ -206,7 +206,7 @@ def add_cart_to_list(
 
     One that is listed already keeps its name. Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         if mine := next((row for row in carts if row.cart_id == cart_id), None):
             return str(mine.cart_name)
@@ -233,7 +233,7 @@ def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None
     Raises CartBusy, CassandraUnavailable.
     """
     was_active = False
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         row = next((row for row in carts if row.cart_id == cart_id), None)
         if row is None:
@@ -246,7 +246,7 @@ def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None
         )
         # A deleted row leaves no id that could settle a lost answer; reading the carts again does.
         with suppress(UnknownOutcome):
-            if conditional_batch(
+            if apply_batch(
                 less,
                 DELETE_CART.bind(owner_id=person_id, name_key=row.name_key, cart_id=cart_id),
                 if_lost=RAISE_UNKNOWN,
@@ -305,7 +305,7 @@ def adopt_guest_carts(
 def get_or_create_active_cart(person_id: UUID, now: datetime) -> Row:
     """Return the row of the active cart, making one if there is none. Raises TooManyCarts, CartBusy, CassandraUnavailable."""
     cart_id = uuid4()
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         if found := find_active_cart_row(carts):
             return found
@@ -352,7 +352,7 @@ def _insert_cart(
     else:
         place = ANOTHER_CART.bind(owner_id=owner_id, most=MAX_CARTS)
     row = _cart_row(owner_id, cart_id, name, created_at, now if activate else None, role, shared_by)
-    return bool(conditional_batch(place, row, if_lost=applied_if(_is_cart_row(cart_id, name))))
+    return bool(apply_batch(place, row, if_lost=applied_if(_is_cart_row(cart_id, name))))
 
 
 def _cart_row(
@@ -419,7 +419,7 @@ def _close_if_empty(cart_id: UUID, now: datetime) -> bool:
 
 def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str) -> str | None:
     """Write a guest's cart to the member; return its name there, or None if the member has no room."""
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=user_id)
         if mine := next((row for row in carts if row.cart_id == cart.cart_id), None):
             return str(mine.cart_name)

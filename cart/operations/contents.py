@@ -16,7 +16,7 @@ from django.conf import settings
 from cart import queries
 from cart.errors import CartBusy, NoSuchCart, TooManyLines, TooManyUnitsTogether
 from cart.limits import MAX_LINES, MAX_QUANTITY
-from cassandra_db import Row, applied_if, attempts, conditional, conditional_batch, read
+from cassandra_db import Row, applied_if, apply_batch, conditional_write, read, retry_attempts
 from pricing.quotes import line_label, snapshot_columns
 
 ATTEMPTS = 30
@@ -26,27 +26,27 @@ IDEMPOTENCY_ROW = read(
     "U1",
     "SELECT version, key, note FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'op' AND key = :operation",
 )
-ALL_SUMS = conditional(
+ALL_SUMS = conditional_write(
     "U1",
     """UPDATE items_by_cart SET version = :version, line_count = :lines, item_count = :items, subtotal = :amount,
               later_count = :later, currency = :currency, changed_at = :now, owner_id = :owner_id, guest = :guest, added_at = :now,
               voucher_code = :voucher
        WHERE cart_id = :cart_id AND kind = '' AND key = '' IF version = :seen AND deleted_at = :deleted""",
 )
-INSERT_ROW = conditional(
+INSERT_ROW = conditional_write(
     "U1",
     """INSERT INTO items_by_cart (cart_id, kind, key, product_id, variant_id, sku, name, slug, options, picture, price, quantity, added_at)
        VALUES (:cart_id, :kind, :key, :product_id, :variant_id, :sku, :name, :slug, :options, :picture, :price, :quantity, :added_at)""",
 )
-SET_UNITS = conditional(
+SET_UNITS = conditional_write(
     "U1",
     "UPDATE items_by_cart SET quantity = :quantity WHERE cart_id = :cart_id AND kind = :kind AND key = :key IF quantity = :was",
 )
-DELETE_ROW = conditional(
+DELETE_ROW = conditional_write(
     "U1",
     "DELETE FROM items_by_cart WHERE cart_id = :cart_id AND kind = :kind AND key = :key IF EXISTS",
 )
-INSERT_NOTED_IDEMPOTENCY_ROW = conditional(
+INSERT_NOTED_IDEMPOTENCY_ROW = conditional_write(
     "U1",
     """INSERT INTO items_by_cart (cart_id, kind, key, added_at, note) VALUES (:cart_id, 'op', :operation, :now, :note)
        IF NOT EXISTS USING TTL :seconds""",
@@ -70,7 +70,7 @@ class CartContents:
 
 def get_contents(cart_id: UUID) -> CartContents:
     """Return a cart as it is. Raises CartBusy, CassandraUnavailable."""
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         reading = (queries.LINES.start(cart_id=cart_id), queries.SAVED_LINES.start(cart_id=cart_id))
         sums = queries.SUMS.one(cart_id=cart_id)
         lines, later = (
@@ -201,7 +201,7 @@ def change_contents(
     `change` puts into the change what shall be done with the contents as they are, and returns the note. It is called
     anew when others were faster. Raises what `change` raises, NoSuchCart, TooManyLines, CartBusy, CassandraUnavailable.
     """
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         if (earlier := get_idempotency_row(cart_id, idempotency_key)) is not None:
             return str(earlier.note) if earlier.note is not None else None
         there = get_contents(cart_id)
@@ -209,7 +209,7 @@ def change_contents(
             raise NoSuchCart
         new = CartChange(there)
         note = change(new)
-        outcome = conditional_batch(
+        outcome = apply_batch(
             new.build_sums(owner_id, guest=guest, now=now),
             *new.statements,
             idempotency_row_statement(cart_id, idempotency_key, now, note, days),

@@ -12,23 +12,23 @@ from cassandra_db import (
     RAISE_UNKNOWN,
     REFUSED_MEANS_DONE,
     UnknownOutcome,
-    attempts,
-    conditional,
-    conditional_batch,
+    apply_batch,
+    conditional_write,
+    retry_attempts,
 )
 
-DELETE_SUMS = conditional(
+DELETE_SUMS = conditional_write(
     "Q9",
     """DELETE version, line_count, item_count, subtotal, currency, changed_at, later_count, owner_id, guest, deleted_at,
               checkout_id, checkout_number, voucher_code
        FROM items_by_cart WHERE cart_id = :cart_id IF version = :seen""",
 )
-DELETE_ITEMS = conditional("Q9", "DELETE FROM items_by_cart WHERE cart_id = :cart_id")
-DELETE_ACTIVE_CART = conditional(
+DELETE_ITEMS = conditional_write("Q9", "DELETE FROM items_by_cart WHERE cart_id = :cart_id")
+DELETE_ACTIVE_CART = conditional_write(
     "K1",
     "DELETE active_cart_id, cart_count FROM carts_by_user WHERE owner_id = :owner_id IF cart_count = :seen",
 )
-DELETE_CARTS = conditional("K1", "DELETE FROM carts_by_user WHERE owner_id = :owner_id")
+DELETE_CARTS = conditional_write("K1", "DELETE FROM carts_by_user WHERE owner_id = :owner_id")
 
 
 def erase_carts(person_id: UUID, now: datetime) -> None:
@@ -52,12 +52,12 @@ def erase_carts(person_id: UUID, now: datetime) -> None:
 
 def purge_cart(cart_id: UUID) -> None:
     """Remove a cart as a whole: lines, what is kept for later, sums. Raises CartBusy, CassandraUnavailable."""
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         seen = getattr(queries.SUMS.one(cart_id=cart_id), "version", None)
         if seen is None:
             return
         with suppress(UnknownOutcome):
-            conditional_batch(
+            apply_batch(
                 DELETE_SUMS.bind(cart_id=cart_id, seen=seen),
                 DELETE_ITEMS.bind(cart_id=cart_id),
                 if_lost=RAISE_UNKNOWN,
@@ -66,7 +66,7 @@ def purge_cart(cart_id: UUID) -> None:
 
 
 def _remove_cart_list(person_id: UUID) -> None:
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         rows = queries.CARTS.all(owner_id=person_id)
         if not rows:
             return
@@ -74,7 +74,7 @@ def _remove_cart_list(person_id: UUID) -> None:
             raise CartBusy  # made since: by nobody, once the person's sessions have ended
         seen = rows[0].cart_count
         with suppress(UnknownOutcome):
-            conditional_batch(
+            apply_batch(
                 DELETE_ACTIVE_CART.bind(owner_id=person_id, seen=seen),
                 DELETE_CARTS.bind(owner_id=person_id),
                 if_lost=RAISE_UNKNOWN,

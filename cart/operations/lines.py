@@ -21,7 +21,7 @@ from cart.limits import MAX_LINES, MAX_QUANTITY
 from cart.operations.carts import add_cart_to_list, drop_closed_cart, get_or_create_active_cart
 from cart.operations.presses import resolve_target_cart
 from cart.undo import RemovedLine
-from cassandra_db import applied_if, attempts, conditional, conditional_batch
+from cassandra_db import applied_if, apply_batch, conditional_write, retry_attempts
 from catalogue.entities import Product, Variant
 from pricing.money import from_minor_units, to_minor_units
 
@@ -35,59 +35,59 @@ BOUGHT_DAYS = 30
 
 # The row without kind and key sorts before all others: a read of the sums alone stops there, whatever operations of
 # former days lie behind it (10,000 of them would take it 30 ms).
-FIRST_SUMS = conditional(
+FIRST_SUMS = conditional_write(
     "U1",
     """UPDATE items_by_cart SET version = 1, line_count = 1, item_count = :items, subtotal = :amount, currency = :currency,
               later_count = 0, changed_at = :now, owner_id = :owner_id, guest = :guest, added_at = :now
        WHERE cart_id = :cart_id AND kind = '' AND key = '' IF version = null""",
 )
-NEW_SUMS = conditional(
+NEW_SUMS = conditional_write(
     "U1",
     """UPDATE items_by_cart SET version = version + 1, line_count = line_count + 1, item_count = item_count + :items,
               subtotal = subtotal + :amount, changed_at = :now
        WHERE cart_id = :cart_id IF line_count < :most AND deleted_at = null""",
 )
-SUMS = conditional(
+SUMS = conditional_write(
     "U1",
     """UPDATE items_by_cart SET version = version + 1, line_count = line_count + :lines, item_count = item_count + :items,
               subtotal = subtotal + :amount, changed_at = :now
        WHERE cart_id = :cart_id IF version > 0 AND deleted_at = null""",
 )
 # What was bought is taken out of a cart that was deleted meanwhile, too: it may come back.
-BOUGHT_SUMS = conditional(
+BOUGHT_SUMS = conditional_write(
     "U1",
     """UPDATE items_by_cart SET version = version + 1, line_count = line_count + :lines, item_count = item_count + :items,
               subtotal = subtotal + :amount, changed_at = :now WHERE cart_id = :cart_id IF version > 0""",
 )
 # The code that the order has used goes with it; one that another order may use is typed again.
-BOUGHT_WITH_CODE = conditional(
+BOUGHT_WITH_CODE = conditional_write(
     "U1",
     """UPDATE items_by_cart SET version = version + 1, line_count = line_count + :lines, item_count = item_count + :items,
               subtotal = subtotal + :amount, changed_at = :now, voucher_code = null
        WHERE cart_id = :cart_id IF version > 0""",
 )
-NEW_LINE = conditional(
+NEW_LINE = conditional_write(
     "U1",
     """INSERT INTO items_by_cart (cart_id, kind, key, product_id, variant_id, sku, name, slug, options, picture, price, quantity, added_at)
        VALUES (:cart_id, 'line', :key, :product_id, :variant_id, :sku, :name, :slug, :options, :picture, :price, :quantity, :added_at)
        IF NOT EXISTS""",
 )
-ADD_UNITS = conditional(
+ADD_UNITS = conditional_write(
     "U1",
     """UPDATE items_by_cart SET quantity = quantity + :quantity
        WHERE cart_id = :cart_id AND kind = 'line' AND key = :key IF price = :price AND quantity <= :room""",
 )
-SET_LINE = conditional(
+SET_LINE = conditional_write(
     "U1",
     """UPDATE items_by_cart SET quantity = :quantity, price = :price
        WHERE cart_id = :cart_id AND kind = 'line' AND key = :key IF quantity = :old_quantity AND price = :old_price""",
 )
-DELETE_LINE = conditional(
+DELETE_LINE = conditional_write(
     "U1",
     """DELETE FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'line' AND key = :key
        IF quantity = :old_quantity AND price = :old_price""",
 )
-INSERT_IDEMPOTENCY_ROW = conditional(
+INSERT_IDEMPOTENCY_ROW = conditional_write(
     "U1",
     """INSERT INTO items_by_cart (cart_id, kind, key, added_at) VALUES (:cart_id, 'op', :operation, :now)
        IF NOT EXISTS USING TTL :seconds""",
@@ -134,7 +134,7 @@ def add_line(
     Raises NotAllowed, TooManyUnits, CartFull, TooManyCarts, CartBusy, CassandraUnavailable; then nothing was added (after
     UnknownOutcome perhaps: the same `idempotency_key` settles it).
     """
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         cart = resolve_target_cart(
             person_id, idempotency_key, get_or_create_active_cart(person_id, now)
         )
@@ -208,7 +208,7 @@ def change_line_quantity(
     """
     name = require_access(person_id, cart_id, EDIT).name
     idempotency_key = uuid4()
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         line = queries.get_line(cart_id, _line_key(variant))
         if line is None:
             raise NoSuchLine
@@ -240,7 +240,7 @@ def remove_line(person_id: UUID, cart_id: UUID, key: str, now: datetime) -> Remo
     """
     require_access(person_id, cart_id, EDIT)
     idempotency_key = uuid4()
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         line = queries.get_line(cart_id, key)
         if line is None:
             raise NoSuchLine
@@ -289,7 +289,7 @@ def remove_bought_lines(
     Raises CartBusy, CassandraUnavailable.
     """
     idempotency_key = uuid5(order_id, "bought")
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         rows = queries.LINES.all(cart_id=cart_id)
         lines = [queries.line_from_row(row) for row in rows if row.key in bought]
         # Even with nothing to take the operation's row is written: it keeps a second call from what is added later.
@@ -350,8 +350,8 @@ def _put_units(
     )
     new = (NEW_SUMS.bind(most=MAX_LINES, items=quantity, amount=price * quantity, **sums), insert)
     shape, before, began = new, None, False
-    for _ in attempts(ATTEMPTS):
-        outcome = conditional_batch(
+    for _ in retry_attempts(ATTEMPTS):
+        outcome = apply_batch(
             *shape,
             _idempotency_row_statement(cart_id, idempotency_key, now),
             if_lost=applied_if(_idempotency_row_matcher(idempotency_key)),
@@ -414,7 +414,7 @@ def apply_changes(
 
     Raises NoSuchCart when the cart has been deleted.
     """
-    outcome = conditional_batch(
+    outcome = apply_batch(
         *changes,
         _idempotency_row_statement(cart_id, idempotency_key, now, days),
         if_lost=applied_if(_idempotency_row_matcher(idempotency_key)),

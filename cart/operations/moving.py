@@ -28,7 +28,7 @@ from cart.operations.contents import (
     idempotency_row_statement,
 )
 from cart.undo import Undo
-from cassandra_db import Row, applied_if, conditional, conditional_batch, read, write
+from cassandra_db import Row, applied_if, apply_batch, conditional_write, read, write
 from jobs.minutes import floor_to_minute
 from pricing.quotes import line_label, snapshot_columns
 
@@ -46,15 +46,15 @@ PENDING_MOVES = read(
     "moves",
     "SELECT minute, operation_id, kind, person_id, source_id, target_id FROM moves_to_finish WHERE minute = :minute",
 )
-MARK_DELETED_AT_VERSION = conditional(
+MARK_DELETED_AT_VERSION = conditional_write(
     "U1",
     """UPDATE items_by_cart SET deleted_at = :now, version = :version, owner_id = :owner_id WHERE cart_id = :cart_id
        IF version = :seen AND deleted_at = null""",
 )
-DELETE_LINES = conditional(
+DELETE_LINES = conditional_write(
     "U1", "DELETE FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'line'"
 )
-UNDO_ROW = conditional(
+UNDO_ROW = conditional_write(
     "U1",
     """INSERT INTO items_by_cart (cart_id, kind, key, product_id, variant_id, sku, name, slug, options, picture, price, quantity, added_at)
        VALUES (:cart_id, 'undo', :key, :product_id, :variant_id, :sku, :name, :slug, :options, :picture, :price, :quantity, :added_at)
@@ -369,7 +369,7 @@ def finish_move(move: PendingMove, now: datetime) -> None:
         batch = idempotency_row_statement(
             move.target_id, move.operation_id, now, None, RETENTION_DAYS
         )
-        if conditional_batch(batch, if_lost=applied_if(idempotency_row_matcher(move.operation_id))):
+        if apply_batch(batch, if_lost=applied_if(idempotency_row_matcher(move.operation_id))):
             return clear_pending_move(move)
         row = get_idempotency_row(move.target_id, move.operation_id)
     if row is not None and row.note is not None:
@@ -424,7 +424,7 @@ def _finish_merge(move: PendingMove, done: dict[str, Any], now: datetime) -> Non
     step = uuid5(move.operation_id, "gone")
     if get_idempotency_row(move.source_id, step) is None:
         seen = done["version"]
-        marked = conditional_batch(
+        marked = apply_batch(
             MARK_DELETED_AT_VERSION.bind(
                 cart_id=move.source_id,
                 seen=seen,

@@ -4,10 +4,10 @@ from uuid import UUID
 
 from cart.entities import Cart
 from cart.errors import CartChanged
-from cassandra_db import applied_if, conditional
+from cassandra_db import applied_if, conditional_write
 
 # The version stays: the cart is what it was, and its checkout's id is made of it.
-ASSIGN_CHECKOUT = conditional(
+ASSIGN_CHECKOUT = conditional_write(
     "U1",
     """UPDATE items_by_cart SET checkout_id = :checkout_id, checkout_number = :number
        WHERE cart_id = :cart_id IF version = :version AND checkout_id = :seen AND deleted_at = null""",

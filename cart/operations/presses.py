@@ -7,16 +7,16 @@ a time-out: so the first call of a press notes where it puts things, and every o
 from uuid import UUID
 
 from cart import queries
-from cassandra_db import Row, applied_if, attempts, conditional
+from cassandra_db import Row, applied_if, conditional_write, retry_attempts
 
 DAY = 24 * 3600
 ATTEMPTS = 5
 
-INSERT_IDEMPOTENCY_KEY = conditional(
+INSERT_IDEMPOTENCY_KEY = conditional_write(
     "U1",
     "INSERT INTO carts_by_press (press_id, cart_id) VALUES (:press_id, :cart_id) IF NOT EXISTS USING TTL :seconds",
 )
-REDIRECT_IDEMPOTENCY_KEY = conditional(
+REDIRECT_IDEMPOTENCY_KEY = conditional_write(
     "U1",
     "UPDATE carts_by_press USING TTL :seconds SET cart_id = :cart_id WHERE press_id = :press_id IF cart_id = :was",
 )
@@ -35,7 +35,7 @@ def resolve_target_cart(person_id: UUID, idempotency_key: UUID, active: Row) -> 
         cart_id=cart_id,
         seconds=DAY,
     )
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         there = noted.current.cart_id if not noted and noted.current else cart_id
         if there is None or there == cart_id:
             break

@@ -10,7 +10,7 @@ from cart.entities import Line
 from cart.errors import CartBusy, PriceChanged
 from cart.operations.lines import ATTEMPTS, SET_LINE, SUMS, apply_changes
 from cart.today import PriceConsent
-from cassandra_db import attempts
+from cassandra_db import retry_attempts
 from catalogue.queries import get_sellable_variant
 from inventory.goods import get_products_with_stock
 from pricing.money import to_minor_units
@@ -28,7 +28,7 @@ def accept_prices(
     if len({each.key for each in consents}) < len(consents):
         raise PriceChanged  # no page names a line twice; its rise would count twice in the subtotal
     idempotency_key = uuid4()
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         lines = {line.key: line for line in queries.get_cart(cart_id).lines}
         rises = [
             (lines[each.key], each)

@@ -9,18 +9,18 @@ from cart.access import OWN, require_access
 from cart.errors import CartBusy, NameTaken, NoSuchCart
 from cart.naming import clean_name, free_name, name_key
 from cart.operations.carts import ATTEMPTS, CART, DELETE_CART
-from cassandra_db import SEND_AGAIN, Row, applied_if, attempts, conditional, conditional_batch
+from cassandra_db import SEND_AGAIN, Row, applied_if, apply_batch, conditional_write, retry_attempts
 
-UPDATE_NAME_SPELLING = conditional(
+UPDATE_NAME_SPELLING = conditional_write(
     "K1",
     "UPDATE carts_by_user SET cart_name = :name WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id",
 )
-UPDATE_SHARED_NAME = conditional(
+UPDATE_SHARED_NAME = conditional_write(
     "sharing",
     "UPDATE people_by_cart SET cart_name = :name WHERE cart_id = :cart_id IF row_count > 0",
 )
 # The page of a shared cart asks for its version: so it learns that the name is another.
-INCREMENT_VERSION = conditional(
+INCREMENT_VERSION = conditional_write(
     "sharing",
     "UPDATE items_by_cart SET version = version + 1 WHERE cart_id = :cart_id IF version > 0",
 )
@@ -46,7 +46,7 @@ def rename_cart(person_id: UUID, cart_id: UUID, name: str, now: datetime) -> str
 
 def _rename_in_list(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> None:
     """Write the name into one list. In others' lists it gets a number if it is taken; in one's own it is refused."""
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         row = next((row for row in carts if row.cart_id == cart_id), None)
         if row is None:
@@ -74,7 +74,7 @@ def _rename_in_list(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> 
                 shared_by=row.shared_by,
                 **where,
             )
-            conditional_batch(
+            apply_batch(
                 DELETE_CART.bind(name_key=row.name_key, **where),
                 anew,
                 if_lost=applied_if(_is_cart_row(cart_id, free)),

@@ -37,59 +37,59 @@ from cassandra_db import (
     Row,
     UnknownOutcome,
     applied_if,
-    attempts,
-    conditional,
-    conditional_batch,
+    apply_batch,
+    conditional_write,
+    retry_attempts,
 )
 from mail.addresses import email_key
 from mail.operations import queue_mail
 
 MAX_PEOPLE = 20
 
-FIRST_ROW = conditional(
+FIRST_ROW = conditional_write(
     "sharing",
     """UPDATE people_by_cart SET row_count = 1, cart_name = :cart_name, owner_name = :owner_name
        WHERE cart_id = :cart_id IF row_count = null""",
 )
 # `count` is the sum of the rows that are there and the new one: invitations go by themselves.
-ANOTHER_ROW = conditional(
+ANOTHER_ROW = conditional_write(
     "sharing",
     """UPDATE people_by_cart SET row_count = :count, cart_name = :cart_name, owner_name = :owner_name
        WHERE cart_id = :cart_id IF row_count = :seen""",
 )
-ONE_ROW_LESS = conditional(
+ONE_ROW_LESS = conditional_write(
     "sharing",
     "UPDATE people_by_cart SET row_count = row_count + -1 WHERE cart_id = :cart_id IF row_count > 0",
 )
-INSERT_INVITATION = conditional(
+INSERT_INVITATION = conditional_write(
     "sharing",
     """INSERT INTO people_by_cart (cart_id, kind, key, role, email, added_at)
        VALUES (:cart_id, 'invitation', :key, :role, :email, :now) IF NOT EXISTS USING TTL :seconds""",
 )
-INSERT_LINK = conditional(
+INSERT_LINK = conditional_write(
     "sharing",
     """INSERT INTO people_by_cart (cart_id, kind, key, added_at) VALUES (:cart_id, 'link', :key, :now) IF NOT EXISTS""",
 )
-INSERT_PERSON = conditional(
+INSERT_PERSON = conditional_write(
     "sharing",
     """INSERT INTO people_by_cart (cart_id, kind, key, role, name, email, added_at)
        VALUES (:cart_id, 'person', :key, :role, :name, :email, :now) IF NOT EXISTS""",
 )
-DELETE_PERSON_ROW = conditional(
+DELETE_PERSON_ROW = conditional_write(
     "sharing",
     "DELETE FROM people_by_cart WHERE cart_id = :cart_id AND kind = :kind AND key = :key IF added_at = :added_at",
 )
-UPDATE_ROLE = conditional(
+UPDATE_ROLE = conditional_write(
     "sharing",
     "UPDATE people_by_cart SET role = :role WHERE cart_id = :cart_id AND kind = 'person' AND key = :key IF role = :was",
 )
-DELETE_ROW_COUNT = conditional(
+DELETE_ROW_COUNT = conditional_write(
     "sharing",
     "DELETE row_count, cart_name, owner_name FROM people_by_cart WHERE cart_id = :cart_id IF row_count = :seen",
 )
-DELETE_PEOPLE = conditional("sharing", "DELETE FROM people_by_cart WHERE cart_id = :cart_id")
+DELETE_PEOPLE = conditional_write("sharing", "DELETE FROM people_by_cart WHERE cart_id = :cart_id")
 # The copy in a person's own list.
-UPDATE_LISTED_ROLE = conditional(
+UPDATE_LISTED_ROLE = conditional_write(
     "K1",
     "UPDATE carts_by_user SET role = :role WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id",
 )
@@ -183,7 +183,7 @@ def accept_invitation(token: str, member: Member, now: datetime) -> UUID:
         cart_id, _ = people.find_invitation(token)
     except BadSignature as error:
         raise InvitationOver from error
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         _, meant = people.find_invitation(token)
         mine = people.PERSON_ROW.one(cart_id=cart_id, kind=PERSON, key=str(member.user_id))
         carts = queries.CARTS.all(owner_id=member.user_id)
@@ -229,7 +229,7 @@ def _admit_person(meant: Invitation, member: Member, mine: Row | None, now: date
         role = UPDATE_ROLE.bind(cart_id=meant.cart_id, key=key, role=meant.role, was=mine.role)
         batch = [ONE_ROW_LESS.bind(cart_id=meant.cart_id), spent, role]
     with suppress(UnknownOutcome):
-        conditional_batch(*batch, if_lost=RAISE_UNKNOWN)
+        apply_batch(*batch, if_lost=RAISE_UNKNOWN)
 
 
 def change_role(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> str:
@@ -240,7 +240,7 @@ def change_role(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> str:
     if role not in ROLES:
         raise ValueError(f"no role: {role}")
     require_access(owner_id, cart_id, OWN)
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         row = people.PERSON_ROW.one(cart_id=cart_id, kind=PERSON, key=str(user_id))
         if row is None or row.role is None:
             raise NoSuchPerson
@@ -284,7 +284,7 @@ def end_sharing(cart_id: UUID) -> None:
 
     Raises CartBusy, CassandraUnavailable; calling it again goes on.
     """
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         rows = people.PEOPLE.all(cart_id=cart_id)
         if not rows:
             return
@@ -292,7 +292,7 @@ def end_sharing(cart_id: UUID) -> None:
             remove_shared_cart_from_list(person.user_id, cart_id)
         with suppress(UnknownOutcome):
             last = DELETE_ROW_COUNT.bind(cart_id=cart_id, seen=rows[0].row_count)
-            conditional_batch(last, DELETE_PEOPLE.bind(cart_id=cart_id), if_lost=RAISE_UNKNOWN)
+            apply_batch(last, DELETE_PEOPLE.bind(cart_id=cart_id), if_lost=RAISE_UNKNOWN)
     raise CartBusy
 
 
@@ -321,7 +321,7 @@ def copy_shared_cart(
 def _insert_row(found: Access, by: str, row: BoundStatement, kind: str, key: str) -> None:
     """Write a row of a cart's people, unless one of that key is there. Raises TooManyPeople, CartBusy."""
     named = {"cart_id": found.cart_id, "cart_name": found.name, "owner_name": by}
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         rows = people.PEOPLE.all(cart_id=found.cart_id)
         there = [each for each in rows if each.key is not None]
         if any((each.kind, each.key) == (kind, key) for each in there):
@@ -336,19 +336,19 @@ def _insert_row(found: Access, by: str, row: BoundStatement, kind: str, key: str
         )
         # After a lost answer the rows are read again: the key is there or not.
         with suppress(UnknownOutcome):
-            if conditional_batch(place, row, if_lost=RAISE_UNKNOWN):
+            if apply_batch(place, row, if_lost=RAISE_UNKNOWN):
                 return
     raise CartBusy
 
 
 def _delete_row(cart_id: UUID, kind: str, key: str) -> None:
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         row = people.PERSON_ROW.one(cart_id=cart_id, kind=kind, key=key)
         if row is None or row.key is None or row.added_at is None:
             return
         gone = DELETE_PERSON_ROW.bind(cart_id=cart_id, kind=kind, key=key, added_at=row.added_at)
         with suppress(UnknownOutcome):
-            if conditional_batch(ONE_ROW_LESS.bind(cart_id=cart_id), gone, if_lost=RAISE_UNKNOWN):
+            if apply_batch(ONE_ROW_LESS.bind(cart_id=cart_id), gone, if_lost=RAISE_UNKNOWN):
                 return
     raise CartBusy
 
@@ -365,7 +365,7 @@ def _add_to_list(person_id: UUID, cart_id: UUID, mine: Row, now: datetime) -> No
 
 
 def _update_list_role(person_id: UUID, cart_id: UUID, role: str) -> None:
-    for _ in attempts(ATTEMPTS):
+    for _ in retry_attempts(ATTEMPTS):
         row = queries.get_listed_cart_row(person_id, cart_id)
         if row is None or not row.role or row.role == role:
             return

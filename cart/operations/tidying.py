@@ -17,8 +17,8 @@ from cassandra_db import (
     SEND_AGAIN,
     Row,
     applied_if,
-    conditional,
-    conditional_batch,
+    apply_batch,
+    conditional_write,
     scan,
 )
 
@@ -34,7 +34,7 @@ ALL_OWNERS = scan(
     """SELECT DISTINCT owner_id, cart_count FROM carts_by_user
        WHERE token(owner_id) > :start AND token(owner_id) <= :end""",
 )
-DELETE_OWNER = conditional(
+DELETE_OWNER = conditional_write(
     "tidying",
     "DELETE active_cart_id, cart_count FROM carts_by_user WHERE owner_id = :owner_id IF cart_count = 0",
 )
@@ -42,7 +42,7 @@ DELETE_OWNER = conditional(
 
 def iterate_stale_carts(now: datetime) -> Iterator[Row]:
     """Yield the deleted carts whose time is over, and guests' that nobody has changed for 30 days. Reads all carts."""
-    for row in ALL_CARTS.over_ring():
+    for row in ALL_CARTS.iterate_table():
         if row.version is None:
             continue
         if row.deleted_at is not None:
@@ -78,12 +78,12 @@ def remove_stale_cart(cart: Row, now: datetime) -> bool:
         marked = MARK_DELETED_AT_VERSION.bind(
             cart_id=cart.cart_id, seen=seen, version=seen + 1, owner_id=cart.owner_id, now=now
         )
-        if not conditional_batch(marked, if_lost=RAISE_UNKNOWN):
+        if not apply_batch(marked, if_lost=RAISE_UNKNOWN):
             return False
         seen += 1
         if cart.owner_id:
             remove_cart_from_list(cart.owner_id, cart.cart_id)
-    gone = conditional_batch(
+    gone = apply_batch(
         DELETE_SUMS.bind(cart_id=cart.cart_id, seen=seen),
         DELETE_ITEMS.bind(cart_id=cart.cart_id),
         if_lost=applied_if(lambda row: getattr(row, "version", None) is None),
@@ -96,7 +96,7 @@ def remove_stale_cart(cart: Row, now: datetime) -> bool:
 
 def remove_empty_owners() -> int:
     """Forget the owners who have no cart left, and return how many. Reads all lists of carts."""
-    empty = [row.owner_id for row in ALL_OWNERS.over_ring() if row.cart_count == 0]
+    empty = [row.owner_id for row in ALL_OWNERS.iterate_table() if row.cart_count == 0]
     return sum(
         bool(DELETE_OWNER.apply(if_lost=SEND_AGAIN, owner_id=owner_id)) for owner_id in empty
     )

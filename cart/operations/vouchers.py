@@ -5,9 +5,9 @@ from uuid import UUID
 
 from cart.access import EDIT, require_access
 from cart.errors import NoSuchCart
-from cassandra_db import SEND_AGAIN, conditional
+from cassandra_db import SEND_AGAIN, conditional_write
 
-SET_VOUCHER_CODE = conditional(
+SET_VOUCHER_CODE = conditional_write(
     "U1",
     """UPDATE items_by_cart SET voucher_code = :code, version = version + 1, changed_at = :now
        WHERE cart_id = :cart_id IF version > 0 AND deleted_at = null""",

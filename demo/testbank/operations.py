@@ -6,7 +6,14 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from cassandra_db import REFUSED_MEANS_DONE, Row, applied_if, attempts, conditional, write
+from cassandra_db import (
+    REFUSED_MEANS_DONE,
+    Row,
+    applied_if,
+    conditional_write,
+    retry_attempts,
+    write,
+)
 from demo.testbank import queries
 from demo.testbank.cards import (
     APPROVED,
@@ -34,7 +41,7 @@ _AGAIN = timedelta(seconds=20)
 _APPROVED = (APPROVED, CHALLENGED, TWICE, OUT_OF_ORDER, WRONG_AMOUNT, REFUSED_LATER)
 _CHANGING = ("state", "card", "answers_at", "amount", "codes", "captured", "refunded")
 
-OPEN = conditional(
+OPEN = conditional_write(
     "bank",
     """INSERT INTO testbank_payments (payment_id, reference, amount, currency, description, return_url, notice_url, state,
                                       codes, captured, refunded, stamp)
@@ -43,7 +50,7 @@ OPEN = conditional(
        IF NOT EXISTS""",
 )
 # The sums are bound as they were read: whatever happened meanwhile has changed the stamp, and stands in the way.
-CHANGE = conditional(
+CHANGE = conditional_write(
     "bank",
     """UPDATE testbank_payments SET state = :state, card = :card, answers_at = :answers_at, amount = :amount,
               codes = :codes, captured = :captured, refunded = :refunded, done = :done, stamp = :stamp
@@ -171,7 +178,7 @@ def money_returned(payment_id: UUID, amount: int, key: str) -> None:
 
 def _tries(payment_id: UUID, key: str) -> Iterator[Row]:
     """Yield the payment as it is, until the caller is done with it or finds the key among its own."""
-    for _ in attempts(10):
+    for _ in retry_attempts(10):
         row = queries.payment(payment_id)
         if row is None:
             raise LookupError(f"the bank knows no payment {payment_id}")

@@ -20,8 +20,8 @@ from cassandra_db import (
     Outcome,
     Row,
     UnknownOutcome,
-    conditional,
-    conditional_batch,
+    apply_batch,
+    conditional_write,
 )
 
 # Conditional writes of one shelf that a process has under way.
@@ -33,19 +33,19 @@ ROUNDS = 10
 # How long somebody waits for a turn, in seconds, before the shop says that it is too busy.
 WAIT_SECONDS = 10.0
 
-RESERVE_UNITS = conditional(
+RESERVE_UNITS = conditional_write(
     "Q17",
     """UPDATE inventory SET available = available + :minus, held = held + :units
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF available >= :units""",
 )
-INSERT_RESERVATION = conditional(
+INSERT_RESERVATION = conditional_write(
     "Q17",
     """INSERT INTO inventory (variant_id, warehouse_id, hold_id, quantity, state, order_id, line_number, held_at)
        VALUES (:variant_id, :warehouse_id, :hold_id, :units, 'held', :order_id, :line_number, :now) IF NOT EXISTS""",
 )
 
 # For one hold alone: both in one statement, which costs hardly more than a bare conditional write.
-RESERVE_ONE = conditional(
+RESERVE_ONE = conditional_write(
     "Q17",
     """UPDATE inventory SET available = available + :minus, held = held + :units, quantity = :units, state = 'held',
               order_id = :order_id, line_number = :line_number, held_at = :now
@@ -226,7 +226,7 @@ def _reserve_one(key: tuple[UUID, str], request: ReservationRequest) -> Outcome:
 
 def _reserve_several(key: tuple[UUID, str], requests: list[ReservationRequest]) -> Outcome:
     units = sum(each.units for each in requests)
-    return conditional_batch(
+    return apply_batch(
         RESERVE_UNITS.bind(units=units, minus=-units, variant_id=key[0], warehouse_id=key[1]),
         *(INSERT_RESERVATION.bind(**_reservation_columns(key, each)) for each in requests),
         if_lost=SEND_AGAIN,

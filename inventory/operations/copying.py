@@ -3,7 +3,7 @@
 from time import time_ns
 from uuid import UUID
 
-from cassandra_db import read, write, write_together
+from cassandra_db import read, write, write_batch
 from catalogue import operations as catalogue
 from inventory.queries import prefetch_stock_numbers, product_availability, stock_from_rows
 
@@ -41,7 +41,7 @@ def copy_stock(product_id: UUID) -> None:
     if availability != product_availability(stock_from_rows(stock_items).values()):
         catalogue.set_availability(product_id, availability)
     # Last: after a crash the next copy sees the change again, and tells the cards again.
-    write_together(
+    write_batch(
         [
             COPY.bind(
                 product_id=product_id,

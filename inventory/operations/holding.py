@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from cassandra_db import attempts, write, write_together
+from cassandra_db import retry_attempts, write, write_batch
 from inventory.allocating import needed_units, plan_allocations, sort_allocations
 from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine
 from inventory.errors import OutOfStock
@@ -157,7 +157,7 @@ class _ReservationRun:
 
     def reserve_planned(self) -> tuple[Allocation, ...]:
         """Plan and take until one plan holds. Raises OutOfStock, with nothing held."""
-        for _ in attempts(ROUNDS):
+        for _ in retry_attempts(ROUNDS):
             plan = plan_allocations(self.order_id, self.wanted_lines, self.known_units, self.take)
             if plan is None:
                 if not self.guessed:
@@ -247,7 +247,7 @@ def record_reservation_expiries(
     Raises CassandraUnavailable.
     """
     minute = floor_to_minute(until)
-    write_together(
+    write_batch(
         [
             INSERT_RESERVATION_EXPIRY.bind(
                 minute=minute,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
-from cassandra_db import SEND_AGAIN, Row, attempts, conditional, write
+from cassandra_db import SEND_AGAIN, Row, conditional_write, retry_attempts, write
 from inventory import queries
 from inventory.entities import SENTINEL, Allocation, StockNumbers
 from inventory.errors import NothingReceived, StockNumbersChanging
@@ -73,7 +73,7 @@ def write_reservation_entries(each: Allocation, reserved: int, sent: int, freed:
     )
 
 
-UPDATE_STOCK_NUMBERS = conditional(
+UPDATE_STOCK_NUMBERS = conditional_write(
     "Q16",
     """UPDATE inventory SET received = :received, available = :available, held = :held, committed = :committed,
               shipped = :shipped
@@ -92,7 +92,7 @@ def rebuild_stock_numbers(variant_id: UUID, warehouse_id: str) -> tuple[StockNum
     sell what it has not: where more was sold than ever came, nothing is free.
     Raises NothingReceived, StockNumbersChanging, with the numbers as they were; CassandraUnavailable.
     """
-    for _ in attempts(TRIES):
+    for _ in retry_attempts(TRIES):
         was, stock_rows = queries.get_stock_item(variant_id, warehouse_id)
         entries = queries.list_ledger_entries(variant_id, warehouse_id, whole=True)
         # A shelf of many rows is read page by page: one that moved meanwhile is none that ever was.

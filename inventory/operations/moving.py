@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID, uuid5
 
-from cassandra_db import SEND_AGAIN, Outcome, applied_if, attempts, conditional, conditional_batch
+from cassandra_db import (
+    SEND_AGAIN,
+    Outcome,
+    applied_if,
+    apply_batch,
+    conditional_write,
+    retry_attempts,
+)
 from inventory.allocating import sort_allocations
 from inventory.entities import Allocation
 from inventory.operations.combining import write_turn
@@ -22,25 +29,25 @@ from inventory.operations.ledger import write_ledger_entries, write_reservation_
 # How often a step goes on from what it was told, before something must be wrong.
 TRIES = 10
 
-MOVE_UNITS = conditional(
+MOVE_UNITS = conditional_write(
     "Q17",
     """UPDATE inventory SET available = available + :available, held = held + :held, committed = committed + :committed,
               shipped = shipped + :shipped
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF held >= :least_held AND committed >= :least_committed""",
 )
-UPDATE_RESERVATION = conditional(
+UPDATE_RESERVATION = conditional_write(
     "Q17",
     """UPDATE inventory SET state = :state, quantity = :quantity, sent = :sent, freed = :freed
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND hold_id = :hold_id
        IF state = :was_state AND quantity = :was_quantity AND sent = :was_sent AND freed = :was_freed""",
 )
-DELETE_RESERVATION = conditional(
+DELETE_RESERVATION = conditional_write(
     "Q17",
     """DELETE FROM inventory
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND hold_id = :hold_id
        IF state = :was_state AND quantity = :was_quantity AND sent = :was_sent AND freed = :was_freed""",
 )
-DELETE_ENDED_RESERVATION = conditional(
+DELETE_ENDED_RESERVATION = conditional_write(
     "Q17",
     """DELETE FROM inventory
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND hold_id = :hold_id IF state = 'ended'""",
@@ -149,7 +156,7 @@ def set_reservation_units(
 def _bring_to(each: Allocation, guess: ReservationState, step: Step) -> ReservationState:
     """Bring a hold to where `step` wants it, from wherever it stands; return where it stands then."""
     there, wanted = guess, step(guess)
-    for _ in attempts(TRIES):
+    for _ in retry_attempts(TRIES):
         with write_turn(each.variant_id, each.warehouse_id):
             outcome = _write_step(each, there, wanted)
         if outcome:
@@ -182,7 +189,7 @@ def _write_step(each: Allocation, there: ReservationState, wanted: ReservationSt
         row = UPDATE_RESERVATION.bind(
             hold_id=each.reservation_id, **_columns(wanted), **was, **place
         )
-    return conditional_batch(
+    return apply_batch(
         MOVE_UNITS.bind(
             available=-(held + committed + shipped),
             held=held,
@@ -218,12 +225,12 @@ def _record_in_ledger(each: Allocation, there: ReservationState) -> ReservationS
     return there
 
 
-RESTOCK = conditional(
+RESTOCK = conditional_write(
     "Q17",
     """UPDATE inventory SET available = available + :units, shipped = shipped + :minus
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF shipped >= :units""",
 )
-RESTOCK_ROW = conditional(
+RESTOCK_ROW = conditional_write(
     "Q17",
     """INSERT INTO inventory (variant_id, warehouse_id, hold_id, quantity, state, order_id, line_number, held_at)
        VALUES (:variant_id, :warehouse_id, :hold_id, :units, 'returned', :order_id, :line_number, :now) IF NOT EXISTS""",
@@ -250,7 +257,7 @@ def restock_units(
 def _restock_one(each: Allocation, order_id: UUID, row_id: UUID, now: datetime) -> bool:
     place = {"variant_id": each.variant_id, "warehouse_id": each.warehouse_id}
     with write_turn(each.variant_id, each.warehouse_id):
-        outcome = conditional_batch(
+        outcome = apply_batch(
             RESTOCK.bind(units=each.quantity, minus=-each.quantity, **place),
             RESTOCK_ROW.bind(
                 hold_id=row_id,

@@ -8,7 +8,7 @@ promised, committed what is paid for and waits. When goods arrive the worker kee
 from datetime import date, datetime
 from uuid import UUID, uuid5
 
-from cassandra_db import applied_if, attempts, conditional, conditional_batch, write
+from cassandra_db import applied_if, apply_batch, conditional_write, retry_attempts, write
 from inventory.entities import BACKORDER, BACKORDER_WAREHOUSE, PREORDER
 from inventory.errors import StockNumbersChanging
 from inventory.operations.combining import write_turn
@@ -29,7 +29,7 @@ UPSERT_BACKORDER = write(
     """INSERT INTO stock_by_product (product_id, variant_id, warehouse_id, ahead, ahead_on)
        VALUES (:product_id, :variant_id, :warehouse_id, :ahead, :ahead_on)""",
 )
-SET_BACKORDER_LIMIT = conditional(
+SET_BACKORDER_LIMIT = conditional_write(
     "Q16",
     """UPDATE inventory SET available = available + :units, received = received + :units
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id
@@ -68,7 +68,7 @@ def set_backorder(
 
 
 def _set_limit(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
-    for _ in attempts(TRIES):
+    for _ in retry_attempts(TRIES):
         there = get_stock_numbers(variant_id, BACKORDER_WAREHOUSE)
         # What was sent from here is nobody's: units leave by being kept in a house, which gives them back.
         units = max(limit - there.received, -there.available)
@@ -77,7 +77,7 @@ def _set_limit(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
         entry_id = uuid5(variant_id, f"ahead {there.received} {units} {now.isoformat()}")
         place = {"variant_id": variant_id, "warehouse_id": BACKORDER_WAREHOUSE}
         with write_turn(variant_id, BACKORDER_WAREHOUSE):
-            booked = conditional_batch(
+            booked = apply_batch(
                 SET_BACKORDER_LIMIT.bind(
                     units=units, was=there.received, least=max(0, -units), **place
                 ),

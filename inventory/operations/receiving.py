@@ -7,9 +7,9 @@ from cassandra_db import (
     REFUSED_MEANS_DONE,
     Outcome,
     applied_if,
-    as_kept,
-    conditional,
-    conditional_batch,
+    apply_batch,
+    conditional_write,
+    truncate_to_milliseconds,
     write,
 )
 from inventory.entities import SENTINEL
@@ -17,22 +17,22 @@ from inventory.errors import NotEnoughAvailable
 from inventory.operations.combining import write_turn
 from inventory.operations.ledger import write_ledger_entries
 
-RECEIVE = conditional(
+RECEIVE = conditional_write(
     "Q16",
     """UPDATE inventory SET available = available + :units, received = received + :units, threshold = :threshold
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF received >= 0""",
 )
-ADJUST = conditional(
+ADJUST = conditional_write(
     "Q16",
     """UPDATE inventory SET available = available + :units, received = received + :units
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF available >= :least""",
 )
-INSERT_RECEIPT = conditional(
+INSERT_RECEIPT = conditional_write(
     "Q16",
     """INSERT INTO inventory (variant_id, warehouse_id, hold_id, quantity, state, held_at)
        VALUES (:variant_id, :warehouse_id, :receipt_id, :units, :state, :now) IF NOT EXISTS""",
 )
-SEED_STOCK_ITEM = conditional(
+SEED_STOCK_ITEM = conditional_write(
     "Q16",
     """INSERT INTO inventory (variant_id, warehouse_id, hold_id, product_id, available, held, committed, shipped, received, threshold)
        VALUES (:variant_id, :warehouse_id, :sentinel, :product_id, 0, 0, 0, 0, 0, :threshold) IF NOT EXISTS""",
@@ -66,13 +66,15 @@ def receive_stock(
 
     def book() -> Outcome:
         with write_turn(variant_id, warehouse_id):
-            return conditional_batch(
+            return apply_batch(
                 RECEIVE.bind(units=units, threshold=threshold, **place),
                 INSERT_RECEIPT.bind(
                     units=units, state="received", receipt_id=receipt_id, now=now, **place
                 ),
                 if_lost=applied_if(
-                    lambda row: row.hold_id == receipt_id and row.held_at == as_kept(now)
+                    lambda row: (
+                        row.hold_id == receipt_id and row.held_at == truncate_to_milliseconds(now)
+                    )
                 ),
             )
 
@@ -131,13 +133,15 @@ def adjust_stock(
         raise ValueError("a correction has units and a reason")
     place = {"variant_id": variant_id, "warehouse_id": warehouse_id}
     with write_turn(variant_id, warehouse_id):
-        booked = conditional_batch(
+        booked = apply_batch(
             ADJUST.bind(units=units, least=max(0, -units), **place),
             INSERT_RECEIPT.bind(
                 units=units, state="adjusted", receipt_id=adjustment_id, now=now, **place
             ),
             if_lost=applied_if(
-                lambda row: row.hold_id == adjustment_id and row.held_at == as_kept(now)
+                lambda row: (
+                    row.hold_id == adjustment_id and row.held_at == truncate_to_milliseconds(now)
+                )
             ),
         )
     first = booked.current

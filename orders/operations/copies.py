@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from cassandra.query import BoundStatement
 
-from cassandra_db import read, write, write_together
+from cassandra_db import read, write, write_batch
 from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
@@ -52,7 +52,7 @@ def write_copies(order: Order) -> None:
     Where it stood is read from its events. Writing it again changes nothing. Raises CassandraUnavailable; then, and when
     this process dies in between, some may be written: the order's hint (docs/decisions/004) has all of them written again.
     """
-    write_together(copy_statements(order))
+    write_batch(copy_statements(order))
 
 
 def copy_timestamp(order: Order) -> int:

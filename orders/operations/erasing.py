@@ -11,7 +11,7 @@ from uuid import UUID
 
 from cassandra.query import BoundStatement
 
-from cassandra_db import applied_if, conditional, conditional_batch, write
+from cassandra_db import applied_if, apply_batch, conditional_write, write
 from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
@@ -20,14 +20,14 @@ from orders.operations.copies import copy_timestamp, write_copies
 from orders.operations.moving import event_statement, new_event_id
 from orders.states import ERASED
 
-BLANK_ORDER = conditional(
+BLANK_ORDER = conditional_write(
     "Q12",
     """UPDATE orders SET email = '', name = '', user_id = :nobody, owner_id = :order_id, delivery_address = :nowhere,
               billing_address = :nowhere, cart_id = :nobody, fingerprint = '', version = :version
        WHERE order_id = :order_id IF version = :seen AND placing = null""",
 )
 # What staff noted may be about the person, and so may what an event is about.
-BLANK_EVENT = conditional(
+BLANK_EVENT = conditional_write(
     "Q14",
     """UPDATE orders SET note = :note, details = :details WHERE order_id = :order_id AND event_id = :event_id
        IF kind = :kind""",
@@ -56,7 +56,7 @@ def anonymize_order(order: Order, now: datetime) -> None:
             order_id=order.order_id,
             at=copy_timestamp(order) + 1,
         )
-        outcome = conditional_batch(
+        outcome = apply_batch(
             *_blanking_statements(order, event_id := new_event_id(order, now)),
             if_lost=applied_if(lambda row: row.event_id == event_id),
         )

@@ -2,14 +2,14 @@
 
 from uuid import UUID
 
-from cassandra_db import applied_if, conditional
+from cassandra_db import applied_if, conditional_write
 from mail.addresses import email_key
 from orders import queries
 from orders.operations.copies import write_copies
 from orders.operations.hints import clear_pending_effects, record_pending_effects
 
 # Neither the version nor the history change: nothing has happened to the order.
-SET_OWNER = conditional(
+SET_OWNER = conditional_write(
     "Q12",
     "UPDATE orders SET user_id = :user_id WHERE order_id = :order_id IF user_id = null AND email = :email",
 )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from cassandra_db import Row, applied_if, conditional, write
+from cassandra_db import Row, applied_if, conditional_write, write
 from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.entities import SENTINEL, Allocation
@@ -20,7 +20,7 @@ ABANDONED_SECONDS = 30 * 24 * 3600
 MAX_SWEEP_DELAY = timedelta(minutes=5)
 
 DELETE_ITEMS = write("Q13", "DELETE FROM order_items WHERE order_id = :order_id")
-ABANDON = conditional(
+ABANDON = conditional_write(
     "Q12",
     """UPDATE orders USING TTL :seconds SET state = 'abandoned' WHERE order_id = :order_id
        IF state = null AND placing = null""",

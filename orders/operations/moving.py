@@ -9,7 +9,7 @@ from uuid import UUID
 from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
 
-from cassandra_db import applied_if, conditional, conditional_batch
+from cassandra_db import applied_if, apply_batch, conditional_write
 from orders import following, queries
 from orders.entities import Order
 from orders.errors import StaleOrder
@@ -23,7 +23,7 @@ from pricing.quotes import Discount
 from pricing.tax import TaxPart
 from web.logs import current_request_id
 
-UPDATE_HEADER = conditional(
+UPDATE_HEADER = conditional_write(
     "Q12",
     """UPDATE orders SET state = :state, payment = :payment, fulfilment = :fulfilment, version = :version,
                          payment_id = :payment_id, captured = :captured, refunded = :refunded,
@@ -31,14 +31,14 @@ UPDATE_HEADER = conditional(
        WHERE order_id = :order_id IF state = :was AND version = :seen AND placing = :claim""",
 )
 # In a batch with MOVE, whose condition is for both.
-UPDATE_SUMS = conditional(
+UPDATE_SUMS = conditional_write(
     "Q12",
     """UPDATE orders SET subtotal = :subtotal, discount = :discount, total = :total, tax = :tax, taxes = :taxes,
                          discounts = :discounts, item_count = :item_count, name = :name,
                          delivery_address = :delivery_address
        WHERE order_id = :order_id""",
 )
-INSERT_EVENT = conditional(
+INSERT_EVENT = conditional_write(
     "Q14",
     """INSERT INTO orders (order_id, event_id, kind, actor, note, public, state_after, board_after, details, request_id)
        VALUES (:order_id, :event_id, :kind, :actor, :note, :public, :state, :board, :details, :request_id) IF NOT EXISTS""",
@@ -87,7 +87,7 @@ def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEf
     new_event_ids = {event.event_id for event in then.events} - {
         event.event_id for event in order.events
     }
-    outcome = conditional_batch(
+    outcome = apply_batch(
         _header_statement(order, then, transition),
         *([_sums_statement(then)] if transition.kind == "changed" else []),
         *rows,
@@ -194,7 +194,7 @@ def add_note(order: Order, text: str, *, actor: str, now: datetime, public: bool
     A note changes nothing else, so it makes nobody's page stale. Raises CassandraUnavailable.
     """
     event_id = new_event_id(order, now)
-    conditional_batch(
+    apply_batch(
         event_statement(
             order.order_id,
             event_id,

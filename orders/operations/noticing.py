@@ -7,7 +7,7 @@ import logging
 from datetime import datetime
 from uuid import uuid4
 
-from cassandra_db import REFUSED_MEANS_DONE, applied_if, conditional
+from cassandra_db import REFUSED_MEANS_DONE, applied_if, conditional_write
 from orders import queries
 from orders.errors import WebhookBusy
 from orders.operations.moving import add_note
@@ -21,17 +21,17 @@ BUSY_SECONDS = 120
 # For how long a notice that was followed is known, in seconds: longer than any gateway sends one again.
 KNOWN_SECONDS = 7 * 24 * 3600
 
-BEGIN_WEBHOOK = conditional(
+BEGIN_WEBHOOK = conditional_write(
     "Q12",
     """INSERT INTO payment_notices (gateway, event_id, state, follower) VALUES (:gateway, :event_id, 'begun', :me)
        IF NOT EXISTS USING TTL :seconds""",
 )
-FINISH_WEBHOOK = conditional(
+FINISH_WEBHOOK = conditional_write(
     "Q12",
     """UPDATE payment_notices USING TTL :seconds SET state = 'followed', follower = :me
        WHERE gateway = :gateway AND event_id = :event_id IF state != 'followed'""",
 )
-FORGET_WEBHOOK = conditional(
+FORGET_WEBHOOK = conditional_write(
     "Q12",
     "DELETE FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id IF follower = :me",
 )

@@ -11,7 +11,7 @@ from django.urls import reverse
 from moneyed import Money
 
 from cart import queries as carts
-from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, attempts, conditional
+from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, conditional_write, retry_attempts
 from inventory import operations as inventory
 from inventory.entities import WantedLine
 from inventory.errors import OutOfStock
@@ -47,17 +47,17 @@ RESERVED_AT_MOST = timedelta(hours=1)
 # After how long the worker asks the bank about a try of which it has heard nothing.
 ASK_AFTER = timedelta(minutes=2)
 
-INSERT_ATTEMPT = conditional(
+INSERT_ATTEMPT = conditional_write(
     "Q12",
     """INSERT INTO payments (order_id, payment_id, gateway, reference, amount, currency, state, started_at)
        VALUES (:order_id, :payment_id, :gateway, :reference, :amount, :currency, 'started', :now) IF NOT EXISTS""",
 )
-SET_REFERENCE = conditional(
+SET_REFERENCE = conditional_write(
     "Q12",
     """UPDATE payments SET reference = :reference
        WHERE order_id = :order_id AND payment_id = :payment_id IF state = 'started'""",
 )
-EXTEND_DEADLINE = conditional(
+EXTEND_DEADLINE = conditional_write(
     "Q12",
     "UPDATE orders SET pay_until = :pay_until WHERE order_id = :order_id IF state = 'pending_payment' AND version = :seen",
 )
@@ -156,7 +156,7 @@ def confirm_order(order: Order, payment_id: UUID | None, actor: str, now: dateti
 
     Raises CassandraUnavailable.
     """
-    for _ in attempts(5):
+    for _ in retry_attempts(5):
         if order.state != PENDING:
             return order
         try:
@@ -250,7 +250,7 @@ def _return_wrong_payment(
 
 def record_payment_failure(order: Order, now: datetime, *, with_effects: bool = True) -> Order:
     """Say in the order's history that a payment has failed; the order stays payable. Raises CassandraUnavailable."""
-    for _ in attempts(5):
+    for _ in retry_attempts(5):
         if order.state != PENDING:
             return order
         try:
@@ -283,7 +283,7 @@ def _accept_payment(
     with_effects: bool,
 ) -> Order:
     details = {"payment_id": str(attempt.payment_id), "amount": to_minor_units(attempt.amount)}
-    for _ in attempts(5):
+    for _ in retry_attempts(5):
         if order.payment_id == attempt.payment_id:
             return _sync_attempt(order, attempt, now)
         try:

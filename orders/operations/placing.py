@@ -26,10 +26,10 @@ from cassandra_db import (
     REFUSED_MEANS_DONE,
     Outcome,
     applied_if,
-    conditional,
-    conditional_batch,
+    apply_batch,
+    conditional_write,
     write,
-    write_together,
+    write_batch,
 )
 from inventory import operations as inventory
 from inventory.entities import Allocation, WantedLine
@@ -112,20 +112,20 @@ class Claim:
 
 
 # Nobody has held anything for it yet. TRIED stands in the same batch, and outlives the claim.
-CLAIM_FIRST = conditional(
+CLAIM_FIRST = conditional_write(
     "Q12",
     """UPDATE orders USING TTL :seconds SET placing = :me
        WHERE order_id = :order_id IF placing = null AND state = null AND tried = null""",
 )
-MARK_TRIED = conditional(
+MARK_TRIED = conditional_write(
     "Q12", "UPDATE orders USING TTL :seconds SET tried = true WHERE order_id = :order_id"
 )
-CLAIM_AGAIN = conditional(
+CLAIM_AGAIN = conditional_write(
     "Q12",
     """UPDATE orders USING TTL :seconds SET placing = :me
        WHERE order_id = :order_id IF placing = null AND state = null AND tried = true""",
 )
-UNCLAIM = conditional(
+UNCLAIM = conditional_write(
     "Q12", "UPDATE orders SET placing = null WHERE order_id = :order_id IF placing = :me"
 )
 INSERT_ITEM = write(
@@ -135,12 +135,12 @@ INSERT_ITEM = write(
        VALUES (:order_id, :line_number, :product_id, :variant_id, :sku, :name, :slug, :options, :picture,
                :unit_price, :quantity, :line_total, :discount, :tax_added, :tax_class)""",
 )
-INSERT_NUMBER = conditional(
+INSERT_NUMBER = conditional_write(
     "Q12",
     "INSERT INTO order_ids_by_number (number, order_id) VALUES (:number, :order_id) IF NOT EXISTS",
 )
 # Only while the claim stands: a process that slept through it places nothing.
-PLACE = conditional(
+PLACE = conditional_write(
     "Q12",
     """UPDATE orders SET placing = null, number = :number, owner_id = :owner_id, user_id = :user_id, email = :email,
               name = :name, state = :state, payment = 'unpaid', fulfilment = 'unfulfilled', version = 1,
@@ -185,11 +185,11 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
         raise
     pay_within = pay_within or gateways.METHODS[draft.payment_method].pay_within
     claim.check()
-    write_together([DELETE_ITEMS.bind(order_id=draft.order_id)])
-    write_together(list(item_statements(draft)))
+    write_batch([DELETE_ITEMS.bind(order_id=draft.order_id)])
+    write_batch(list(item_statements(draft)))
     number = claim_order_number(draft.order_id)
     event_id = uuid_from_time(now)
-    outcome = conditional_batch(
+    outcome = apply_batch(
         PLACE.bind(
             me=claim.claim_id, **header_values(draft, number, now, now + pay_within, allocations)
         ),
@@ -232,7 +232,7 @@ def _claim_checkout(draft: OrderDraft) -> Claim | Order:
 
 
 def _claim_first(draft: OrderDraft, claim_id: UUID) -> Outcome:
-    return conditional_batch(
+    return apply_batch(
         CLAIM_FIRST.bind(order_id=draft.order_id, me=claim_id, seconds=CLAIM_SECONDS),
         MARK_TRIED.bind(order_id=draft.order_id, seconds=ABANDONED_SECONDS),
         if_lost=applied_if(lambda row: row.placing == claim_id),
@@ -324,7 +324,7 @@ def _close_payment_pages(order: Order) -> None:
                 return
 
 
-CLAIM_EXPIRED_ORDER = conditional(
+CLAIM_EXPIRED_ORDER = conditional_write(
     "Q12",
     """UPDATE orders USING TTL :seconds SET placing = :me WHERE order_id = :order_id
        IF placing = null AND state = 'expired' AND version = :seen""",

@@ -11,7 +11,7 @@ from uuid import UUID, uuid5
 
 from moneyed import Money
 
-from cassandra_db import applied_if, conditional
+from cassandra_db import applied_if, conditional_write
 from orders import balance, queries
 from orders.entities import Order, PaymentAttempt
 from orders.errors import SettlementUnstable, StaleOrder, TransitionRefused
@@ -25,7 +25,7 @@ from pricing.money import from_minor_units, to_minor_units
 
 log = logging.getLogger(__name__)
 
-UPDATE_ATTEMPT_STATE = conditional(
+UPDATE_ATTEMPT_STATE = conditional_write(
     "Q12",
     """UPDATE payments SET state = :state, settled_at = :now
        WHERE order_id = :order_id AND payment_id = :payment_id IF state = :was""",

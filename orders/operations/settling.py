@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from cart import operations as carts
-from cassandra_db import CassandraUnavailable, attempts, read
+from cassandra_db import CassandraUnavailable, read, retry_attempts
 from inventory import operations as inventory
 from inventory.allocating import sort_allocations
 from orders import parcels, queries, returns
@@ -140,7 +140,7 @@ def _sync_voucher(order: Order, now: datetime) -> None:
     The order may have ended since it was read, or come back to life by a payment that came late; so it is looked at
     before each step, and after it. Whoever took the use: a guest's order that has become a member's keeps it.
     """
-    for _ in attempts(_LOOKS if order.voucher else 0):
+    for _ in retry_attempts(_LOOKS if order.voucher else 0):
         row, had = (
             CURRENT_STATE.one(order_id=order.order_id),
             has_voucher_use(order.voucher, order.order_id),

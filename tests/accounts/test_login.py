@@ -18,7 +18,7 @@ from cart.errors import CartBusy
 from cart.operations import add_line
 from cart.owner import get_guest_id, get_or_create_owner_id, set_cart_cookie
 from cart.queries import get_active_cart
-from cassandra_db import metered
+from cassandra_db import count_statements
 from tests.cart.goods import mug
 from tests.factories import PASSWORD, make_user
 
@@ -157,7 +157,7 @@ def test_s8_known_and_unknown_addresses_cost_the_same_statements_and_one_hash(
     costs = []
     for email in (alice.email, staff.email, nobody):
         with (
-            metered() as meter,
+            count_statements() as meter,
             patch.object(
                 hashers.Argon2PasswordHasher,
                 "encode",
@@ -172,15 +172,20 @@ def test_s8_known_and_unknown_addresses_cost_the_same_statements_and_one_hash(
             ) as verified,
         ):
             assert authenticate(username=email, password=password) is None
-        costs.append((meter.statements, meter.rounds, made.call_count + verified.call_count))
+        costs.append(
+            (meter.statement_count, meter.round_count, made.call_count + verified.call_count)
+        )
     assert costs == [(2, 2, 1)] * 3
 
 
 def test_s11_a_password_over_4_kb_is_refused_before_any_hash() -> None:
     alice = make_user()
-    with metered() as meter, patch.object(hashers.Argon2PasswordHasher, "verify") as verified:
+    with (
+        count_statements() as meter,
+        patch.object(hashers.Argon2PasswordHasher, "verify") as verified,
+    ):
         assert authenticate(username=alice.email, password="x" * 5000) is None
-    assert meter.statements == 0
+    assert meter.statement_count == 0
     assert not verified.called
 
 

@@ -17,7 +17,7 @@ from accounts import operations, queries
 from accounts.errors import ChangedMeanwhile
 from accounts.models import User
 from accounts.sessions import SessionStore, list_sessions
-from cassandra_db import metered
+from cassandra_db import count_statements
 from tests.accounts.post import link_in, mails_to
 from tests.factories import PASSWORD, make_user, staff_signed_in
 from web.devices import browser_name
@@ -243,9 +243,9 @@ def test_s9_a_reset_answers_alike_and_does_the_same_for_every_address() -> None:
         answers.append(
             (answer.status_code, answer["Location"], answer.content, sorted(answer.headers))
         )
-        with metered() as meter:
+        with count_statements() as meter:
             operations.request_password_reset(email, datetime.now(UTC))
-        costs.append((meter.statements, meter.rounds))
+        costs.append((meter.statement_count, meter.round_count))
     assert answers[0] == answers[1]
     assert costs[0] == costs[1]
     assert "There is no account for this address" in reset_mail(f"nobody-{uuid4().hex}@example.com")

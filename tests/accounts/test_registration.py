@@ -16,7 +16,7 @@ from django.urls import reverse
 from accounts import operations, queries
 from accounts.errors import EmailTaken
 from accounts.forms import FinishRegistrationForm
-from cassandra_db import RAISE_UNKNOWN, conditional, metered, scan, statements
+from cassandra_db import RAISE_UNKNOWN, conditional_write, count_statements, scan, statements
 from cassandra_db import session as sessions
 from tests.accounts.post import link_in, mails_to
 from tests.answers import AnswerLost
@@ -27,7 +27,7 @@ USERS = scan(
     "test",
     "SELECT user_id, email FROM users WHERE token(user_id) > :start AND token(user_id) <= :end",
 )
-ERASED = conditional("test", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
+ERASED = conditional_write("test", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
 
 
 def fresh_email(name: str = "alice") -> str:
@@ -62,9 +62,9 @@ def test_s9_the_answer_is_the_same_for_a_known_address_and_costs_the_same_statem
     for email in (alice.email, fresh_email()):
         answer = Client().post(REGISTER, {"email": email})
         answers.append((answer.status_code, answer["Location"], answer.content))
-        with metered() as meter:
+        with count_statements() as meter:
             operations.request_registration(email, datetime.now(UTC))
-        costs.append((meter.statements, meter.rounds))
+        costs.append((meter.statement_count, meter.round_count))
     assert answers[0] == answers[1]
     assert costs[0] == costs[1]
 
@@ -175,7 +175,7 @@ def test_s10_of_twenty_who_register_one_address_at_once_one_wins() -> None:
     winner = queries.find_user_by_email(email)
     assert winner is not None
     assert winner.name == f"Racer {won.index(True)}"
-    assert [row.user_id for row in USERS.over_ring() if row.email.strip().lower() == email] == [
+    assert [row.user_id for row in USERS.iterate_table() if row.email.strip().lower() == email] == [
         winner.pk
     ]
 
@@ -294,8 +294,8 @@ def test_a_repeat_whose_answer_was_lost_does_not_take_the_first_account_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     first, other = make_user(), make_user()
-    flaky = AnswerLost(sessions.session())
-    monkeypatch.setattr(statements, "session", lambda: flaky)
+    flaky = AnswerLost(sessions.get_session())
+    monkeypatch.setattr(statements, "get_session", lambda: flaky)
     with pytest.raises(EmailTaken):
         operations.register_user(
             other.email, "Alice", PASSWORD, datetime.now(UTC), user_id=first.user_id

@@ -14,7 +14,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from accounts.sessions import LONGEST, OF_USER, SessionStore, end_sessions
-from cassandra_db import Row, metered, read
+from cassandra_db import Row, count_statements, read
 from tests.factories import make_user
 
 ROW = read("test", "SELECT data, TTL(data) AS seconds FROM sessions WHERE session_key = :key")
@@ -40,9 +40,9 @@ def test_s3_a_made_up_cookie_writes_nothing_and_reads_once(client: Client) -> No
     client.cookies[settings.SESSION_COOKIE_NAME] = made_up
     answer = client.get(reverse("accounts:register"))
     assert row_of(made_up) is None
-    with metered() as meter:
+    with count_statements() as meter:
         assert SessionStore(made_up).get(SESSION_KEY) is None
-    assert (meter.statements, meter.rounds) == (1, 1)
+    assert (meter.statement_count, meter.round_count) == (1, 1)
     assert answer.cookies[settings.SESSION_COOKIE_NAME].value == ""  # and it is told to forget it
 
 
@@ -55,16 +55,16 @@ def test_s3_what_cannot_be_a_key_is_not_even_looked_up(subtests: pytest.Subtests
         "\x00" * 32,
     ):
         with subtests.test(nonsense[:40]):
-            with metered() as meter:
+            with count_statements() as meter:
                 assert SessionStore(nonsense).get(SESSION_KEY) is None
-            assert meter.statements == 0
+            assert meter.statement_count == 0
 
 
 def test_a_page_without_a_session_cookie_reads_no_session(client: Client) -> None:
-    with metered() as meter:
+    with count_statements() as meter:
         store = SessionStore(None)
         assert store.is_empty()
-    assert meter.statements == 0
+    assert meter.statement_count == 0
     assert settings.SESSION_COOKIE_NAME not in client.get(reverse("accounts:register")).cookies
 
 

@@ -93,7 +93,7 @@ def test_s50_what_cannot_be_entered_is_not_done(
     def away(*_: object, **__: object) -> None:
         raise CassandraUnavailable("away")
 
-    monkeypatch.setattr(audit, "write_together", away)
+    monkeypatch.setattr(audit, "write_batch", away)
     assert staff.post(note_of(order.number), {"note": "Called"}).status_code == 503
     found = queries.get_order(order.order_id)
     assert found

@@ -22,7 +22,7 @@ from analytics.operations import (
     roll_up_changed_days,
     roll_up_day,
 )
-from cassandra_db import write_together
+from cassandra_db import write_batch
 from catalogue.entities import CategoryNode
 from catalogue.operations import save_product
 from tests.factories import make_category, make_product, make_user, staff_signed_in
@@ -82,7 +82,7 @@ def test_i7_the_same_sale_told_twice_is_one_and_a_refund_rewrites_it() -> None:
     later = make_sale(back, placed_at=sale.placed_at, version=5, order_id=sale.order_id)
     assert record_sale(later)
     # The write of a process that was asleep meanwhile: it carries the order's older version.
-    write_together([operations._fact_row(Fact(sale.order_id, first, (), "EUR"), sale)])
+    write_batch([operations._fact_row(Fact(sale.order_id, first, (), "EUR"), sale)])
     assert [fact.line for fact in queries.list_order_facts(sale.day, sale.order_id)] == [back]
     roll_up_day(sale.day)
     found = figures(queries.list_daily_sales(sale.day, sale.day))

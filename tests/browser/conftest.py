@@ -25,7 +25,7 @@ from django.template.loader import render_to_string
 from django.urls import resolve
 from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
-from cassandra_db.session import session
+from cassandra_db.session import get_session
 from tests.browser.places import PLACES, Place
 from tests.browser.watching import Watch
 from tests.environment import KEYSPACE, ROOT
@@ -178,7 +178,7 @@ def shop(chromium: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory)
     )
     with ExitStack() as stack:
         stack.callback(
-            lambda: session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}_shop", timeout=180)
+            lambda: get_session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}_shop", timeout=180)
         )
         there = Shop(web.url, web.environment)
         there.furnish(LOAD)

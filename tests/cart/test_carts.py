@@ -16,7 +16,7 @@ from cart.naming import LONGEST, adopted_name, clean_name, free_name, name_key
 from cart.operations import carts, tidying
 from cart.undo import parse_undo
 from cassandra_db import RAISE_UNKNOWN
-from cassandra_db.session import session
+from cassandra_db.session import get_session
 from catalogue.entities import Product
 from tests.cart.goods import mug
 from tests.cart.test_operations import NOW, add, cart_of, full
@@ -193,7 +193,9 @@ def test_x45_the_hundred_and_first_cart_is_refused_and_the_last_ones_are_told_be
 def test_x45_a_thousand_lines_fill_a_cart() -> None:
     person, product = uuid4(), mug()
     cart_id = add(person, product).cart_id
-    session().execute("UPDATE items_by_cart SET line_count = 1000 WHERE cart_id = %s", (cart_id,))
+    get_session().execute(
+        "UPDATE items_by_cart SET line_count = 1000 WHERE cart_id = %s", (cart_id,)
+    )
     with pytest.raises(CartFull, match="it can hold 1000 lines"):
         add(person, product, 1)
 
@@ -205,7 +207,7 @@ def test_x45_how_much_room_is_left_is_told_on_adding_and_in_the_cart(client: Cli
     assert "There is room for" not in text
     text = press(client, bead, headers={"HX-Request": "true"}).content.decode()
     assert "There is room for 99 more units: 999 is the most." in text
-    session().execute(
+    get_session().execute(
         "UPDATE items_by_cart SET line_count = 950 WHERE cart_id = %s", (active(client),)
     )
     assert (
@@ -468,7 +470,7 @@ def test_a_guests_cart_lives_for_30_days_after_its_last_change_and_goes_as_a_who
     assert len(lines(old)) == 1
     assert swept(later + timedelta(days=31), old, mine) == [True, False]
     assert (
-        session()
+        get_session()
         .execute("SELECT cart_id, version, kind FROM items_by_cart WHERE cart_id = %s", (old,))
         .one()
         is None

@@ -15,8 +15,8 @@ from cart import operations, queries
 from cart.errors import CartFull
 from cart.limits import MAX_LINES
 from cart.pages import MOST_DRAWN
-from cassandra_db import write_together
-from cassandra_db.session import session
+from cassandra_db import write_batch
+from cassandra_db.session import get_session
 from catalogue.entities import Product
 from inventory.operations.copying import COPY
 from tests.cart.goods import mug, put_all
@@ -38,7 +38,7 @@ def shelf(keyspace: str) -> list[Product]:
     for product in made:
         # The copy alone, which is all that a cart reads of stock.
         place = {"product_id": product.product_id, **there}
-        write_together(
+        write_batch(
             [COPY.bind(variant_id=variant.variant_id, **place) for variant in product.variants]
         )
     return made
@@ -140,10 +140,10 @@ def test_the_header_reads_one_row_whatever_lies_behind_it() -> None:
         owner, product, product.variants[0], 1, uuid4(), datetime.now(UTC)
     ).cart_id
     operations.remove_line(owner, cart_id, str(product.variants[0].variant_id), datetime.now(UTC))
-    plain = session()
+    plain = get_session()
     gone = plain.prepare("DELETE FROM items_by_cart WHERE cart_id = ? AND kind = 'op' AND key = ?")
     for _ in range(10):
-        write_together([gone.bind((cart_id, str(uuid4()))) for _ in range(100)])
+        write_batch([gone.bind((cart_id, str(uuid4()))) for _ in range(100)])
     reading = plain.execute_async(queries.SUMS.bind(cart_id=cart_id), trace=True)
     reading.result()
     trace = reading.get_query_trace(max_wait=10)

@@ -17,7 +17,7 @@ from cart.errors import CartFull, NoSuchCart, NoSuchLine, TooManyCarts, TooManyU
 from cart.limits import MAX_CARTS
 from cart.operations import carts, lines
 from cart.undo import parse_removed_line
-from cassandra_db.session import session
+from cassandra_db.session import get_session
 from catalogue.entities import Product
 from pricing.money import from_minor_units, to_minor_units
 from tests.cart.goods import mug, priced
@@ -54,7 +54,7 @@ def cart_of(owner: UUID) -> Cart:
 
 def full(owner: UUID) -> UUID:
     """Give an owner as many carts as one can have."""
-    session().execute(
+    get_session().execute(
         "UPDATE carts_by_user SET cart_count = %s WHERE owner_id = %s", (MAX_CARTS, owner)
     )
     return owner

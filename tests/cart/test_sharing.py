@@ -23,7 +23,7 @@ from cart.errors import (
     WrongInvitee,
 )
 from cart.operations import carts, sharing
-from cassandra_db import RAISE_UNKNOWN, conditional_batch, read
+from cassandra_db import RAISE_UNKNOWN, apply_batch, read
 from mail.queries import list_recipient_mails
 from tests.cart.goods import mug
 from tests.cart.sharing import (
@@ -137,7 +137,7 @@ def test_rows_that_went_by_themselves_make_room(ann: User, gifts: UUID) -> None:
     with pytest.raises(TooManyPeople):
         invite(ann, gifts, f"{uuid4().hex}@example.com")
     # As the TTL does it: the row is gone, and nobody has counted.
-    conditional_batch(
+    apply_batch(
         sharing.DELETE_PERSON_ROW.bind(
             cart_id=gifts, kind="invitation", key=made.key, added_at=made.invited_at
         ),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cassandra_db import attempts, retry
+from cassandra_db import retry, retry_attempts
 
 
 def test_there_are_so_many_tries_with_growing_pauses_from_the_third_on(
@@ -10,7 +10,7 @@ def test_there_are_so_many_tries_with_growing_pauses_from_the_third_on(
 ) -> None:
     told: list[tuple[str, float]] = []
     monkeypatch.setattr(retry, "sleep", lambda pause: told.append(("pause", pause)))
-    for number in attempts(12):
+    for number in retry_attempts(12):
         told.append(("try", number))  # noqa: PERF401 the pauses come in between
     assert [each for what, each in told if what == "try"] == list(range(12))
     assert [what for what, _ in told] == ["try", "try", *["pause", "try"] * 10]
@@ -18,4 +18,4 @@ def test_there_are_so_many_tries_with_growing_pauses_from_the_third_on(
     bounds = [0.002, 0.004, 0.008, 0.016, 0.032, *[0.05] * 5]
     assert all(0 <= pause <= most for pause, most in zip(pauses, bounds, strict=True))
     assert len(set(pauses)) > 1
-    assert list(attempts(0)) == []
+    assert list(retry_attempts(0)) == []

@@ -7,7 +7,7 @@ import pytest
 from cassandra import ConsistencyLevel
 from cassandra.policies import RetryPolicy, RoundRobinPolicy
 
-from cassandra_db.configuration import OnceMore, SilentLast
+from cassandra_db.configuration import RetryOncePolicy, SilentNodesLastPolicy
 
 
 class Fixed(RoundRobinPolicy):  # type: ignore[misc]
@@ -21,25 +21,25 @@ class Fixed(RoundRobinPolicy):  # type: ignore[misc]
 
 @pytest.fixture(autouse=True)
 def nobody_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SilentLast, "_silent", {})
+    monkeypatch.setattr(SilentNodesLastPolicy, "_silent", {})
 
 
 def test_who_has_not_answered_is_asked_last() -> None:
-    policy = SilentLast(Fixed())
+    policy = SilentNodesLastPolicy(Fixed())
     assert list(policy.make_query_plan()) == ["one", "two", "three"]
-    SilentLast.left_unanswered("one")
+    SilentNodesLastPolicy.mark_silent("one")
     assert list(policy.make_query_plan()) == ["two", "three", "one"]
     for node in ("two", "three"):
-        SilentLast.left_unanswered(node)
+        SilentNodesLastPolicy.mark_silent(node)
     assert list(policy.make_query_plan()) == ["one", "two", "three"], (
         "if all are silent, all are asked"
     )
 
 
 def test_it_is_forgotten_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SilentLast, "FOR", -1.0)
-    SilentLast.left_unanswered("one")
-    assert list(SilentLast(Fixed()).make_query_plan()) == ["one", "two", "three"]
+    monkeypatch.setattr(SilentNodesLastPolicy, "SILENT_SECONDS", -1.0)
+    SilentNodesLastPolicy.mark_silent("one")
+    assert list(SilentNodesLastPolicy(Fixed()).make_query_plan()) == ["one", "two", "three"]
 
 
 def test_a_write_that_was_not_acknowledged_in_time_is_sent_once_more() -> None:
@@ -49,7 +49,7 @@ def test_a_write_that_was_not_acknowledged_in_time_is_sent_once_more() -> None:
         "write_type": "SIMPLE",
         "required_responses": 2,
     }
-    policy = OnceMore()
+    policy = RetryOncePolicy()
     assert (
         policy.on_write_timeout(None, received_responses=1, retry_num=0, **answer)[0]
         == RetryPolicy.RETRY

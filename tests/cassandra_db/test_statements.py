@@ -14,9 +14,9 @@ from cassandra_db import (
     BadPageToken,
     UnknownOutcome,
     applied_if,
-    conditional,
-    conditional_batch,
-    metered,
+    apply_batch,
+    conditional_write,
+    count_statements,
     page_key,
     page_token,
     read,
@@ -24,15 +24,19 @@ from cassandra_db import (
     statements,
     write,
 )
-from cassandra_db.configuration import SilentLast
-from cassandra_db.lost_answers import IfLost
-from cassandra_db.session import session
+from cassandra_db.configuration import SilentNodesLastPolicy
+from cassandra_db.lost_answers import LostAnswerPolicy
+from cassandra_db.session import get_session
 
 PUT = write("test", "INSERT INTO leases (job, position, last_run) VALUES (:job, :position, :at)")
 GET = read("test", "SELECT job, position, last_run FROM leases WHERE job = :job")
-CLAIM = conditional("test", "INSERT INTO leases (job, holder) VALUES (:job, :holder) IF NOT EXISTS")
-MOVE = conditional("test", "UPDATE leases SET position = :next WHERE job = :job IF position = :was")
-END = conditional("test", "DELETE FROM leases WHERE job = :job IF EXISTS")
+CLAIM = conditional_write(
+    "test", "INSERT INTO leases (job, holder) VALUES (:job, :holder) IF NOT EXISTS"
+)
+MOVE = conditional_write(
+    "test", "UPDATE leases SET position = :next WHERE job = :job IF position = :was"
+)
+END = conditional_write("test", "DELETE FROM leases WHERE job = :job IF EXISTS")
 ALL = scan("test", "SELECT job FROM leases WHERE token(job) > :start AND token(job) <= :end")
 ME, OTHER = uuid4(), uuid4()
 
@@ -64,11 +68,11 @@ def test_a_conditional_write_answers_with_what_was_in_the_way() -> None:
 def test_a_conditional_batch_applies_all_or_nothing() -> None:
     job = f"test-{uuid4()}"
     PUT.run(job=job, position="1", at=datetime.now(UTC))
-    refused = conditional_batch(MOVE.bind(job=job, was="0", next="9"), if_lost=RAISE_UNKNOWN)
+    refused = apply_batch(MOVE.bind(job=job, was="0", next="9"), if_lost=RAISE_UNKNOWN)
     assert not refused
     assert refused.current
     assert refused.current.position == "1"
-    assert conditional_batch(MOVE.bind(job=job, was="1", next="9"), if_lost=RAISE_UNKNOWN)
+    assert apply_batch(MOVE.bind(job=job, was="1", next="9"), if_lost=RAISE_UNKNOWN)
     assert [row.position for row in GET.all(job=job)] == ["9"]
 
 
@@ -76,7 +80,7 @@ class AnswersLost:
     """A session that does all that it is asked, and loses each answer, or the first ones."""
 
     def __init__(self, lost: int | None = None) -> None:
-        self.real, self.sent, self.lost = session(), 0, lost
+        self.real, self.sent, self.lost = get_session(), 0, lost
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
@@ -99,10 +103,10 @@ class AnswersLost:
     ],
 )
 def test_a_write_whose_answer_was_lost_meets_its_row_and_says_what_that_means(
-    if_lost: IfLost, applied: bool, monkeypatch: pytest.MonkeyPatch
+    if_lost: LostAnswerPolicy, applied: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lossy = AnswersLost(1)
-    monkeypatch.setattr(statements, "session", lambda: lossy)
+    monkeypatch.setattr(statements, "get_session", lambda: lossy)
     outcome = CLAIM.apply(if_lost=if_lost, job=f"test-{uuid4()}", holder=ME)
     assert (outcome.applied, lossy.sent) == (applied, 2)
 
@@ -111,7 +115,7 @@ def test_a_refusal_without_a_row_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -
     job = f"test-{uuid4()}"
     PUT.run(job=job, position="1", at=datetime.now(UTC))
     lossy = AnswersLost(1)
-    monkeypatch.setattr(statements, "session", lambda: lossy)
+    monkeypatch.setattr(statements, "get_session", lambda: lossy)
     assert not END.apply(if_lost=REFUSED_MEANS_DONE, job=job), (
         "the row that is gone cannot say who has removed it"
     )
@@ -125,7 +129,7 @@ def test_a_conditional_write_whose_outcome_stays_unknown_is_never_sent_twice(
     PUT.run(job=job, position="1", at=datetime.now(UTC))
     with monkeypatch.context() as patched:
         lossy = AnswersLost()
-        patched.setattr(statements, "session", lambda: lossy)
+        patched.setattr(statements, "get_session", lambda: lossy)
         with pytest.raises(UnknownOutcome):
             MOVE.apply(if_lost=RAISE_UNKNOWN, job=job, was="1", next="2")
     assert lossy.sent == 1
@@ -135,13 +139,13 @@ def test_a_conditional_write_whose_outcome_stays_unknown_is_never_sent_twice(
 def test_a_chain_counts_two_rounds_and_parallel_reads_one() -> None:
     job = f"test-{uuid4()}"
     PUT.run(job=job, position=job, at=datetime.now(UTC))
-    with metered() as meter:
+    with count_statements() as meter:
         chain = GET.start(job=job).then(GET, lambda rows: {"job": rows[0].position})
         beside = GET.start(job=job)
         beside.rows()
         first, second = chain.result()
     assert first == second
-    assert (meter.statements, meter.rounds) == (3, 2)
+    assert (meter.statement_count, meter.round_count) == (3, 2)
 
 
 def test_a_chain_stops_when_the_first_answer_leads_nowhere() -> None:
@@ -153,7 +157,7 @@ def test_a_scan_finds_every_partition_once() -> None:
     jobs = {f"scan-{uuid4()}" for _ in range(50)}
     for job in jobs:
         PUT.run(job=job, position="", at=datetime.now(UTC))
-    found = [row.job for row in ALL.over_ring(splits=7) if row.job in jobs]
+    found = [row.job for row in ALL.iterate_table(splits=7) if row.job in jobs]
     assert sorted(found) == sorted(jobs)
 
 
@@ -165,8 +169,8 @@ def test_a_page_token_holds_its_key_and_only_for_its_list() -> None:
         7,
         "x",
     ]
-    token = page_token(key, of="Q2:all")
-    assert page_key(token, of="Q2:all") == key
+    token = page_token(key, list_name="Q2:all")
+    assert page_key(token, list_name="Q2:all") == key
     for wrong, of in (
         (token, "Q2:other"),
         (token[:-1], "Q2:all"),
@@ -174,13 +178,13 @@ def test_a_page_token_holds_its_key_and_only_for_its_list() -> None:
         ("\x00", "Q2:all"),
     ):
         with pytest.raises(BadPageToken):
-            page_key(wrong, of=of)
+            page_key(wrong, list_name=of)
 
 
 def test_a_node_that_stands_still_is_asked_last_when_a_statement_is_prepared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    connected = session()
+    connected = get_session()
     host, prepare, asked = connected.cluster.metadata.all_hosts()[0], connected.prepare, []
 
     def silent_once(cql: str) -> Any:
@@ -190,8 +194,8 @@ def test_a_node_that_stands_still_is_asked_last_when_a_statement_is_prepared(
         return prepare(cql)
 
     monkeypatch.setattr(connected, "prepare", silent_once)
-    monkeypatch.setattr(SilentLast, "_silent", {})
+    monkeypatch.setattr(SilentNodesLastPolicy, "_silent", {})
     cql = "SELECT key FROM system.local WHERE key = :key"
-    assert statements._prepared(connected, cql).query_string == cql
+    assert statements._prepare_cql(connected, cql).query_string == cql
     assert asked == [cql, cql]
-    assert host in SilentLast._silent
+    assert host in SilentNodesLastPolicy._silent

@@ -13,7 +13,7 @@ from uuid import uuid4
 import pytest
 from moneyed import EUR, Money
 
-from cassandra_db import BadPageToken, CassandraUnavailable, write_together
+from cassandra_db import BadPageToken, CassandraUnavailable, write_batch
 from catalogue import operations, queries
 from catalogue.entities import Card, CategoryNode, Product
 from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
@@ -289,7 +289,7 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(
         )
         for statement in steps:
             patch.setattr(statement, "start", cut(statement.start))
-        patch.setattr(operations, "write_together", cut(write_together))
+        patch.setattr(operations, "write_batch", cut(write_batch))
         with contextlib.suppress(CassandraUnavailable):
             operations.save_product(cheaper, now())
     # What the job does with every change that was noted.

@@ -15,7 +15,7 @@ from analytics import queries as sales
 from analytics.figures import ALL_CATEGORIES, SoldLine
 from analytics.operations import DAY_DONE, Sale, record_sale, roll_up_day
 from cassandra_db import CassandraUnavailable
-from cassandra_db.session import session
+from cassandra_db.session import get_session
 from consistency import running
 from consistency.findings import Only, Report
 from consistency.management.commands import audit as command
@@ -42,7 +42,7 @@ QUICK = (0.0, 0.0)  # looked at again, at once: nobody is at these things meanwh
 def cql(statement: str, *values: object) -> None:
     """Write behind the shop's back."""
     words = statement.replace("FROM ", f"FROM {KEYSPACE}.").replace("INTO ", f"INTO {KEYSPACE}.")
-    session().execute(words.replace("UPDATE ", f"UPDATE {KEYSPACE}."), values)
+    get_session().execute(words.replace("UPDATE ", f"UPDATE {KEYSPACE}."), values)
 
 
 def of(*orders: Order) -> Only:

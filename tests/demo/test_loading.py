@@ -17,7 +17,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import override_settings
 
-from cassandra_db.session import session
+from cassandra_db.session import get_session
 from demo.orders import FATES, plans
 from tests.environment import KEYSPACE, ROOT
 from tests.journeys.stored import connected
@@ -138,7 +138,7 @@ def shop(name: str, folder: Path) -> Iterator[dict[str, str]]:
     """Name a keyspace of its own in an environment, and drop it at the end."""
     keyspace = f"{KEYSPACE}_{name}"
     yield os.environ | {"CASSANDRA_KEYSPACE": keyspace, "SEARCH_INDEX_DIR": str(folder)}
-    session().execute(f"DROP KEYSPACE IF EXISTS {keyspace}", timeout=180)
+    get_session().execute(f"DROP KEYSPACE IF EXISTS {keyspace}", timeout=180)
 
 
 def run(environment: dict[str, str], *words: str) -> str:

@@ -16,7 +16,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 
-from cassandra_db.session import session
+from cassandra_db.session import get_session
 from devtools import running
 from devtools.running import Run, RunError
 from tests.environment import ROOT
@@ -138,7 +138,7 @@ def test_two_runs_beside_each_other_each_end_what_they_started(tmp_path: Path) -
         first.terminate()
         assert first.wait(60) == 0
         assert not any(part.is_running() for part in parts)
-    assert session().execute("SELECT release_version FROM system.local"), (
+    assert get_session().execute("SELECT release_version FROM system.local"), (
         "the suite's node was not theirs to stop"
     )
 

@@ -23,8 +23,8 @@ for room in ROOMS:
 
 OURS = [statement for statement in REGISTRY if statement.question != "test"]
 READS = [statement for statement in OURS if statement.profile == READ]
-REQUESTS = [statement for statement in READS if not statement.scans]
-SCANS = [statement for statement in READS if statement.scans]
+REQUESTS = [statement for statement in READS if not statement.is_scan]
+SCANS = [statement for statement in READS if statement.is_scan]
 WRITES = [statement for statement in OURS if statement.profile != READ]
 MODELS: list[Any] = [
     model
@@ -85,12 +85,12 @@ def table_of(statement: Statement) -> str:
 def prepared() -> None:
     """Prepare all of them at once, side by side. One that cannot be says so where it is judged."""
     with ThreadPoolExecutor(8) as threads:
-        wait([threads.submit(statement.prepared) for statement in OURS])
+        wait([threads.submit(statement.prepare) for statement in OURS])
 
 
 @for_each(OURS, at_least=320)
 def test_it_prepares_and_asks_for_nothing_forbidden(statement: Statement) -> None:
-    statement.prepared()
+    statement.prepare()
     cql = f" {statement.cql.upper()} "
     for forbidden in ("SELECT *", "ALLOW FILTERING", "COUNT(", " OFFSET ", "MATERIALIZED"):
         assert forbidden not in cql
@@ -100,7 +100,7 @@ def test_it_prepares_and_asks_for_nothing_forbidden(statement: Statement) -> Non
 
 @for_each(REQUESTS + WRITES, at_least=305)
 def test_a_request_binds_its_whole_partition_key(statement: Statement) -> None:
-    assert statement.prepared().routing_key_indexes, (
+    assert statement.prepare().routing_key_indexes, (
         "the partition key is not bound: make it a scan, or another table"
     )
     assert " IN :" not in statement.cql.split(" IF ")[0]
@@ -115,9 +115,9 @@ def test_a_scan_goes_over_token_ranges(statement: Statement) -> None:
 def test_a_conditional_write_is_declared_as_one(statement: Statement) -> None:
     if " IF " in statement.cql:
         assert statement.profile == CONDITIONAL
-        assert not statement.idempotent
+        assert not statement.is_idempotent
     if statement.profile == CONDITIONAL:
-        assert not statement.idempotent
+        assert not statement.is_idempotent
 
 
 def test_no_table_takes_plain_and_conditional_writes_without_a_reason() -> None:

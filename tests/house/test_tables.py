@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import connections
 
-from cassandra_db.session import keyspace, session
+from cassandra_db.session import get_session, keyspace_name
 from tests.rules import for_each
 from web.personal import list_privacy_modules
 
@@ -20,7 +20,7 @@ def named(model: Any) -> str:
 
 @for_each(MODELS, named, at_least=55)
 def test_the_model_equals_the_live_table(model: Any) -> None:
-    table = session().cluster.metadata.keyspaces[keyspace()].tables[model.__table_name__]
+    table = get_session().cluster.metadata.keyspaces[keyspace_name()].tables[model.__table_name__]
     live = {name: (column.cql_type, column.is_static) for name, column in table.columns.items()}
     declared = {
         column.db_field_name: (column.db_type, column.static) for column in model._columns.values()
@@ -82,7 +82,7 @@ def test_s52_each_table_declares_whose_data_it_holds_and_what_erasing_does(model
 
 
 def test_no_table_is_made_that_no_model_declares() -> None:
-    live = set(session().cluster.metadata.keyspaces[keyspace()].tables)
+    live = set(get_session().cluster.metadata.keyspaces[keyspace_name()].tables)
     assert live == {model.__table_name__ for model in MODELS}
 
 

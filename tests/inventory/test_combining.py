@@ -35,7 +35,7 @@ class Watched:
     def __init__(
         self, around: Callable[[int, Callable[[], Any]], Any] = lambda _, go: go()
     ) -> None:
-        self.real, self.around = sessions.session(), around
+        self.real, self.around = sessions.get_session(), around
         self.lock = threading.Lock()
         self.now = self.most = self.writes = 0
 
@@ -61,7 +61,7 @@ class Watched:
 def watch(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Watched]:
     def watched(*around: Any) -> Watched:
         made = Watched(*around)
-        monkeypatch.setattr(statements, "session", lambda: made)
+        monkeypatch.setattr(statements, "get_session", lambda: made)
         return made
 
     return watched
@@ -272,7 +272,7 @@ def test_who_waits_too_long_is_sent_away_politely(monkeypatch: pytest.MonkeyPatc
 
 def test_all_conditional_writes_of_a_shelf_meet_at_one_coordinator() -> None:
     variant_id = make_stock(10)
-    session = sessions.session()
+    session = sessions.get_session()
     policy = session.cluster.profile_manager.profiles[CONDITIONAL].load_balancing_policy
     assert policy.shuffle_replicas is False, "the same replica comes first each time"
     keys = set()

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from cassandra_db import metered
+from cassandra_db import count_statements
 from inventory import operations, queries
 from inventory.entities import Allocation, StockNumbers, WantedLine
 from inventory.errors import OutOfStock
@@ -25,9 +25,9 @@ def first_try(order_id: UUID, *wants: WantedLine, **knows: Any) -> tuple[Allocat
 def test_a_first_try_reads_nothing() -> None:
     one, other = make_stock(5), make_stock(5)
     first_try(uuid4(), want(one), want(other, 2, 2))  # statements are prepared
-    with metered() as meter:
+    with count_statements() as meter:
         first_try(uuid4(), want(one), want(other, 2, 2))
-    assert (meter.statements, meter.rounds) == (3, 0), (
+    assert (meter.statement_count, meter.round_count) == (3, 0), (
         "the hint, then one conditional write each, and no read"
     )
     assert (numbers(one).held, numbers(other).held) == (2, 4)
@@ -35,11 +35,11 @@ def test_a_first_try_reads_nothing() -> None:
 
 def test_a_page_tells_where_the_goods_are() -> None:
     variant_id = make_stock(0, cork=5)
-    with metered() as meter:
+    with count_statements() as meter:
         (kept,) = first_try(
             uuid4(), want(variant_id, 2), seen={variant_id: {"berlin": 0, "cork": 5}}
         )
-    assert (kept.warehouse_id, meter.statements) == ("cork", 2), (
+    assert (kept.warehouse_id, meter.statement_count) == ("cork", 2), (
         "the hint, and one conditional write"
     )
 
@@ -88,11 +88,11 @@ def test_a_first_try_that_was_none_finds_its_own_hold() -> None:
 def test_a_further_try_gives_back_only_what_is_not_wanted_any_more() -> None:
     one, other, order_id = make_stock(5), make_stock(5), uuid4()
     operations.reserve_stock(order_id, [want(one, 2, 1), want(other, 2, 2)], NOW)
-    with metered() as meter:
+    with count_statements() as meter:
         kept = operations.reserve_stock(order_id, [want(one, 2, 1), want(other, 3, 2)], NOW)
     assert {each.variant_id: each.quantity for each in kept} == {one: 2, other: 3}
     assert (numbers(one).held, numbers(other).held) == (2, 3)
-    assert meter.statements == 6 + 3, (
+    assert meter.statement_count == 6 + 3, (
         "looks at six shelves, gives one hold back, leaves a hint and takes one"
     )
 

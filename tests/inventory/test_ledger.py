@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from cassandra_db.session import session
+from cassandra_db.session import get_session
 from inventory import operations, queries
 from inventory.entities import Allocation, StockNumbers, WantedLine
 from inventory.errors import NotEnoughAvailable, NothingReceived, OutOfStock, StockNumbersChanging
@@ -177,7 +177,7 @@ TestStock.settings = settings(
 def damaged(variant_id: UUID, **wrong: int) -> None:
     """Write numbers as nobody should."""
     columns = ", ".join(f"{name} = {units}" for name, units in wrong.items())
-    session().execute(
+    get_session().execute(
         f"UPDATE inventory SET {columns} WHERE variant_id = %s AND warehouse_id = 'berlin' IF received >= 0",  # noqa: S608
         (variant_id,),
     )

@@ -177,7 +177,7 @@ class Lossy:
     """The driver's session, which loses the answer to every second conditional write after it was carried out."""
 
     def __init__(self) -> None:
-        self.real, self.lost, self.count = sessions.session(), 0, 0
+        self.real, self.lost, self.count = sessions.get_session(), 0, 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
@@ -195,7 +195,7 @@ class Lossy:
 def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
     variant_id, order_id = make_stock(10), uuid4()
     lossy = Lossy()
-    monkeypatch.setattr(statements, "session", lambda: lossy)
+    monkeypatch.setattr(statements, "get_session", lambda: lossy)
     kept = paid(variant_id, 6, order_id)
     assert operations.set_reservation_units(kept, reserved_units=4, shipped_units=2)
     assert operations.set_reservation_units(kept, reserved_units=2, shipped_units=3)

@@ -156,8 +156,8 @@ def test_what_ships_before_it_was_committed_is_committed_on_the_way() -> None:
 
 def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
     variant_id, back = make_stock(10), make_stock(10)
-    flaky = AnswerLost(sessions.session())
-    monkeypatch.setattr(statements, "session", lambda: flaky)
+    flaky = AnswerLost(sessions.get_session())
+    monkeypatch.setattr(statements, "get_session", lambda: flaky)
     product_id, order_id = uuid4(), uuid4()
     assert operations.receive_stock(product_id, variant_id, "berlin", 5, 2, uuid4(), NOW)
     kept = operations.reserve_stock(order_id, [want(variant_id, 4)], NOW)

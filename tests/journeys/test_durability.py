@@ -23,7 +23,7 @@ import pytest
 from cassandra.cluster import Session
 from django.apps import apps
 
-from cassandra_db.session import session
+from cassandra_db.session import get_session
 from devtools.node import control, state
 from tests.environment import KEYSPACE, ROOT
 from tests.factories import make_order, make_shelf
@@ -220,7 +220,7 @@ def wait_until_agreed(connected: Session) -> None:
 
 def filled(cluster: state.Cluster) -> tuple[dict[str, str], list[str]]:
     """Give the three nodes what carts and lists of orders need of the suite's tables, and goods; return the shop's environment there, and the SKUs."""
-    tables = session().cluster.metadata.keyspaces[KEYSPACE].tables
+    tables = get_session().cluster.metadata.keyspaces[KEYSPACE].tables
     rooms = ("catalogue", "inventory", "promotions", "cart")
     models = [vars(apps.get_app_config(room).models_module).values() for room in rooms]
     names = {

@@ -45,7 +45,7 @@ from cart import queries as cart_queries
 from cart.operations import sharing
 from cart.undo import RemovedLine, Undo
 from cassandra_db import REGISTRY
-from cassandra_db.session import session
+from cassandra_db.session import get_session
 from notifications.queries import Subscription, sign_unsubscribe_token
 from orders import queries as orders
 from orders.links import track_token
@@ -601,14 +601,14 @@ def writes() -> Iterator[list[str]]:
         elif isinstance(request.query, BoundStatement):
             sent.append(request.query.prepared_statement.query_string)
 
-    session().add_request_init_listener(listen)
+    get_session().add_request_init_listener(listen)
     try:
         yield found
     finally:
-        session().remove_request_init_listener(listen)
+        get_session().remove_request_init_listener(listen)
         # In a batch a statement stands by its id.
         if any(isinstance(each, bytes) for each in sent):
-            prepared = {each.prepared().query_id: each.cql for each in REGISTRY if each._prepared}
+            prepared = {each.prepare().query_id: each.cql for each in REGISTRY if each._prepared}
             sent = [
                 prepared.get(each, "a batch") if isinstance(each, bytes) else each for each in sent
             ]

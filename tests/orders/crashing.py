@@ -15,7 +15,7 @@ from cassandra.query import BoundStatement
 
 from cassandra_db import RAISE_UNKNOWN
 from cassandra_db.configuration import CONDITIONAL, WRITE
-from cassandra_db.session import session
+from cassandra_db.session import get_session
 from jobs.minutes import MINUTE, minutes_between
 from orders import jobs
 from orders.operations import placing
@@ -90,7 +90,7 @@ def _watched(see: Callable[[Write], None]) -> Iterator[None]:
     All writes, plain, conditional or in batches, leave by the one door that is watched here: the driver's
     `execute_async`.
     """
-    connected = session()
+    connected = get_session()
     through, seen = connected.execute_async, Counter[tuple[str, ...]]()
 
     def watched(query: Any, *args: Any, **kwargs: Any) -> Any:
@@ -111,7 +111,7 @@ def _texts(query: Any) -> tuple[str, ...]:
     """Return the texts of a bound statement, or the distinct ones of a batch: its rows may be more or fewer."""
     if isinstance(query, BoundStatement):
         return (query.prepared_statement.query_string,)
-    known = session().cluster._prepared_statements
+    known = get_session().cluster._prepared_statements
     return tuple(
         sorted(
             {known[query_id].query_string for _, query_id, _ in query._statements_and_parameters}

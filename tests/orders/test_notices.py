@@ -15,7 +15,7 @@ from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler
 from django.core.wsgi import get_wsgi_application
 from django.test.utils import override_settings
 
-from cassandra_db import RAISE_UNKNOWN, conditional, read
+from cassandra_db import RAISE_UNKNOWN, conditional_write, read
 from demo.testbank import cards, jobs
 from demo.testbank import operations as bank
 from demo.testbank import queries as books
@@ -240,15 +240,15 @@ def test_s46_a_notice_counts_only_as_the_bank_has_signed_it(shop: str) -> None:
 
 
 SWAPS = {
-    "amount": conditional(
+    "amount": conditional_write(
         "test",
         "UPDATE testbank_payments SET amount = :value WHERE payment_id = :payment_id IF EXISTS",
     ),
-    "currency": conditional(
+    "currency": conditional_write(
         "test",
         "UPDATE testbank_payments SET currency = :value WHERE payment_id = :payment_id IF EXISTS",
     ),
-    "reference": conditional(
+    "reference": conditional_write(
         "test",
         "UPDATE testbank_payments SET reference = :value WHERE payment_id = :payment_id IF EXISTS",
     ),
@@ -355,7 +355,7 @@ CLAIM = read(
     "test",
     "SELECT TTL(follower) AS left FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id",
 )
-CLAIM_OVER = conditional(
+CLAIM_OVER = conditional_write(
     "test",
     "DELETE FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id IF EXISTS",
 )

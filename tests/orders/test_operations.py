@@ -16,7 +16,7 @@ from moneyed import Money
 from accounts.addresses import Address
 from cart import operations as carts
 from cart import queries as cart_queries
-from cassandra_db import RAISE_UNKNOWN, conditional, statements, write
+from cassandra_db import RAISE_UNKNOWN, conditional_write, statements, write
 from cassandra_db import session as sessions
 from demo.testbank import cards
 from demo.testbank import operations as bank
@@ -400,7 +400,7 @@ def test_a_payment_over_another_sum_does_not_count(caplog: pytest.LogCaptureFixt
     order = make_order()
     started = operations.start_payment(order, ORIGIN, now())
     bank.card_given(started.payment_id, cards.APPROVED, now())
-    cheap = conditional(
+    cheap = conditional_write(
         "test",
         "UPDATE testbank_payments SET amount = 1 WHERE payment_id = :payment_id IF state = 'authorized'",
     )
@@ -987,7 +987,7 @@ def test_an_order_that_ends_while_an_answer_is_lost_is_not_said_to_be_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     order = operations.place_order(make_draft((goods(1), 1)), now() - timedelta(minutes=5))
-    flaky, pauses = AnswerLost(sessions.session()), []
+    flaky, pauses = AnswerLost(sessions.get_session()), []
 
     def cancelled(pause: float) -> None:
         pauses.append(pause)
@@ -996,7 +996,7 @@ def test_an_order_that_ends_while_an_answer_is_lost_is_not_said_to_be_kept(
                 order, Transition("cancelled", actor="Ann", at=now()), with_effects=False
             )
 
-    monkeypatch.setattr(statements, "session", lambda: flaky)
+    monkeypatch.setattr(statements, "get_session", lambda: flaky)
     monkeypatch.setattr(statements, "sleep", cancelled)
     with pytest.raises(NotPayable):
         operations.extend_payment_deadline(order, now())

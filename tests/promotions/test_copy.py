@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cassandra_db import CassandraUnavailable
-from cassandra_db.session import keyspace
+from cassandra_db.session import keyspace_name
 from promotions import queries
 from promotions.queries import COPY_SECONDS
 
@@ -33,7 +33,7 @@ def forgotten() -> Iterator[None]:
 
 
 def left_behind(begun: Begun, seconds: float) -> None:
-    queries._copy._reading = (keyspace(), monotonic() - seconds, begun)  # type: ignore[assignment]
+    queries._copy._reading = (keyspace_name(), monotonic() - seconds, begun)  # type: ignore[assignment]
 
 
 def test_what_was_begun_a_moment_ago_is_used() -> None:

@@ -190,8 +190,11 @@ def test_a_person_is_nobody_without_the_shops_key() -> None:
 def test_a_code_whose_making_had_no_answer_is_not_said_to_be_somebody_elses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    flaky, moment = AnswerLost(sessions.session()), datetime.now(UTC).replace(microsecond=123_456)
-    monkeypatch.setattr(statements, "session", lambda: flaky)
+    flaky, moment = (
+        AnswerLost(sessions.get_session()),
+        datetime.now(UTC).replace(microsecond=123_456),
+    )
+    monkeypatch.setattr(statements, "get_session", lambda: flaky)
     code = f"LOST{uuid4().hex[:8]}"
     key = create_promotion(PromotionTerms("Lost", AMOUNT, code, amount=100), moment)
     assert end_promotion(CODE, key, moment)

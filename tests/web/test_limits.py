@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.test import RequestFactory
 from pytest_django import Settings
 
-from cassandra_db import metered, scan
+from cassandra_db import count_statements, scan
 from web import limits
 from web.errors import TooManyAttempts
 from web.limits import hit_local_rate_limit, hit_rate_limit, network_address
@@ -76,9 +76,9 @@ def test_hammering_reads_and_writes_nothing(kind: str) -> None:
     mallory = visit()
     while passes(kind, mallory, "alice"):
         pass
-    with metered() as meter:
+    with count_statements() as meter:
         assert not passes(kind, mallory, "alice")
-    assert (meter.statements, meter.rounds) == (3, 1)
+    assert (meter.statement_count, meter.round_count) == (3, 1)
 
 
 def test_a_bucket_of_ones_own_is_the_only_one_that_counts(kind: str) -> None:
@@ -130,10 +130,10 @@ def test_a_measure_of_many_is_spread_over_partitions_of_a_hundred_that_expire_by
     kind: str, settings: Settings
 ) -> None:
     settings.LIMITS |= {kind: (0, 0, 250, 60)}
-    before = {(row.bucket, row.part, row.place) for row in ALL.over_ring()}
+    before = {(row.bucket, row.part, row.place) for row in ALL.iterate_table()}
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(lambda _: passes(kind, visit()), range(250)))
-    made = [row for row in ALL.over_ring() if (row.bucket, row.part, row.place) not in before]
+    made = [row for row in ALL.iterate_table() if (row.bucket, row.part, row.place) not in before]
     assert {row.part for row in made} == {0, 1, 2}
     assert max(row.place for row in made) < limits.SLOTS_PER_PARTITION
     assert all(0 < row.seconds <= 60 for row in made)
@@ -142,7 +142,7 @@ def test_a_measure_of_many_is_spread_over_partitions_of_a_hundred_that_expire_by
 def test_the_table_does_not_tell_whose_tries_it_holds(kind: str) -> None:
     request = visit("203.0.113.77")
     hit_rate_limit(request, kind, "alice.canary@example.com")
-    text = " ".join(row.bucket for row in ALL.over_ring())
+    text = " ".join(row.bucket for row in ALL.iterate_table())
     assert "canary" not in text
     assert "203.0.113.77" not in text
     assert kind not in text
@@ -184,13 +184,13 @@ def test_in_memory_tries_are_counted_by_network_and_window_without_any_statement
 ) -> None:
     settings.LIMITS |= {kind: (0, 5, 0, 3600)}
     request = visit()
-    with metered() as meter:
+    with count_statements() as meter:
         for _ in range(5):
             hit_local_rate_limit(request, kind)
         with pytest.raises(TooManyAttempts) as refused:
             hit_local_rate_limit(request, kind)
         hit_local_rate_limit(visit(), kind)
-    assert meter.statements == 0
+    assert meter.statement_count == 0
     assert 0 < refused.value.retry_after <= 3600
 
 

@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks import scale
-from cassandra_db.session import keyspace
+from cassandra_db.session import keyspace_name
 
 
 class Command(BaseCommand):
@@ -54,7 +54,7 @@ class Command(BaseCommand):
             if count:
                 self._in_processes(what, products, orders, processes, now)
         self.stdout.write(
-            f"{keyspace()} is full ({monotonic() - began:.0f} s). Serve it: CASSANDRA_KEYSPACE={keyspace()}"
+            f"{keyspace_name()} is full ({monotonic() - began:.0f} s). Serve it: CASSANDRA_KEYSPACE={keyspace_name()}"
         )
 
     def _in_processes(
