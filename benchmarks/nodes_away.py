@@ -40,11 +40,11 @@ class Nodes:
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        self.cluster = control.start(3, home=home, keep=False, heap_mb=512)
+        self.cluster = control.start_cluster(3, home=home, keep=False, heap_mb=512)
 
     def kill(self, name: str) -> None:
         """End a node at once."""
-        control.kill(name, home=self.home)
+        control.kill_node(name, home=self.home)
 
     @contextmanager
     def paused(self, name: str) -> Iterator[None]:
@@ -58,13 +58,13 @@ class Nodes:
 
     def start_again(self) -> None:
         """Start what was killed."""
-        self.cluster = control.start(3, home=self.home, keep=False, heap_mb=512)
+        self.cluster = control.start_cluster(3, home=self.home, keep=False, heap_mb=512)
 
     def end(self) -> None:
         """Leave nothing of them."""
-        for node in control.running(state.load(self.home), self.home):
-            control.kill(node.name, home=self.home)
-        control.wipe(home=self.home)
+        for node in control.list_running_nodes(state.load_cluster(self.home), self.home):
+            control.kill_node(node.name, home=self.home)
+        control.wipe_cluster(home=self.home)
 
 
 class Run:

@@ -40,17 +40,17 @@ class Table:
     name: str
     questions: tuple[str, ...]
     purpose: str
-    more: str
-    bound: str
+    remarks: str
+    size_bound: str
     writer: str
-    person: str
+    personal_data: str
     key: str
     columns: tuple[tuple[str, str, str, str], ...]  # name, type, static or not, remark
     options: str
 
 
 @cache
-def tables() -> tuple[Table, ...]:
+def list_tables() -> tuple[Table, ...]:
     """Return all tables, by app in the settings' order, then as the models stand in their file."""
     introspection: Any = connections["default"].introspection  # the engine's own
     order = [config.name for config in apps.get_app_configs()]
@@ -62,9 +62,9 @@ def tables() -> tuple[Table, ...]:
     return tuple(sorted(found, key=lambda table: order.index(table.app)))
 
 
-def data_model() -> str:
+def render_data_model() -> str:
     """Return the text of docs/data-model.md."""
-    every = tables()
+    every = list_tables()
     return "\n".join(
         [
             INTRODUCTION,
@@ -94,19 +94,19 @@ def _with_headings(every: Sequence[Table]) -> Iterator[list[str]]:
     for table in every:
         lines = [] if table.app == app else [f"## {table.app}\n"]
         app = table.app
-        yield lines + _described(table)
+        yield lines + _describe(table)
 
 
-def _described(table: Table) -> list[str]:
+def _describe(table: Table) -> list[str]:
     answers = f"{', '.join(table.questions)}: " if table.questions else ""
     lines = [
         f"### {table.name}\n",
-        f"{answers}{table.purpose}{' ' + table.more if table.more else ''}\n",
+        f"{answers}{table.purpose}{' ' + table.remarks if table.remarks else ''}\n",
     ]
     lines.append(f"- Key: `{table.key}`")
-    lines.append(f"- Bound: {table.bound}")
+    lines.append(f"- Bound: {table.size_bound}")
     lines.append(f"- Writer: {table.writer}")
-    lines.append(f"- Holds data of: {table.person}")
+    lines.append(f"- Holds data of: {table.personal_data}")
     if table.options:
         lines.append(f"- Options: {table.options}")
     lines += ["", "| column | type | |", "|---|---|---|"]
@@ -128,10 +128,10 @@ def _table(app: str, model: Any) -> Table:
         name=model.__table_name__,
         questions=questions,
         purpose=_one_line(purpose),
-        more=_one_line(more),
-        bound=facts["Bound"],
+        remarks=_one_line(more),
+        size_bound=facts["Bound"],
         writer=facts["Writer"],
-        person=_person(getattr(model, "__personal_data__", None) or {}),
+        personal_data=_person(getattr(model, "__personal_data__", None) or {}),
         key=_key(model),
         columns=tuple(
             (name, str(column.db_type), "*static*" if column.static else "", remarks.get(name, ""))

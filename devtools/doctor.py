@@ -42,10 +42,10 @@ class Finding:
 
     level: str
     text: str
-    mend: str = ""
+    fix: str = ""
 
 
-def examine() -> Iterator[Finding]:
+def run_checks() -> Iterator[Finding]:
     """Yield findings about the machine, the configuration, and the cluster if it answers."""
     own_node = not os.environ.get("CASSANDRA_HOSTS")
     yield from _machine()
@@ -70,7 +70,7 @@ def _machine() -> Iterator[Finding]:
         yield Finding(
             WRONG, f"Python {python} is too old, 3.11 is needed", "make clean run PYTHON=python3.11"
         )
-    yield _packages(state.CHECKOUT / "requirements.txt")
+    yield _packages(state.PROJECT_ROOT / "requirements.txt")
     yield _browser()
 
 
@@ -115,8 +115,8 @@ def _local_node() -> Iterator[Finding]:
             str(error).splitlines()[0],
             "apt install openjdk-17-jre-headless, or set JAVA_HOME",
         )
-    locked = jars.read_lock()
-    absent = len(jars.missing(locked, jars.default_store()))
+    locked = jars.read_lock_file()
+    absent = len(jars.list_missing_jars(locked, jars.default_store()))
     if absent:
         yield Finding(
             ADVICE,
@@ -125,7 +125,7 @@ def _local_node() -> Iterator[Finding]:
         )
     else:
         yield Finding(GOOD, f"All {len(locked)} jars of Cassandra {jars.VERSION}, checksums right")
-    nodes = control.status()
+    nodes = control.list_node_statuses()
     if any(node.condition == "up" for node in nodes):
         yield Finding(GOOD, "This checkout's Cassandra is up")
         return
@@ -136,7 +136,7 @@ def _local_node() -> Iterator[Finding]:
         (control.STORAGE_PORT, "storage"),
         (control.JMX_PORT, "JMX"),
     ):
-        if not machine.is_free("127.0.0.1", port):
+        if not machine.is_port_free("127.0.0.1", port):
             yield Finding(ADVICE, f"Port {port} ({what}) is taken; the next free one will be used")
 
 
@@ -153,7 +153,7 @@ def _memory() -> Finding:
 
 
 def _disk() -> Finding:
-    free = shutil.disk_usage(state.CHECKOUT).free // machine.MEBIBYTE
+    free = shutil.disk_usage(state.PROJECT_ROOT).free // machine.MEBIBYTE
     text = f"{free} MiB of disk free"
     if free >= _ENOUGH_DISK_MB:
         return Finding(GOOD, text)

@@ -27,7 +27,7 @@ from environ import Env
 from devtools.node import control, machine
 
 ROOT: Path = settings.BASE_DIR
-RUN = ROOT / ".run"
+RUN_FOLDER = ROOT / ".run"
 OPEN_SECONDS = 60.0
 CLOSE_SECONDS = 25.0
 _LOG_LINES = 20
@@ -40,11 +40,11 @@ class RunError(Exception):
 
 
 @dataclass
-class Run:
+class ShopRun:
     """The parts of one run and what they are told by their environment."""
 
     port: int
-    development: bool
+    is_development: bool
     say: Say
     environment: dict[str, str]
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
@@ -54,13 +54,13 @@ class Run:
         return f"http://127.0.0.1:{self.port}/"
 
     @property
-    def showroom(self) -> bool:
+    def is_demo(self) -> bool:
         return self.environment["STOA_DEMO"].lower() in Env.BOOLEAN_TRUE_STRINGS
 
     def log_path(self, name: str) -> Path:
-        return RUN / "logs" / f"{name}-{self.port}.log"
+        return RUN_FOLDER / "logs" / f"{name}-{self.port}.log"
 
-    def step(self, title: str, *arguments: str, quiet: bool = True) -> None:
+    def run_command(self, title: str, *arguments: str, quiet: bool = True) -> None:
         """Run a command of manage.py to its end. Raises RunError with what it printed if it fails."""
         self.say(title)
         command = [sys.executable, "manage.py", *arguments]
@@ -78,11 +78,15 @@ class Run:
             printed = (done.stdout + done.stderr).decode(errors="replace") if quiet else ""
             raise RunError(f"`manage.py {' '.join(arguments)}` failed.\n{_tail(printed)}")
 
-    def launch(self, name: str, command: Sequence[str], keep_open: tuple[int, ...] = ()) -> None:
+    def launch_part(
+        self, name: str, command: Sequence[str], keep_open: tuple[int, ...] = ()
+    ) -> None:
         """Start one part beside this process; its output goes to its log, or to the screen in development."""
         with contextlib.ExitStack() as stack:
             # In development all parts speak to the screen.
-            log = None if self.development else stack.enter_context(self.log_path(name).open("wb"))
+            log = (
+                None if self.is_development else stack.enter_context(self.log_path(name).open("wb"))
+            )
             self.processes[name] = subprocess.Popen(
                 command,
                 cwd=ROOT,
@@ -93,9 +97,9 @@ class Run:
                 pass_fds=keep_open,
                 start_new_session=True,
             )
-        self.record()
+        self.save_record()
 
-    def record(self) -> None:
+    def save_record(self) -> None:
         """Write down which processes belong to this run."""
         pids = {name: process.pid for name, process in self.processes.items()}
         _record_path(os.getpid()).write_text(
@@ -106,23 +110,23 @@ class Run:
         """Return once the shop answers. Raises RunError if a part ends first or nothing answers in time."""
         deadline = time.monotonic() + OPEN_SECONDS
         while not _answers(f"{self.address}healthz"):
-            self.check()
+            self.check_parts()
             if time.monotonic() > deadline:
                 raise RunError(
-                    f"{self.address} does not answer after {OPEN_SECONDS:.0f} s.\n{self.tail('web')}"
+                    f"{self.address} does not answer after {OPEN_SECONDS:.0f} s.\n{self.log_tail('web')}"
                 )
             time.sleep(0.2)
-        self.check()
+        self.check_parts()
 
-    def check(self) -> None:
+    def check_parts(self) -> None:
         """Raise RunError if a part has ended by itself."""
         for name, process in self.processes.items():
             if process.poll() is not None:
                 raise RunError(
-                    f"The {name} process ended (exit code {process.returncode}).\n{self.tail(name)}"
+                    f"The {name} process ended (exit code {process.returncode}).\n{self.log_tail(name)}"
                 )
 
-    def tail(self, name: str) -> str:
+    def log_tail(self, name: str) -> str:
         """Return the last lines of a part's log."""
         with contextlib.suppress(FileNotFoundError):
             return _tail(self.log_path(name).read_text(encoding="utf-8", errors="replace"))
@@ -144,7 +148,7 @@ class Run:
         _record_path(os.getpid()).unlink(missing_ok=True)
 
 
-def serve(
+def serve_shop(
     *, port: int, development: bool, prepare: bool, logins: Sequence[tuple[str, str, str]], say: Say
 ) -> None:
     """Run the shop until it is told to stop by SIGINT, SIGTERM or SIGHUP.
@@ -157,29 +161,29 @@ def serve(
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     for folder in ("runs", "logs"):
-        (RUN / folder).mkdir(parents=True, exist_ok=True)
+        (RUN_FOLDER / folder).mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as stack:
         # Entered first and so left last: from here on a second Ctrl-C must not cut the tidying short.
-        listener, run = _open_door(stack, port, development, say)
+        listener, run = _open_port(stack, port, development, say)
         if not os.environ.get("CASSANDRA_HOSTS"):
-            cluster = stack.enter_context(control.borrowed(say=say))
+            cluster = stack.enter_context(control.borrow_cluster(say=say))
             run.environment["CASSANDRA_LOCAL_NODE"] = cluster.endpoint
         stack.callback(run.close)
-        stack.callback(_deaf_to_signals, say)
+        stack.callback(_ignore_signals, say)
         if prepare:
             _prepare(run)
         _launch_all(run, listener)
         run.wait_until_open()
-        say(_welcome(run, logins if run.showroom else ()))
+        say(_welcome(run, logins if run.is_demo else ()))
         while True:
             time.sleep(0.5)
-            run.check()
+            run.check_parts()
 
 
-def stop(say: Say) -> int:
+def stop_runs(say: Say) -> int:
     """End every run of this checkout, with what it started, and return how many there were."""
     count = 0
-    for path in sorted((RUN / "runs").glob("*.json")):
+    for path in sorted((RUN_FOLDER / "runs").glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
         run, parts = [int(path.stem)], list(record["parts"].values())
         # The run ends its parts itself; what a killed one has left behind is ended after it.
@@ -198,7 +202,7 @@ def stop(say: Say) -> int:
 
 
 def _end(pids: Sequence[int], timeout: float) -> int:
-    found = [process for process in map(_of_this_checkout, pids) if process is not None]
+    found = [process for process in map(_find_own_process, pids) if process is not None]
     for process in found:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.terminate()
@@ -209,7 +213,7 @@ def _end(pids: Sequence[int], timeout: float) -> int:
     return len(found)
 
 
-def _of_this_checkout(pid: int) -> psutil.Process | None:
+def _find_own_process(pid: int) -> psutil.Process | None:
     try:
         process = psutil.Process(pid)
         return (
@@ -219,15 +223,15 @@ def _of_this_checkout(pid: int) -> psutil.Process | None:
         return None
 
 
-def _open_door(
+def _open_port(
     stack: contextlib.ExitStack, port: int, development: bool, say: Say
-) -> tuple[socket.socket, Run]:
+) -> tuple[socket.socket, ShopRun]:
     """Take the port at once and keep it: a second run that looks for one must find it taken."""
-    free = machine.free_port(port, ["127.0.0.1"])
+    free = machine.find_free_port(port, ["127.0.0.1"])
     if free != port:
         say(f"Port {port} is taken; this run serves on {free}")
     listener = stack.enter_context(socket.create_server(("127.0.0.1", free), backlog=512))
-    return listener, Run(free, development, say, _environment(free, development))
+    return listener, ShopRun(free, development, say, _environment(free, development))
 
 
 def _environment(port: int, development: bool) -> dict[str, str]:
@@ -235,30 +239,34 @@ def _environment(port: int, development: bool) -> dict[str, str]:
     environment.setdefault("STOA_DEMO", "true")
     environment.setdefault("PUBLIC_URL", f"http://127.0.0.1:{port}")
     if "EMAIL_URL" not in os.environ:
-        environment["EMAIL_URL"] = f"smtp://127.0.0.1:{machine.free_port(port + 25, ['127.0.0.1'])}"
+        environment["EMAIL_URL"] = (
+            f"smtp://127.0.0.1:{machine.find_free_port(port + 25, ['127.0.0.1'])}"
+        )
     return environment
 
 
-def _prepare(run: Run) -> None:
-    run.step("Bringing the tables up to date", "sync_cassandra")
-    if run.showroom:
-        run.step("Filling the showroom", "load_showroom", quiet=False)
-    if not run.development:
-        run.step("Collecting the static files", "collectstatic", "--no-input", "--verbosity", "0")
+def _prepare(run: ShopRun) -> None:
+    run.run_command("Bringing the tables up to date", "sync_cassandra")
+    if run.is_demo:
+        run.run_command("Filling the showroom", "load_showroom", quiet=False)
+    if not run.is_development:
+        run.run_command(
+            "Collecting the static files", "collectstatic", "--no-input", "--verbosity", "0"
+        )
 
 
-def _launch_all(run: Run, listener: socket.socket) -> None:
+def _launch_all(run: ShopRun, listener: socket.socket) -> None:
     python = sys.executable
     if "EMAIL_URL" not in os.environ:
         mail_port = run.environment["EMAIL_URL"].rsplit(":", 1)[1]
-        run.launch("mail", [python, "manage.py", "mailcatcher", "--port", mail_port])
-    run.launch("worker", [python, "manage.py", "worker"])
-    if run.development:
+        run.launch_part("mail", [python, "manage.py", "mailcatcher", "--port", mail_port])
+    run.launch_part("worker", [python, "manage.py", "worker"])
+    if run.is_development:
         # The autoreloading server opens its port itself, again and again.
         listener.close()
-        run.launch("web", [python, "manage.py", "runserver", f"127.0.0.1:{run.port}"])
+        run.launch_part("web", [python, "manage.py", "runserver", f"127.0.0.1:{run.port}"])
     else:
-        door = listener.fileno()
+        descriptor = listener.fileno()
         command = [
             python,
             "-m",
@@ -266,15 +274,15 @@ def _launch_all(run: Run, listener: socket.socket) -> None:
             "-c",
             "gunicorn.conf.py",
             "-b",
-            f"fd://{door}",
+            f"fd://{descriptor}",
             "storefront.wsgi",
         ]
-        run.launch("web", command, keep_open=(door,))
+        run.launch_part("web", command, keep_open=(descriptor,))
 
 
-def _welcome(run: Run, logins: Sequence[tuple[str, str, str]]) -> str:
+def _welcome(run: ShopRun, logins: Sequence[tuple[str, str, str]]) -> str:
     rows = [("Shop", run.address), ("Staff", f"{run.address}staff/")]
-    if run.showroom:
+    if run.is_demo:
         rows.append(("Mail", f"{run.address}demo/mail/"))
     lines = ["", "Stoa is open.", ""]
     lines += [f"  {name:<8} {value}" for name, value in rows]
@@ -288,19 +296,19 @@ def _welcome(run: Run, logins: Sequence[tuple[str, str, str]]) -> str:
     lines += [
         "",
         "Ctrl-C closes the shop."
-        + ("" if run.development else f" Logs are in {RUN.relative_to(ROOT)}/logs."),
+        + ("" if run.is_development else f" Logs are in {RUN_FOLDER.relative_to(ROOT)}/logs."),
     ]
     return "\n".join([*lines, ""])
 
 
-def _deaf_to_signals(say: Say) -> None:
+def _ignore_signals(say: Say) -> None:
     say("\nClosing the shop")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
 
 
 def _record_path(pid: int) -> Path:
-    return RUN / "runs" / f"{pid}.json"
+    return RUN_FOLDER / "runs" / f"{pid}.json"
 
 
 def _answers(url: str) -> bool:

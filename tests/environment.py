@@ -30,7 +30,7 @@ if not (WORKER or os.environ.get("CASSANDRA_HOSTS")):
     from devtools.node import announce_local_node, control
 
     _borrowed = contextlib.ExitStack()
-    _borrowed.enter_context(control.borrowed(hasty=True))
+    _borrowed.enter_context(control.borrow_cluster(hasty=True))
     announce_local_node()
     atexit.register(_borrowed.close)
     # A suite that is told to end ends as by Ctrl-C, so that it gives the node back.

@@ -183,7 +183,7 @@ def node_for_all() -> Iterator[dict[str, str]]:
     os.environ.setdefault("JVM_EXTRA_OPTS", "-XX:TieredStopAtLevel=1")
     from devtools.node import control
 
-    with control.borrowed(hasty=True) as cluster:
+    with control.borrow_cluster(hasty=True) as cluster:
         yield {"CASSANDRA_HOSTS": ",".join(cluster.hosts), "CASSANDRA_PORT": str(cluster.cql_port)}
 
 

@@ -120,7 +120,7 @@ def _cassandra_seconds() -> dict[int, float]:
     home = state.default_home()
     return {
         node.pid: sum(psutil.Process(node.pid).cpu_times()[:2])
-        for node in control.running(state.load(home), home)
+        for node in control.list_running_nodes(state.load_cluster(home), home)
     }
 
 

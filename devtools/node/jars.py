@@ -54,7 +54,7 @@ class Jar:
 Download = Callable[[Jar, Path], Path]
 
 
-def read_lock(path: Path = LOCK) -> list[Jar]:
+def read_lock_file(path: Path = LOCK) -> list[Jar]:
     """Return the locked jars in class path order. Raises NodeError for a line it cannot read."""
     jars = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
@@ -77,14 +77,14 @@ def default_store() -> Path:
     return Path(cache).expanduser() / "stoa" / "jars"
 
 
-def missing(jars: Sequence[Jar], store: Path) -> list[Jar]:
+def list_missing_jars(jars: Sequence[Jar], store: Path) -> list[Jar]:
     """Return the jars that are not in the store with the right bytes."""
     with ThreadPoolExecutor(_WORKERS) as pool:
-        right = pool.map(lambda jar: checksum(store / jar.path) == jar.sha256, jars)
+        right = pool.map(lambda jar: file_checksum(store / jar.path) == jar.sha256, jars)
     return [jar for jar, is_right in zip(jars, right, strict=True) if not is_right]
 
 
-def checksum(path: Path) -> str | None:
+def file_checksum(path: Path) -> str | None:
     """Return a file's SHA-256 in hex, or None if there is no such file."""
     try:
         with path.open("rb") as file:
@@ -93,7 +93,7 @@ def checksum(path: Path) -> str | None:
         return None
 
 
-def fetch(
+def fetch_jars(
     jars: Sequence[Jar], store: Path, say: Say = print, download: Download | None = None
 ) -> list[Path]:
     """Make sure that every jar lies verified in the store and return their paths in order.
@@ -101,7 +101,7 @@ def fetch(
     Eight at a time, three tries each. Raises WrongChecksum for a jar that is not the locked one, and JarsMissing
     when one cannot be had.
     """
-    absent = missing(jars, store)
+    absent = list_missing_jars(jars, store)
     if absent:
         say(
             f"Fetching {len(absent)} of Cassandra's {len(jars)} jars (about 66 MB in all), kept in {store}"
@@ -139,13 +139,13 @@ def _fetch_one(jar: Jar, store: Path, download: Download, give_up: threading.Eve
             except (requests.RequestException, RuntimeError, OSError) as error:
                 failure = error
                 continue
-            if checksum(arrived) == jar.sha256:
+            if file_checksum(arrived) == jar.sha256:
                 target = store / jar.path
                 target.parent.mkdir(parents=True, exist_ok=True)
                 arrived.replace(target)
                 return
             failure = WrongChecksum(
-                f"{jar.coordinates} arrived with SHA-256 {checksum(arrived)}, the lock file says {jar.sha256}. "
+                f"{jar.coordinates} arrived with SHA-256 {file_checksum(arrived)}, the lock file says {jar.sha256}. "
                 "It was thrown away. If a mirror or proxy stands in between, ask it why."
             )
     if isinstance(failure, WrongChecksum):
@@ -167,7 +167,7 @@ def _context(folder: Path) -> MavenContext:
     return MavenContext(repo_cache=folder, remote_repos=mirrors or None, timeout=60)
 
 
-def write_lock(store: Path, path: Path = LOCK, say: Say = print) -> int:
+def write_lock_file(store: Path, path: Path = LOCK, say: Say = print) -> int:
     """Resolve CASSANDRA anew, write the lock file and return the number of jars in it.
 
     For upgrades only: what it writes is to be read by a person before it is committed.
@@ -186,7 +186,7 @@ def write_lock(store: Path, path: Path = LOCK, say: Say = print) -> int:
                     [artifact.groupId, artifact.artifactId, artifact.version, artifact.classifier],
                 )
             )
-            lines.append(f"{jar} sha256:{checksum(artifact.resolve())}\n")
+            lines.append(f"{jar} sha256:{file_checksum(artifact.resolve())}\n")
             if done % 25 == 0:
                 say(f"  {done} of {len(needed)}")
     header = (

@@ -38,7 +38,7 @@ def _cgroup_memory_mb() -> int | None:
     return None
 
 
-def is_free(address: str, port: int) -> bool:
+def is_port_free(address: str, port: int) -> bool:
     """Tell whether nobody listens on the port and a server of ours could."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.settimeout(0.5)
@@ -53,7 +53,7 @@ def is_free(address: str, port: int) -> bool:
     return True
 
 
-def listens_on(pid: int, port: int) -> bool:
+def is_listening_on(pid: int, port: int) -> bool:
     """Tell whether the process listens on the port; False as well when it is gone."""
     try:
         connections = psutil.Process(pid).net_connections("tcp")
@@ -64,7 +64,7 @@ def listens_on(pid: int, port: int) -> bool:
     )
 
 
-def free_port(
+def find_free_port(
     wanted: int, addresses: Sequence[str], avoid: Iterable[int] = (), tries: int = 200
 ) -> int:
     """Return the wanted port, or the next one after it, that is free on all the addresses.
@@ -73,14 +73,14 @@ def free_port(
     """
     taken = set(avoid)
     for port in range(wanted, wanted + tries):
-        if port not in taken and all(is_free(address, port) for address in addresses):
+        if port not in taken and all(is_port_free(address, port) for address in addresses):
             return port
     raise NodeError(
         f"No free port between {wanted} and {wanted + tries - 1} on {', '.join(addresses)}."
     )
 
 
-def command_line(pid: int) -> list[str]:
+def process_command_line(pid: int) -> list[str]:
     """Return how a process was started; an empty list when there is no such process (any more)."""
     try:
         return list(psutil.Process(pid).cmdline())
@@ -88,7 +88,7 @@ def command_line(pid: int) -> list[str]:
         return []
 
 
-def memory_of_mb(pid: int) -> int | None:
+def process_memory_mb(pid: int) -> int | None:
     """Return the mebibytes of memory a process holds, or None when it is gone."""
     try:
         return int(psutil.Process(pid).memory_info().rss) // MEBIBYTE

@@ -11,7 +11,7 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+PROJECT_ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,10 @@ class Cluster:
 
 def default_home() -> Path:
     """Return the ignored folder in which this checkout's nodes live."""
-    return CHECKOUT / ".cassandra"
+    return PROJECT_ROOT / ".cassandra"
 
 
-def load(home: Path) -> Cluster | None:
+def load_cluster(home: Path) -> Cluster | None:
     """Return what the last start recorded, or None if there was none or it was half written."""
     try:
         record = json.loads((home / "state.json").read_text(encoding="utf-8"))
@@ -60,7 +60,7 @@ def load(home: Path) -> Cluster | None:
         return None
 
 
-def save(home: Path, cluster: Cluster) -> None:
+def save_cluster(home: Path, cluster: Cluster) -> None:
     """Record a start so that a reader sees either the old record or the new one, never half."""
     home.mkdir(parents=True, exist_ok=True)
     draft = home / f"state.json.{os.getpid()}"
@@ -68,7 +68,7 @@ def save(home: Path, cluster: Cluster) -> None:
     draft.replace(home / "state.json")
 
 
-def forget(home: Path) -> None:
+def forget_cluster(home: Path) -> None:
     """Drop the record of a start."""
     (home / "state.json").unlink(missing_ok=True)
 
@@ -79,5 +79,5 @@ def announce_local_node(home: Path | None = None) -> None:
     They are told by CASSANDRA_LOCAL_NODE; one that is there already stays. It reads one small file and promises nothing
     about the node's health.
     """
-    if cluster := load(home or default_home()):
+    if cluster := load_cluster(home or default_home()):
         os.environ.setdefault("CASSANDRA_LOCAL_NODE", cluster.endpoint)

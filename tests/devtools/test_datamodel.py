@@ -3,13 +3,13 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from devtools.datamodel import data_model, tables
+from devtools.datamodel import list_tables, render_data_model
 from tests.environment import ROOT
 
 
 def test_the_page_is_what_the_models_say() -> None:
     """Run `manage.py datamodel --write` after a change of a model."""
-    assert (ROOT / "docs" / "data-model.md").read_text(encoding="utf-8") == data_model()
+    assert (ROOT / "docs" / "data-model.md").read_text(encoding="utf-8") == render_data_model()
     call_command("datamodel", "--check")
 
 
@@ -22,9 +22,9 @@ def test_check_fails_when_the_page_is_old(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_it_tells_key_bound_writer_and_remarks() -> None:
-    found = {table.name: table for table in tables()}
+    found = {table.name: table for table in list_tables()}
     orders = found["orders"]
     assert orders.key == "((order_id), event_id DESC)"
     assert orders.questions == ("Q12", "Q14")
     assert ("user_id", "uuid", "*static*", "null for a guest") in orders.columns
-    assert all(table.bound and table.writer and table.purpose for table in found.values())
+    assert all(table.size_bound and table.writer and table.purpose for table in found.values())

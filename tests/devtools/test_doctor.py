@@ -12,12 +12,12 @@ from devtools.doctor import ADVICE, WRONG, Finding
 
 
 def findings(*, level: str, about: str) -> list[Finding]:
-    return [one for one in doctor.examine() if one.level == level and about in one.text]
+    return [one for one in doctor.run_checks() if one.level == level and about in one.text]
 
 
 def test_every_finding_that_is_not_good_names_what_mends_it() -> None:
-    for finding in doctor.examine():
-        assert finding.mend or finding.level == doctor.GOOD or "next free one" in finding.text, (
+    for finding in doctor.run_checks():
+        assert finding.fix or finding.level == doctor.GOOD or "next free one" in finding.text, (
             finding
         )
 
@@ -31,7 +31,7 @@ def test_the_suite_s_own_cluster_and_tables_are_in_order() -> None:
 @override_settings(SECRET_KEY="")
 def test_a_missing_key_is_wrong() -> None:
     (found,) = findings(level=WRONG, about="SECRET_KEY")
-    assert "token_urlsafe" in found.mend
+    assert "token_urlsafe" in found.fix
 
 
 @override_settings(
@@ -41,7 +41,7 @@ def test_a_public_shop_must_not_run_in_debug_nor_as_a_showroom() -> None:
     assert findings(level=WRONG, about="DEBUG")
     assert findings(level=WRONG, about="demo logins")
     (refused,) = findings(level=WRONG, about="ALLOWED_HOSTS")
-    assert refused.mend == "ALLOWED_HOSTS=shop.example"
+    assert refused.fix == "ALLOWED_HOSTS=shop.example"
 
 
 @override_settings(HTTPS=True, PUBLIC_URL="http://127.0.0.1:8000")
@@ -90,6 +90,6 @@ def test_a_shop_without_somebody_to_take_the_money_is_told_so() -> None:
     told = {}
     for named, showroom in expected:
         with override_settings(PAYMENT_GATEWAY=named, DEMO=showroom, DEBUG=False):
-            about = [one for one in doctor._configuration() if "PAYMENT_GATEWAY" in one.mend]
+            about = [one for one in doctor._configuration() if "PAYMENT_GATEWAY" in one.fix]
         told[named, showroom] = [one.level for one in about]
     assert told == expected

@@ -31,7 +31,7 @@ def never(_: str) -> None:
 
 
 def test_lock_names_each_jar_once_with_its_checksum() -> None:
-    locked = jars.read_lock()
+    locked = jars.read_lock_file()
     assert jars.CASSANDRA in [jar.coordinates for jar in locked]
     assert len(locked) >= 90
     assert len({jar.path for jar in locked}) == len(locked)
@@ -39,7 +39,9 @@ def test_lock_names_each_jar_once_with_its_checksum() -> None:
 
 def test_lock_has_the_native_parts_of_every_platform_we_promise() -> None:
     names = [
-        jar.coordinates for jar in jars.read_lock() if "netty-transport-native" in jar.coordinates
+        jar.coordinates
+        for jar in jars.read_lock_file()
+        if "netty-transport-native" in jar.coordinates
     ]
     for platform in ("linux-x86_64", "linux-aarch_64", "osx-x86_64", "osx-aarch_64"):
         assert any(name.endswith(platform) for name in names), platform
@@ -53,7 +55,7 @@ def test_a_line_that_is_no_jar_is_named(tmp_path: Path) -> None:
     lock = tmp_path / "broken.lock"
     lock.write_text("# fine\norg.example:thing:1.0 sha256:tooshort\n", encoding="utf-8")
     with pytest.raises(NodeError, match=r"broken\.lock, line 2"):
-        jars.read_lock(lock)
+        jars.read_lock_file(lock)
 
 
 # ---- fetching
@@ -78,7 +80,7 @@ def arriving(content: bytes) -> jars.Download:
 
 def test_a_jar_with_the_right_bytes_is_kept_where_maven_would(tmp_path: Path, jar: Jar) -> None:
     said: list[str] = []
-    (path,) = jars.fetch([jar], tmp_path, said.append, arriving(CONTENT))
+    (path,) = jars.fetch_jars([jar], tmp_path, said.append, arriving(CONTENT))
     assert path == tmp_path / "org/example/thing/1.0/thing-1.0-linux.jar"
     assert path.read_bytes() == CONTENT
     assert said
@@ -89,24 +91,24 @@ def test_a_jar_with_the_right_bytes_is_kept_where_maven_would(tmp_path: Path, ja
 
 def test_a_jar_with_wrong_bytes_is_refused(tmp_path: Path, jar: Jar) -> None:
     with pytest.raises(WrongChecksum, match=re.escape(jar.sha256)):
-        jars.fetch([jar], tmp_path, print, arriving(b"something else"))
+        jars.fetch_jars([jar], tmp_path, print, arriving(b"something else"))
     assert not (tmp_path / jar.path).exists()
 
 
 def test_a_jar_that_rotted_in_the_store_is_fetched_again(tmp_path: Path, jar: Jar) -> None:
     (tmp_path / jar.path).parent.mkdir(parents=True)
     (tmp_path / jar.path).write_bytes(CONTENT[:-1])
-    jars.fetch([jar], tmp_path, print, arriving(CONTENT))
+    jars.fetch_jars([jar], tmp_path, print, arriving(CONTENT))
     assert (tmp_path / jar.path).read_bytes() == CONTENT
 
 
 def test_jars_that_are_here_need_no_network(tmp_path: Path, jar: Jar) -> None:
-    jars.fetch([jar], tmp_path, print, arriving(CONTENT))
+    jars.fetch_jars([jar], tmp_path, print, arriving(CONTENT))
 
     def offline(jar: Jar, folder: Path) -> Path:
         raise requests.ConnectionError
 
-    assert jars.fetch([jar], tmp_path, never, offline) == [tmp_path / jar.path]
+    assert jars.fetch_jars([jar], tmp_path, never, offline) == [tmp_path / jar.path]
 
 
 def test_a_broken_transfer_is_tried_again(tmp_path: Path, jar: Jar) -> None:
@@ -118,7 +120,7 @@ def test_a_broken_transfer_is_tried_again(tmp_path: Path, jar: Jar) -> None:
             raise requests.ConnectionError("reset by peer")
         return arriving(CONTENT)(jar, folder)
 
-    jars.fetch([jar], tmp_path, print, flaky)
+    jars.fetch_jars([jar], tmp_path, print, flaky)
     assert len(tries) == 3
 
 
@@ -127,7 +129,7 @@ def test_offline_is_said_in_words(tmp_path: Path, jar: Jar) -> None:
         raise requests.ConnectionError("no route to host")
 
     with pytest.raises(JarsMissing, match="offline"):
-        jars.fetch([jar], tmp_path, print, offline)
+        jars.fetch_jars([jar], tmp_path, print, offline)
 
 
 # ---- Java
@@ -183,18 +185,18 @@ def test_without_a_17_the_word_says_what_was_seen(
 
 def test_a_taken_port_is_seen_and_the_next_free_one_chosen(listener: socket.socket) -> None:
     port = listener.getsockname()[1]
-    assert not machine.is_free("127.0.0.1", port)
-    assert machine.free_port(port, ["127.0.0.1"]) > port
+    assert not machine.is_port_free("127.0.0.1", port)
+    assert machine.find_free_port(port, ["127.0.0.1"]) > port
 
 
 def test_a_port_must_be_free_on_every_address_of_the_cluster(listener: socket.socket) -> None:
     port = listener.getsockname()[1]
-    assert machine.free_port(port, ["127.0.0.2", "127.0.0.1"]) != port
+    assert machine.find_free_port(port, ["127.0.0.2", "127.0.0.1"]) != port
 
 
 def test_a_port_range_without_a_free_one_is_said(listener: socket.socket) -> None:
     with pytest.raises(NodeError, match="No free port"):
-        machine.free_port(listener.getsockname()[1], ["127.0.0.1"], tries=1)
+        machine.find_free_port(listener.getsockname()[1], ["127.0.0.1"], tries=1)
 
 
 def a_cluster(pid: int, *, kept: bool = True) -> Cluster:
@@ -207,29 +209,29 @@ def test_a_record_is_read_back_and_tells_the_settings_where_the_node_is(
     monkeypatch.setattr(os, "environ", {})
     announce_local_node(tmp_path)
     assert "CASSANDRA_LOCAL_NODE" not in os.environ
-    state.save(tmp_path, a_cluster(1))
-    assert state.load(tmp_path) == a_cluster(1)
+    state.save_cluster(tmp_path, a_cluster(1))
+    assert state.load_cluster(tmp_path) == a_cluster(1)
     announce_local_node(tmp_path)
     assert os.environ == {"CASSANDRA_LOCAL_NODE": "127.0.0.1:9555"}
 
 
 def test_half_a_record_counts_as_none(tmp_path: Path) -> None:
     (tmp_path / "state.json").write_text('{"nodes": [{"na', encoding="utf-8")
-    assert state.load(tmp_path) is None
+    assert state.load_cluster(tmp_path) is None
 
 
 def test_a_process_that_took_over_the_number_is_not_our_node(tmp_path: Path) -> None:
-    state.save(tmp_path, a_cluster(os.getpid()))
-    assert control.running(state.load(tmp_path), tmp_path) == []
-    assert [one.condition for one in control.status(home=tmp_path)] == ["down"]
-    assert control.stop(home=tmp_path, say=never) is False
+    state.save_cluster(tmp_path, a_cluster(os.getpid()))
+    assert control.list_running_nodes(state.load_cluster(tmp_path), tmp_path) == []
+    assert [one.condition for one in control.list_node_statuses(home=tmp_path)] == ["down"]
+    assert control.stop_cluster(home=tmp_path, say=never) is False
     with pytest.raises(NodeError, match="No node1 runs here"):
-        control.kill("node1", home=tmp_path, say=never)
+        control.kill_node("node1", home=tmp_path, say=never)
 
 
 def test_two_nodes_are_refused(tmp_path: Path) -> None:
     with pytest.raises(NodeError, match="one node or three"):
-        control.start(2, home=tmp_path)
+        control.start_cluster(2, home=tmp_path)
 
 
 # ---- configuration
@@ -241,7 +243,7 @@ def a_plan(folder: Path, number: int = 1, of: int = 1) -> configuration.NodePlan
 
 
 def test_a_node_listens_on_loopback_only(tmp_path: Path) -> None:
-    told = configuration.settings(a_plan(tmp_path))
+    told = configuration.yaml_settings(a_plan(tmp_path))
     addresses = {key: value for key, value in told.items() if key.endswith("_address")}
     assert addresses == {"listen_address": "127.0.0.1", "rpc_address": "127.0.0.1"}
 
@@ -257,32 +259,35 @@ def test_three_nodes_own_a_third_of_the_ring_each(tmp_path: Path) -> None:
 @pytest.mark.alone
 def test_a_node_starts_beside_the_others_and_stops(tmp_path: Path) -> None:
     said: list[str] = []
-    with control.borrowed(home=tmp_path, say=said.append) as cluster:
+    with control.borrow_cluster(home=tmp_path, say=said.append) as cluster:
         try:
-            assert control.answers_cql("127.0.0.1", cluster.cql_port)
-            assert cluster.cql_port != getattr(state.load(state.default_home()), "cql_port", 0), (
-                "two checkouts never share a port"
-            )
-            assert [one.condition for one in control.status(home=tmp_path)] == ["up"]
+            assert control.is_answering_cql("127.0.0.1", cluster.cql_port)
+            assert cluster.cql_port != getattr(
+                state.load_cluster(state.default_home()), "cql_port", 0
+            ), "two checkouts never share a port"
+            assert [one.condition for one in control.list_node_statuses(home=tmp_path)] == ["up"]
             # Starting twice is harmless.
-            assert control.start(home=tmp_path, say=said.append, keep=False).nodes == cluster.nodes
+            assert (
+                control.start_cluster(home=tmp_path, say=said.append, keep=False).nodes
+                == cluster.nodes
+            )
             with pytest.raises(NodeError, match="of another size"):
-                control.start(3, home=tmp_path, say=said.append, keep=False)
+                control.start_cluster(3, home=tmp_path, say=said.append, keep=False)
             # A second borrower leaves the node to the first.
-            with control.borrowed(home=tmp_path, say=said.append):
+            with control.borrow_cluster(home=tmp_path, say=said.append):
                 pass
-            assert control.answers_cql("127.0.0.1", cluster.cql_port)
+            assert control.is_answering_cql("127.0.0.1", cluster.cql_port)
         except BaseException:
-            print(control.last_lines(control.folder_of(tmp_path, 1, "node1")))
+            print(control.last_log_lines(control.node_folder(tmp_path, 1, "node1")))
             raise
-    assert not control.answers_cql("127.0.0.1", cluster.cql_port)
-    assert [one.condition for one in control.status(home=tmp_path)] == ["down"]
-    log = (control.folder_of(tmp_path, 1, "node1") / "logs" / "system.log").read_text(
+    assert not control.is_answering_cql("127.0.0.1", cluster.cql_port)
+    assert [one.condition for one in control.list_node_statuses(home=tmp_path)] == ["down"]
+    log = (control.node_folder(tmp_path, 1, "node1") / "logs" / "system.log").read_text(
         encoding="utf-8"
     )
     assert "Cassandra shutdown complete" in log, "a stop lets the node end by itself"
-    control.wipe(home=tmp_path, say=said.append)
-    assert state.load(tmp_path) is None
+    control.wipe_cluster(home=tmp_path, say=said.append)
+    assert state.load_cluster(tmp_path) is None
     assert not list(tmp_path.glob("cluster-of-*"))
 
 
@@ -290,12 +295,14 @@ def test_a_node_starts_beside_the_others_and_stops(tmp_path: Path) -> None:
 def test_a_node_that_dies_while_starting_is_told_with_its_last_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = configuration.settings
+    real = configuration.yaml_settings
     monkeypatch.setattr(
-        configuration, "settings", lambda plan: real(plan) | {"partitioner": "org.example.None"}
+        configuration,
+        "yaml_settings",
+        lambda plan: real(plan) | {"partitioner": "org.example.None"},
     )
     with pytest.raises(NodeDied) as told:
-        control.start(home=tmp_path, say=print)
+        control.start_cluster(home=tmp_path, say=print)
     assert "ended while starting" in str(told.value)
     assert "org.example.None" in told.value.log
-    assert state.load(tmp_path) is None
+    assert state.load_cluster(tmp_path) is None

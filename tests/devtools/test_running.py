@@ -18,7 +18,7 @@ from django.core.management.base import SystemCheckError
 
 from cassandra_db.session import get_session
 from devtools import running
-from devtools.running import Run, RunError
+from devtools.running import RunError, ShopRun
 from tests.environment import ROOT
 from tests.serving import answer, free_port
 
@@ -26,45 +26,45 @@ OPEN_SECONDS = 90.0
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
-    monkeypatch.setattr(running, "RUN", tmp_path)
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ShopRun]:
+    monkeypatch.setattr(running, "RUN_FOLDER", tmp_path)
     for folder in ("runs", "logs"):
         (tmp_path / folder).mkdir()
-    the_run = Run(free_port(), development=False, say=print, environment=dict(os.environ))
+    the_run = ShopRun(free_port(), is_development=False, say=print, environment=dict(os.environ))
     yield the_run
     the_run.close()
 
 
-def test_a_part_that_ends_by_itself_is_named_with_its_last_lines(run: Run) -> None:
-    run.launch("worker", [sys.executable, "-c", "print('no such table'); raise SystemExit(3)"])
+def test_a_part_that_ends_by_itself_is_named_with_its_last_lines(run: ShopRun) -> None:
+    run.launch_part("worker", [sys.executable, "-c", "print('no such table'); raise SystemExit(3)"])
     run.processes["worker"].wait(20)
     with pytest.raises(RunError, match=r"worker process ended \(exit code 3\)") as told:
-        run.check()
+        run.check_parts()
     assert "no such table" in str(told.value)
 
 
-def test_a_step_that_fails_is_told_with_what_it_printed(run: Run) -> None:
+def test_a_step_that_fails_is_told_with_what_it_printed(run: ShopRun) -> None:
     with pytest.raises(RunError, match="no_such_command"):
-        run.step("Trying", "no_such_command")
+        run.run_command("Trying", "no_such_command")
 
 
-def test_only_a_showroom_is_filled_and_tells_its_logins(run: Run) -> None:
-    run.development = True
+def test_only_a_showroom_is_filled_and_tells_its_logins(run: ShopRun) -> None:
+    run.is_development = True
     run.environment["STOA_DEMO"] = "false"
-    assert not run.showroom
+    assert not run.is_demo
     assert "demo/mail" not in running._welcome(run, ())
     run.environment["STOA_DEMO"] = "1"
-    assert run.showroom
+    assert run.is_demo
 
 
-def test_closing_ends_also_what_a_part_has_started(run: Run, tmp_path: Path) -> None:
+def test_closing_ends_also_what_a_part_has_started(run: ShopRun, tmp_path: Path) -> None:
     grandchild = tmp_path / "grandchild"
     script = (
         "import signal, subprocess, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit())\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
         f"open({str(grandchild)!r}, 'w').write(str(child.pid)); time.sleep(600)"
     )
-    run.launch("web", [sys.executable, "-c", script])
+    run.launch_part("web", [sys.executable, "-c", script])
     deadline = time.monotonic() + 20
     while not (grandchild.exists() and grandchild.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)

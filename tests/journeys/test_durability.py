@@ -200,11 +200,11 @@ def cluster(tmp_path: Path) -> Iterator[state.Cluster]:
         pytest.skip("macOS has only 127.0.0.1 on its loopback, so there is no room for three nodes")
     home = tmp_path / "cassandra"
     try:
-        yield control.start(3, home=home, keep=False, heap_mb=512)
+        yield control.start_cluster(3, home=home, keep=False, heap_mb=512)
     finally:
-        for node in control.running(state.load(home), home):
-            control.kill(node.name, home=home)
-        control.wipe(home=home)
+        for node in control.list_running_nodes(state.load_cluster(home), home):
+            control.kill_node(node.name, home=home)
+        control.wipe_cluster(home=home)
 
 
 def wait_until_agreed(connected: Session) -> None:
@@ -301,7 +301,7 @@ def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(
         name = next(node.name for node in cluster.nodes if node.address == victim)
         with clerk(environment) as copies_written, pages_read(stream) as pages, meanwhile(stream):
             stream.wait_for(stream.all_of_them // 3)
-            control.kill(name, home=tmp_path / "cassandra")
+            control.kill_node(name, home=tmp_path / "cassandra")
             by_then = list(stream.acknowledged)
             # The others still count on the dead one: what waits for just that one is refused.
             assert copies_written() == 0
@@ -314,7 +314,7 @@ def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(
     survivor = next(host for host in cluster.hosts if host != victim)
     with connected(survivor, cluster.cql_port) as second:
         there = found(second, KEYSPACE_OF_THREE, by_then[0])
-    control.start(3, home=tmp_path / "cassandra", keep=False, heap_mb=512)
+    control.start_cluster(3, home=tmp_path / "cassandra", keep=False, heap_mb=512)
     with connected(victim, cluster.cql_port) as back:
         again = found(back, KEYSPACE_OF_THREE, by_then[0])
     refused = [(path, status) for path, status in pages if status != HTTPStatus.OK]

@@ -33,27 +33,27 @@ class Command(BaseCommand):
         try:
             match action:
                 case "start":
-                    control.start(nodes, say=self.say)
+                    control.start_cluster(nodes, say=self.say)
                 case "stop":
                     self.say(
                         "Stopped."
-                        if control.stop(say=self.say)
+                        if control.stop_cluster(say=self.say)
                         else "No Cassandra of this checkout runs."
                     )
                 case "kill":
-                    control.kill(f"node{node}", say=self.say)
+                    control.kill_node(f"node{node}", say=self.say)
                 case "status":
-                    self.status()
+                    self.print_status()
                 case "wipe":
                     self.wipe(no_input)
                 case "fetch":
-                    paths = jars.fetch(jars.read_lock(), jars.default_store(), self.say)
+                    paths = jars.fetch_jars(jars.read_lock_file(), jars.default_store(), self.say)
                     self.say(
                         f"All {len(paths)} jars are in {jars.default_store()}, checksums right."
                     )
                 case "lock":
                     self.say(
-                        f"{jars.write_lock(jars.default_store(), say=self.say)} jars locked in {jars.LOCK}"
+                        f"{jars.write_lock_file(jars.default_store(), say=self.say)} jars locked in {jars.LOCK}"
                     )
         except NodeError as error:
             raise CommandError(str(error)) from error
@@ -62,9 +62,9 @@ class Command(BaseCommand):
         self.stdout.write(line)
         self.stdout.flush()
 
-    def status(self) -> None:
+    def print_status(self) -> None:
         home = state.default_home()
-        cluster, report = state.load(home), control.status(home=home)
+        cluster, report = state.load_cluster(home), control.list_node_statuses(home=home)
         if cluster is None:
             self.say(
                 "No Cassandra was started in this checkout. `manage.py cassandra start` starts one."
@@ -75,7 +75,7 @@ class Command(BaseCommand):
         for one in report:
             memory = f", {one.memory_mb} MiB" if one.memory_mb else ""
             process = f"process {one.node.pid}{memory}" if one.condition != "down" else "no process"
-            folder = control.folder_of(home, len(report), one.node.name)
+            folder = control.node_folder(home, len(report), one.node.name)
             self.say(
                 f"  {one.node.name}  {one.node.address}:{cluster.cql_port}  {one.condition}  {process}"
             )
@@ -93,5 +93,5 @@ class Command(BaseCommand):
                 )
             if input("Delete all data of this checkout's Cassandra? Type yes: ").strip() != "yes":
                 raise CommandError("Nothing was deleted.")
-        control.wipe(say=self.say)
+        control.wipe_cluster(say=self.say)
         self.say("Stopped and wiped.")

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from devtools.datamodel import data_model
+from devtools.datamodel import render_data_model
 
 
 class Command(BaseCommand):
@@ -20,7 +20,7 @@ class Command(BaseCommand):
 
     def handle(self, *, write: bool, check: bool, **options: Any) -> None:
         page = settings.BASE_DIR / "docs" / "data-model.md"
-        text = data_model()
+        text = render_data_model()
         if write:
             page.write_text(text, encoding="utf-8")
             self.stdout.write(f"Wrote {page.relative_to(settings.BASE_DIR)}.")

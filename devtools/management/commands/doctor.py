@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from devtools.doctor import ADVICE, GOOD, WRONG, Finding, examine
+from devtools.doctor import ADVICE, GOOD, WRONG, Finding, run_checks
 
 
 class Command(BaseCommand):
@@ -25,9 +25,9 @@ class Command(BaseCommand):
         # What goes wrong is told as a finding; a traceback beside it would only hide it.
         logging.disable(logging.CRITICAL)
         try:
-            for finding in examine():
+            for finding in run_checks():
                 counts[finding.level] += 1
-                self.tell(signs[finding.level], finding)
+                self.print_finding(signs[finding.level], finding)
         finally:
             logging.disable(logging.NOTSET)
         self.stdout.write(
@@ -35,8 +35,8 @@ class Command(BaseCommand):
         )
         sys.exit(1 if counts[WRONG] else 0)
 
-    def tell(self, sign: str, finding: Finding) -> None:
+    def print_finding(self, sign: str, finding: Finding) -> None:
         self.stdout.write(f"{sign}  {finding.text}")
-        if finding.mend:
-            self.stdout.write(f"      {finding.mend}")
+        if finding.fix:
+            self.stdout.write(f"      {finding.fix}")
         self.stdout.flush()

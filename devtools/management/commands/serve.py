@@ -35,12 +35,12 @@ class Command(BaseCommand):
         self, *args: Any, port: int, dev: bool, as_is: bool, stop: bool, **options: Any
     ) -> None:
         if stop:
-            if not running.stop(self.say):
+            if not running.stop_runs(self.say):
                 self.say("No run of this checkout is open.")
             return
         try:
             logins = [(login.label, login.email, login.password) for login in demo.LOGINS]
-            running.serve(
+            running.serve_shop(
                 port=port, development=dev, prepare=not as_is, logins=logins, say=self.say
             )
         except (NodeError, running.RunError) as error:
