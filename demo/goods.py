@@ -17,23 +17,23 @@ NAMESPACE = uuid.UUID("6f0c3c1e-7a43-4f0b-9c56-2d7f5b8e41aa")
 TaxClass = Literal["standard", "reduced"]
 
 
-def category_id(slug: str) -> uuid.UUID:
+def demo_category_id(slug: str) -> uuid.UUID:
     """Return the id that the category with this slug always has."""
     return uuid.uuid5(NAMESPACE, f"category:{slug}")
 
 
-def product_id(key: str) -> uuid.UUID:
+def demo_product_id(key: str) -> uuid.UUID:
     """Return the id that the product with this key always has."""
     return uuid.uuid5(NAMESPACE, f"product:{key}")
 
 
-def variant_id(sku: str) -> uuid.UUID:
+def demo_variant_id(sku: str) -> uuid.UUID:
     """Return the id that the variant with this SKU always has."""
     return uuid.uuid5(NAMESPACE, f"variant:{sku}")
 
 
 @dataclass(frozen=True, slots=True)
-class Warehouse:
+class DemoWarehouse:
     """A place that goods are sent from. `slug` is the key in a variant's stock."""
 
     slug: str
@@ -43,7 +43,7 @@ class Warehouse:
 
 
 @dataclass(frozen=True, slots=True)
-class Category:
+class DemoCategory:
     """A shelf. Roots have no parent; products stand in the leaves only."""
 
     slug: str
@@ -54,7 +54,7 @@ class Category:
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class DemoVariant:
     """One thing that can be put into a cart. Prices are EUR including tax."""
 
     sku: str
@@ -67,7 +67,7 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class DemoProduct:
     """What one product page is about. `key` never changes, the slug and the name may."""
 
     key: str
@@ -79,7 +79,7 @@ class Product:
     details: dict[str, str]
     option_names: tuple[str, ...]
     tax_class: TaxClass
-    variants: tuple[Variant, ...]
+    variants: tuple[DemoVariant, ...]
     featured: bool = False
     deal: bool = False
     created_days_ago: int = 0
@@ -87,7 +87,7 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class DemoChoice:
     """One value of an option, such as the colour Oat or the size 45 × 45 cm.
 
     `code` goes into the SKU; `hexes` colour the picture; `price`, `was` and `grams` replace the product's.
@@ -103,12 +103,12 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class DemoOptions:
     """The options of a product in the order in which they are asked, each with its choices."""
 
-    choices: Mapping[str, Sequence[Choice]] = field(default_factory=dict)
+    choices: Mapping[str, Sequence[DemoChoice]] = field(default_factory=dict)
 
-    def combinations(self) -> list[dict[str, Choice]]:
+    def combinations(self) -> list[dict[str, DemoChoice]]:
         """Return every combination of choices; without options, the empty one."""
         names = tuple(self.choices)
         return [
@@ -126,7 +126,7 @@ def usual_stock(sku: str, price: Decimal) -> dict[str, int]:
     return {"berlin": berlin, "cork": cork}
 
 
-def make(
+def make_variants(
     sku: str,
     *,
     shape: str,
@@ -134,10 +134,10 @@ def make(
     grams: int,
     was: str | None = None,
     hexes: tuple[str, ...] = (),
-    options: Mapping[str, Sequence[Choice]] | None = None,
+    options: Mapping[str, Sequence[DemoChoice]] | None = None,
     stock: Mapping[str, tuple[int, int]] | None = None,
     without: frozenset[str] = frozenset(),
-) -> tuple[Variant, ...]:
+) -> tuple[DemoVariant, ...]:
     """Return the variants of a product, one a combination of its options.
 
     `price` and `was` are EUR including tax, as text. `stock` names (Berlin, Cork) for the SKUs that are not
@@ -146,7 +146,7 @@ def make(
     """
     exceptions = dict(stock or {})
     made = []
-    for combination in Options(options or {}).combinations():
+    for combination in DemoOptions(options or {}).combinations():
         chosen = list(combination.values())
         full_sku = "-".join([sku, *(choice.code for choice in chosen)])
         if full_sku in without:
@@ -157,7 +157,7 @@ def make(
         drawn = next((c.shape for c in chosen if c.shape), shape)
         rare = exceptions.pop(full_sku, None)
         made.append(
-            Variant(
+            DemoVariant(
                 sku=full_sku,
                 options={name: choice.name for name, choice in combination.items()},
                 price=exact,
@@ -180,42 +180,44 @@ _DATA = Path(__file__).parent / "data"
 DEPARTMENTS = ("home", "kitchen", "clothing", "desk")
 
 
-def read(name: str) -> dict[str, Any]:
+def read_data_file(name: str) -> dict[str, Any]:
     """Return what a file of `data/` says."""
     return tomllib.loads((_DATA / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def _products(department: str, colours: Mapping[str, Any]) -> Iterator[Product]:
-    for said in read(f"products/{department}")["product"]:
-        variants = said.pop("variants")
+def _read_products(department: str, colours: Mapping[str, Any]) -> Iterator[DemoProduct]:
+    for entry in read_data_file(f"products/{department}")["product"]:
+        variants = entry.pop("variants")
         options = {
-            name: [_choice(each, colours) for each in choices]
+            name: [_read_choice(each, colours) for each in choices]
             for name, choices in variants.pop("options", {}).items()
         }
         without, hexes = frozenset(variants.pop("without", ())), tuple(variants.pop("hexes", ()))
-        made = make(**variants, options=options, without=without, hexes=hexes)
-        option_names, related = tuple(said.pop("option_names")), tuple(said.pop("related", ()))
-        yield Product(**said, option_names=option_names, related=related, variants=made)
+        made = make_variants(**variants, options=options, without=without, hexes=hexes)
+        option_names, related = tuple(entry.pop("option_names")), tuple(entry.pop("related", ()))
+        yield DemoProduct(**entry, option_names=option_names, related=related, variants=made)
 
 
-def _choice(said: Mapping[str, Any], colours: Mapping[str, Any]) -> Choice:
+def _read_choice(entry: Mapping[str, Any], colours: Mapping[str, Any]) -> DemoChoice:
     """Return a choice; one of the palette's colours may have accents for the other parts of a picture."""
-    rest = {key: value for key, value in said.items() if key not in {"colour", "accents", "hexes"}}
-    if "colour" not in said:
-        return Choice(**rest, hexes=tuple(said.get("hexes", ())))
-    palette = colours[said["colour"]]
-    return Choice(
-        said["colour"], palette["code"], (palette["hex"], *said.get("accents", ())), **rest
+    rest = {key: value for key, value in entry.items() if key not in {"colour", "accents", "hexes"}}
+    if "colour" not in entry:
+        return DemoChoice(**rest, hexes=tuple(entry.get("hexes", ())))
+    palette = colours[entry["colour"]]
+    return DemoChoice(
+        entry["colour"], palette["code"], (palette["hex"], *entry.get("accents", ())), **rest
     )
 
 
-WAREHOUSES: tuple[Warehouse, ...] = (
-    Warehouse("berlin", "Berlin", "Berlin", "DE"),
-    Warehouse("cork", "Cork", "Cork", "IE"),
+WAREHOUSES: tuple[DemoWarehouse, ...] = (
+    DemoWarehouse("berlin", "Berlin", "Berlin", "DE"),
+    DemoWarehouse("cork", "Cork", "Cork", "IE"),
 )
-CATEGORIES: tuple[Category, ...] = tuple(
-    Category(**{"parent": None} | said) for said in read("categories")["category"]
+CATEGORIES: tuple[DemoCategory, ...] = tuple(
+    DemoCategory(**{"parent": None} | said) for said in read_data_file("categories")["category"]
 )
-PRODUCTS: tuple[Product, ...] = tuple(
-    product for department in DEPARTMENTS for product in _products(department, read("colours"))
+PRODUCTS: tuple[DemoProduct, ...] = tuple(
+    product
+    for department in DEPARTMENTS
+    for product in _read_products(department, read_data_file("colours"))
 )

@@ -32,7 +32,7 @@ THREADS = 12
 FEW_LEFT_FROM = 5
 
 # One of each kind: some for everybody, one for a cart that is worth it, one that is over.
-SHOWROOM = UUID("5b0f4a52-6a0e-4f0c-9a55-3d1f0f2a7c11")
+DEMO_NAMESPACE = UUID("5b0f4a52-6a0e-4f0c-9a55-3d1f0f2a7c11")
 PROMOTIONS = (
     PromotionTerms("Welcome: 10% off", PERCENTAGE, "WELCOME10", percent=Decimal(10), per_person=1),
     PromotionTerms("Free delivery", FREE_DELIVERY, "POST-FREE", minimum=2500),
@@ -49,7 +49,7 @@ PROMOTIONS = (
         BUY_GET,
         buy=2,
         free=1,
-        category_id=goods.category_id("vases-and-plants"),
+        category_id=goods.demo_category_id("vases-and-plants"),
     ),
 )
 
@@ -57,21 +57,21 @@ Thing = TypeVar("Thing")
 Step = Callable[[], None]
 
 
-def in_parallel(do: Callable[[Thing], object], things: Iterable[Thing], step: Step) -> None:
+def run_in_parallel(do: Callable[[Thing], object], things: Iterable[Thing], step: Step) -> None:
     """Do something for each of the things, several at once; `step` is called after each. Raises what `do` raises first."""
     with ThreadPoolExecutor(THREADS) as pool:
         for _ in pool.map(do, things):
             step()
 
 
-def categories_loaded(step: Step) -> None:
+def load_categories(step: Step) -> None:
     """Add the showroom's categories, parents first."""
     for position, category in enumerate(goods.CATEGORIES):
         operations.save_category(
-            category_id=goods.category_id(category.slug),
+            category_id=goods.demo_category_id(category.slug),
             slug=category.slug,
             name=category.name,
-            parent_id=goods.category_id(category.parent) if category.parent else None,
+            parent_id=goods.demo_category_id(category.parent) if category.parent else None,
             position=position,
             description=category.description,
             picture=category.picture,
@@ -79,24 +79,24 @@ def categories_loaded(step: Step) -> None:
         step()
 
 
-def products_loaded(now: datetime, step: Step, *, renew: bool) -> None:
+def load_products(now: datetime, step: Step, *, renew: bool) -> None:
     """Add the showroom's products; those that are there stay as the staff has them, unless `renew`."""
 
-    def load(product: goods.Product) -> None:
-        product_id = goods.product_id(product.key)
+    def load(product: goods.DemoProduct) -> None:
+        product_id = goods.demo_product_id(product.key)
         if not renew and queries.get_current_product(product_id):
             # Finished, if an earlier run was cut off.
             operations.refresh_cards(product_id)
         else:
-            operations.save_product(_as_sold(product, now), now)
+            operations.save_product(_catalogue_product(product, now), now)
 
-    in_parallel(load, goods.PRODUCTS, step)
+    run_in_parallel(load, goods.PRODUCTS, step)
 
 
-def _as_sold(product: goods.Product, now: datetime) -> Product:
+def _catalogue_product(product: goods.DemoProduct, now: datetime) -> Product:
     variants = tuple(
         Variant(
-            variant_id=goods.variant_id(variant.sku),
+            variant_id=goods.demo_variant_id(variant.sku),
             sku=variant.sku,
             options=variant.options,
             price=Money(variant.price, settings.CURRENCY),
@@ -107,13 +107,13 @@ def _as_sold(product: goods.Product, now: datetime) -> Product:
         for variant in product.variants
     )
     return Product(
-        product_id=goods.product_id(product.key),
+        product_id=goods.demo_product_id(product.key),
         slug=product.slug,
         name=product.name,
         brand=product.brand,
         description=product.description,
         details=product.details,
-        category_id=goods.category_id(product.category),
+        category_id=goods.demo_category_id(product.category),
         option_names=product.option_names,
         tax_class=product.tax_class,
         variants=variants,
@@ -122,13 +122,13 @@ def _as_sold(product: goods.Product, now: datetime) -> Product:
     )
 
 
-def stock_loaded(now: datetime, step: Step) -> None:
+def load_stock(now: datetime, step: Step) -> None:
     """Receive the showroom's goods into both warehouses; what was received before stays so."""
 
-    def receive(product: goods.Product) -> None:
-        product_id = goods.product_id(product.key)
+    def receive(product: goods.DemoProduct) -> None:
+        product_id = goods.demo_product_id(product.key)
         for variant in product.variants:
-            variant_id = goods.variant_id(variant.sku)
+            variant_id = goods.demo_variant_id(variant.sku)
             for warehouse, units in variant.stock.items():
                 if units:
                     receipt_id = uuid5(variant_id, f"receipt {warehouse}")
@@ -137,10 +137,10 @@ def stock_loaded(now: datetime, step: Step) -> None:
                     )
         copy_stock(product_id)
 
-    in_parallel(receive, goods.PRODUCTS, step)
+    run_in_parallel(receive, goods.PRODUCTS, step)
 
 
-def logins_loaded(now: datetime, step: Step) -> None:
+def load_logins(now: datetime, step: Step) -> None:
     """Make the showroom's three logins, which no other shop lets in."""
     for login in LOGINS:
         user = register_user(
@@ -156,28 +156,28 @@ def logins_loaded(now: datetime, step: Step) -> None:
         step()
 
 
-def promotions_loaded(now: datetime, step: Step) -> None:
+def load_promotions(now: datetime, step: Step) -> None:
     """Make the showroom's offers and codes; those that are there, or were ended, stay as they are."""
     for terms in PROMOTIONS:
         with suppress(CodeTaken):
-            create_promotion(terms, now, key=uuid5(SHOWROOM, terms.title).hex)
+            create_promotion(terms, now, key=uuid5(DEMO_NAMESPACE, terms.title).hex)
         step()
 
 
-def pins_loaded(step: Step) -> None:
+def load_pins(step: Step) -> None:
     """Pin what the showroom's staff would put beside each product."""
 
-    def pin(product: goods.Product) -> None:
-        operations.pin_related(goods.product_id(product.key), _ids(product.related))
+    def pin(product: goods.DemoProduct) -> None:
+        operations.pin_related(goods.demo_product_id(product.key), _ids(product.related))
 
-    in_parallel(pin, goods.PRODUCTS, step)
+    run_in_parallel(pin, goods.PRODUCTS, step)
 
 
 def _ids(keys: Sequence[str]) -> list[UUID]:
-    return [goods.product_id(key) for key in keys]
+    return [goods.demo_product_id(key) for key in keys]
 
 
-def derived(now: datetime, step: Step) -> None:
+def rebuild_derived(now: datetime, step: Step) -> None:
     """Make all that follows from the products: front page, related, suggestions, index, sitemap."""
     products = list(queries.iterate_products())
     operations.rebuild_featured(products)

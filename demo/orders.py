@@ -12,7 +12,7 @@ from accounts.addresses import Address
 from catalogue import queries
 from catalogue.entities import Product
 from demo import goods
-from demo.loading import Step, in_parallel
+from demo.loading import Step, run_in_parallel
 from demo.logins import LOGINS
 from demo.testbank import cards
 from demo.testbank import operations as testbank
@@ -30,7 +30,7 @@ from orders.transitions import Transition
 from pricing import delivery
 from pricing.quotes import QuotedLine
 
-COUNT = 200
+ORDER_COUNT = 200
 DAYS = 90
 STAFF = "Toni Staff"
 FINGERPRINT = "showroom"
@@ -65,13 +65,13 @@ _NOTES = {
 }
 
 PEOPLE: Sequence[tuple[str, str, str, str, str]] = tuple(
-    tuple(each.values()) for each in goods.read("people")["person"]
+    tuple(each.values()) for each in goods.read_data_file("people")["person"]
 )
-SHOPPERS_HOME = Address("Sam Shopper", "22 Fade Street", "D02 F9A4", "Dublin", "IE")
+SHOPPER_ADDRESS = Address("Sam Shopper", "22 Fade Street", "D02 F9A4", "Dublin", "IE")
 
 
 @dataclass(frozen=True)
-class Plan:
+class OrderPlan:
     """An order that shall be there: whose, when placed, and what became of it."""
 
     number: int
@@ -86,17 +86,17 @@ class Plan:
     def events(self) -> tuple[tuple[str, timedelta], ...]:
         return FATES[self.fate]
 
-    def dice(self) -> Random:
+    def make_random(self) -> Random:
         """The same dice for the same order each time."""
         return Random(self.number)  # noqa: S311 - nothing here is a secret
 
 
-def plans(now: datetime, count: int = COUNT) -> list[Plan]:
+def plan_orders(now: datetime, count: int = ORDER_COUNT) -> list[OrderPlan]:
     """Return what shall be there, the newest first: closer together towards today, as in a shop that grows."""
     made = []
     for number in range(count):
         age = DAYS * ((number + 0.4) / count) ** 1.9
-        made.append(Plan(number, now - timedelta(days=age), _fate(number, age)))
+        made.append(OrderPlan(number, now - timedelta(days=age), _fate(number, age)))
     return made
 
 
@@ -112,38 +112,42 @@ def _fate(number: int, age: float) -> str:
     return "closed"
 
 
-def orders_loaded(now: datetime, count: int, step: Step) -> None:
+def load_orders(now: datetime, count: int, step: Step) -> None:
     """Place so many orders in the showroom and let happen to each what its plan says.
 
     What is there already is left as it is, and what was cut off is gone on with. Raises OutOfStock when the showroom
     has been sold out meanwhile, CassandraUnavailable.
     """
-    products = queries.get_products(goods.product_id(product.key) for product in goods.PRODUCTS)
+    products = queries.get_products(
+        goods.demo_product_id(product.key) for product in goods.PRODUCTS
+    )
     plentiful = {
-        goods.variant_id(variant.sku)
+        goods.demo_variant_id(variant.sku)
         for product in goods.PRODUCTS
         for variant in product.variants
         if sum(variant.stock.values()) >= PLENTY
     }
-    by_key = {product.key: products[goods.product_id(product.key)] for product in goods.PRODUCTS}
+    by_key = {
+        product.key: products[goods.demo_product_id(product.key)] for product in goods.PRODUCTS
+    }
 
-    def load(plan: Plan) -> None:
-        order = orders.get_order(plan.order_id) or _placed(plan, by_key, plentiful)
+    def load(plan: OrderPlan) -> None:
+        order = orders.get_order(plan.order_id) or _place_order(plan, by_key, plentiful)
         there = {_AS.get(event.kind, event.kind) for event in order.events}
         missing = [(kind, after) for kind, after in plan.events if kind not in there]
         for place, (kind, after) in enumerate(missing, start=1):
             # Stock and lists follow the last event; what lies between would be overwritten at once.
-            order = _happened(
-                order, kind, min(plan.placed_at + after, now), settle=place == len(missing)
+            order = _apply_event(
+                order, kind, min(plan.placed_at + after, now), apply_effects=place == len(missing)
             )
 
-    in_parallel(load, plans(now, count), step)
+    run_in_parallel(load, plan_orders(now, count), step)
 
 
-def _placed(plan: Plan, products: dict[str, Product], plentiful: set[UUID]) -> Order:
-    dice = plan.dice()
+def _place_order(plan: OrderPlan, products: dict[str, Product], plentiful: set[UUID]) -> Order:
+    dice = plan.make_random()
     is_sam = plan.number % 17 == 2
-    home = SHOPPERS_HOME if is_sam else Address(*dice.choice(PEOPLE))
+    home = SHOPPER_ADDRESS if is_sam else Address(*dice.choice(PEOPLE))
     name = "".join(letter for letter in home.name.lower() if letter.isascii())
     methods = delivery.list_delivery_methods(home.country)
     return place_order(
@@ -155,7 +159,7 @@ def _placed(plan: Plan, products: dict[str, Product], plentiful: set[UUID]) -> O
             delivery_address=home,
             billing_address=home,
             method=methods[1] if dice.random() < 0.2 else methods[0],
-            lines=_lines(dice, products, plentiful),
+            lines=_random_lines(dice, products, plentiful),
             cart_id=None,
             fingerprint=FINGERPRINT,
         ),
@@ -164,7 +168,7 @@ def _placed(plan: Plan, products: dict[str, Product], plentiful: set[UUID]) -> O
     )
 
 
-def _lines(
+def _random_lines(
     dice: Random, products: dict[str, Product], plentiful: set[UUID]
 ) -> tuple[QuotedLine, ...]:
     """One to three products; half of the time what goes well with the first."""
@@ -182,19 +186,21 @@ def _lines(
         if sold:
             variant = dice.choice(sold)
             lines.append(product.quote_line(variant, dice.choice((1, 1, 1, 2))))
-    return tuple(lines) or _lines(dice, products, plentiful)
+    return tuple(lines) or _random_lines(dice, products, plentiful)
 
 
-def _happened(order: Order, kind: str, at: datetime, *, settle: bool) -> Order:
+def _apply_event(order: Order, kind: str, at: datetime, *, apply_effects: bool) -> Order:
     if kind in ("paid", "payment_failed"):
         started = start_payment(order, settings.PUBLIC_URL, at)
         card = cards.APPROVED if kind == "paid" else cards.DECLINED
-        testbank.card_given(started.payment_id, card, at)
-        settled = settle_payment(order.order_id, started.payment_id, at, with_effects=settle)
+        testbank.submit_card(started.payment_id, card, at)
+        settled = settle_payment(order.order_id, started.payment_id, at, with_effects=apply_effects)
         if settled is None:
             raise LookupError(f"order {order.order_id} has vanished")
         return settle_money(settled, at)  # at that time, not when the worker comes by
     actor = "system" if kind == "expired" else STAFF
     return transition_order(
-        order, Transition(kind, actor=actor, at=at, note=_NOTES.get(kind, "")), with_effects=settle
+        order,
+        Transition(kind, actor=actor, at=at, note=_NOTES.get(kind, "")),
+        with_effects=apply_effects,
     )

@@ -6,6 +6,6 @@ from demo.mail import views
 
 app_name = "mail"
 urlpatterns = [
-    path("demo/mail/", views.messages, name="messages"),
-    path("demo/mail/<str:key>/", views.message, name="message"),
+    path("demo/mail/", views.mail_list, name="messages"),
+    path("demo/mail/<str:key>/", views.mail_detail, name="message"),
 ]

@@ -21,7 +21,7 @@ from cassandra_db import write_batch
 from catalogue import operations as catalogue
 from catalogue.entities import CategoryNode, Product, Variant
 from demo.testbank.cards import APPROVED
-from demo.testbank.operations import card_given
+from demo.testbank.operations import submit_card
 from inventory.operations import receive_stock
 from inventory.operations.copying import COPY
 from inventory.operations.receiving import seed_stock_item
@@ -240,7 +240,7 @@ def make_payment(order: Order, card: str = APPROVED, *, now: datetime | None = N
     """Pay an order at the test bank."""
     now = now or datetime.now(UTC)
     started = start_payment(order, "http://testserver", now)
-    card_given(started.payment_id, card, now)
+    submit_card(started.payment_id, card, now)
     settled = settle_payment(order.order_id, started.payment_id, now)
     assert settled
     return settled

@@ -13,11 +13,11 @@ from typing import IO, Any, cast
 from django.conf import settings
 
 _KEY = re.compile(r"[\w.,=@-]{1,200}")
-NEWEST = 100
+MAX_MAILS = 100
 
 
 @dataclass(frozen=True)
-class Caught:
+class CaughtMail:
     """A mail as its reader sees it."""
 
     key: str
@@ -28,20 +28,20 @@ class Caught:
     text: str
 
 
-def messages() -> list[Caught]:
+def list_mails() -> list[CaughtMail]:
     """Return the newest hundred mails, the newest first; none if the catcher has not run yet."""
     box = _box()
     if box is None:
         return []
-    newest = sorted(box.keys(), key=_arrival, reverse=True)[:NEWEST]
-    return [caught for key in newest if (caught := message(key))]
+    newest = sorted(box.keys(), key=_arrival, reverse=True)[:MAX_MAILS]
+    return [caught for key in newest if (caught := get_mail(key))]
 
 
-def message(key: str) -> Caught | None:
+def get_mail(key: str) -> CaughtMail | None:
     """Return one mail, or None."""
     box = _box()
     found = box.get(key) if box is not None and _KEY.fullmatch(key) else None
-    return _as_caught(key, cast(EmailMessage, found)) if found is not None else None
+    return _read_mail(key, cast(EmailMessage, found)) if found is not None else None
 
 
 def _box() -> mailbox.Maildir | None:
@@ -60,7 +60,7 @@ def _arrival(key: str) -> tuple[float, int]:
     return (float(match[1]), int(match[2])) if match else (0.0, 0)
 
 
-def _as_caught(key: str, mail: EmailMessage) -> Caught:
+def _read_mail(key: str, mail: EmailMessage) -> CaughtMail:
     part = mail.get_body(("plain",))
     sent_at = None
     if date := mail["Date"]:
@@ -68,7 +68,7 @@ def _as_caught(key: str, mail: EmailMessage) -> Caught:
             sent_at = parsedate_to_datetime(str(date)).astimezone(UTC)
         except ValueError:
             sent_at = None
-    return Caught(
+    return CaughtMail(
         key=key,
         to=str(mail["To"] or mail["X-RcptTo"] or ""),
         sender=str(mail["From"] or ""),

@@ -12,7 +12,7 @@ from web.methods import P, View, public
 from web.rendering import render_page
 
 
-def showroom_only(view: View[P]) -> View[P]:
+def demo_only(view: View[P]) -> View[P]:
     """Answer 404 in a real shop, where mails are nobody's but their readers'."""
 
     @wraps(view)
@@ -24,22 +24,22 @@ def showroom_only(view: View[P]) -> View[P]:
     return checked
 
 
-@showroom_only
+@demo_only
 @require_safe
 @cache_control(no_store=True)
 @public
-def messages(request: HttpRequest) -> HttpResponse:
+def mail_list(request: HttpRequest) -> HttpResponse:
     """Show the list of caught mails."""
-    return render_page(request, "demo/messages.html", {"mails": caught.messages()})
+    return render_page(request, "demo/messages.html", {"mails": caught.list_mails()})
 
 
-@showroom_only
+@demo_only
 @require_safe
 @cache_control(no_store=True)
 @public
-def message(request: HttpRequest, key: str) -> HttpResponse:
+def mail_detail(request: HttpRequest, key: str) -> HttpResponse:
     """Show one mail's text, its links to be followed."""
-    found = caught.message(key)
+    found = caught.get_mail(key)
     if found is None:
         raise Http404
     return render_page(request, "demo/message.html", {"mail": found})

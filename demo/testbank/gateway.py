@@ -21,8 +21,8 @@ from payments.gateways import (
 from pricing.money import from_minor_units, to_minor_units
 
 # How old a notice may be, in seconds.
-NOTICE_SECONDS = 300
-HEADER = "X-Signature"
+WEBHOOK_SECONDS = 300
+SIGNATURE_HEADER = "X-Signature"
 
 
 class TestBank:
@@ -33,7 +33,7 @@ class TestBank:
 
     def start(self, request: PaymentRequest) -> PaymentSession:
         """Open the payment under the shop's own key."""
-        operations.payment_opened(
+        operations.open_payment(
             request.payment_id,
             request.number,
             to_minor_units(request.amount),
@@ -48,7 +48,7 @@ class TestBank:
 
     def get_outcome(self, reference: str) -> PaymentOutcome:
         """Tell how a payment stands. Raises LookupError, TimeoutError while the bank cannot be reached."""
-        row = queries.payment(UUID(hex=reference))
+        row = queries.get_payment(UUID(hex=reference))
         if row is None:
             raise LookupError(f"the bank knows no payment {reference}")
         state, currency = row.state, row.currency
@@ -67,24 +67,24 @@ class TestBank:
 
     def capture(self, reference: str, amount: Money, key: str) -> None:
         """Take so much of what was set aside. Raises LookupError, CaptureRefused."""
-        operations.money_taken(UUID(hex=reference), to_minor_units(amount), key)
+        operations.capture_payment(UUID(hex=reference), to_minor_units(amount), key)
 
     def void(self, reference: str) -> None:
         """Let go of what was set aside. Raises LookupError."""
-        operations.payment_let_go(UUID(hex=reference))
+        operations.void_payment(UUID(hex=reference))
 
     def refund(self, reference: str, amount: Money, key: str) -> None:
         """Give so much back. Raises LookupError, ValueError for more than was taken."""
-        operations.money_returned(UUID(hex=reference), to_minor_units(amount), key)
+        operations.refund_payment(UUID(hex=reference), to_minor_units(amount), key)
 
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
         """Return what a notice is about. Raises PermissionError, ValueError, KeyError."""
-        moment, _, given = headers.get(HEADER, "").partition(".")
+        moment, _, given = headers.get(SIGNATURE_HEADER, "").partition(".")
         if not (moment.isascii() and moment.isdigit()) or not hmac.compare_digest(
-            given.encode(), signature(moment, body).encode()
+            given.encode(), sign_webhook(moment, body).encode()
         ):
             raise PermissionError("the bank has not signed this")
-        if abs(time() - int(moment)) > NOTICE_SECONDS:
+        if abs(time() - int(moment)) > WEBHOOK_SECONDS:
             raise PermissionError("the notice is too old")
         told = decode_webhook_body(body)
         payment_id = UUID(str(told["payment_id"]))
@@ -93,13 +93,13 @@ class TestBank:
         )
 
 
-def signed_now(body: bytes) -> str:
+def make_signature_header(body: bytes) -> str:
     """Return the header that says when a notice is sent, and who sends it."""
     moment = str(int(time()))
-    return f"{moment}.{signature(moment, body)}"
+    return f"{moment}.{sign_webhook(moment, body)}"
 
 
-def signature(moment: str, body: bytes) -> str:
+def sign_webhook(moment: str, body: bytes) -> str:
     """Return what the bank signs a notice with at a moment (seconds since 1970): over the body as it is sent."""
     key = f"testbank {settings.SECRET_KEY}".encode()
     return hmac.new(key, moment.encode() + b"." + body, "sha256").hexdigest()

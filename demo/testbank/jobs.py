@@ -9,16 +9,16 @@ from urllib.request import HTTPErrorProcessor, Request, build_opener
 from django.conf import settings
 
 from demo.testbank import operations, queries
-from demo.testbank.gateway import HEADER, signed_now
+from demo.testbank.gateway import SIGNATURE_HEADER, make_signature_header
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from jobs.registry import Job
 
 log = logging.getLogger(__name__)
 
-NAME = "test bank"
+JOB_NAME = "test bank"
 # How long a shop may take to answer, in seconds.
-PATIENCE = 10
+ANSWER_SECONDS = 10
 # A notice may be written a little after its minute; so long that minute is looked at again.
 _LATEST = timedelta(minutes=5)
 
@@ -32,38 +32,38 @@ class _AsItIs(HTTPErrorProcessor):
     https_response = http_response
 
 
-def tell(now: datetime) -> str:
+def run_webhook_job(now: datetime) -> str:
     """Send the notices that are due; those that no shop takes come again later."""
     if not (settings.DEMO or settings.DEBUG):
         return ""
-    was = get_position(NAME)
+    was = get_position(JOB_NAME)
     first = datetime.fromisoformat(was) if was else now - timedelta(hours=1)
-    sent = notices_sent(minutes_between(first, now), now)
+    sent = send_due_webhooks(minutes_between(first, now), now)
     reached = floor_to_minute(now - _LATEST).isoformat()
     if reached != was:
-        save_position(NAME, reached)
+        save_position(JOB_NAME, reached)
     return f"{sent} notices sent" if sent else ""
 
 
-def notices_sent(minutes: list[datetime], now: datetime) -> int:
+def send_due_webhooks(minutes: list[datetime], now: datetime) -> int:
     """Send what is due of these minutes; return how many notices were taken. Raises CassandraUnavailable."""
     taken = 0
-    for row in queries.notices(minutes):
+    for row in queries.list_webhooks(minutes):
         if row.due_at <= now:
-            answered = posted(row.url, row.body.encode())
-            operations.notice_sent(row, answered, now)
+            answered = post_webhook(row.url, row.body.encode())
+            operations.record_webhook_attempt(row, answered, now)
             taken += answered
     return taken
 
 
-def posted(url: str, body: bytes) -> bool:
+def post_webhook(url: str, body: bytes) -> bool:
     """Post a signed notice; tell whether it was taken, which is any answer of the two hundreds."""
     if not url.startswith(("http://", "https://")):
         return True  # of a payment that nobody is to be told about
-    headers = {HEADER: signed_now(body), "Content-Type": "application/json"}
+    headers = {SIGNATURE_HEADER: make_signature_header(body), "Content-Type": "application/json"}
     request = Request(url, body, headers, method="POST")  # noqa: S310 it is looked at above
     try:
-        with build_opener(_AsItIs).open(request, timeout=PATIENCE) as response:
+        with build_opener(_AsItIs).open(request, timeout=ANSWER_SECONDS) as response:
             status = int(response.status)
     except (OSError, HTTPException) as away:
         log.info("the shop takes no notice: %s: %s", url, away)
@@ -71,4 +71,4 @@ def posted(url: str, body: bytes) -> bool:
     return status // 100 == HTTPStatus.OK // 100
 
 
-JOBS = [Job(NAME, timedelta(seconds=2), tell, normal_lag=_LATEST + MINUTE)]
+JOBS = [Job(JOB_NAME, timedelta(seconds=2), run_webhook_job, normal_lag=_LATEST + MINUTE)]

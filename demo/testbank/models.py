@@ -32,7 +32,7 @@ class BankPayment(Model):
     stamp = columns.UUID()  # of the last change
 
 
-class BankNotice(Model):
+class BankWebhook(Model):
     """What the test bank still has to tell a shop, by the minute from which on to send it.
 
     Bound: the notices of one minute.

@@ -32,16 +32,16 @@ from jobs.minutes import floor_to_minute
 from payments.gateways import CaptureRefused
 
 # How long the bank thinks about a late card, and for how long it cannot be reached.
-LATE_BY = timedelta(seconds=20)
+LATE_DELAY = timedelta(seconds=20)
 # How much later than what it overtook a notice comes.
-STRAGGLES = timedelta(seconds=5)
+OUT_OF_ORDER_DELAY = timedelta(seconds=5)
 # How often a notice is sent that nobody takes, and how long the bank waits before it tries again.
-NOTICE_TRIES = 12
+WEBHOOK_TRIES = 12
 _AGAIN = timedelta(seconds=20)
 _APPROVED = (APPROVED, CHALLENGED, TWICE, OUT_OF_ORDER, WRONG_AMOUNT, REFUSED_LATER)
 _CHANGING = ("state", "card", "answers_at", "amount", "codes", "captured", "refunded")
 
-OPEN = conditional_write(
+INSERT_PAYMENT = conditional_write(
     "bank",
     """INSERT INTO testbank_payments (payment_id, reference, amount, currency, description, return_url, notice_url, state,
                                       codes, captured, refunded, stamp)
@@ -50,7 +50,7 @@ OPEN = conditional_write(
        IF NOT EXISTS""",
 )
 # The sums are bound as they were read: whatever happened meanwhile has changed the stamp, and stands in the way.
-CHANGE = conditional_write(
+UPDATE_PAYMENT = conditional_write(
     "bank",
     """UPDATE testbank_payments SET state = :state, card = :card, answers_at = :answers_at, amount = :amount,
               codes = :codes, captured = :captured, refunded = :refunded, done = :done, stamp = :stamp
@@ -58,7 +58,7 @@ CHANGE = conditional_write(
 )
 
 
-def payment_opened(
+def open_payment(
     payment_id: UUID,
     reference: str,
     amount: int,
@@ -68,7 +68,7 @@ def payment_opened(
     notice_url: str,
 ) -> None:
     """Open a payment of `amount` minor units; opening it again changes nothing. Raises CassandraUnavailable."""
-    OPEN.apply(
+    INSERT_PAYMENT.apply(
         if_lost=REFUSED_MEANS_DONE,
         payment_id=payment_id,
         reference=reference,
@@ -80,64 +80,64 @@ def payment_opened(
     )
 
 
-def card_given(payment_id: UUID, card: str, now: datetime) -> None:
+def submit_card(payment_id: UUID, card: str, now: datetime) -> None:
     """Decide about a card, as its number says (see `cards`); all others are declined. Raises CassandraUnavailable."""
-    row = queries.payment(payment_id)
+    row = queries.get_payment(payment_id)
     if row is None or row.state != "open" or card == SILENT:
         return
     if card == CHALLENGED:
-        _changed(row, state="asked", card=card)
+        _change_payment(row, state="asked", card=card)
     elif card in (LATE, AWAY):
-        if _changed(
-            row, state="late" if card == LATE else "away", card=card, answers_at=now + LATE_BY
+        if _change_payment(
+            row, state="late" if card == LATE else "away", card=card, answers_at=now + LATE_DELAY
         ):
-            _told(row, "authorized", now + LATE_BY)
+            _queue_webhook(row, "authorized", now + LATE_DELAY)
     elif card in _APPROVED:
-        _decided(row, "authorized", now, card=card, amount=row.amount + (card == WRONG_AMOUNT))
+        _decide(row, "authorized", now, card=card, amount=row.amount + (card == WRONG_AMOUNT))
     else:
-        _decided(row, "declined", now, card=card)
+        _decide(row, "declined", now, card=card)
 
 
-def code_given(payment_id: UUID, code: str, now: datetime) -> bool:
+def submit_code(payment_id: UUID, code: str, now: datetime) -> bool:
     """Compare a code with the one that was sent, and tell whether it is right; after three others the bank declines.
 
     Raises CassandraUnavailable.
     """
-    row = queries.payment(payment_id)
+    row = queries.get_payment(payment_id)
     if row is None or row.state != "asked":
         return False
     wrong = row.codes + (code != CODE)
     if code == CODE or wrong >= WRONG_CODES:
-        _decided(row, "authorized" if code == CODE else "declined", now, codes=wrong)
+        _decide(row, "authorized" if code == CODE else "declined", now, codes=wrong)
     else:
-        _changed(row, codes=wrong)
+        _change_payment(row, codes=wrong)
     return code == CODE
 
 
-def payment_given_up(payment_id: UUID, now: datetime) -> None:
+def abandon_payment(payment_id: UUID, now: datetime) -> None:
     """Note that the payer has left without paying. Raises CassandraUnavailable."""
-    row = queries.payment(payment_id)
+    row = queries.get_payment(payment_id)
     if row is not None and row.state in ("open", "asked"):
-        _decided(row, "declined", now)
+        _decide(row, "declined", now)
 
 
-def _decided(row: Row, state: str, now: datetime, **changes: Any) -> None:
-    if not _changed(row, state=state, **changes):
+def _decide(row: Row, state: str, now: datetime, **changes: Any) -> None:
+    if not _change_payment(row, state=state, **changes):
         return
     card = changes.get("card", row.card)
-    _told(row, state, now)
+    _queue_webhook(row, state, now)
     if card == TWICE:
-        _told(row, state, now)
+        _queue_webhook(row, state, now)
     elif card == OUT_OF_ORDER:
-        _told(row, "opened", now + STRAGGLES)
+        _queue_webhook(row, "opened", now + OUT_OF_ORDER_DELAY)
 
 
-def money_taken(payment_id: UUID, amount: int, key: str) -> None:
+def capture_payment(payment_id: UUID, amount: int, key: str) -> None:
     """Take so many minor units of what was set aside, once for a key.
 
     Raises LookupError, CaptureRefused, CassandraUnavailable.
     """
-    for row in _tries(payment_id, key):
+    for row in _iterate_tries(payment_id, key):
         room = row.amount - row.captured
         if (
             row.state not in ("authorized", "late", "away", "captured")
@@ -145,29 +145,29 @@ def money_taken(payment_id: UUID, amount: int, key: str) -> None:
             or row.card == REFUSED_LATER
         ):
             raise CaptureRefused(f"payment {payment_id} is {row.state}")
-        if _changed(row, state="captured", captured=row.captured + amount, key=key):
+        if _change_payment(row, state="captured", captured=row.captured + amount, key=key):
             return
 
 
-def payment_let_go(payment_id: UUID) -> None:
+def void_payment(payment_id: UUID) -> None:
     """Let go of what was set aside and not taken. Raises LookupError, CassandraUnavailable."""
-    for row in _tries(payment_id, ""):
-        if row.state not in ("open", "asked", "late", "away", "authorized") or _changed(
+    for row in _iterate_tries(payment_id, ""):
+        if row.state not in ("open", "asked", "late", "away", "authorized") or _change_payment(
             row, state="voided"
         ):
             return
 
 
-def money_returned(payment_id: UUID, amount: int, key: str) -> None:
+def refund_payment(payment_id: UUID, amount: int, key: str) -> None:
     """Give so many minor units back of what was taken, once for a key; never more than was taken.
 
     Raises LookupError, ValueError, CassandraUnavailable.
     """
-    for row in _tries(payment_id, key):
+    for row in _iterate_tries(payment_id, key):
         if row.refunded + amount > row.captured:
             raise ValueError(f"payment {payment_id}: {amount} is more than is left of it")
         all_of_it = row.refunded + amount == row.captured
-        if _changed(
+        if _change_payment(
             row,
             state="refunded" if all_of_it else row.state,
             refunded=row.refunded + amount,
@@ -176,10 +176,10 @@ def money_returned(payment_id: UUID, amount: int, key: str) -> None:
             return
 
 
-def _tries(payment_id: UUID, key: str) -> Iterator[Row]:
+def _iterate_tries(payment_id: UUID, key: str) -> Iterator[Row]:
     """Yield the payment as it is, until the caller is done with it or finds the key among its own."""
     for _ in retry_attempts(10):
-        row = queries.payment(payment_id)
+        row = queries.get_payment(payment_id)
         if row is None:
             raise LookupError(f"the bank knows no payment {payment_id}")
         if key and key in (row.done or ()):
@@ -188,35 +188,35 @@ def _tries(payment_id: UUID, key: str) -> Iterator[Row]:
     raise TimeoutError("the bank is too busy")
 
 
-def _changed(row: Row, *, key: str = "", **changes: Any) -> bool:
+def _change_payment(row: Row, *, key: str = "", **changes: Any) -> bool:
     """Change the payment, unless it is not as it was read any more."""
     stamp = uuid4()
-    kept = {name: getattr(row, name) for name in _CHANGING}
-    outcome = CHANGE.apply(
+    previous = {name: getattr(row, name) for name in _CHANGING}
+    outcome = UPDATE_PAYMENT.apply(
         if_lost=applied_if(lambda now: bool(now.stamp == stamp)),
         payment_id=row.payment_id,
         stamp=stamp,
         seen=row.stamp,
         done=set(row.done or ()) | ({key} if key else set()),
-        **(kept | changes),
+        **(previous | changes),
     )
     return outcome.applied
 
 
-NOTICE = write(
+INSERT_WEBHOOK = write(
     "bank",
     """INSERT INTO testbank_notices (minute, due_at, notice_id, url, body, tries)
        VALUES (:minute, :due_at, :notice_id, :url, :body, :tries)""",
 )
-NOTICE_REMOVED = write(
+DELETE_WEBHOOK = write(
     "bank",
     "DELETE FROM testbank_notices WHERE minute = :minute AND due_at = :due_at AND notice_id = :notice_id",
 )
 
 
-def _told(row: Row, state: str, due_at: datetime) -> None:
+def _queue_webhook(row: Row, state: str, due_at: datetime) -> None:
     """Put a notice into the bank's outbox. The event's id is made of what it says: said twice, it is one event."""
-    told = {
+    payload = {
         "event_id": f"{row.payment_id.hex} {state}",
         "type": f"payment.{state}",
         "payment_id": str(row.payment_id),
@@ -224,11 +224,11 @@ def _told(row: Row, state: str, due_at: datetime) -> None:
         "amount": row.amount,
         "currency": row.currency,
     }
-    _put(due_at, row.notice_url, json.dumps(told), 0)
+    _insert_webhook(due_at, row.notice_url, json.dumps(payload), 0)
 
 
-def _put(due_at: datetime, url: str, body: str, tries: int) -> None:
-    NOTICE.run(
+def _insert_webhook(due_at: datetime, url: str, body: str, tries: int) -> None:
+    INSERT_WEBHOOK.run(
         minute=floor_to_minute(due_at),
         due_at=due_at,
         notice_id=uuid4(),
@@ -238,9 +238,9 @@ def _put(due_at: datetime, url: str, body: str, tries: int) -> None:
     )
 
 
-def notice_sent(row: Row, taken: bool, now: datetime) -> None:
+def record_webhook_attempt(row: Row, accepted: bool, now: datetime) -> None:
     """Note whether a notice was taken; one that was not is sent again later, for a while. Raises CassandraUnavailable."""
     tries = row.tries + 1
-    if not taken and tries < NOTICE_TRIES:
-        _put(now + _AGAIN * 2**tries, row.url, row.body, tries)
-    NOTICE_REMOVED.run(minute=row.minute, due_at=row.due_at, notice_id=row.notice_id)
+    if not accepted and tries < WEBHOOK_TRIES:
+        _insert_webhook(now + _AGAIN * 2**tries, row.url, row.body, tries)
+    DELETE_WEBHOOK.run(minute=row.minute, due_at=row.due_at, notice_id=row.notice_id)

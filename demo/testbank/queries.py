@@ -14,18 +14,18 @@ PAYMENT = read(
 )
 
 
-def payment(payment_id: UUID) -> Row | None:
+def get_payment(payment_id: UUID) -> Row | None:
     """Return a payment (reference, amount in minor units, currency, state, …), or None. Raises CassandraUnavailable."""
     return PAYMENT.one(payment_id=payment_id)
 
 
-NOTICES = read(
+WEBHOOKS = read(
     "bank",
     "SELECT minute, due_at, notice_id, url, body, tries FROM testbank_notices WHERE minute = :minute",
 )
 
 
-def notices(minutes: Sequence[datetime]) -> list[Row]:
+def list_webhooks(minutes: Sequence[datetime]) -> list[Row]:
     """Return what is to be told in these minutes, the earliest first. Raises CassandraUnavailable."""
-    reading = [NOTICES.start(minute=minute) for minute in minutes]
+    reading = [WEBHOOKS.start(minute=minute) for minute in minutes]
     return [row for pending in reading for row in pending.rows()]

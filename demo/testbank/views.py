@@ -22,23 +22,23 @@ from web.rendering import without_header
 @public
 def pay(request: HttpRequest, payment_id: UUID) -> HttpResponse:
     """Ask for a card, and for a code where the card wants one; decide, and send the payer back to the shop."""
-    payment = queries.payment(payment_id) if settings.DEMO or settings.DEBUG else None
+    payment = queries.get_payment(payment_id) if settings.DEMO or settings.DEBUG else None
     if payment is None:
         raise Http404("no such payment")
     if payment.state not in ("open", "asked"):
         return redirect(payment.return_url)
     if request.method == "POST" and "leave" in request.POST:
-        operations.payment_given_up(payment_id, datetime.now(UTC))
+        operations.abandon_payment(payment_id, datetime.now(UTC))
         return redirect(payment.return_url)
     asks = payment.state == "asked"
     form = CodeForm(request.POST or None) if asks else CardForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         if isinstance(form, CodeForm):
-            if not operations.code_given(payment_id, form.cleaned_data["code"], datetime.now(UTC)):
+            if not operations.submit_code(payment_id, form.cleaned_data["code"], datetime.now(UTC)):
                 form.add_error("code", "This is not the code that we have sent. Look again")
         else:
-            operations.card_given(payment_id, form.cleaned_data["card"], datetime.now(UTC))
-        decided = queries.payment(payment_id)
+            operations.submit_card(payment_id, form.cleaned_data["card"], datetime.now(UTC))
+        decided = queries.get_payment(payment_id)
         if decided is not None and decided.state == "asked" and not asks:
             return redirect("testbank:pay", payment_id)
         if decided is None or decided.state != "asked":

@@ -37,7 +37,7 @@ from catalogue.queries import find_category_by_slug, find_product_id_by_slug, ge
 from checkout.typed import save_typed_fields
 from demo import goods as data
 from demo.testbank.cards import CHALLENGED
-from demo.testbank.operations import card_given
+from demo.testbank.operations import submit_card
 from notifications.queries import Subscription, sign_unsubscribe_token
 from orders.entities import Order
 from orders.operations import place_order, request_return, start_payment, transition_order
@@ -93,14 +93,14 @@ def made() -> None:
     print(json.dumps(made))
 
 
-def _goods(wanted: data.Product) -> Product:
+def _goods(wanted: data.DemoProduct) -> Product:
     product_id = find_product_id_by_slug(wanted.slug)
     found = get_product(product_id) if product_id else None
     assert found, wanted.slug
     return found
 
 
-def _in_stock(wanted: data.Product) -> list[Product]:
+def _in_stock(wanted: data.DemoProduct) -> list[Product]:
     """The product once for each variant that there are plenty of, with that variant alone."""
     goods, skus = _goods(wanted), steps.in_stock(wanted)
     return [replace(goods, variants=(each,)) for each in goods.variants if each.sku in skus]
@@ -133,7 +133,7 @@ def _payments(orders: dict[str, Order], now: datetime) -> dict[str, str]:
         start_payment(orders[each], settings.PUBLIC_URL, now).payment_id
         for each in ("unpaid", "challenged")
     )
-    card_given(code, CHALLENGED, now)
+    submit_card(code, CHALLENGED, now)
     return {"card": str(card), "code": str(code)}
 
 

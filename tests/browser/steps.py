@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from demo.goods import PRODUCTS, Product
+from demo.goods import PRODUCTS, DemoProduct
 from demo.logins import LOGINS
 
 # Two sizes of it can be bought, and it has a choice of colours.
@@ -19,23 +19,23 @@ ADDRESS = {
 }
 
 
-def in_stock(product: Product) -> list[str]:
+def in_stock(product: DemoProduct) -> list[str]:
     """Return the SKUs of a product of the showroom that there are plenty of."""
     return [variant.sku for variant in product.variants if sum(variant.stock.values()) > 8]
 
 
-def sold_out(product: Product) -> list[str]:
+def sold_out(product: DemoProduct) -> list[str]:
     """Return the SKUs of a product of the showroom that there are none of."""
     return [variant.sku for variant in product.variants if not sum(variant.stock.values())]
 
 
-def open_product(page: Page, product: Product = TWO_CHOICES, place: int = 0) -> None:
+def open_product(page: Page, product: DemoProduct = TWO_CHOICES, place: int = 0) -> None:
     """Open a product with the choice of one of its variants that is in stock."""
     page.goto(f"/p/{product.slug}/?variant={in_stock(product)[place]}")
 
 
 def add_to_cart(
-    page: Page, product: Product = TWO_CHOICES, place: int = 0, quantity: int = 1
+    page: Page, product: DemoProduct = TWO_CHOICES, place: int = 0, quantity: int = 1
 ) -> None:
     """Open a product and put it into the cart, with scripts or without."""
     open_product(page, product, place)

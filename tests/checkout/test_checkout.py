@@ -80,7 +80,7 @@ def owner_of(shopper: Shopper) -> UUID:
 
 
 def at_the_bank(order: Order) -> str:
-    row = bank_queries.payment(queries.list_payment_attempts(order.order_id)[0].payment_id)
+    row = bank_queries.get_payment(queries.list_payment_attempts(order.order_id)[0].payment_id)
     assert row
     return str(row.state)
 

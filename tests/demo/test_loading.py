@@ -18,7 +18,7 @@ from django.core.management import CommandError, call_command
 from django.test import override_settings
 
 from cassandra_db.session import get_session
-from demo.orders import FATES, plans
+from demo.orders import FATES, plan_orders
 from tests.environment import KEYSPACE, ROOT
 from tests.journeys.stored import connected
 from tests.proof import LONG, Told
@@ -290,6 +290,8 @@ def test_the_showroom_is_loaded_only_into_one() -> None:
 
 def test_an_order_of_the_showroom_is_the_same_each_time() -> None:
     now = datetime.now(UTC)
-    assert [plan.order_id for plan in plans(now)] == [plan.order_id for plan in plans(now)]
-    assert all(plan.placed_at <= now for plan in plans(now))
-    assert {plan.fate for plan in plans(now)} == set(FATES)
+    assert [plan.order_id for plan in plan_orders(now)] == [
+        plan.order_id for plan in plan_orders(now)
+    ]
+    assert all(plan.placed_at <= now for plan in plan_orders(now))
+    assert {plan.fate for plan in plan_orders(now)} == set(FATES)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from django.test import Client
 
-from demo.loading import PROMOTIONS, promotions_loaded
+from demo.loading import PROMOTIONS, load_promotions
 from promotions import queries
 from promotions.queries import AUTOMATIC, CODE, get_promotion
 from promotions.rules import KINDS
@@ -16,7 +16,7 @@ def test_loading_them_again_changes_nothing_and_the_front_page_shows_what_counts
 ) -> None:
     now = datetime.now(UTC)
     for _ in range(2):
-        promotions_loaded(now, lambda: None)
+        load_promotions(now, lambda: None)
     assert {each.kind for each in PROMOTIONS} == set(KINDS)
     assert get_promotion(CODE, "welcome10")
     summer = get_promotion(CODE, "summer20")

@@ -12,34 +12,34 @@ from demo.goods import (
     CATEGORIES,
     PRODUCTS,
     WAREHOUSES,
-    Category,
-    Choice,
-    Product,
-    Variant,
-    category_id,
-    make,
-    product_id,
+    DemoCategory,
+    DemoChoice,
+    DemoProduct,
+    DemoVariant,
+    demo_category_id,
+    demo_product_id,
+    demo_variant_id,
+    make_variants,
     usual_stock,
-    variant_id,
 )
 from tests.rules import for_each
 
-VARIANTS: list[tuple[Product, Variant]] = [
+VARIANTS: list[tuple[DemoProduct, DemoVariant]] = [
     (product, variant) for product in PRODUCTS for variant in product.variants
 ]
-BY_SLUG: dict[str, Category] = {category.slug: category for category in CATEGORIES}
+BY_SLUG: dict[str, DemoCategory] = {category.slug: category for category in CATEGORIES}
 LEAVES = set(BY_SLUG) - {category.parent for category in CATEGORIES}
 
 
-def key(product: Product) -> str:
+def key(product: DemoProduct) -> str:
     return product.key
 
 
-def slug(category: Category) -> str:
+def slug(category: DemoCategory) -> str:
     return category.slug
 
 
-def sku(sold: tuple[Product, Variant]) -> str:
+def sku(sold: tuple[DemoProduct, DemoVariant]) -> str:
     return sold[1].sku
 
 
@@ -86,14 +86,14 @@ def test_keys_slugs_names_and_skus_are_unique_and_readable() -> None:
 
 
 @for_each(CATEGORIES, slug, at_least=22)
-def test_a_category_has_a_name_a_description_and_a_picture(category: Category) -> None:
+def test_a_category_has_a_name_a_description_and_a_picture(category: DemoCategory) -> None:
     assert category.name.strip() == category.name
     assert category.description.endswith(".")
     assert draw_picture(*parse_picture(category.picture))
 
 
 @for_each(PRODUCTS, key, at_least=62)
-def test_a_product_is_described_for_people(product: Product) -> None:
+def test_a_product_is_described_for_people(product: DemoProduct) -> None:
     assert product.name.strip() == product.name != ""
     assert product.brand
     assert 90 < len(product.description) < 420
@@ -105,7 +105,7 @@ def test_a_product_is_described_for_people(product: Product) -> None:
 
 
 @for_each(PRODUCTS, key, at_least=62)
-def test_a_products_variants_answer_each_option_once_and_differ(product: Product) -> None:
+def test_a_products_variants_answer_each_option_once_and_differ(product: DemoProduct) -> None:
     assert product.variants
     assert all(tuple(variant.options) == product.option_names for variant in product.variants)
     combinations = [tuple(variant.options.values()) for variant in product.variants]
@@ -115,12 +115,12 @@ def test_a_products_variants_answer_each_option_once_and_differ(product: Product
 
 
 @for_each(PRODUCTS, key, at_least=62)
-def test_a_product_is_related_to_others_that_exist(product: Product) -> None:
+def test_a_product_is_related_to_others_that_exist(product: DemoProduct) -> None:
     assert set(product.related) <= {other.key for other in PRODUCTS} - {product.key}
 
 
 @for_each(PRODUCTS, key, at_least=62)
-def test_each_colour_is_drawn_in_its_own_colour(product: Product) -> None:
+def test_each_colour_is_drawn_in_its_own_colour(product: DemoProduct) -> None:
     drawn = {
         (v.options.get("Colour"), v.picture.partition("/")[2])
         for v in product.variants
@@ -150,7 +150,7 @@ def test_what_is_sold_has_a_view_from_near_by_and_one_in_its_place_in_the_same_c
 
 @for_each(VARIANTS, sku, at_least=340)
 def test_prices_are_euro_and_cent_and_only_deals_had_a_higher_one(
-    sold: tuple[Product, Variant],
+    sold: tuple[DemoProduct, DemoVariant],
 ) -> None:
     product, variant = sold
     assert Decimal(1) < variant.price < Decimal(500)
@@ -172,7 +172,7 @@ def test_stock_in_two_warehouses_makes_sense_together() -> None:
 
 
 @for_each(PRODUCTS, key, at_least=62)
-def test_no_product_is_sold_out(product: Product) -> None:
+def test_no_product_is_sold_out(product: DemoProduct) -> None:
     assert any(sum(variant.stock.values()) for variant in product.variants)
 
 
@@ -184,19 +184,19 @@ def test_there_is_something_for_the_front_page() -> None:
 
 
 def test_ids_never_change() -> None:
-    assert product_id("everyday-mug") == uuid.UUID("bd736642-3f41-587d-8e28-fe53e8ed3386")
-    assert variant_id("MUG-OAT-350") == uuid.UUID("8ea7265b-a0ff-5c65-881c-68fb42a7c988")
-    assert category_id("kitchen") == uuid.UUID("7f88dd11-d5f0-5d5e-802c-8db9f95eedd6")
+    assert demo_product_id("everyday-mug") == uuid.UUID("bd736642-3f41-587d-8e28-fe53e8ed3386")
+    assert demo_variant_id("MUG-OAT-350") == uuid.UUID("8ea7265b-a0ff-5c65-881c-68fb42a7c988")
+    assert demo_category_id("kitchen") == uuid.UUID("7f88dd11-d5f0-5d5e-802c-8db9f95eedd6")
 
 
 def test_ids_of_different_kinds_never_meet() -> None:
     ids = [
-        *(category_id(category.slug) for category in CATEGORIES),
-        *(product_id(product.key) for product in PRODUCTS),
-        *(variant_id(variant.sku) for _, variant in VARIANTS),
+        *(demo_category_id(category.slug) for category in CATEGORIES),
+        *(demo_product_id(product.key) for product in PRODUCTS),
+        *(demo_variant_id(variant.sku) for _, variant in VARIANTS),
     ]
     assert len(ids) == len(set(ids))
-    assert product_id("mug") != category_id("mug") != variant_id("mug")
+    assert demo_product_id("mug") != demo_category_id("mug") != demo_variant_id("mug")
 
 
 def test_usual_stock_is_the_same_each_time_and_smaller_for_what_is_dear() -> None:
@@ -210,11 +210,11 @@ def test_usual_stock_is_the_same_each_time_and_smaller_for_what_is_dear() -> Non
 
 def test_making_variants_refuses_stock_for_a_sku_that_is_not_made() -> None:
     with pytest.raises(KeyError, match="MUG-RED"):
-        make(
+        make_variants(
             "MUG",
             shape="mug",
             price="14.00",
             grams=340,
-            options={"Colour": (Choice("Oat", "OAT", ("dfcfb0",)),)},
+            options={"Colour": (DemoChoice("Oat", "OAT", ("dfcfb0",)),)},
             stock={"MUG-RED": (1, 1)},
         )

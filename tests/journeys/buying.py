@@ -81,7 +81,7 @@ class Crowd:
         assert order.number == buyer.paid, "not that of which they were told"
         assert (order.state, order.payment) == ("confirmed", "paid")
         at_the_bank = [
-            bank_queries.payment(each.payment_id)
+            bank_queries.get_payment(each.payment_id)
             for each in queries.list_payment_attempts(order.order_id)
         ]
         assert sum(row.captured for row in at_the_bank if row and row.captured) == int(

@@ -517,7 +517,7 @@ def test_a_member_whose_session_ended_at_the_bank_signs_in_and_comes_back() -> N
     alice, now = make_user(), datetime.now(UTC)
     order = make_order(user_id=alice.pk)
     started = operations.start_payment(order, "http://testserver", now)
-    bank.card_given(started.payment_id, cards.APPROVED, now)
+    bank.submit_card(started.payment_id, cards.APPROVED, now)
     back = reverse("orders:payment_return", args=[order.number, started.payment_id])
     client = Client()
     answer = client.get(back)

@@ -93,7 +93,7 @@ class Case:
 
     def card_given(self) -> PaymentRedirect:
         started = self.started()
-        bank.card_given(started.payment_id, cards.APPROVED, now())
+        bank.submit_card(started.payment_id, cards.APPROVED, now())
         return started
 
     def settled(self) -> Order:
@@ -113,7 +113,7 @@ class Case:
     def run_out_then_paid_for(self) -> None:
         started = self.started()
         self.run_out()
-        bank.card_given(started.payment_id, cards.APPROVED, now())
+        bank.submit_card(started.payment_id, cards.APPROVED, now())
 
     def cancelled(self) -> Order:
         return operations.transition_order(
@@ -190,7 +190,7 @@ class Case:
     def _money_is_the_banks(self, order: Order) -> None:
         """What the order says of its money is what the bank says."""
         at_the_bank = [
-            bank_queries.payment(each.payment_id)
+            bank_queries.get_payment(each.payment_id)
             for each in queries.list_payment_attempts(order.order_id)
         ]
         taken = sum((row.captured or 0) - (row.refunded or 0) for row in at_the_bank if row)

@@ -85,18 +85,18 @@ def to_be_told(payment_id: UUID, within: timedelta = timedelta(minutes=3)) -> li
     """What the bank has in its outbox about a payment."""
     first = floor_to_minute(now()) - timedelta(minutes=1)
     minutes = [first + timedelta(minutes=n) for n in range(within // timedelta(minutes=1) + 1)]
-    return [row for row in books.notices(minutes) if str(payment_id) in row.body]
+    return [row for row in books.list_webhooks(minutes) if str(payment_id) in row.body]
 
 
 def sent(payment_id: UUID, at: datetime | None = None) -> int:
     """Let the bank send what is due about a payment by then, by default by now."""
-    at, told = at or now(), books.notices
+    at, told = at or now(), books.list_webhooks
 
     def about(minutes: list[datetime]) -> list[Any]:
         return [row for row in told(minutes) if str(payment_id) in row.body]
 
-    with patch.object(books, "notices", about):
-        return jobs.notices_sent(
+    with patch.object(books, "list_webhooks", about):
+        return jobs.send_due_webhooks(
             minutes_between(now() - timedelta(minutes=1), at + timedelta(minutes=1)), at
         )
 
@@ -105,7 +105,7 @@ def paid_with(card: str, shop: str, order: Order | None = None) -> tuple[Order, 
     """Give a card at the bank for an order, and do not come back."""
     order = order or make_order()
     started = operations.start_payment(order, shop, now())
-    bank.card_given(started.payment_id, card, now())
+    bank.submit_card(started.payment_id, card, now())
     return order, started.payment_id
 
 
@@ -155,7 +155,7 @@ def test_told_in_the_wrong_order_it_stays_paid(shop: str) -> None:
     assert audit(order.order_id).customer_label == "Confirmed"
     (straggler,) = to_be_told(payment_id)
     assert "payment.opened" in straggler.body
-    sent(payment_id, now() + bank.STRAGGLES)
+    sent(payment_id, now() + bank.OUT_OF_ORDER_DELAY)
     assert not to_be_told(payment_id)
     assert audit(order.order_id).customer_label == "Confirmed"
 
@@ -163,10 +163,10 @@ def test_told_in_the_wrong_order_it_stays_paid(shop: str) -> None:
 def test_a_late_answer_is_told_when_it_is_there(shop: str) -> None:
     order, payment_id = paid_with(cards.LATE, shop)
     assert fresh(order).state == "pending_payment"
-    row = books.payment(payment_id)
+    row = books.get_payment(payment_id)
     assert row
-    assert bank._changed(row, answers_at=now() - timedelta(seconds=1))
-    sent(payment_id, now() + bank.LATE_BY)
+    assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
+    sent(payment_id, now() + bank.LATE_DELAY)
     assert audit(order.order_id).customer_label == "Confirmed"
 
 
@@ -181,7 +181,7 @@ def test_a_shop_that_is_away_is_told_again_later() -> None:
 def test_the_bank_gives_up_after_a_while() -> None:
     _, payment_id = paid_with(cards.APPROVED, "http://127.0.0.1:9")
     (row,) = to_be_told(payment_id)
-    bank.notice_sent(row._replace(tries=bank.NOTICE_TRIES - 1), False, now())
+    bank.record_webhook_attempt(row._replace(tries=bank.WEBHOOK_TRIES - 1), False, now())
     assert not to_be_told(payment_id)
 
 
@@ -269,7 +269,7 @@ def test_s46_amount_currency_and_order_are_held_to_the_banks_own_word(
             assert [each.state for each in queries.list_payment_attempts(order.order_id)] == [
                 "failed"
             ]
-            left = books.payment(payment_id)
+            left = books.get_payment(payment_id)
             assert left
             assert left.state == "voided"
 

@@ -78,7 +78,7 @@ def holds_swept(order_id: UUID) -> None:
 
 
 def at_the_bank(payment_id: UUID) -> str:
-    payment = bank_queries.payment(payment_id)
+    payment = bank_queries.get_payment(payment_id)
     assert payment
     return str(payment.state)
 
@@ -293,7 +293,7 @@ def test_killed_while_it_is_paid(subtests: pytest.Subtests) -> None:
         with subtests.test(f"{module.__name__}.{name}"):
             order = make_order(quantity=3, user_id=uuid4())
             started = operations.start_payment(order, ORIGIN, now())
-            bank.card_given(started.payment_id, cards.APPROVED, now())
+            bank.submit_card(started.payment_id, cards.APPROVED, now())
             killed_in(module, name, settle(order, started.payment_id))
             swept(order.order_id, 4)
             done = audit(order.order_id)
@@ -352,9 +352,9 @@ def test_a_late_answer_leaves_the_order_waiting_until_it_is_there() -> None:
     assert waiting.customer_label == "Waiting for payment"
     (attempt,) = queries.list_payment_attempts(order.order_id)
     assert operations.settle_payment(order.order_id, attempt.payment_id, now()) == waiting
-    row = bank_queries.payment(attempt.payment_id)
+    row = bank_queries.get_payment(attempt.payment_id)
     assert row
-    assert bank._changed(row, answers_at=now() - timedelta(seconds=1))
+    assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
     swept(order.order_id, 4)
     assert audit(order.order_id).customer_label == "Confirmed"
 
@@ -385,7 +385,7 @@ def test_two_presses_at_once_open_one_payment() -> None:
 def test_everybody_asks_at_once_and_it_is_paid_once() -> None:
     order = make_order(quantity=2)
     started = operations.start_payment(order, ORIGIN, now())
-    bank.card_given(started.payment_id, cards.APPROVED, now())
+    bank.submit_card(started.payment_id, cards.APPROVED, now())
     with ThreadPoolExecutor(5) as pool:
         list(
             pool.map(
@@ -399,7 +399,7 @@ def test_everybody_asks_at_once_and_it_is_paid_once() -> None:
 def test_a_payment_over_another_sum_does_not_count(caplog: pytest.LogCaptureFixture) -> None:
     order = make_order()
     started = operations.start_payment(order, ORIGIN, now())
-    bank.card_given(started.payment_id, cards.APPROVED, now())
+    bank.submit_card(started.payment_id, cards.APPROVED, now())
     cheap = conditional_write(
         "test",
         "UPDATE testbank_payments SET amount = 1 WHERE payment_id = :payment_id IF state = 'authorized'",
@@ -472,7 +472,7 @@ def test_a_paid_order_survives_the_end_of_its_hold() -> None:
 def test_an_order_that_was_paid_unnoticed_does_not_expire() -> None:
     order = make_order()
     started = operations.start_payment(order, ORIGIN, now())
-    bank.card_given(started.payment_id, cards.APPROVED, now())
+    bank.submit_card(started.payment_id, cards.APPROVED, now())
     holds_swept(order.order_id)
     assert audit(order.order_id).customer_label == "Confirmed"
 
@@ -490,7 +490,7 @@ def test_a_payment_after_the_end_takes_the_units_again() -> None:
     order = make_order(quantity=3, stock=5, user_id=uuid4())
     started = operations.start_payment(order, ORIGIN, now())
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
-    bank.card_given(started.payment_id, cards.APPROVED, now())
+    bank.submit_card(started.payment_id, cards.APPROVED, now())
     operations.settle_payment(order.order_id, started.payment_id, now())
     done = audit(order.order_id)
     assert (done.customer_label, done.payment) == ("Confirmed", "paid")
@@ -505,7 +505,7 @@ def test_a_payment_after_the_end_goes_back_when_the_goods_are_sold() -> None:
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
     item = queries.list_items(order)[0]
     inventory.reserve_stock(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
-    bank.card_given(started.payment_id, cards.APPROVED, now())
+    bank.submit_card(started.payment_id, cards.APPROVED, now())
     operations.settle_payment(order.order_id, started.payment_id, now())
     done = audit(order.order_id)
     assert (done.customer_label, done.state) == ("Not paid in time", "expired")
@@ -519,7 +519,7 @@ def expired_and_paid(order: Order) -> UUID:
     """Let the bank take an order's money after its time; return the payment's id."""
     started = operations.start_payment(order, ORIGIN, now())
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
-    bank.card_given(started.payment_id, cards.APPROVED, now())
+    bank.submit_card(started.payment_id, cards.APPROVED, now())
     return started.payment_id
 
 
@@ -571,7 +571,7 @@ def test_killed_after_a_second_payment_went_back() -> None:
     order = make_order()
     started = operations.start_payment(order, ORIGIN, now())
     operations.transition_order(fresh(order), Transition("cancelled", actor="Ann", at=now()))
-    bank.card_given(started.payment_id, cards.APPROVED, now())
+    bank.submit_card(started.payment_id, cards.APPROVED, now())
     killed_in(paying, "attempt_ended", settle(order, started.payment_id))
     assert at_the_bank(started.payment_id) == "voided"
     swept(order.order_id, 4)
@@ -718,7 +718,7 @@ def test_an_order_whose_bank_is_no_longer_ours_expires_and_is_paid_late_if_it_te
         with subtests.test(gone=gone):
             order = make_order(quantity=3, stock=5)
             started = operations.start_payment(order, ORIGIN, now())
-            bank.card_given(started.payment_id, cards.APPROVED, now())
+            bank.submit_card(started.payment_id, cards.APPROVED, now())
             with patch.object(TestBank, "get_outcome", side_effect=gone):
                 swept(order.order_id, 12)
                 assert audit(order.order_id).customer_label == "Not paid in time"
@@ -730,7 +730,7 @@ def test_an_order_whose_bank_is_no_longer_ours_expires_and_is_paid_late_if_it_te
 def test_a_bank_that_only_does_not_answer_ends_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
     order = make_order()
     started = operations.start_payment(order, ORIGIN, now())
-    bank.card_given(started.payment_id, cards.APPROVED, now())
+    bank.submit_card(started.payment_id, cards.APPROVED, now())
 
     def away(*_: Any) -> None:
         raise ConnectionError("no bank")

@@ -90,7 +90,7 @@ class Shopper:
         answer = self.send(self.token(**fields), **fields)
         assert answer.status_code == 303, text(answer)
         payment_id = UUID(answer["Location"].rstrip("/").rpartition("/")[2])
-        row = bank_queries.payment(payment_id)
+        row = bank_queries.get_payment(payment_id)
         assert row
         order = queries.get_order_by_number(row.reference)
         assert order
@@ -737,9 +737,9 @@ def test_a_late_answer_is_waited_for(mug: Product) -> None:
     answer = shopper.pay(url, cards.LATE)
     assert "waiting for the bank" in text(answer)
     (attempt,) = queries.list_payment_attempts(order.order_id)
-    row = bank_queries.payment(attempt.payment_id)
+    row = bank_queries.get_payment(attempt.payment_id)
     assert row
-    assert bank._changed(row, answers_at=datetime.now(UTC) - timedelta(seconds=1))
+    assert bank._change_payment(row, answers_at=datetime.now(UTC) - timedelta(seconds=1))
     part = shopper.client.get(reverse("orders:detail", args=[order.number]), headers=HTMX)
     assert "Thank you, Ada Lovelace" in text(part)
     assert b"<html" not in part.content

@@ -58,7 +58,7 @@ def kinds(order: Order) -> list[str]:
 
 def at_the_bank(order: Order) -> Any:
     (attempt,) = queries.list_payment_attempts(order.order_id)
-    row = books.payment(attempt.payment_id)
+    row = books.get_payment(attempt.payment_id)
     assert row
     return row
 
@@ -169,13 +169,13 @@ def test_what_the_bank_will_not_pay_out_stops_the_order(caplog: pytest.LogCaptur
 
 def taken_elsewhere(order: Order, cents: int) -> None:
     """Somebody takes a part of what was set aside, on the bank's own pages."""
-    bank.money_taken(at_the_bank(order).payment_id, cents, "by hand")
+    bank.capture_payment(at_the_bank(order).payment_id, cents, "by hand")
 
 
 def set_aside(order: Order) -> Order:
     """The order is confirmed, and nothing is taken yet."""
     started = operations.start_payment(order, ORIGIN, now())
-    bank.card_given(started.payment_id, cards.APPROVED, now())
+    bank.submit_card(started.payment_id, cards.APPROVED, now())
     operations.settle_payment(order.order_id, started.payment_id, now(), with_effects=False)
     return fresh(order)
 
@@ -253,8 +253,8 @@ def test_a_code_is_asked_for_and_three_wrong_ones_are_enough() -> None:
     order = make_order()
     assert make_payment(order, cards.CHALLENGED).state == "pending_payment"
     payment_id = at_the_bank(order).payment_id
-    assert not bank.code_given(payment_id, "000000", now())
-    assert bank.code_given(payment_id, cards.CODE, now())
+    assert not bank.submit_code(payment_id, "000000", now())
+    assert bank.submit_code(payment_id, cards.CODE, now())
     paid = operations.settle_payment(order.order_id, payment_id, now())
     assert paid
     assert paid.customer_label == "Confirmed"
@@ -262,31 +262,31 @@ def test_a_code_is_asked_for_and_three_wrong_ones_are_enough() -> None:
     make_payment(other, cards.CHALLENGED)
     payment_id = at_the_bank(other).payment_id
     for _ in range(cards.WRONG_CODES):
-        assert not bank.code_given(payment_id, "111111", now())
-    assert not bank.code_given(payment_id, cards.CODE, now())
+        assert not bank.submit_code(payment_id, "111111", now())
+    assert not bank.submit_code(payment_id, cards.CODE, now())
     assert looked_after(other).customer_label == "Payment failed"
 
 
 def test_a_bank_that_times_out_is_asked_again() -> None:
     order = make_order()
     started = operations.start_payment(order, ORIGIN, now())
-    bank.card_given(started.payment_id, cards.AWAY, now())
+    bank.submit_card(started.payment_id, cards.AWAY, now())
     with pytest.raises(GatewayUnavailable):
         operations.settle_payment(order.order_id, started.payment_id, now())
     assert audit(order.order_id).customer_label == "Waiting for payment"
     row = at_the_bank(order)
-    assert bank._changed(row, answers_at=now() - timedelta(seconds=1))
+    assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
     assert looked_after(order).customer_label == "Confirmed"
 
 
 def test_a_second_payment_is_let_go_and_told() -> None:
     order = make_order()
     first = operations.start_payment(order, ORIGIN, now())
-    bank.card_given(first.payment_id, cards.DECLINED, now())
+    bank.submit_card(first.payment_id, cards.DECLINED, now())
     operations.settle_payment(order.order_id, first.payment_id, now())
     second = operations.start_payment(fresh(order), ORIGIN, now())
     # The bank changes its mind about the first, when the second is paid already.
-    bank.card_given(second.payment_id, cards.APPROVED, now())
+    bank.submit_card(second.payment_id, cards.APPROVED, now())
     operations.settle_payment(order.order_id, second.payment_id, now())
     states = [each.state for each in queries.list_payment_attempts(order.order_id)]
     assert states == ["declined", "captured"]
@@ -333,7 +333,7 @@ def test_a_payment_for_an_order_whose_person_is_erased_goes_back() -> None:
     started = operations.start_payment(order, ORIGIN, now())
     expired(order)
     operations.anonymize_order(fresh(order), now())
-    bank.card_given(started.payment_id, cards.APPROVED, now())
+    bank.submit_card(started.payment_id, cards.APPROVED, now())
     operations.settle_payment(order.order_id, started.payment_id, now())
     done = fresh(order)
     assert (done.state, at_the_bank(order).state) == ("expired", "voided")
@@ -675,25 +675,25 @@ def test_what_costs_nothing_asks_no_bank() -> None:
 
 def test_the_bank_does_each_thing_once_for_a_key() -> None:
     payment_id = uuid4()
-    bank.payment_opened(payment_id, "7KQF-3M9X", 3000, "EUR", "An order", "/back", "")
+    bank.open_payment(payment_id, "7KQF-3M9X", 3000, "EUR", "An order", "/back", "")
     with pytest.raises(CaptureRefused):
-        bank.money_taken(payment_id, 1000, "a")
-    bank.card_given(payment_id, cards.APPROVED, now())
+        bank.capture_payment(payment_id, 1000, "a")
+    bank.submit_card(payment_id, cards.APPROVED, now())
     with ThreadPoolExecutor(5) as pool:
-        list(pool.map(lambda _: bank.money_taken(payment_id, 1000, "a"), range(5)))
-    bank.money_taken(payment_id, 2000, "b")
+        list(pool.map(lambda _: bank.capture_payment(payment_id, 1000, "a"), range(5)))
+    bank.capture_payment(payment_id, 2000, "b")
     with pytest.raises(CaptureRefused):
-        bank.money_taken(payment_id, 1, "c")
+        bank.capture_payment(payment_id, 1, "c")
     for _ in range(2):
-        bank.money_returned(payment_id, 500, "r1")
-    bank.payment_let_go(payment_id)  # what was taken stays
-    row = books.payment(payment_id)
+        bank.refund_payment(payment_id, 500, "r1")
+    bank.void_payment(payment_id)  # what was taken stays
+    row = books.get_payment(payment_id)
     assert row
     assert (row.state, row.captured, row.refunded) == ("captured", 3000, 500)
     with pytest.raises(ValueError, match="more than is left"):
-        bank.money_returned(payment_id, 2501, "r2")
+        bank.refund_payment(payment_id, 2501, "r2")
     with pytest.raises(LookupError):
-        bank.money_taken(uuid4(), 1, "k")
+        bank.capture_payment(uuid4(), 1, "k")
 
 
 def test_each_way_to_pay_names_who_takes_the_money() -> None:

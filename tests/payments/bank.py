@@ -6,14 +6,14 @@ from time import time
 from typing import Any
 from uuid import UUID, uuid4
 
-from demo.testbank.gateway import signature
+from demo.testbank.gateway import sign_webhook
 
 
 def notice_of(payment_id: UUID, number: str, *, age: int = 0, **told: Any) -> tuple[bytes, str]:
     """A notice of the test bank about a payment, and its signature, sent `age` seconds ago."""
     told = {"event_id": uuid4().hex, "payment_id": str(payment_id), "reference": number} | told
     body, moment = json.dumps(told).encode(), str(int(time()) - age)
-    return body, f"{moment}.{signature(moment, body)}"
+    return body, f"{moment}.{sign_webhook(moment, body)}"
 
 
 def stripe_event(kind: str, session: dict[str, Any], *, event_id: str = "") -> bytes:

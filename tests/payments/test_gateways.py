@@ -49,8 +49,8 @@ def house(request: pytest.FixtureRequest) -> Iterator[House]:
     if request.param == "testbank":
         yield House(
             gateways.get_gateway("testbank"),
-            lambda reference: bank.card_given(UUID(hex=reference), cards.APPROVED, now()),
-            lambda reference: bank.payment_given_up(UUID(hex=reference), now()),
+            lambda reference: bank.submit_card(UUID(hex=reference), cards.APPROVED, now()),
+            lambda reference: bank.abandon_payment(UUID(hex=reference), now()),
         )
         return
     with (
@@ -256,8 +256,8 @@ def test_a_bank_that_cannot_be_reached_answers_later(client: Client) -> None:
     client.post(url, {"card": cards.AWAY})
     with pytest.raises(GatewayUnavailable):
         operations.settle_payment(order.order_id, payment_id, now())
-    row = books.payment(payment_id)
+    row = books.get_payment(payment_id)
     assert row
-    assert bank._changed(row, answers_at=now() - timedelta(seconds=1))
+    assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
     assert settled(order, payment_id).customer_label == "Confirmed"
     assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["captured"]

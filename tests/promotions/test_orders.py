@@ -191,7 +191,7 @@ def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(
 def _expired_and_paid(order: Order) -> UUID:
     started = operations.start_payment(order, "http://testserver", now())
     operations.transition_order(_fresh(order), Transition("expired", actor="system", at=now()))
-    bank.card_given(started.payment_id, cards.APPROVED, now())
+    bank.submit_card(started.payment_id, cards.APPROVED, now())
     return started.payment_id
 
 

@@ -28,7 +28,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--orders",
             type=int,
-            default=showroom_orders.COUNT,
+            default=showroom_orders.ORDER_COUNT,
             help="how many orders there shall be",
         )
 
@@ -48,15 +48,15 @@ class Command(BaseCommand):
                 task = bars.add_task(what, total=total)
                 return lambda: bars.advance(task)
 
-            showroom.categories_loaded(bar("Categories", len(CATEGORIES)))
-            showroom.products_loaded(now, bar("Products", len(PRODUCTS)), renew=renew)
-            showroom.stock_loaded(now, bar("Stock", len(PRODUCTS)))
-            showroom.logins_loaded(now, bar("Logins", len(LOGINS)))
-            showroom.promotions_loaded(now, bar("Promotions", len(showroom.PROMOTIONS)))
-            showroom.pins_loaded(bar("Pairs", len(PRODUCTS)))
+            showroom.load_categories(bar("Categories", len(CATEGORIES)))
+            showroom.load_products(now, bar("Products", len(PRODUCTS)), renew=renew)
+            showroom.load_stock(now, bar("Stock", len(PRODUCTS)))
+            showroom.load_logins(now, bar("Logins", len(LOGINS)))
+            showroom.load_promotions(now, bar("Promotions", len(showroom.PROMOTIONS)))
+            showroom.load_pins(bar("Pairs", len(PRODUCTS)))
             if orders:
-                showroom_orders.orders_loaded(now, orders, bar("Orders", orders))
-            showroom.derived(now, bar("Lists", 5))
+                showroom_orders.load_orders(now, orders, bar("Orders", orders))
+            showroom.rebuild_derived(now, bar("Lists", 5))
         variants = sum(len(product.variants) for product in PRODUCTS)
         self.stdout.write(
             f"The showroom has {len(PRODUCTS)} products in {variants} variants, {len(CATEGORIES)} categories"
