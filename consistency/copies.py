@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from uuid import UUID
 
 from cassandra_db import Pending, Row, read, scan
-from consistency.findings import Check, Mend, Only, Violation
+from consistency.findings import Check, Fix, Scope, Violation
 from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
@@ -21,7 +21,7 @@ from orders.operations.mending import (
 from orders.states import BOARD_COLUMNS
 from pricing.money import to_minor_units
 
-ON_BOARD = read(
+BY_STATUS = read(
     "I3",
     """SELECT number, name, email, country, total, currency, item_count, payment, fulfilment, version
        FROM orders_by_status
@@ -43,26 +43,26 @@ BY_EMAIL = read(
 NUMBER = read("I3", "SELECT order_id FROM order_ids_by_number WHERE number = :number")
 
 
-def unequal(order: Order) -> Iterator[Violation]:
+def find_unequal_copies(order: Order) -> Iterator[Violation]:
     """Tell where an order reads otherwise than in its own partition, or is missing."""
     what = f"order {order.number} ({order.order_id})"
 
     def mend(now: datetime) -> None:
         write_copies(order)
 
-    for name, pending, wanted in list(_copies(order)):
+    for name, pending, wanted in list(_prefetch_copies(order)):
         row = pending.one()
         if row is None:
-            yield Violation("I3", what, f"is missing {name}", mend=mend)
+            yield Violation("I3", what, f"is missing {name}", fix=mend)
         elif wrong := [field for field, value in wanted.items() if getattr(row, field) != value]:
-            yield Violation("I3", what, f"reads otherwise {name}", ", ".join(wrong), mend=mend)
+            yield Violation("I3", what, f"reads otherwise {name}", ", ".join(wrong), fix=mend)
 
 
-def _copies(order: Order) -> Iterator[tuple[str, Pending, dict[str, object]]]:
+def _prefetch_copies(order: Order) -> Iterator[tuple[str, Pending, dict[str, object]]]:
     """Start reading each copy that an order has to have, with what it has to say."""
     day = order.placed_at.astimezone(UTC).date()
     place = {"placed_at": order.placed_at, "order_id": order.order_id}
-    shown = {
+    common = {
         "number": order.number,
         "total": to_minor_units(order.total),
         "currency": order.total.currency.code,
@@ -74,8 +74,8 @@ def _copies(order: Order) -> Iterator[tuple[str, Pending, dict[str, object]]]:
     }
     yield (
         f"on the board, in {order.board_column}",
-        ON_BOARD.start(status=order.board_column, day=day, **place),
-        shown | board,
+        BY_STATUS.start(status=order.board_column, day=day, **place),
+        common | board,
     )
     yield "among the days of the board", DAY.start(status=order.board_column, day=day), {}
     if order.email:
@@ -90,7 +90,7 @@ def _copies(order: Order) -> Iterator[tuple[str, Pending, dict[str, object]]]:
             for field in ("word", "first_item_name", "first_item_picture")
         }
         whose = {"user_id": order.user_id, "year": day.year}
-        yield "in its person's list", BY_USER.start(**whose, **place), shown | listed
+        yield "in its person's list", BY_USER.start(**whose, **place), common | listed
         yield "among its person's years", YEAR.start(**whose), {}
     yield "by its number", NUMBER.start(number=order.number), {"order_id": order.order_id}
 
@@ -124,39 +124,41 @@ NUMBER_ROWS = scan(
 
 
 @dataclass(frozen=True)
-class Copy:
+class OrderCopy:
     """A row of one of the lists: which list, under what key, of which order, and when it was written (microseconds)."""
 
-    list: str
+    list_name: str
     key: tuple[object, ...]
     order_id: UUID
     placed_at: datetime | None = None
     written: int = 0
 
 
-def _standing(only: Only | None) -> Iterator[Copy]:
-    if only is None:
+def _iterate_copies(scope: Scope | None) -> Iterator[OrderCopy]:
+    if scope is None:
         yield from _all_copies()
         return
-    orders = {order_id: queries.get_order(order_id) for order_id in only.orders}
+    orders = {order_id: queries.get_order(order_id) for order_id in scope.orders}
     for order in filter(None, orders.values()):
         yield from _on_board(order)
     if gone := {order_id for order_id, order in orders.items() if order is None}:
         yield from (copy for copy in _all_copies() if copy.order_id in gone)
 
 
-def _on_board(order: Order) -> Iterator[Copy]:
+def _on_board(order: Order) -> Iterator[OrderCopy]:
     day = order.placed_at.astimezone(UTC).date()
     place = {"day": day, "placed_at": order.placed_at, "order_id": order.order_id}
     reading = [(status, WRITTEN.start(status=status, **place)) for status in BOARD_COLUMNS]
     for status, pending in reading:
         if row := pending.one():
-            yield Copy("board", (status, day), order.order_id, order.placed_at, row.written or 0)
+            yield OrderCopy(
+                "board", (status, day), order.order_id, order.placed_at, row.written or 0
+            )
 
 
-def _all_copies() -> Iterator[Copy]:
+def _all_copies() -> Iterator[OrderCopy]:
     for row in BOARD_ROWS.iterate_table():
-        yield Copy(
+        yield OrderCopy(
             "board",
             (row.status, row.order_date.date()),
             row.order_id,
@@ -164,54 +166,56 @@ def _all_copies() -> Iterator[Copy]:
             row.written or 0,
         )
     for row in USER_ROWS.iterate_table():
-        yield Copy("user", (row.user_id, row.year), row.order_id, row.placed_at, row.written or 0)
+        yield OrderCopy(
+            "user", (row.user_id, row.year), row.order_id, row.placed_at, row.written or 0
+        )
     for row in EMAIL_ROWS.iterate_table():
-        yield Copy("email", (row.email,), row.order_id, row.placed_at, row.written or 0)
+        yield OrderCopy("email", (row.email,), row.order_id, row.placed_at, row.written or 0)
     for row in NUMBER_ROWS.iterate_table():
-        yield Copy("number", (row.number,), row.order_id)
+        yield OrderCopy("number", (row.number,), row.order_id)
 
 
-def _orphaned(copy: Copy) -> Iterator[Violation]:
+def _check_orphaned(copy: OrderCopy) -> Iterator[Violation]:
     order = queries.get_order(copy.order_id)
-    fault, mend = "", None
-    match copy.list, copy.key:
+    fault, fix = "", None
+    match copy.list_name, copy.key:
         case "board", (str(status), date() as day):
             if order is None or (order.board_column, order.placed_at.date()) != (status, day):
-                fault, mend = f"stands on the board in {status}, {day}", _off_board(copy, status)
+                fault, fix = f"stands on the board in {status}, {day}", _fix_board(copy, status)
         case "user", (UUID() as user_id, int(year)):
             if order is None or (order.user_id, order.placed_at.year) != (user_id, year):
-                fault, mend = (
+                fault, fix = (
                     f"stands in the list of user {user_id}, {year}",
-                    _off_user(copy, user_id, year),
+                    _fix_user_list(copy, user_id, year),
                 )
         case "email", (str(email),):
             if order is None or email_key(order.email) != email:
-                fault, mend = (
+                fault, fix = (
                     "stands in the list of an address that is not its own",
-                    _off_email(copy, email),
+                    _fix_email_list(copy, email),
                 )
         case "number", (str(number),):
             # A number without an order is one that was taken for a checkout that came to nothing.
             if order is not None and order.number != number:
                 fault = f"has the number {number}, too"
     if not fault and order and copy.placed_at not in (None, order.placed_at):
-        fault = f"stands at another time in {copy.list}"
-    if fault and (copy.list == "number" or _there(copy)):
+        fault = f"stands at another time in {copy.list_name}"
+    if fault and (copy.list_name == "number" or _is_still_there(copy)):
         name = (
             f"order {order.number} ({order.order_id})"
             if order
             else f"order {copy.order_id}, which is none,"
         )
-        yield Violation("I3", name, fault, mend=mend)
+        yield Violation("I3", name, fault, fix=fix)
 
 
-def _there(copy: Copy) -> bool:
+def _is_still_there(copy: OrderCopy) -> bool:
     """Tell whether a copy still stands: since the scan its order may have moved on."""
     place = {"placed_at": copy.placed_at, "order_id": copy.order_id}
     row: Row | None
-    match copy.list, copy.key:
+    match copy.list_name, copy.key:
         case "board", (status, day):
-            row = ON_BOARD.one(status=status, day=day, **place)
+            row = BY_STATUS.one(status=status, day=day, **place)
         case "user", (user_id, year):
             row = BY_USER.one(user_id=user_id, year=year, **place)
         case "email", (email,):
@@ -221,22 +225,26 @@ def _there(copy: Copy) -> bool:
     return row is not None
 
 
-def _off_board(copy: Copy, status: str) -> Mend:
+def _fix_board(copy: OrderCopy, status: str) -> Fix:
     assert copy.placed_at
     placed_at = copy.placed_at
     return lambda now: delete_from_board(status, placed_at, copy.order_id, copy.written)
 
 
-def _off_user(copy: Copy, user_id: UUID, year: int) -> Mend:
+def _fix_user_list(copy: OrderCopy, user_id: UUID, year: int) -> Fix:
     assert copy.placed_at
     placed_at = copy.placed_at
     return lambda now: delete_from_user_list(user_id, year, placed_at, copy.order_id, copy.written)
 
 
-def _off_email(copy: Copy, email: str) -> Mend:
+def _fix_email_list(copy: OrderCopy, email: str) -> Fix:
     assert copy.placed_at
     placed_at = copy.placed_at
     return lambda now: delete_from_email_list(email, placed_at, copy.order_id, copy.written)
 
 
-CHECKS = (Check("copies of orders", ("I3",), _standing, _orphaned, lambda copy: copy.order_id),)
+CHECKS = (
+    Check(
+        "copies of orders", ("I3",), _iterate_copies, _check_orphaned, lambda copy: copy.order_id
+    ),
+)

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-Mend = Callable[[datetime], object]
+Fix = Callable[[datetime], object]
 
 
 @dataclass(frozen=True)
@@ -19,21 +19,23 @@ class Violation:
     """
 
     rule: str
-    what: str
+    subject: str
     fault: str
     detail: str = ""
-    mend: Mend | None = field(default=None, compare=False, repr=False)
+    fix: Fix | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
-        return f"{self.rule} {self.what}: {self.fault}{f' ({self.detail})' if self.detail else ''}"
+        return (
+            f"{self.rule} {self.subject}: {self.fault}{f' ({self.detail})' if self.detail else ''}"
+        )
 
     @property
     def key(self) -> tuple[str, str, str]:
-        return (self.rule, self.what, self.fault)
+        return (self.rule, self.subject, self.fault)
 
 
 @dataclass(frozen=True)
-class Only:
+class Scope:
     """Look at these alone, and at what belongs to them. For tests, and for a closer look at one order."""
 
     orders: frozenset[UUID] = frozenset()
@@ -47,26 +49,26 @@ class Only:
 class Check:
     """One kind of thing to look at: how to find all of them, and what may be wrong with one.
 
-    `violations` reads everything anew at each call: it is asked again before anything is called a violation. `order_of`
+    `violations` reads everything anew at each call: it is asked again before anything is called a violation. `find_order_id`
     tells to which order a thing belongs: one that is still being looked after is left to the worker.
     """
 
     name: str
     rules: tuple[str, ...]
-    things: Callable[[Only | None], Iterable[Any]]
-    violations: Callable[[Any], Iterator[Violation]]
-    order_of: Callable[[Any], UUID | None] = lambda thing: None
+    iterate_subjects: Callable[[Scope | None], Iterable[Any]]
+    find_violations: Callable[[Any], Iterator[Violation]]
+    find_order_id: Callable[[Any], UUID | None] = lambda thing: None
 
 
 @dataclass
 class Report:
     """What an audit has seen."""
 
-    looked_at: dict[str, int] = field(default_factory=dict)
+    checked_counts: dict[str, int] = field(default_factory=dict)
     violations: list[Violation] = field(default_factory=list)
-    mended: list[Violation] = field(default_factory=list)
-    under_way: set[Hashable] = field(default_factory=set)
+    fixed_violations: list[Violation] = field(default_factory=list)
+    in_progress: set[Hashable] = field(default_factory=set)
 
     @property
-    def clean(self) -> bool:
+    def is_clean(self) -> bool:
         return not self.violations

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from analytics import queries as analytics
 from consistency import copies, vouchers
-from consistency.findings import Check, Only, Violation
+from consistency.findings import Check, Scope, Violation
 from consistency.stock import kept_for
 from orders import queries
 from orders.entities import Order
@@ -20,27 +20,27 @@ from orders.states import CANCELLED, EXPIRED
 from pricing.money import to_minor_units
 
 
-def _orders(only: Only | None) -> Iterator[UUID]:
-    if only is not None:
-        yield from sorted(only.orders)
+def _iterate_order_ids(scope: Scope | None) -> Iterator[UUID]:
+    if scope is not None:
+        yield from sorted(scope.orders)
     else:
         yield from (row.order_id for row in ORDER_IDS.iterate_table())
 
 
-def _violations(order_id: UUID) -> Iterator[Violation]:
+def _check_order(order_id: UUID) -> Iterator[Violation]:
     order = queries.get_order(order_id)
     if order is None:
         return  # a checkout that became no order: what it holds is looked at with the stock
     items = queries.list_items(order)
-    yield from _stock(order, items)
-    yield from _money(order)
-    yield from copies.unequal(order)
-    yield from _figures(order, items)
-    yield from _sums(order, items)
-    yield from vouchers.not_had(order)
+    yield from _check_stock(order, items)
+    yield from _check_money(order)
+    yield from copies.find_unequal_copies(order)
+    yield from _check_figures(order, items)
+    yield from _check_sums(order, items)
+    yield from vouchers.find_missing_use(order)
 
 
-def name(order: Order) -> str:
+def describe_order(order: Order) -> str:
     """Return an order's number and id."""
     return f"order {order.number} ({order.order_id})"
 
@@ -48,13 +48,13 @@ def name(order: Order) -> str:
 # ---- I2: what is kept for it, and its money
 
 
-def _stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
+def _check_stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
     def mend(now: datetime) -> None:
         apply_effects(order.order_id, now)
 
     for wanted, found in kept_for(order, items):
         if wanted != found:
-            where = f"{name(order)}, line {wanted.line_number}, variant {wanted.variant_id} in {wanted.warehouse_id}"
+            where = f"{describe_order(order)}, line {wanted.line_number}, variant {wanted.variant_id} in {wanted.warehouse_id}"
             told = f"{found.units} {found.state}" if found.units else "nothing"
             right = f"{wanted.units} {wanted.state}" if wanted.units else "nothing"
             yield Violation(
@@ -72,14 +72,14 @@ def _stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
         if short or count != order.item_count:
             yield Violation(
                 "I2",
-                name(order),
+                describe_order(order),
                 "its lines are not what is kept for it",
                 f"{count} of {order.item_count}",
             )
 
 
-def _money(order: Order) -> Iterator[Violation]:
-    what, zero = name(order), order.total * 0
+def _check_money(order: Order) -> Iterator[Violation]:
+    what, zero = describe_order(order), order.total * 0
     if not zero <= order.refunded <= order.captured:
         yield Violation(
             "I2", what, "more was refunded than taken", f"{order.refunded} of {order.captured}"
@@ -120,7 +120,7 @@ def _money(order: Order) -> Iterator[Violation]:
 # ---- I7: the figures
 
 
-def _figures(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
+def _check_figures(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
     sale = build_sale(order, items)
     if sale is None:
         return
@@ -129,21 +129,25 @@ def _figures(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
         lines = sorted({line.line_number for line in there ^ set(sale.lines)})
         fault = f"its facts of {sale.day} are not what it sold"
         yield Violation(
-            "I7", name(order), fault, f"lines {lines}", lambda now: record_sale(order, items)
+            "I7",
+            describe_order(order),
+            fault,
+            f"lines {lines}",
+            lambda now: record_sale(order, items),
         )
 
 
 # ---- I9: the sums
 
 
-def _sums(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
-    what, zero = name(order), order.total * 0
+def _check_sums(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
+    what, zero = describe_order(order), order.total * 0
     lines = order.current_lines(items)
-    goods = sum((item.line_total for item in lines), zero)
+    subtotal = sum((item.line_total for item in lines), zero)
     off = sum((item.discount for item in lines), zero)
     taxes = sum((part.tax for part in order.taxes), zero)
     for fault, told, right in (
-        ("the lines do not add up to the goods", goods, order.subtotal),
+        ("the lines do not add up to the goods", subtotal, order.subtotal),
         ("the lines' discounts do not add up to the discount", off, order.discount),
         (
             "the discounts' parts do not add up to the discount",
@@ -178,7 +182,11 @@ def _sums(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
 
 CHECKS = (
     Check(
-        "orders", ("I2", "I3", "I6", "I7", "I9"), _orders, _violations, lambda order_id: order_id
+        "orders",
+        ("I2", "I3", "I6", "I7", "I9"),
+        _iterate_order_ids,
+        _check_order,
+        lambda order_id: order_id,
     ),
     *copies.CHECKS,
 )

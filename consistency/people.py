@@ -8,7 +8,7 @@ from uuid import UUID
 from accounts import queries
 from accounts.operations.claims import claim_email
 from cassandra_db import read, scan
-from consistency.findings import Check, Only, Violation
+from consistency.findings import Check, Scope, Violation
 
 USERS = scan(
     "I8", "SELECT user_id FROM users WHERE token(user_id) > :start AND token(user_id) <= :end"
@@ -16,14 +16,14 @@ USERS = scan(
 CLAIM = read("I8", "SELECT user_id FROM users_by_email WHERE email = :email")
 
 
-def _users(only: Only | None) -> Iterator[UUID]:
-    if only is not None:
-        yield from only.users
+def _iterate_user_ids(scope: Scope | None) -> Iterator[UUID]:
+    if scope is not None:
+        yield from scope.users
     else:
         yield from (row.user_id for row in USERS.iterate_table())
 
 
-def _violations(user_id: UUID) -> Iterator[Violation]:
+def _check_user(user_id: UUID) -> Iterator[Violation]:
     """Whoever logs in by an address is the one whom its claim names: so of two with one address one is found here."""
     user = queries.get_user(user_id)
     if user is None or not user.email:
@@ -37,10 +37,10 @@ def _violations(user_id: UUID) -> Iterator[Violation]:
             "I8",
             what,
             "nobody has claimed the address",
-            mend=lambda now: claim_email(key, user_id, now),
+            fix=lambda now: claim_email(key, user_id, now),
         )
     elif claim.user_id != user_id:
         yield Violation("I8", what, f"the address is that of user {claim.user_id}")
 
 
-CHECKS = (Check("users", ("I8",), _users, _violations),)
+CHECKS = (Check("users", ("I8",), _iterate_user_ids, _check_user),)

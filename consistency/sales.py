@@ -12,7 +12,7 @@ from analytics import queries
 from analytics.days import order_shard, shop_day
 from analytics.figures import roll_up_facts
 from cassandra_db import read, scan
-from consistency.findings import Check, Only, Violation
+from consistency.findings import Check, Scope, Violation
 from orders import queries as orders
 from orders.operations.selling import build_sale
 
@@ -32,14 +32,14 @@ DAILY = scan(
 )
 
 # The worker adds a day up within half a minute; for so long it may still be about to.
-UNDER_WAY = timedelta(minutes=5)
-Standing = tuple[date, UUID, int]
+ROLL_UP_DELAY = timedelta(minutes=5)
+FactsKey = tuple[date, UUID, int]
 
 
-def _standing(only: Only | None) -> Iterator[Standing]:
+def _iterate_facts(scope: Scope | None) -> Iterator[FactsKey]:
     """The orders that have facts, each with the day on which they stand and the time of their writing."""
-    known = {order_id: orders.get_order(order_id) for order_id in only.orders} if only else {}
-    if only is not None and all(known.values()):
+    known = {order_id: orders.get_order(order_id) for order_id in scope.orders} if scope else {}
+    if scope is not None and all(known.values()):
         # Of an order that is there the facts stand on its day, and are looked at with it, unless it sold nothing.
         for order in filter(None, known.values()):
             day, shard = shop_day(order.placed_at), order_shard(order.order_id)
@@ -50,13 +50,13 @@ def _standing(only: Only | None) -> Iterator[Standing]:
     for row in FACTS.iterate_table():
         place = (row.day.date(), row.order_id)
         # An order's lines stand beside each other.
-        if place != before and (only is None or row.order_id in only.orders):
+        if place != before and (scope is None or row.order_id in scope.orders):
             yield (*place, row.written or 0)
         before = place
 
 
-def _orphans(standing: Standing) -> Iterator[Violation]:
-    day, order_id, written = standing
+def _check_orphaned(facts_key: FactsKey) -> Iterator[Violation]:
+    day, order_id, written = facts_key
     order = orders.get_order(order_id)
     sale = build_sale(order, orders.list_items(order)) if order else None
     if (sale is None or sale.day != day) and queries.list_order_facts(day, order_id):
@@ -64,14 +64,14 @@ def _orphans(standing: Standing) -> Iterator[Violation]:
             "I7",
             f"facts of {day}, order {order_id}",
             "there is no such sale" if sale is None else f"the sale is of {sale.day}",
-            mend=lambda now: analytics.remove_facts(day, order_id, written),
+            fix=lambda now: analytics.remove_facts(day, order_id, written),
         )
 
 
-def _days(only: Only | None) -> Iterator[date]:
+def _iterate_days(scope: Scope | None) -> Iterator[date]:
     """The days that have facts or figures."""
-    if only is not None:
-        yield from sorted(only.days)
+    if scope is not None:
+        yield from sorted(scope.days)
         return
     found = {row.day.date() for row in FACTS.iterate_table()}
     for row in DAILY.iterate_table():
@@ -85,8 +85,8 @@ def _last(month: date) -> date:
     return date.fromordinal(following.toordinal() - 1)
 
 
-def _unequal(day: date) -> Iterator[Violation]:
-    latest = (time() - UNDER_WAY.total_seconds()) * 1_000_000
+def _check_day(day: date) -> Iterator[Violation]:
+    latest = (time() - ROLL_UP_DELAY.total_seconds()) * 1_000_000
     if any(noted == day and written > latest for noted, written in queries.list_changed_days()):
         return  # the worker is about to add it up
     wanted = {
@@ -106,11 +106,11 @@ def _unequal(day: date) -> Iterator[Violation]:
             f"sales of {day}",
             "the figures are not the sum of the facts",
             f"categories {', '.join(wrong)}",
-            mend=lambda now: analytics.roll_up_day(day),
+            fix=lambda now: analytics.roll_up_day(day),
         )
 
 
 CHECKS = (
-    Check("facts", ("I7",), _standing, _orphans, lambda standing: standing[1]),
-    Check("days of sales", ("I7",), _days, _unequal),
+    Check("facts", ("I7",), _iterate_facts, _check_orphaned, lambda standing: standing[1]),
+    Check("days of sales", ("I7",), _iterate_days, _check_day),
 )

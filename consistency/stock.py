@@ -10,7 +10,7 @@ from time import monotonic
 from uuid import UUID
 
 from cassandra_db import Row, scan
-from consistency.findings import Check, Only, Violation
+from consistency.findings import Check, Scope, Violation
 from inventory import operations as inventory
 from inventory import queries
 from inventory.entities import BACKORDER_WAREHOUSE, Allocation, StockNumbers
@@ -90,7 +90,7 @@ def _standing(row: Row | None) -> tuple[str, int]:
 # ---- I1
 
 
-def _shelves(only: Only | None) -> Iterator[Shelf]:
+def _shelves(only: Scope | None) -> Iterator[Shelf]:
     _hints_forgotten()
     if only is not None:
         yield from (
@@ -157,10 +157,10 @@ def _holds(shelf: Shelf, rows: Sequence[Row]) -> Iterator[Violation]:
 def _hold(shelf: Shelf, row: Row, until: datetime | None) -> Iterator[Violation]:
     what = f"hold {row.hold_id} of {name(shelf)} for order {row.order_id}"
     if until is None:
-        yield Violation("I4", what, "nobody will look when it runs out", mend=_hinted(shelf, row))
+        yield Violation("I4", what, "nobody will look when it runs out", fix=_hinted(shelf, row))
     elif until < datetime.now(UTC) - ONE_SWEEP:
         yield Violation(
-            "I4", what, "has run out and is still held", f"at {until:%H:%M}", mend=_swept(until)
+            "I4", what, "has run out and is still held", f"at {until:%H:%M}", fix=_swept(until)
         )
 
 
@@ -191,7 +191,7 @@ def _committed(shelf: Shelf, row: Row) -> Iterator[Violation]:
     own = {each.reservation_id for each in order.list_allocations(orders.list_items(order))}
     if row.hold_id not in own or order.state in (CANCELLED, EXPIRED) or row.state == "ended":
         fault = f"are {row.state} for order {order.number} ({order.order_id}), which has no use for them"
-        yield Violation("I2", what, fault, mend=lambda now: apply_effects(order.order_id, now))
+        yield Violation("I2", what, fault, fix=lambda now: apply_effects(order.order_id, now))
 
 
 def _looked_at(row: Row) -> datetime | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from cassandra_db import Row, read, scan
-from consistency.findings import Check, Mend, Only, Violation
+from consistency.findings import Check, Fix, Scope, Violation
 from consistency.stock import ONE_SWEEP
 from inventory.operations import RESERVED_FOR
 from orders import queries as orders
@@ -28,29 +28,29 @@ CLAIMS = read(
     timeout=30,
 )
 # A checkout that becomes no order has given its use back by then.
-GIVEN_BACK = RESERVED_FOR + 2 * ONE_SWEEP
+RELEASED_WITHIN = RESERVED_FOR + 2 * ONE_SWEEP
 
 
-def _codes(only: Only | None) -> Iterator[str]:
-    if only is not None:
-        yield from sorted(code_key(code) for code in only.codes)
+def _iterate_code_keys(scope: Scope | None) -> Iterator[str]:
+    if scope is not None:
+        yield from sorted(code_key(code) for code in scope.codes)
     else:
         yield from (row.key for row in CODES.iterate_table())
 
 
-def _violations(key: str) -> Iterator[Violation]:
+def _check_code(key: str) -> Iterator[Violation]:
     rows = CLAIMS.all(key=key)
     if not rows or rows[0].used is None:
         return
     claims = [row for row in rows if row.claim and row.claim.startswith("order:")]
     persons = {row.claim: row for row in rows if row.claim and row.claim.startswith("user:")}
-    yield from _counts(key, rows[0], claims)
-    yield from _persons(key, claims, persons)
+    yield from _check_counts(key, rows[0], claims)
+    yield from _check_customers(key, claims, persons)
     for row in claims:
-        yield from _claim(key, row)
+        yield from _check_claim(key, row)
 
 
-def _counts(key: str, head: Row, claims: Sequence[Row]) -> Iterator[Violation]:
+def _check_counts(key: str, head: Row, claims: Sequence[Row]) -> Iterator[Violation]:
     what, told = (
         f"code {key}",
         f"{head.used} used, {head.remaining} remaining, {len(claims)} claims",
@@ -67,7 +67,9 @@ def _counts(key: str, head: Row, claims: Sequence[Row]) -> Iterator[Violation]:
         )
 
 
-def _persons(key: str, claims: Sequence[Row], persons: dict[str, Row]) -> Iterator[Violation]:
+def _check_customers(
+    key: str, claims: Sequence[Row], customers: dict[str, Row]
+) -> Iterator[Violation]:
     of = {row.person_claim: row.order_id for row in claims if row.person_claim}
     twice = [
         claim
@@ -76,9 +78,9 @@ def _persons(key: str, claims: Sequence[Row], persons: dict[str, Row]) -> Iterat
     ]
     for claim in sorted(twice):
         yield Violation("I6", f"code {key}, {claim}", "two orders have one use of this person")
-    for claim in sorted(of.keys() | persons.keys()):
-        if claim not in persons or of.get(claim) != persons[claim].order_id:
-            order_id = persons[claim].order_id if claim in persons else of[claim]
+    for claim in sorted(of.keys() | customers.keys()):
+        if claim not in customers or of.get(claim) != customers[claim].order_id:
+            order_id = customers[claim].order_id if claim in customers else of[claim]
             yield Violation(
                 "I6",
                 f"code {key}, {claim}, order {order_id}",
@@ -86,27 +88,27 @@ def _persons(key: str, claims: Sequence[Row], persons: dict[str, Row]) -> Iterat
             )
 
 
-def _claim(key: str, row: Row) -> Iterator[Violation]:
+def _check_claim(key: str, row: Row) -> Iterator[Violation]:
     order = orders.get_order(row.order_id)
     if order is None:
-        if row.claimed_at and row.claimed_at < datetime.now(UTC) - GIVEN_BACK:
+        if row.claimed_at and row.claimed_at < datetime.now(UTC) - RELEASED_WITHIN:
             what = f"code {key}, order {row.order_id}, which is none,"
-            yield Violation("I6", what, "has not given its use back", mend=_given_back(row))
+            yield Violation("I6", what, "has not given its use back", fix=_release_uses(row))
         return
     what = f"code {key}, order {order.number} ({order.order_id})"
     if order.state in (CANCELLED, EXPIRED):
         fault = f"is {order.state} and has not given its use back"
-        yield Violation("I6", what, fault, mend=lambda now: apply_effects(order.order_id, now))
+        yield Violation("I6", what, fault, fix=lambda now: apply_effects(order.order_id, now))
     elif code_key(order.voucher) != key:
         yield Violation(
             "I6",
             what,
             "has a use of a code that it was not placed with",
-            mend=_given_back(row, order.voucher),
+            fix=_release_uses(row, order.voucher),
         )
 
 
-def not_had(order: Order) -> Iterator[Violation]:
+def find_missing_use(order: Order) -> Iterator[Violation]:
     """Name an order that was made cheaper by a code, stands, and has no use of it. Raises CassandraUnavailable."""
     if (
         order.voucher
@@ -115,11 +117,11 @@ def not_had(order: Order) -> Iterator[Violation]:
     ):
         what = f"order {order.number} ({order.order_id}), code {code_key(order.voucher)}"
         fault = "was placed with a code, and has no use of it"
-        yield Violation("I6", what, fault, mend=lambda now: apply_effects(order.order_id, now))
+        yield Violation("I6", what, fault, fix=lambda now: apply_effects(order.order_id, now))
 
 
-def _given_back(row: Row, but: str = "") -> Mend:
-    return lambda now: release_vouchers(row.order_id, but)
+def _release_uses(row: Row, except_code: str = "") -> Fix:
+    return lambda now: release_vouchers(row.order_id, except_code)
 
 
-CHECKS = (Check("codes", ("I6",), _codes, _violations),)
+CHECKS = (Check("codes", ("I6",), _iterate_code_keys, _check_code),)

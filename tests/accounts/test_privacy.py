@@ -22,7 +22,7 @@ from cart import people
 from cart import queries as carts
 from cart.operations import sharing
 from cassandra_db import CassandraUnavailable
-from consistency.copies import ON_BOARD
+from consistency.copies import BY_STATUS
 from jobs.leases import hold_lease, save_position
 from jobs.minutes import floor_to_minute
 from mail.addresses import email_key
@@ -102,7 +102,7 @@ def everything_of(order_id: UUID) -> str:
         "placed_at": order.placed_at,
         "order_id": order_id,
     }
-    tickets = {column: ON_BOARD.one(status=column, **place) for column in BOARD_COLUMNS}
+    tickets = {column: BY_STATUS.one(status=column, **place) for column in BOARD_COLUMNS}
     assert any(tickets.values())
     return f"{order} {tickets}"
 

@@ -17,9 +17,9 @@ from analytics.operations import DAY_DONE, Sale, record_sale, roll_up_day
 from cassandra_db import CassandraUnavailable
 from cassandra_db.session import get_session
 from consistency import running
-from consistency.findings import Only, Report
+from consistency.findings import Report, Scope
 from consistency.management.commands import audit as command
-from consistency.running import audited
+from consistency.running import check_consistency
 from inventory import queries as stock
 from jobs.minutes import floor_to_minute
 from orders import queries
@@ -45,18 +45,22 @@ def cql(statement: str, *values: object) -> None:
     get_session().execute(words.replace("UPDATE ", f"UPDATE {KEYSPACE}."), values)
 
 
-def of(*orders: Order) -> Only:
+def of(*orders: Order) -> Scope:
     variants = {item.variant_id for order in orders for item in queries.list_items(order)}
-    return Only(frozenset(order.order_id for order in orders), frozenset(variants))
+    return Scope(frozenset(order.order_id for order in orders), frozenset(variants))
 
 
-def found(only: Only, *rules: str) -> list[str]:
-    report = audited(only, rules or running.RULES, again=QUICK, patience=timedelta(0))
+def found(only: Scope, *rules: str) -> list[str]:
+    report = check_consistency(
+        only, rules or running.RULES, recheck_after=QUICK, grace_period=timedelta(0)
+    )
     return [str(violation) for violation in report.violations]
 
 
-def mended(only: Only, *rules: str) -> Report:
-    report = audited(only, rules or running.RULES, repair=True, again=QUICK, patience=timedelta(0))
+def mended(only: Scope, *rules: str) -> Report:
+    report = check_consistency(
+        only, rules or running.RULES, repair=True, recheck_after=QUICK, grace_period=timedelta(0)
+    )
     assert found(only, *rules) == [str(violation) for violation in report.violations]
     return report
 
@@ -84,9 +88,9 @@ def shelf_of(order: Order) -> tuple[UUID, str, UUID]:
 
 def test_an_order_as_it_should_be_breaks_nothing() -> None:
     orders = [make_order(paid=paid, quantity=2, user_id=uuid4()) for paid in (False, True)]
-    report = audited(of(*orders), again=QUICK, patience=timedelta(0))
+    report = check_consistency(of(*orders), recheck_after=QUICK, grace_period=timedelta(0))
     assert [str(violation) for violation in report.violations] == []
-    assert report.looked_at["orders"] == 2
+    assert report.checked_counts["orders"] == 2
 
 
 # ---- I1
@@ -105,7 +109,7 @@ def test_i1_numbers_that_do_not_add_up_are_named_and_made_anew_from_ledger_and_h
         f"I1 variant {variant_id} in {place}: what was received is not where" in each
         for each in named
     )
-    assert mended(of(order)).clean
+    assert mended(of(order)).is_clean
     assert stock.get_stock_numbers(variant_id, place).available == 18
 
 
@@ -118,7 +122,7 @@ def test_i1_less_than_nothing_is_named_though_it_adds_up() -> None:
         place,
     )
     assert any("there is less than nothing available" in each for each in found(of(order), "I1"))
-    assert mended(of(order)).clean
+    assert mended(of(order)).is_clean
 
 
 # ---- I2
@@ -143,7 +147,7 @@ def test_i2_units_that_are_gone_from_a_paid_order_are_named() -> None:
 def test_i2_units_of_a_paid_order_that_are_only_held_are_named_and_committed() -> None:
     order = unsettled(make_order(quantity=2), "confirmed")
     assert any("2 held, not 2 committed" in each for each in found(of(order), "I2"))
-    assert mended(of(order)).clean
+    assert mended(of(order)).is_clean
     variant_id, place, _ = shelf_of(order)
     assert stock.get_stock_numbers(variant_id, place).committed == 2
 
@@ -152,7 +156,7 @@ def test_i2_units_that_an_ended_order_has_not_given_back_are_named_and_given_bac
     order = unsettled(make_order(quantity=2, stock=20), "cancelled")
     variant_id, place, _ = shelf_of(order)
     assert any("2 held, not nothing" in each for each in found(of(order), "I2"))
-    assert mended(of(order)).clean
+    assert mended(of(order)).is_clean
     assert stock.get_stock_numbers(variant_id, place).available == 20
 
 
@@ -201,9 +205,9 @@ def test_i3_an_order_that_stands_where_it_stood_before_is_named_and_written_anew
         f"stands on the board in to_pack, {order.placed_at.date()}" in each for each in named
     )
     report = mended(of(order))
-    assert report.clean
+    assert report.is_clean
     # The day's own row may be missing, too: no other order is on hold that day, or one is.
-    assert {each.fault for each in report.mended} >= {
+    assert {each.fault for each in report.fixed_violations} >= {
         "is missing on the board, in on_hold",
         "reads otherwise in its person's list",
     }
@@ -222,7 +226,7 @@ def test_i3_a_second_copy_on_the_board_is_named_and_removed() -> None:
     )
     (named,) = found(of(order), "I3")
     assert "stands on the board in done" in named
-    assert mended(of(order)).clean
+    assert mended(of(order)).is_clean
 
 
 def test_i3_copies_without_an_order_are_named_and_removed() -> None:
@@ -247,11 +251,11 @@ def test_i3_copies_without_an_order_are_named_and_removed() -> None:
         now,
         order_id,
     )
-    only = Only(orders=frozenset({order_id}))
+    only = Scope(orders=frozenset({order_id}))
     named = found(only, "I3")
     assert len(named) == 3
     assert all(f"order {order_id}, which is none," in each for each in named)
-    assert mended(only).clean
+    assert mended(only).is_clean
 
 
 def test_i3_a_copy_that_says_something_else_is_named_with_what() -> None:
@@ -266,7 +270,7 @@ def test_i3_a_copy_that_says_something_else_is_named_with_what() -> None:
     (named,) = found(of(order), "I3")
     assert named.endswith("reads otherwise in its person's list (total)")
     # Whoever wrote it did so at a later time than the order's own: its next event alone is later still, or nothing is.
-    assert not mended(of(order), "I3").clean
+    assert not mended(of(order), "I3").is_clean
 
 
 # ---- I4
@@ -304,7 +308,7 @@ def test_i4_a_hold_at_which_nobody_will_look_is_named_and_hinted() -> None:
     assert str(shelf_of(order)[2]) in named
     assert str(order.order_id) in named
     assert "nobody will look" in named
-    assert mended(of(order)).clean
+    assert mended(of(order)).is_clean
 
 
 def test_i4_a_hold_that_has_run_out_is_named_and_given_back_by_the_workers_own_function() -> None:
@@ -312,7 +316,7 @@ def test_i4_a_hold_that_has_run_out_is_named_and_given_back_by_the_workers_own_f
     order = make_order(stock=20, quantity=2, now=then)
     without_hint(order, at=then + timedelta(minutes=10))
     assert any("has run out and is still held" in each for each in found(of(order), "I4"))
-    assert mended(of(order)).clean
+    assert mended(of(order)).is_clean
     assert fresh(order).state == "expired"
     variant_id, place, _ = shelf_of(order)
     assert stock.get_stock_numbers(variant_id, place).available == 20
@@ -331,7 +335,7 @@ def test_i6_a_code_used_more_often_than_its_limit_is_named() -> None:
         f"order:{order_id}",
         order_id,
     )
-    named = found(Only(codes=frozenset({key})), "I6")
+    named = found(Scope(codes=frozenset({key})), "I6")
     assert any(f"I6 code {key}: is used more often than its limit of 1" in each for each in named)
     assert any(
         "its uses are not its claims (2 used, -1 remaining, 1 claims)" in each for each in named
@@ -351,10 +355,10 @@ def test_i6_a_use_of_a_checkout_that_came_to_nothing_is_named_and_given_back() -
         then,
     )
     cql("INSERT INTO vouchers_by_order (order_id, key) VALUES (%s, %s)", order_id, key)
-    only = Only(codes=frozenset({key}))
+    only = Scope(codes=frozenset({key}))
     (named,) = found(only, "I6")
     assert "has not given its use back" in named
-    assert mended(only).clean
+    assert mended(only).is_clean
 
 
 def test_i6_an_order_that_stands_and_has_no_use_of_its_code_is_named_and_gets_it() -> None:
@@ -367,10 +371,10 @@ def test_i6_an_order_that_stands_and_has_no_use_of_its_code_is_named_and_gets_it
         replace(make_draft((product, 1)), voucher=code, promotions=(terms,)), datetime.now(UTC)
     )
     release_voucher(code, order.order_id)
-    only = Only(orders=frozenset({order.order_id}))
+    only = Scope(orders=frozenset({order.order_id}))
     (named,) = found(only, "I6")
     assert "has no use of it" in named
-    assert mended(only).clean
+    assert mended(only).is_clean
 
 
 # ---- I7
@@ -389,7 +393,7 @@ def test_i7_figures_that_are_not_the_sum_of_their_facts_are_named_and_added_up_a
     record_sale(sale)
     roll_up_day(sale.day)
     noted_no_more(sale.day)
-    only = Only(days=frozenset({sale.day}))
+    only = Scope(days=frozenset({sale.day}))
     assert found(only) == []
     cql(
         """UPDATE daily_sales SET gross = 1 WHERE month = %s AND day = %s AND category_id = %s AND currency = 'EUR'""",
@@ -399,7 +403,7 @@ def test_i7_figures_that_are_not_the_sum_of_their_facts_are_named_and_added_up_a
     )
     (named,) = found(only, "I7")
     assert named.startswith("I7 sales of 1979-05-05: the figures are not the sum of the facts")
-    assert mended(only).clean
+    assert mended(only).is_clean
 
 
 def test_i7_facts_of_no_sale_are_named_and_removed() -> None:
@@ -411,10 +415,10 @@ def test_i7_facts_of_no_sale_are_named_and_removed() -> None:
         (SoldLine(1, uuid4(), uuid4(), 2, 2380, 2000),),
     )
     record_sale(sale)
-    only = Only(orders=frozenset({sale.order_id}))
+    only = Scope(orders=frozenset({sale.order_id}))
     (named,) = found(only)
     assert named == f"I7 facts of 1979-06-06, order {sale.order_id}: there is no such sale"
-    assert mended(only).clean
+    assert mended(only).is_clean
 
 
 def test_i7_an_orders_facts_that_are_behind_it_are_named_and_told_anew() -> None:
@@ -429,7 +433,7 @@ def test_i7_an_orders_facts_that_are_behind_it_are_named_and_told_anew() -> None
     named = found(of(order), "I7")
     assert len(named) == 1
     assert "are not what it sold (lines [1])" in named[0]
-    assert mended(of(order), "I7").clean
+    assert mended(of(order), "I7").is_clean
     (fact,) = sales.list_order_facts(order.placed_at.astimezone().date(), order.order_id)
     assert (fact.line.refunded_units, fact.line.refunded_gross) == (1, 1200)
 
@@ -440,7 +444,7 @@ def test_i7_an_orders_facts_that_are_behind_it_are_named_and_told_anew() -> None
 def test_i8_two_users_with_one_address_are_named() -> None:
     first, second = make_user(password=None), make_user(password=None)
     cql("UPDATE users SET email = %s WHERE user_id = %s", first.email, second.user_id)
-    only = Only(users=frozenset({first.user_id, second.user_id}))
+    only = Scope(users=frozenset({first.user_id, second.user_id}))
     (named,) = found(only)
     assert named == f"I8 user {second.user_id}: the address is that of user {first.user_id}"
 
@@ -448,9 +452,9 @@ def test_i8_two_users_with_one_address_are_named() -> None:
 def test_i8_an_address_that_nobody_has_claimed_is_named_and_claimed() -> None:
     user: User = make_user(password=None)
     cql("DELETE FROM users_by_email WHERE email = %s", user.email)
-    only = Only(users=frozenset({user.user_id}))
+    only = Scope(users=frozenset({user.user_id}))
     assert found(only) == [f"I8 user {user.user_id}: nobody has claimed the address"]
-    assert mended(only).clean
+    assert mended(only).is_clean
 
 
 # ---- I9
@@ -487,9 +491,9 @@ def test_an_order_that_the_worker_has_a_hint_of_is_under_way() -> None:
         Transition("confirmed", actor="system", at=datetime.now(UTC)),
         with_effects=False,
     )
-    report = audited(of(order), again=QUICK)
+    report = check_consistency(of(order), recheck_after=QUICK)
     assert report.violations == []
-    assert order.order_id in report.under_way
+    assert order.order_id in report.in_progress
     assert found(of(order)) != []
     apply_effects(order.order_id, datetime.now(UTC))
     assert found(of(order)) == []
@@ -515,7 +519,9 @@ def test_buyers_who_come_and_go_meanwhile_are_no_violation() -> None:
     try:
         for _ in range(4):
             orders = frozenset(order.order_id for order in placed[-10:])
-            report = audited(Only(orders, frozenset({variant_id})), again=(0.2, 0.5))
+            report = check_consistency(
+                Scope(orders, frozenset({variant_id})), recheck_after=(0.2, 0.5)
+            )
             assert [str(violation) for violation in report.violations] == []
     finally:
         enough.set()
@@ -538,10 +544,12 @@ def run(*arguments: str) -> tuple[int, str]:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    def hasty(only: Only | None, rules: Collection[str], **more: object) -> Report:
-        return audited(only, rules, again=QUICK, patience=timedelta(0), **more)  # type: ignore[arg-type]
+    def hasty(only: Scope | None, rules: Collection[str], **more: object) -> Report:
+        return check_consistency(
+            only, rules, recheck_after=QUICK, grace_period=timedelta(0), **more
+        )  # type: ignore[arg-type]
 
-    monkeypatch.setattr(command, "audited", hasty)
+    monkeypatch.setattr(command, "check_consistency", hasty)
 
 
 @pytest.mark.usefixtures("quick")
@@ -563,5 +571,5 @@ def test_the_command_says_when_it_could_not_finish(monkeypatch: pytest.MonkeyPat
     def away(*_: object, **__: object) -> Report:
         raise CassandraUnavailable("no node answers")
 
-    monkeypatch.setattr(command, "audited", away)
+    monkeypatch.setattr(command, "check_consistency", away)
     assert run() == (2, "Could not finish, Cassandra is away: no node answers\n")

@@ -3,8 +3,8 @@
 from datetime import timedelta
 from uuid import UUID
 
-from consistency.findings import Only
-from consistency.running import audited
+from consistency.findings import Scope
+from consistency.running import check_consistency
 from inventory import queries as stock
 from inventory.queries import WAREHOUSES
 from orders import queries
@@ -13,7 +13,9 @@ from orders.entities import Order
 
 def stock_adds_up(variant_id: UUID) -> dict[str, int]:
     """I1. Returns the variant's numbers over all warehouses."""
-    report = audited(Only(variants=frozenset({variant_id})), ["I1"], again=(0.2,))
+    report = check_consistency(
+        Scope(variants=frozenset({variant_id})), ["I1"], recheck_after=(0.2,)
+    )
     assert not report.violations, "\n".join(map(str, report.violations))
     return numbers_of(variant_id)
 
@@ -34,7 +36,7 @@ def audit(order_id: UUID) -> Order:
     assert order
     variants = {item.variant_id for item in queries.list_items(order)}
     codes = {order.voucher} - {""}
-    only = Only(frozenset({order_id}), frozenset(variants), codes=frozenset(codes))
-    report = audited(only, again=(0.2, 0.5), patience=timedelta(0))
+    only = Scope(frozenset({order_id}), frozenset(variants), codes=frozenset(codes))
+    report = check_consistency(only, recheck_after=(0.2, 0.5), grace_period=timedelta(0))
     assert not report.violations, "\n".join(map(str, report.violations))
     return queries.get_order(order_id) or order

@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from cassandra_db.errors import CassandraUnavailable
-from consistency.findings import Only
-from consistency.running import RULES, audited
+from consistency.findings import Scope
+from consistency.running import RULES, check_consistency
 from orders import queries
 from orders.numbers import normalize_order_number
 
@@ -42,35 +42,35 @@ class Command(BaseCommand):
     ) -> None:
         began = monotonic()
         try:
-            only = _of(order) if order else None
-            if order and only is None:
+            scope = _find_scope(order) if order else None
+            if order and scope is None:
                 self.stderr.write(f"There is no order {', '.join(order)}.")
                 raise SystemExit(NOT_FINISHED)
-            report = audited(only, rule or RULES, repair=repair, say=self.stderr.write)
+            report = check_consistency(scope, rule or RULES, repair=repair, say=self.stderr.write)
         except CassandraUnavailable as error:
             self.stderr.write(f"Could not finish, Cassandra is away: {error}")
             raise SystemExit(NOT_FINISHED) from error
-        for violation in report.mended:
+        for violation in report.fixed_violations:
             self.stdout.write(f"mended: {violation}")
         for violation in report.violations:
             self.stdout.write(str(violation))
-        looked_at = ", ".join(f"{count} {what}" for what, count in report.looked_at.items())
+        looked_at = ", ".join(f"{count} {what}" for what, count in report.checked_counts.items())
         self.stdout.write(
-            f"{len(report.violations)} violations, {len(report.mended)} mended, {len(report.under_way)} under way;"
+            f"{len(report.violations)} violations, {len(report.fixed_violations)} mended, {len(report.in_progress)} under way;"
             f" looked at {looked_at} in {monotonic() - began:.1f} s."
         )
-        if not report.clean:
+        if not report.is_clean:
             raise SystemExit(VIOLATIONS)
 
 
-def _of(numbers: list[str]) -> Only | None:
+def _find_scope(numbers: list[str]) -> Scope | None:
     """Return what belongs to these orders; None if there is not one of them."""
     found = [queries.get_order_by_number(normalize_order_number(number)) for number in numbers]
     orders = [order for order in found if order]
     if len(orders) != len(numbers):
         return None
     items = [item for order in orders for item in queries.list_items(order)]
-    return Only(
+    return Scope(
         orders=frozenset(order.order_id for order in orders),
         variants=frozenset(item.variant_id for item in items),
         users=frozenset(order.user_id for order in orders if order.user_id),
