@@ -9,7 +9,7 @@ from uuid import UUID
 from analytics import queries as analytics
 from consistency import copies, vouchers
 from consistency.findings import Check, Scope, Violation
-from consistency.stock import kept_for
+from consistency.stock import compare_reserved_units
 from orders import queries
 from orders.entities import Order
 from orders.items import Item
@@ -52,7 +52,7 @@ def _check_stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
     def mend(now: datetime) -> None:
         apply_effects(order.order_id, now)
 
-    for wanted, found in kept_for(order, items):
+    for wanted, found in compare_reserved_units(order, items):
         if wanted != found:
             where = f"{describe_order(order)}, line {wanted.line_number}, variant {wanted.variant_id} in {wanted.warehouse_id}"
             told = f"{found.units} {found.state}" if found.units else "nothing"

@@ -28,24 +28,24 @@ from orders.states import CANCELLED, EXPIRED, PENDING
 # The worker looks at a minute's holds two minutes later, every quarter of a minute, and takes its time for them.
 ONE_SWEEP = timedelta(minutes=5)
 
-SHELVES = scan(
+STOCK_ITEMS = scan(
     "I1",
     """SELECT DISTINCT variant_id, warehouse_id FROM inventory
        WHERE token(variant_id, warehouse_id) > :start AND token(variant_id, warehouse_id) <= :end""",
 )
-HINTS = scan(
+RESERVATION_EXPIRIES = scan(
     "I4",
     "SELECT minute, hold_id FROM holds_by_minute WHERE token(minute) > :start AND token(minute) <= :end",
 )
 
-Shelf = tuple[UUID, str]
+StockItemKey = tuple[UUID, str]
 
 
 # ---- What an order has to have on the shelves
 
 
 @dataclass(frozen=True)
-class Kept:
+class ReservedUnits:
     """Units of a line in a warehouse: held, committed, or nothing ('' and 0)."""
 
     line_number: int
@@ -55,9 +55,11 @@ class Kept:
     units: int
 
 
-def kept_for(order: Order, items: Sequence[Item]) -> list[tuple[Kept, Kept]]:
+def compare_reserved_units(
+    order: Order, items: Sequence[Item]
+) -> list[tuple[ReservedUnits, ReservedUnits]]:
     """Return, of each part of an order's lines, what has to be kept for it, and what is. Raises CassandraUnavailable."""
-    sent = parcels.sent_units(order.parcels())
+    shipped = parcels.sent_units(order.parcels())
     reading = [
         (
             each,
@@ -68,57 +70,64 @@ def kept_for(order: Order, items: Sequence[Item]) -> list[tuple[Kept, Kept]]:
     pairs = []
     for each, pending in reading:
         row = next((row for row in pending.rows() if row.hold_id == each.reservation_id), None)
-        gone = sent.get(each.warehouse_id, {}).get(each.line_number, 0)
-        state, units = _due(order, each.quantity - gone)
-        found = Kept(each.line_number, each.variant_id, each.warehouse_id, *_standing(row))
+        gone = shipped.get(each.warehouse_id, {}).get(each.line_number, 0)
+        state, units = _expected_units(order, each.quantity - gone)
+        found = ReservedUnits(
+            each.line_number, each.variant_id, each.warehouse_id, *_actual_units(row)
+        )
         pairs.append(
-            (Kept(each.line_number, each.variant_id, each.warehouse_id, state, units), found)
+            (
+                ReservedUnits(each.line_number, each.variant_id, each.warehouse_id, state, units),
+                found,
+            )
         )
     return pairs
 
 
-def _due(order: Order, left: int) -> tuple[str, int]:
+def _expected_units(order: Order, left: int) -> tuple[str, int]:
     if order.state in (CANCELLED, EXPIRED) or not left:
         return "", 0
     return ("held" if order.state == PENDING else "committed"), left
 
 
-def _standing(row: Row | None) -> tuple[str, int]:
+def _actual_units(row: Row | None) -> tuple[str, int]:
     return (row.state, row.quantity) if row and row.quantity else ("", 0)
 
 
 # ---- I1
 
 
-def _shelves(only: Scope | None) -> Iterator[Shelf]:
-    _hints_forgotten()
-    if only is not None:
+def _iterate_stock_items(scope: Scope | None) -> Iterator[StockItemKey]:
+    _clear_expiries()
+    if scope is not None:
         yield from (
             (variant_id, place)
-            for variant_id in sorted(only.variants)
+            for variant_id in sorted(scope.variants)
             for place in (*WAREHOUSES, BACKORDER_WAREHOUSE)
         )
     else:
-        yield from ((row.variant_id, row.warehouse_id) for row in SHELVES.iterate_table())
+        yield from ((row.variant_id, row.warehouse_id) for row in STOCK_ITEMS.iterate_table())
 
 
-def _violations(shelf: Shelf) -> Iterator[Violation]:
-    numbers, rows = queries.get_stock_item(*shelf)
-    yield from _sums(shelf, numbers, rows)
-    yield from _holds(shelf, rows)
+def _check_stock_item(stock_item: StockItemKey) -> Iterator[Violation]:
+    numbers, rows = queries.get_stock_item(*stock_item)
+    yield from _check_sums(stock_item, numbers, rows)
+    yield from _check_reservations(stock_item, rows)
 
 
-def name(shelf: Shelf) -> str:
+def describe_stock_item(stock_item: StockItemKey) -> str:
     """Return which variant it is, and where."""
-    return f"variant {shelf[0]} in {shelf[1]}"
+    return f"variant {stock_item[0]} in {stock_item[1]}"
 
 
-def _sums(shelf: Shelf, numbers: StockNumbers, rows: Sequence[Row]) -> Iterator[Violation]:
-    what, there = name(shelf), vars(numbers)
+def _check_sums(
+    stock_item: StockItemKey, numbers: StockNumbers, rows: Sequence[Row]
+) -> Iterator[Violation]:
+    what, there = describe_stock_item(stock_item), vars(numbers)
     told = ", ".join(f"{units} {field}" for field, units in there.items())
 
     def mend(now: datetime) -> None:
-        rebuild_stock_numbers(*shelf)
+        rebuild_stock_numbers(*stock_item)
 
     if None in there.values():
         yield Violation("I1", what, "has no number where there has to be one", told)
@@ -128,9 +137,11 @@ def _sums(shelf: Shelf, numbers: StockNumbers, rows: Sequence[Row]) -> Iterator[
     for field, units in there.items():
         if units < 0:
             yield Violation("I1", what, f"there is less than nothing {field}", told, mend)
-    made = queries.fold_stock_numbers(rows, queries.list_ledger_entries(*shelf))
+    made = queries.fold_stock_numbers(rows, queries.list_ledger_entries(*stock_item))
     if made != numbers:
-        made = queries.fold_stock_numbers(rows, queries.list_ledger_entries(*shelf, whole=True))
+        made = queries.fold_stock_numbers(
+            rows, queries.list_ledger_entries(*stock_item, whole=True)
+        )
     # Goods that a loader has put there without a receipt are in no ledger.
     if made.received and made != numbers:
         right = ", ".join(f"{units} {field}" for field, units in vars(made).items())
@@ -146,45 +157,56 @@ def _sums(shelf: Shelf, numbers: StockNumbers, rows: Sequence[Row]) -> Iterator[
 # ---- I4, and I2 from the shelf's side
 
 
-def _holds(shelf: Shelf, rows: Sequence[Row]) -> Iterator[Violation]:
+def _check_reservations(stock_item: StockItemKey, rows: Sequence[Row]) -> Iterator[Violation]:
     for row in rows:
         if row.state == "held":
-            yield from _hold(shelf, row, _looked_at(row))
+            yield from _check_reservation(stock_item, row, _reserved_until(row))
         elif row.state in ("committed", "ended"):
-            yield from _committed(shelf, row)
+            yield from _check_committed(stock_item, row)
 
 
-def _hold(shelf: Shelf, row: Row, until: datetime | None) -> Iterator[Violation]:
-    what = f"hold {row.hold_id} of {name(shelf)} for order {row.order_id}"
+def _check_reservation(
+    stock_item: StockItemKey, row: Row, until: datetime | None
+) -> Iterator[Violation]:
+    what = f"hold {row.hold_id} of {describe_stock_item(stock_item)} for order {row.order_id}"
     if until is None:
-        yield Violation("I4", what, "nobody will look when it runs out", fix=_hinted(shelf, row))
+        yield Violation(
+            "I4",
+            what,
+            "nobody will look when it runs out",
+            fix=_fix_missing_expiry(stock_item, row),
+        )
     elif until < datetime.now(UTC) - ONE_SWEEP:
         yield Violation(
-            "I4", what, "has run out and is still held", f"at {until:%H:%M}", fix=_swept(until)
+            "I4",
+            what,
+            "has run out and is still held",
+            f"at {until:%H:%M}",
+            fix=_fix_overdue(until),
         )
 
 
-def _hinted(shelf: Shelf, row: Row) -> Callable[[datetime], None]:
+def _fix_missing_expiry(stock_item: StockItemKey, row: Row) -> Callable[[datetime], None]:
     def mend(now: datetime) -> None:
         # Neither line nor product matter to a hint; the worker looks soon, and finds out when the hold ends.
-        hold = Allocation(0, shelf[0], shelf[0], shelf[1], row.quantity, row.hold_id)
+        hold = Allocation(0, stock_item[0], stock_item[0], stock_item[1], row.quantity, row.hold_id)
         inventory.record_reservation_expiries(row.order_id, [hold], now)
-        _hints_forgotten()
+        _clear_expiries()
 
     return mend
 
 
-def _swept(until: datetime) -> Callable[[datetime], None]:
+def _fix_overdue(until: datetime) -> Callable[[datetime], None]:
     def mend(now: datetime) -> None:
         expire_reservations([floor_to_minute(until)], now)
-        _hints_forgotten()
+        _clear_expiries()
 
     return mend
 
 
-def _committed(shelf: Shelf, row: Row) -> Iterator[Violation]:
+def _check_committed(stock_item: StockItemKey, row: Row) -> Iterator[Violation]:
     order = orders.get_order(row.order_id) if row.order_id else None
-    what = f"{row.quantity} units of {name(shelf)}, row {row.hold_id}"
+    what = f"{row.quantity} units of {describe_stock_item(stock_item)}, row {row.hold_id}"
     if order is None:
         yield Violation("I2", what, f"are {row.state} for order {row.order_id}, which is none")
         return
@@ -194,7 +216,7 @@ def _committed(shelf: Shelf, row: Row) -> Iterator[Violation]:
         yield Violation("I2", what, fault, fix=lambda now: apply_effects(order.order_id, now))
 
 
-def _looked_at(row: Row) -> datetime | None:
+def _reserved_until(row: Row) -> datetime | None:
     """Return until when a hold is kept, by the last of its hints; None if there is none."""
     now = datetime.now(UTC)
     order = orders.get_order(row.order_id) if row.order_id else None
@@ -204,46 +226,48 @@ def _looked_at(row: Row) -> datetime | None:
     ]
     # What is dearer comes later, and only where it is not looked for in vain: these minutes, and then all of them.
     if all(minute <= now for minute in found):
-        found += filter(None, [_near.hints().get(row.hold_id)])
+        found += filter(None, [_recent_expiries.get_expiries().get(row.hold_id)])
     if not found:
-        found += filter(None, [_all.hints().get(row.hold_id)])
+        found += filter(None, [_all_expiries.get_expiries().get(row.hold_id)])
     return max(found, default=None)
 
 
-class _Hints:
+class _ExpiryCache:
     """Until when each hold is kept, by the last of its hints; read anew each half second."""
 
     def __init__(self, read: Callable[[], Iterator[tuple[UUID, datetime]]]) -> None:
         self._read, self._lock = read, Lock()
-        self._kept: tuple[float, dict[UUID, datetime]] | None = None
+        self._cached: tuple[float, dict[UUID, datetime]] | None = None
 
-    def hints(self) -> dict[UUID, datetime]:
+    def get_expiries(self) -> dict[UUID, datetime]:
         with self._lock:
-            if self._kept is None or monotonic() - self._kept[0] > 0.5:
+            if self._cached is None or monotonic() - self._cached[0] > 0.5:
                 found: dict[UUID, datetime] = {}
                 for hold_id, minute in self._read():
                     found[hold_id] = max(minute, found.get(hold_id, minute))
-                self._kept = monotonic(), found
-            return self._kept[1]
+                self._cached = monotonic(), found
+            return self._cached[1]
 
-    def forget(self) -> None:
-        self._kept = None
+    def clear(self) -> None:
+        self._cached = None
 
 
-def _hints_of_these_minutes() -> Iterator[tuple[UUID, datetime]]:
+def _iterate_recent_expiries() -> Iterator[tuple[UUID, datetime]]:
     now = floor_to_minute(datetime.now(UTC))
     minutes = [now + timedelta(minutes=away) for away in range(-15, 16)]
     for minute, hints in queries.list_reservation_expiries(minutes).items():
         yield from ((hint.hold_id, minute) for hint in hints)
 
 
-_near = _Hints(_hints_of_these_minutes)
-_all = _Hints(lambda: ((row.hold_id, row.minute) for row in HINTS.iterate_table()))
+_recent_expiries = _ExpiryCache(_iterate_recent_expiries)
+_all_expiries = _ExpiryCache(
+    lambda: ((row.hold_id, row.minute) for row in RESERVATION_EXPIRIES.iterate_table())
+)
 
 
-def _hints_forgotten() -> None:
-    _near.forget()
-    _all.forget()
+def _clear_expiries() -> None:
+    _recent_expiries.clear()
+    _all_expiries.clear()
 
 
-CHECKS = (Check("shelves", ("I1", "I2", "I4"), _shelves, _violations),)
+CHECKS = (Check("shelves", ("I1", "I2", "I4"), _iterate_stock_items, _check_stock_item),)
