@@ -31,7 +31,7 @@ from orders.states import TRANSITION_RULES, NextStatus, board_column
 from pricing import delivery
 from pricing.money import from_minor_units
 from pricing.quotes import QuotedLine
-from storefront.sitemap import sitemap_written
+from storefront.sitemap import write_sitemap
 
 # ---- Goods that nobody has seen
 
@@ -454,5 +454,5 @@ def derived(part: Part) -> int:
     if part.number == part.of - 1:
         operations.rebuild_featured(queries.iterate_products())
         operations.rebuild_prefixes(queries.iterate_products())
-        sitemap_written(queries.iterate_products(), datetime.now(UTC))
+        write_sitemap(queries.iterate_products(), datetime.now(UTC))
     return 0

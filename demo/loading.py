@@ -25,7 +25,7 @@ from orders.together import list_bought_together
 from promotions.errors import CodeTaken
 from promotions.operations import PromotionTerms, create_promotion
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE
-from storefront.sitemap import sitemap_written
+from storefront.sitemap import write_sitemap
 
 # More threads than processors: they wait for Cassandra most of the time.
 THREADS = 12
@@ -188,5 +188,5 @@ def rebuild_derived(now: datetime, step: Step) -> None:
     step()
     search.build_index(products)
     step()
-    sitemap_written(products, now)
+    write_sitemap(products, now)
     step()

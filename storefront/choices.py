@@ -13,7 +13,7 @@ from inventory.entities import Stock
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenVariant:
     """The variant that the page shows, and how many there are."""
 
     variant: Variant
@@ -52,41 +52,45 @@ class Choice:
     value: str
     variant_sku: str
     picture: str
-    checked: bool
-    available: bool
+    is_checked: bool
+    is_available: bool
 
 
 @dataclass(frozen=True)
-class Look:
+class PictureChoice:
     """One picture of the product, and the variant that looks like it."""
 
     picture: str
     name: str
     url: str
-    checked: bool
+    is_checked: bool
 
 
-def chosen(product: Product, stock: Mapping[UUID, Stock], sku: str) -> tuple[Chosen, bool]:
+def choose_variant(
+    product: Product, stock: Mapping[UUID, Stock], sku: str
+) -> tuple[ChosenVariant, bool]:
     """Return the variant that the SKU names, and True; else the first that is in stock, or the first of all, and False.
 
     The product must have a variant that is sold.
     """
     sold = [variant for variant in product.variants if variant.sold]
     by_sku = next((variant for variant in sold if variant.sku == sku), None)
-    best = by_sku or next((each for each in sold if _left(each, stock)), sold[0])
-    return Chosen(best, stock.get(best.variant_id, Stock())), by_sku is not None
+    best = by_sku or next((each for each in sold if _is_in_stock(each, stock)), sold[0])
+    return ChosenVariant(best, stock.get(best.variant_id, Stock())), by_sku is not None
 
 
-def choices(product: Product, now: Variant, stock: Mapping[UUID, Stock]) -> list[list[Choice]]:
+def list_option_choices(
+    product: Product, current: Variant, stock: Mapping[UUID, Stock]
+) -> list[list[Choice]]:
     """Return for each option its values in order; each leads to the variant that differs least from the one shown."""
     sold = [variant for variant in product.variants if variant.sold]
     if len(sold) < 2:
         return []
-    return [_values(name, sold, now, stock) for name in product.option_names]
+    return [_option_choices(name, sold, current, stock) for name in product.option_names]
 
 
-def _values(
-    name: str, sold: Sequence[Variant], now: Variant, stock: Mapping[UUID, Stock]
+def _option_choices(
+    name: str, sold: Sequence[Variant], current: Variant, stock: Mapping[UUID, Stock]
 ) -> list[Choice]:
     made = []
     values = dict.fromkeys(variant.options[name] for variant in sold)
@@ -95,8 +99,8 @@ def _values(
         {(v.options[name], v.picture) for v in sold}
     ) == len(values)
     for value in values:
-        target = _nearest(
-            [variant for variant in sold if variant.options[name] == value], now, stock
+        target = _nearest_variant(
+            [variant for variant in sold if variant.options[name] == value], current, stock
         )
         made.append(
             Choice(
@@ -104,36 +108,43 @@ def _values(
                 value=value,
                 variant_sku=target.sku,
                 picture=looks[value] if shows_looks else "",
-                checked=value == now.options[name],
-                available=_left(target, stock),
+                is_checked=value == current.options[name],
+                is_available=_is_in_stock(target, stock),
             )
         )
     return made
 
 
-def _nearest(candidates: Sequence[Variant], now: Variant, stock: Mapping[UUID, Stock]) -> Variant:
+def _nearest_variant(
+    candidates: Sequence[Variant], current: Variant, stock: Mapping[UUID, Stock]
+) -> Variant:
     """The one that keeps most of what is chosen; among equals, one that is there."""
 
     def nearness(variant: Variant) -> tuple[int, bool]:
-        kept = sum(now.options[name] == value for name, value in variant.options.items())
-        return kept, _left(variant, stock)
+        kept = sum(current.options[name] == value for name, value in variant.options.items())
+        return kept, _is_in_stock(variant, stock)
 
     return max(candidates, key=nearness)
 
 
-def _left(variant: Variant, stock: Mapping[UUID, Stock]) -> bool:
+def _is_in_stock(variant: Variant, stock: Mapping[UUID, Stock]) -> bool:
     return variant.variant_id in stock and stock[variant.variant_id].available > 0
 
 
-def looks(product: Product, now: Variant) -> list[Look]:
+def list_picture_choices(product: Product, current: Variant) -> list[PictureChoice]:
     """Return each different picture once, with the variant to show for it: the one chosen, if it looks like that."""
     first: dict[str, Variant] = {}
     for variant in product.variants:
         if variant.sold:
             first.setdefault(variant.picture, variant)
-    first[now.picture] = now
+    first[current.picture] = current
     return [
-        Look(picture, variant.label or product.name, variant_url(product, variant), variant is now)
+        PictureChoice(
+            picture,
+            variant.label or product.name,
+            variant_url(product, variant),
+            variant is current,
+        )
         for picture, variant in first.items()
     ]
 

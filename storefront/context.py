@@ -8,7 +8,7 @@ from accounts.roles import ADMIN, ORDER_STAFF
 from catalogue import queries
 
 
-def shop(request: HttpRequest) -> dict[str, object]:
+def shop_context(request: HttpRequest) -> dict[str, object]:
     """Return the categories of the navigation, whether this is a showroom, who is shown the way to the board, and
     whether the browser remembers what was looked at.
     """

@@ -25,7 +25,7 @@ class WeightRow:
     """What a parcel of up to so many kilograms costs more than the lightest."""
 
     kilograms: str
-    more: Money
+    surcharge: Money
 
 
 def delivery_rows() -> list[list[DeliveryRow]]:

@@ -6,22 +6,22 @@ from catalogue import operations, queries
 from catalogue.jobs import host_job_name
 from jobs.registry import Job
 from orders.together import list_bought_together
-from storefront.sitemap import sitemap_written
+from storefront.sitemap import write_sitemap
 
 
-def related_rebuilt(now: datetime) -> str:
+def rebuild_related_products(now: datetime) -> str:
     """Choose anew, from all orders, what goes with each product."""
     return (
         f"{operations.rebuild_related(queries.iterate_products(), list_bought_together())} products"
     )
 
 
-def sitemap_rebuilt(now: datetime) -> str:
+def rebuild_sitemap(now: datetime) -> str:
     """Write this host's sitemap."""
-    return f"{sitemap_written(queries.iterate_products(), now)} addresses"
+    return f"{write_sitemap(queries.iterate_products(), now)} addresses"
 
 
 JOBS = [
-    Job("related products", timedelta(days=1), related_rebuilt),
-    Job(host_job_name("sitemap"), timedelta(hours=1), sitemap_rebuilt),
+    Job("related products", timedelta(days=1), rebuild_related_products),
+    Job(host_job_name("sitemap"), timedelta(hours=1), rebuild_sitemap),
 ]

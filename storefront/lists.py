@@ -10,16 +10,16 @@ from catalogue import queries
 LONGEST_LIST = 10 * queries.PAGE_LENGTH
 
 
-def shown_in(request: HttpRequest) -> int:
+def requested_card_count(request: HttpRequest) -> int:
     """Return how many cards the list has, or will have with this part: what Back and Reload bring again (X4)."""
     asked = request.GET.get("show", "")
     number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 5 else 0
     return max(queries.PAGE_LENGTH, min(number, LONGEST_LIST))
 
 
-def next_url(url: str, shown: int, **params: str) -> str:
+def next_page_url(url: str, card_count: int, **params: str) -> str:
     """Return the address of the list with another page's worth of cards."""
-    return list_url(url, **params, show=str(shown + queries.PAGE_LENGTH))
+    return list_url(url, **params, show=str(card_count + queries.PAGE_LENGTH))
 
 
 def list_url(url: str, **params: str) -> str:

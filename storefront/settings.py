@@ -103,7 +103,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "accounts.context.user",
                 "cart.context.cart_badge",
-                "storefront.context.shop",
+                "storefront.context.shop_context",
             ],
             "loaders": [
                 (

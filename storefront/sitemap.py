@@ -13,34 +13,34 @@ from django.urls import reverse
 from cassandra_db.session import keyspace_name
 from catalogue import queries
 from catalogue.entities import Product
-from storefront.structured import absolute
+from storefront.structured import absolute_url
 
 # What the protocol allows in one file.
 MOST_ADDRESSES = 50_000
 _XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
-Address = tuple[str, datetime | None]
+SitemapEntry = tuple[str, datetime | None]
 
 
-def home() -> Path:
+def sitemap_folder() -> Path:
     """Return the folder of this shop's sitemap."""
     return Path(settings.SEARCH_INDEX_DIR) / keyspace_name() / "sitemap"
 
 
-def sitemap_file(number: int = 0) -> Path | None:
+def find_sitemap_file(number: int = 0) -> Path | None:
     """Return a file of the sitemap (0: the one to begin with), or None if no job has written it."""
-    file = home() / (f"sitemap-{number}.xml" if number else "sitemap.xml")
+    file = sitemap_folder() / (f"sitemap-{number}.xml" if number else "sitemap.xml")
     return file if file.is_file() else None
 
 
-def sitemap_written(products: Iterable[Product], now: datetime) -> int:
+def write_sitemap(products: Iterable[Product], now: datetime) -> int:
     """Write the sitemap from all products, and return how many addresses it holds.
 
     Each file is replaced in one go. With more than 50,000 addresses the first file is an index of the others.
     """
-    home().mkdir(parents=True, exist_ok=True)
-    addresses = iter([*shop_addresses(), *_product_addresses(products)])
+    sitemap_folder().mkdir(parents=True, exist_ok=True)
+    addresses = iter([*list_shop_addresses(), *_product_addresses(products)])
     count, files = 0, []
     while part := list(islice(addresses, MOST_ADDRESSES)):
         files.append(_urlset(part))
@@ -54,30 +54,30 @@ def sitemap_written(products: Iterable[Product], now: datetime) -> int:
     return count
 
 
-def small_sitemap() -> str:
+def render_small_sitemap() -> str:
     """Return a sitemap without products, for a shop whose job has not run yet."""
-    return _urlset(shop_addresses())
+    return _urlset(list_shop_addresses())
 
 
-def shop_addresses() -> list[Address]:
+def list_shop_addresses() -> list[SitemapEntry]:
     """Return the addresses that are no product's."""
-    shelves = queries.get_category_tree().by_slug
+    categories = queries.get_category_tree().by_slug
     plain = [reverse(name) for name in ("home", "help", "delivery")]
     return [
         (address, None)
-        for address in (*plain, *(reverse("category", args=(slug,)) for slug in sorted(shelves)))
+        for address in (*plain, *(reverse("category", args=(slug,)) for slug in sorted(categories)))
     ]
 
 
-def _product_addresses(products: Iterable[Product]) -> Iterator[Address]:
+def _product_addresses(products: Iterable[Product]) -> Iterator[SitemapEntry]:
     for product in products:
         if product.is_active:
             yield reverse("product", args=(product.slug,)), product.updated_at
 
 
-def _urlset(addresses: Iterable[Address]) -> str:
+def _urlset(addresses: Iterable[SitemapEntry]) -> str:
     lines = (
-        f"<url><loc>{escape(absolute(address))}</loc>{_lastmod(at)}</url>"
+        f"<url><loc>{escape(absolute_url(address))}</loc>{_lastmod(at)}</url>"
         for address, at in addresses
     )
     return f'{_XML}<urlset xmlns="{_NAMESPACE}">\n' + "\n".join(lines) + "\n</urlset>\n"
@@ -85,7 +85,7 @@ def _urlset(addresses: Iterable[Address]) -> str:
 
 def _index(files: int, now: datetime) -> str:
     lines = (
-        f"<sitemap><loc>{escape(absolute(reverse('sitemap_part', args=(number,))))}</loc>{_lastmod(now)}</sitemap>"
+        f"<sitemap><loc>{escape(absolute_url(reverse('sitemap_part', args=(number,))))}</loc>{_lastmod(now)}</sitemap>"
         for number in range(1, files + 1)
     )
     return f'{_XML}<sitemapindex xmlns="{_NAMESPACE}">\n' + "\n".join(lines) + "\n</sitemapindex>\n"
@@ -96,6 +96,6 @@ def _lastmod(at: datetime | None) -> str:
 
 
 def _replace(name: str, text: str) -> None:
-    beside = home() / f"{name}.{uuid4().hex}"
+    beside = sitemap_folder() / f"{name}.{uuid4().hex}"
     beside.write_text(text)
-    beside.replace(home() / name)
+    beside.replace(sitemap_folder() / name)

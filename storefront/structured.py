@@ -18,7 +18,7 @@ from storefront.choices import variant_url
 _ESCAPES = {ord("<"): "\\u003C", ord(">"): "\\u003E", ord("&"): "\\u0026"}
 
 
-def script(*things: Mapping[str, Any]) -> SafeString:
+def json_ld_script(*things: Mapping[str, Any]) -> SafeString:
     """Return a script element that holds the things as data; nothing in them can leave it."""
     text = json.dumps(
         [{"@context": "https://schema.org"} | dict(thing) for thing in things], ensure_ascii=False
@@ -37,8 +37,10 @@ def product_data(product: Product, stock: Mapping[UUID, Stock]) -> dict[str, Any
         "name": product.name,
         "description": product.description,
         "brand": {"@type": "Brand", "name": product.brand},
-        "image": [absolute(reverse("picture", args=picture.split("/", 1))) for picture in pictures],
-        "url": absolute(reverse("product", args=(product.slug,))),
+        "image": [
+            absolute_url(reverse("picture", args=picture.split("/", 1))) for picture in pictures
+        ],
+        "url": absolute_url(reverse("product", args=(product.slug,))),
         "offers": [
             _offer(product, variant, stock.get(variant.variant_id, Stock())) for variant in sold
         ],
@@ -50,7 +52,7 @@ def _offer(product: Product, variant: Variant, stock: Stock) -> dict[str, Any]:
         "@type": "Offer",
         "sku": variant.sku,
         "name": f"{product.name}, {variant.label}" if variant.label else product.name,
-        "url": absolute(variant_url(product, variant)),
+        "url": absolute_url(variant_url(product, variant)),
         "price": f"{variant.price.amount:.2f}",
         "priceCurrency": variant.price.currency.code,
         "availability": f"https://schema.org/{_availability(stock)}",
@@ -73,12 +75,12 @@ def breadcrumb_data(trail: Sequence[CategoryNode], here: str, url: str) -> dict[
     return {
         "@type": "BreadcrumbList",
         "itemListElement": [
-            {"@type": "ListItem", "position": place, "name": name, "item": absolute(address)}
+            {"@type": "ListItem", "position": place, "name": name, "item": absolute_url(address)}
             for place, (name, address) in enumerate([*steps, (here, url)], start=1)
         ],
     }
 
 
-def absolute(address: str) -> str:
+def absolute_url(address: str) -> str:
     """Return an address of the shop with its public name; the request's Host header has no say."""
     return f"{settings.PUBLIC_URL}{address}"

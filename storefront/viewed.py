@@ -12,13 +12,13 @@ from moneyed import Money
 from catalogue import queries
 from catalogue.entities import Product
 
-MOST = 12
+MAX_VIEWED = 12
 VIEWED_SECONDS = 30 * 24 * 3600
 _SALT = "storefront.viewed"
 
 
 @dataclass(frozen=True)
-class Viewed:
+class ViewedProduct:
     """A product in the strip; `price` is the lowest of its variants."""
 
     name: str
@@ -28,24 +28,26 @@ class Viewed:
     price_varies: bool
 
 
-def viewed_in(request: HttpRequest) -> list[UUID]:
+def read_viewed_ids(request: HttpRequest) -> list[UUID]:
     """Return the products that this browser has looked at, the last one first; none if the cookie is not ours."""
     cookie = request.COOKIES.get(settings.VIEWED_COOKIE_NAME)
     if not cookie:
         return []
     try:
-        kept = urlsafe_b64decode(signing.loads(cookie, salt=_SALT, max_age=VIEWED_SECONDS))
-        return [UUID(bytes=kept[start : start + 16]) for start in range(0, len(kept), 16)][:MOST]
+        packed_ids = urlsafe_b64decode(signing.loads(cookie, salt=_SALT, max_age=VIEWED_SECONDS))
+        return [
+            UUID(bytes=packed_ids[start : start + 16]) for start in range(0, len(packed_ids), 16)
+        ][:MAX_VIEWED]
     except (signing.BadSignature, ValueError, TypeError):
         return []
 
 
-def viewed_remembered(request: HttpRequest, response: HttpResponse, product_id: UUID) -> None:
+def remember_viewed(request: HttpRequest, response: HttpResponse, product_id: UUID) -> None:
     """Put a product first among those that the browser keeps."""
-    before = viewed_in(request)
+    before = read_viewed_ids(request)
     if request.method != "GET" or before[:1] == [product_id]:
         return
-    now = [product_id, *(each for each in before if each != product_id)][:MOST]
+    now = [product_id, *(each for each in before if each != product_id)][:MAX_VIEWED]
     response.set_cookie(
         settings.VIEWED_COOKIE_NAME,
         signing.dumps(urlsafe_b64encode(b"".join(each.bytes for each in now)).decode(), salt=_SALT),
@@ -56,25 +58,25 @@ def viewed_remembered(request: HttpRequest, response: HttpResponse, product_id: 
     )
 
 
-def viewed_forgotten(response: HttpResponse) -> None:
+def forget_viewed(response: HttpResponse) -> None:
     """Remove the cookie."""
     response.delete_cookie(settings.VIEWED_COOKIE_NAME, samesite="Lax")
 
 
-def viewed(product_ids: list[UUID]) -> list[Viewed]:
+def list_viewed_products(product_ids: list[UUID]) -> list[ViewedProduct]:
     """Return these products as the strip shows them, without those that are no longer sold. One round.
 
     Raises CassandraUnavailable.
     """
     products = queries.get_products(product_ids)
     return [
-        _viewed(products[each])
+        _viewed_product(products[each])
         for each in product_ids
         if each in products and products[each].is_active
     ]
 
 
-def _viewed(product: Product) -> Viewed:
+def _viewed_product(product: Product) -> ViewedProduct:
     sold = [variant for variant in product.variants if variant.sold]
     prices = {variant.price for variant in sold}
-    return Viewed(product.name, product.slug, sold[0].picture, min(prices), len(prices) > 1)
+    return ViewedProduct(product.name, product.slug, sold[0].picture, min(prices), len(prices) > 1)

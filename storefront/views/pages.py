@@ -24,7 +24,7 @@ from pricing.tax import tax_added_countries
 from promotions.queries import list_current_promotions, prefetch_automatic_promotions
 from storefront import choices, structured, viewed
 from storefront.delivery import delivery_rows, usual_delivery_rows, weight_rows
-from storefront.lists import list_url, next_url, shown_in
+from storefront.lists import list_url, next_page_url, requested_card_count
 from web.methods import get_or_post, owner_only, public
 from web.rendering import render_page, without_header
 
@@ -45,7 +45,7 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {
         "tiles": tiles,
         "offers": list_current_promotions(datetime.now(UTC)),
-        "canonical": structured.absolute("/"),
+        "canonical": structured.absolute_url("/"),
     }
     return render_page(request, "storefront/home.html", rows | context)
 
@@ -60,23 +60,25 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
     sort = request.GET.get("sort", "newest")
     if sort not in queries.SORTS:
         return redirect("category", slug)
-    after, shown = request.GET.get("after", ""), shown_in(request)
+    after, card_count = request.GET.get("after", ""), requested_card_count(request)
     try:
         cards = queries.get_category_page(
-            node.category_id, sort, after, queries.PAGE_LENGTH if after else shown
+            node.category_id, sort, after, queries.PAGE_LENGTH if after else card_count
         )
     except BadPageToken as error:
         raise Http404 from error
-    context = _category_context(node, sort, cards, shown) | {"after": after}
+    context = _category_context(node, sort, cards, card_count) | {"after": after}
     if not after:
         return render_page(request, "storefront/category.html", context)
-    address = list_url(request.path, sort=sort, show=str(shown))
+    address = list_url(request.path, sort=sort, show=str(card_count))
     return render_page(
         request, "storefront/category.html", context, part="more", replace_url=address
     )
 
 
-def _category_context(node: CategoryNode, sort: str, cards: CardPage, shown: int) -> dict[str, Any]:
+def _category_context(
+    node: CategoryNode, sort: str, cards: CardPage, card_count: int
+) -> dict[str, Any]:
     url = reverse("category", args=(node.slug,))
     data = structured.breadcrumb_data(node.ancestors, node.name, url)
     return {
@@ -88,11 +90,11 @@ def _category_context(node: CategoryNode, sort: str, cards: CardPage, shown: int
         "cards": cards.cards,
         "sort": sort,
         "sorts": queries.SORT_LABELS,
-        "next_url": next_url(url, shown, sort=sort, after=cards.next_token)
+        "next_url": next_page_url(url, card_count, sort=sort, after=cards.next_token)
         if cards.next_token
         else "",
-        "canonical": structured.absolute(url),
-        "json_ld": structured.script(data),
+        "canonical": structured.absolute_url(url),
+        "json_ld": structured.json_ld_script(data),
     }
 
 
@@ -122,15 +124,15 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         return render_page(request, "errors/410.html", context, status=HTTPStatus.GONE)
     stock = stock_from_rows(reading[1].rows())
     asked = request.GET.get("variant", "")
-    chosen, as_asked = choices.chosen(found, stock, asked)
+    chosen, as_asked = choices.choose_variant(found, stock, asked)
     url = reverse("product", args=(slug,))
     context = {
         "product": found,
         "chosen": chosen,
         "chosen_alt": f"{found.name}, {chosen.label}" if chosen.label else found.name,
         "unknown_variant": bool(asked) and not as_asked,
-        "choices": choices.choices(found, chosen.variant, stock),
-        "pictures": choices.looks(found, chosen.variant),
+        "choices": choices.list_option_choices(found, chosen.variant, stock),
+        "pictures": choices.list_picture_choices(found, chosen.variant),
         "add_form": build_add_form(chosen.sku),
         "delivery_rows": usual_delivery_rows(get_shipping_country(request)),
         "tax_added": get_shipping_country(request) in tax_added_countries(),
@@ -138,15 +140,15 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "related": [queries.card_from_row(row) for row in reading[2].rows()],
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",
-        "canonical": structured.absolute(url),
-        "json_ld": structured.script(
+        "canonical": structured.absolute_url(url),
+        "json_ld": structured.json_ld_script(
             structured.product_data(found, stock),
             structured.breadcrumb_data(trail, found.name, url),
         ),
     }
-    context["viewed_any"] = any(each != product_id for each in viewed.viewed_in(request))
+    context["viewed_any"] = any(each != product_id for each in viewed.read_viewed_ids(request))
     response = render_page(request, "storefront/product.html", context, part="chosen")
-    viewed.viewed_remembered(request, response, product_id)
+    viewed.remember_viewed(request, response, product_id)
     return response
 
 
@@ -158,22 +160,25 @@ def _trail(found: Product) -> list[CategoryNode]:
 @require_safe
 @never_cache
 @owner_only
-def viewed_page(request: HttpRequest) -> HttpResponse:
+def viewed_products(request: HttpRequest) -> HttpResponse:
     """Show what this browser has looked at lately, without the product that the address names."""
     without = request.GET.get("without", "")
-    ids = [each for each in viewed.viewed_in(request) if str(each) != without]
+    ids = [each for each in viewed.read_viewed_ids(request) if str(each) != without]
     return render_page(
-        request, "storefront/viewed.html", {"viewed": viewed.viewed(ids)}, part="strip"
+        request,
+        "storefront/viewed.html",
+        {"viewed": viewed.list_viewed_products(ids)},
+        part="strip",
     )
 
 
 @get_or_post
 @owner_only
-def viewed_forget(request: HttpRequest) -> HttpResponse:
+def forget_viewed_products(request: HttpRequest) -> HttpResponse:
     """Forget what this browser has looked at."""
     response = redirect("viewed")
     if request.method == "POST":
-        viewed.viewed_forgotten(response)
+        viewed.forget_viewed(response)
         messages.success(request, "Forgotten.")
     return response
 

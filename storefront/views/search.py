@@ -12,7 +12,7 @@ from cassandra_db import page_key, page_token
 from cassandra_db.errors import BadPageToken
 from catalogue import queries, search
 from storefront import choices
-from storefront.lists import list_url, next_url, shown_in
+from storefront.lists import list_url, next_page_url, requested_card_count
 from web.limits import hit_local_rate_limit
 from web.methods import public
 from web.rendering import render_page, without_header
@@ -29,24 +29,27 @@ def search_page(request: HttpRequest) -> HttpResponse:
     """Show what was found for the words asked for; a SKU leads straight to its product."""
     query = " ".join(request.GET.get("q", "").replace("\0", "").split())[:LONGEST_QUERY]
     queries.prefetch_categories()
-    if (sku := _sku_in(query)) and (address := _address_of(sku)):
+    if (sku := _find_sku(query)) and (address := _sku_address(sku)):
         return redirect(address)
     sort = request.GET.get("sort", "best")
     if sort not in search.SORTS:
         return redirect(list_url(reverse("search"), q=query))
     try:
-        offset, shown = _offset(request.GET.get("after", ""), query, sort), shown_in(request)
-        context = _search_context(query, sort, offset, shown)
+        offset, card_count = (
+            _offset(request.GET.get("after", ""), query, sort),
+            requested_card_count(request),
+        )
+        context = _search_context(query, sort, offset, card_count)
     except BadPageToken as error:
         raise Http404 from error
     if not offset:
         return render_page(request, "storefront/search.html", context)
     told = "" if sort == "best" else sort
-    address = list_url(request.path, q=query, sort=told, show=str(shown))
+    address = list_url(request.path, q=query, sort=told, show=str(card_count))
     return render_page(request, "storefront/search.html", context, part="more", replace_url=address)
 
 
-def _search_context(query: str, sort: str, offset: int, show: int) -> dict[str, Any]:
+def _search_context(query: str, sort: str, offset: int, card_count: int) -> dict[str, Any]:
     context: dict[str, Any] = {
         "query": query,
         "sort": sort,
@@ -54,7 +57,9 @@ def _search_context(query: str, sort: str, offset: int, show: int) -> dict[str, 
         "after": offset,
     }
     try:
-        found = search.search_products(query, queries.PAGE_LENGTH if offset else show, offset, sort)
+        found = search.search_products(
+            query, queries.PAGE_LENGTH if offset else card_count, offset, sort
+        )
         near = search.find_near_queries(query) if query and not found.total else []
     except search.NoIndex:
         return context | {"cards": queries.list_cards_by_prefix(query)}
@@ -62,7 +67,11 @@ def _search_context(query: str, sort: str, offset: int, show: int) -> dict[str, 
     more = found.cards and shown < min(found.total, search.DEEPEST)
     token = page_token([shown], _search_list(query, sort)) if more else ""
     told = "" if sort == "best" else sort
-    further = next_url(reverse("search"), show, q=query, sort=told, after=token) if more else ""
+    further = (
+        next_page_url(reverse("search"), card_count, q=query, sort=told, after=token)
+        if more
+        else ""
+    )
     return context | {"cards": found.cards, "total": found.total, "near": near, "next_url": further}
 
 
@@ -74,7 +83,7 @@ def _offset(token: str, query: str, sort: str) -> int:
     return int(page_key(token, _search_list(query, sort))[0]) if token else 0
 
 
-def _sku_in(query: str) -> str:
+def _find_sku(query: str) -> str:
     """A query that may be a SKU, as it would be written: without blanks, in capitals."""
     sku = query.replace(" ", "-").upper()
     return (
@@ -84,7 +93,7 @@ def _sku_in(query: str) -> str:
     )
 
 
-def _address_of(sku: str) -> str:
+def _sku_address(sku: str) -> str:
     row = queries.find_variant_by_sku(sku)
     found = queries.get_product(row.product_id) if row else None
     variant = found.get_variant(row.variant_id) if row and found and found.is_active else None
@@ -94,7 +103,7 @@ def _address_of(sku: str) -> str:
 @require_safe
 @without_header
 @public
-def suggest(request: HttpRequest) -> HttpResponse:
+def suggestions(request: HttpRequest) -> HttpResponse:
     """Show the products that a typed beginning may mean."""
     hit_local_rate_limit(request, "suggestions")
     typed = request.GET.get("q", "").replace("\0", "")[:LONGEST_QUERY]

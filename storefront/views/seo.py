@@ -31,12 +31,12 @@ NOT_FOR_ROBOTS = (
 def sitemap_xml(request: HttpRequest, number: int = 0) -> HttpResponse:
     """Hand out a file of the sitemap."""
     # An index names at most so many files, and no file has a longer name.
-    file = sitemap.sitemap_file(number) if number <= sitemap.MOST_ADDRESSES else None
+    file = sitemap.find_sitemap_file(number) if number <= sitemap.MOST_ADDRESSES else None
     if file:
         return HttpResponse(file.read_bytes(), content_type="application/xml")
     if number:
         raise Http404
-    return HttpResponse(sitemap.small_sitemap(), content_type="application/xml")
+    return HttpResponse(sitemap.render_small_sitemap(), content_type="application/xml")
 
 
 @require_safe
@@ -45,7 +45,7 @@ def sitemap_xml(request: HttpRequest, number: int = 0) -> HttpResponse:
 def robots(request: HttpRequest) -> HttpResponse:
     """Tell robots where there is nothing for them."""
     closed = "".join(f"Disallow: {place}\n" for place in NOT_FOR_ROBOTS)
-    text = f"User-agent: *\n{closed}\nSitemap: {structured.absolute(reverse('sitemap'))}\n"
+    text = f"User-agent: *\n{closed}\nSitemap: {structured.absolute_url(reverse('sitemap'))}\n"
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 

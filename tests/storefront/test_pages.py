@@ -606,7 +606,7 @@ def test_the_sitemap_names_what_is_sold(client: Client, jug: Product, tmp_path: 
     gone = replace(jug, slug="gone", status="archived")
     with override_settings(SEARCH_INDEX_DIR=tmp_path):
         assert b"<loc>" in client.get("/sitemap.xml").content
-        sitemap.sitemap_written([jug, gone], datetime.now(UTC))
+        sitemap.write_sitemap([jug, gone], datetime.now(UTC))
         text = client.get("/sitemap.xml").content.decode()
     assert f"<loc>{settings.PUBLIC_URL}{page_of(jug)}</loc><lastmod>" in text
     assert "/p/gone/" not in text
@@ -618,7 +618,7 @@ def test_a_large_sitemap_has_an_index(
     monkeypatch.setattr(sitemap, "MOST_ADDRESSES", 100)
     many = [replace(jug, slug=f"jug-{place}") for place in range(250)]
     with override_settings(SEARCH_INDEX_DIR=tmp_path):
-        count = sitemap.sitemap_written(many, datetime.now(UTC))
+        count = sitemap.write_sitemap(many, datetime.now(UTC))
         parts = re.findall(
             r"/sitemap-(\d+)\.xml</loc>", client.get("/sitemap.xml").content.decode()
         )

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from catalogue.entities import Product
-from storefront.viewed import MOST, VIEWED_SECONDS
+from storefront.viewed import MAX_VIEWED, VIEWED_SECONDS
 from tests.factories import make_product
 
 HTMX = {"HX-Request": "true"}
@@ -45,9 +45,9 @@ def test_the_last_looked_at_stands_first_and_each_once(
 
 
 def test_twelve_are_kept(client: Client) -> None:
-    for place in range(MOST + 2):
+    for place in range(MAX_VIEWED + 2):
         look(client, make_product(f"Thing {place}"))
-    assert names(strip(client)) == [f"Thing {place}" for place in range(MOST + 1, 1, -1)]
+    assert names(strip(client)) == [f"Thing {place}" for place in range(MAX_VIEWED + 1, 1, -1)]
 
 
 def test_s20_looking_writes_nothing_but_a_cookie_that_no_script_reads(

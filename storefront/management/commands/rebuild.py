@@ -10,14 +10,14 @@ from django.core.management.base import BaseCommand
 
 from catalogue import jobs, search
 from orders.lists import rebuild_order_lists
-from storefront.jobs import related_rebuilt, sitemap_rebuilt
+from storefront.jobs import rebuild_related_products, rebuild_sitemap
 
-WHAT: dict[str, Callable[[datetime], str]] = {
+REBUILDS: dict[str, Callable[[datetime], str]] = {
     "index": lambda now: f"{search.build_index()} products",
     "suggestions": jobs.rebuild_suggestions,
     "front-page": jobs.rebuild_front_page,
-    "related": related_rebuilt,
-    "sitemap": sitemap_rebuilt,
+    "related": rebuild_related_products,
+    "sitemap": rebuild_sitemap,
     "order-lists": rebuild_order_lists,
 }
 
@@ -26,11 +26,11 @@ class Command(BaseCommand):
     help = "Make the search index, suggestions, front page, related products, the sitemap or the lists of orders anew; without a name, all."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("what", nargs="*", choices=[*WHAT, []], metavar="|".join(WHAT))
+        parser.add_argument("what", nargs="*", choices=[*REBUILDS, []], metavar="|".join(REBUILDS))
 
     def handle(self, *args: Any, what: list[str], **options: Any) -> None:
-        for name in what or WHAT:
+        for name in what or REBUILDS:
             began = monotonic()
             self.stdout.write(
-                f"{name}: {WHAT[name](datetime.now(UTC))} ({monotonic() - began:.1f} s)"
+                f"{name}: {REBUILDS[name](datetime.now(UTC))} ({monotonic() - began:.1f} s)"
             )
