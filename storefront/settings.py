@@ -175,7 +175,7 @@ DEVICE_COOKIE_NAME = f"{_host_prefix}stoa_device"
 ORDER_COOKIE_NAME = f"{_host_prefix}stoa_orders"
 CHECKOUT_COOKIE_NAME = f"{_host_prefix}stoa_checkout"
 COUNTRY_COOKIE_NAME = f"{_host_prefix}stoa_country"
-TURN_COOKIE_NAME = f"{_host_prefix}stoa_turn"
+QUEUE_COOKIE_NAME = f"{_host_prefix}stoa_turn"
 VIEWED_COOKIE_NAME = f"{_host_prefix}stoa_viewed"
 MESSAGE_STORAGE = "django.contrib.messages.storage.cookie.CookieStorage"
 
@@ -246,7 +246,7 @@ LIMITS = {
 
 # So many requests for the checkout a process works on at once, and so many more wait in its threads (web.waiting_room). One
 # keeps a processor busy: with more of them none is answered sooner, and all other pages are later.
-IN_LINE = ["checkout:details", "checkout:delivery", "checkout:review"]
+CHECKOUT_QUEUE_URLS = ["checkout:details", "checkout:delivery", "checkout:review"]
 CHECKOUTS_AT_ONCE = env.int("CHECKOUTS_AT_ONCE", default=1)
 CHECKOUTS_NEXT = env.int("CHECKOUTS_NEXT", default=env.int("WEB_THREADS", default=16) // 4)
 
