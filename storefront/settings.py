@@ -228,7 +228,7 @@ CONTENT_SECURITY_POLICY = {
 
 # How many tries an account, a network address and the whole shop have within so many seconds; 0 does not count. Each can
 # be set from the environment: LIMIT_LOGIN=10,100,3000,900
-LIMITS = {
+RATE_LIMITS = {
     kind: tuple(env.list(f"LIMIT_{kind.upper()}", cast=int, default=list(numbers)))
     for kind, numbers in {
         "login": (10, 100, 3000, 900),  # wrong passwords; right ones give their place back
