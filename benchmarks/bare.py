@@ -25,7 +25,7 @@ import storefront.settings
 from storefront.urls import urlpatterns as shop
 
 
-def recorded(url: str, cookies: dict[str, str]) -> tuple[Template, dict[str, Any]]:
+def record_page(url: str, cookies: dict[str, str]) -> tuple[Template, dict[str, Any]]:
     """Return the template that the shop renders for `url`, and the context it renders it with."""
     setup_test_environment()
     try:
@@ -47,16 +47,16 @@ def recorded(url: str, cookies: dict[str, str]) -> tuple[Template, dict[str, Any
 @cache
 def _pages() -> dict[str, tuple[Template, dict[str, Any]]]:
     wanted: dict[str, dict[str, Any]] = json.loads(os.environ["BENCHMARK_PAGES"])
-    return {name: recorded(each["url"], each["cookies"]) for name, each in wanted.items()}
+    return {name: record_page(each["url"], each["cookies"]) for name, each in wanted.items()}
 
 
-def bare(request: HttpRequest, name: str) -> HttpResponse:
+def bare_page(request: HttpRequest, name: str) -> HttpResponse:
     """Render a page from memory."""
     template, context = _pages()[name]
     return HttpResponse(template.render(Context(context)))
 
 
-urlpatterns: list[Any] = [path("bare/<name>", bare), *shop]
+urlpatterns: list[Any] = [path("bare/<name>", bare_page), *shop]
 
 
 def application() -> WSGIHandler:

@@ -23,7 +23,7 @@ HOST = "127.0.0.1"
 CSRF = "b" * 32
 GOOD_CARD, BAD_CARD = "4242424242424242", "4000000000000002"
 NO_ANSWER = 0
-TYPED = {
+CHECKOUT_DETAILS = {
     "name": "Ada Lovelace",
     "street": "Torstraße 1",
     "street2": "",
@@ -52,7 +52,7 @@ class Answer:
     text: str = ""
 
     @property
-    def place(self) -> str:
+    def redirect_target(self) -> str:
         """Where a redirect leads, without scheme and host."""
         parts = urlsplit(self.headers.get("location", ""))
         return parts.path + (f"?{parts.query}" if parts.query else "")
@@ -72,7 +72,9 @@ class Browser:
         self._port, self._timeout = port, timeout
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def ask(self, method: str, path: str, form: Mapping[str, str] | None = None) -> Answer:
+    async def request(
+        self, method: str, path: str, form: Mapping[str, str] | None = None
+    ) -> Answer:
         """Send a request and return the answer."""
         body = (
             urlencode({**form, "csrfmiddlewaretoken": CSRF}).encode() if form is not None else b""
@@ -142,10 +144,10 @@ class Buyer:
     presses: int = 6  # of the button, while the page says that something has changed
     email: str = field(default_factory=lambda: f"buyer-{uuid4().hex}@example.com")
     answers: Counter[int] = field(default_factory=Counter)
-    waits: int = 0  # how often they were told to wait in line
-    paid: str = ""  # the number of the order of which the shop said that it is paid
-    unpaid: str = ""  # the number of the order that the bank has declined
-    words: str = ""  # the last heading
+    queue_waits: int = 0  # how often they were told to wait in line
+    paid_number: str = ""  # the number of the order of which the shop said that it is paid
+    unpaid_number: str = ""  # the number of the order that the bank has declined
+    last_heading: str = ""  # the last heading
     seconds: float = 0.0
 
     async def buy(self) -> None:
@@ -155,19 +157,19 @@ class Buyer:
         try:
             await self._buy(_Visit(self, browser, began + self.patience))
         except TimeoutError:
-            self.words = _LOST_PATIENCE
+            self.last_heading = _LOST_PATIENCE
         finally:
             browser.close()
             self.cookies = browser.cookies
             self.seconds += perf_counter() - began
 
     @property
-    def answered(self) -> bool:
+    def has_answer(self) -> bool:
         """Whether they were told anything in the end."""
-        return self.words != _LOST_PATIENCE
+        return self.last_heading != _LOST_PATIENCE
 
     async def _buy(self, visit: _Visit) -> None:
-        page = await visit.followed(await visit.ask("GET", "/checkout/review/"))
+        page = await visit.follow_redirects(await visit.ask("GET", "/checkout/review/"))
         presses = 0
         while (form := _preset(page.text)).get("checkout") and presses < self.presses:
             step = _ACTION.search(page.text)
@@ -175,24 +177,26 @@ class Buyer:
             if at == "/checkout/review/":
                 presses += 1
             else:
-                form |= {**TYPED, "email": self.email}
+                form |= {**CHECKOUT_DETAILS, "email": self.email}
             page = await visit.ask("POST", at, form)
-            if page.place.startswith("/testbank/"):
-                page = await visit.paid(page.place, self.card)
-            page = await visit.followed(page)
+            if page.redirect_target.startswith("/testbank/"):
+                page = await visit.pay(page.redirect_target, self.card)
+            page = await visit.follow_redirects(page)
         for _ in range(20):
             if "We are waiting for" not in page.text:
                 break
             await asyncio.sleep(0.5)  # the bank thinks about it
-            page = await visit.followed(await visit.ask("GET", visit.at))
-        self.words = page.heading
+            page = await visit.follow_redirects(await visit.ask("GET", visit.at))
+        self.last_heading = page.heading
         number = _NUMBER.match(visit.at)
         if number and "Thank you" in page.text:
-            self.paid = number[1]
+            self.paid_number = number[1]
         elif number and page.status == HTTPStatus.OK:
-            self.unpaid = number[1]
+            self.unpaid_number = number[1]
             if self.gives_up:
-                await visit.followed(await visit.ask("POST", f"/orders/{self.unpaid}/give-up/", {}))
+                await visit.follow_redirects(
+                    await visit.ask("POST", f"/orders/{self.unpaid_number}/give-up/", {})
+                )
 
 
 @dataclass
@@ -205,11 +209,11 @@ class _Visit:
     async def ask(self, method: str, path: str, form: Mapping[str, str] | None = None) -> Answer:
         """Ask until there is an answer; "come again" is none. Raises TimeoutError when the patience is over."""
         while True:
-            answer = await self.browser.ask(method, path, form)
+            answer = await self.browser.request(method, path, form)
             again = float(answer.headers.get("retry-after", 0))
             in_line = again and answer.status == HTTPStatus.OK
             if in_line:
-                self.buyer.waits += 1
+                self.buyer.queue_waits += 1
             else:
                 self.buyer.answers[answer.status] += 1
             if not again and answer.status != NO_ANSWER:
@@ -220,13 +224,13 @@ class _Visit:
             # The page in line comes again by itself, in time; whoever sees an error is less patient.
             await asyncio.sleep(again if in_line else min(again or 0.5, 2.0))
 
-    async def followed(self, answer: Answer) -> Answer:
+    async def follow_redirects(self, answer: Answer) -> Answer:
         """Follow redirects to the page at their end."""
-        while answer.place:
-            answer = await self.ask("GET", answer.place)
+        while answer.redirect_target:
+            answer = await self.ask("GET", answer.redirect_target)
         return answer
 
-    async def paid(self, bank: str, card: str) -> Answer:
+    async def pay(self, bank: str, card: str) -> Answer:
         """Pay on the bank's page, and come back to the shop."""
         return await self.ask("POST", bank, {"card": card})
 
@@ -245,7 +249,7 @@ def _preset(text: str) -> dict[str, str]:
     return found
 
 
-async def all_bought(buyers: Sequence[Buyer], within: float) -> None:
+async def run_buyers(buyers: Sequence[Buyer], within: float) -> None:
     """Let the buyers arrive evenly within so many seconds, whether the shop keeps up or not, and wait for the last one."""
 
     async def arriving(number: int, buyer: Buyer) -> None:
@@ -256,16 +260,16 @@ async def all_bought(buyers: Sequence[Buyer], within: float) -> None:
 
 
 @dataclass
-class Looker:
+class PageViewer:
     """Somebody who looks at pages again and again, each time at its time, however long the last one took."""
 
     port: int
     paths: Sequence[str]
     every: float = 0.25  # seconds
-    took: list[float] = field(default_factory=list)  # seconds
+    seconds: list[float] = field(default_factory=list)  # seconds
     answers: Counter[int] = field(default_factory=Counter)
 
-    async def look(self, enough: asyncio.Event) -> None:
+    async def view_pages(self, enough: asyncio.Event) -> None:
         """Look until it is enough, and wait for what was asked for by then."""
         asking: list[asyncio.Task[None]] = []
         began = perf_counter()
@@ -278,18 +282,18 @@ class Looker:
 
     async def _once(self, path: str) -> None:
         browser, began = Browser(self.port, {}, 60), perf_counter()
-        answer = await browser.ask("GET", path)
+        answer = await browser.request("GET", path)
         browser.close()
-        self.took.append(perf_counter() - began)
+        self.seconds.append(perf_counter() - began)
         self.answers[answer.status] += 1
 
     def percentile(self, share: float) -> float:
         """The time that this share of the pages stayed below, in milliseconds."""
-        ordered = sorted(self.took)
+        ordered = sorted(self.seconds)
         return ordered[min(int(len(ordered) * share), len(ordered) - 1)] * 1000
 
 
-def cart_for(goods: Sequence[tuple[UUID, UUID, int]], email: str = "") -> dict[str, str]:
+def make_guest_cart(lines: Sequence[tuple[UUID, UUID, int]], email: str = "") -> dict[str, str]:
     """Make a guest's cart of products, variants and quantities, and return the cookies that lead to it.
 
     With an `email` the checkout is filled in as well, up to its last step.
@@ -303,7 +307,7 @@ def cart_for(goods: Sequence[tuple[UUID, UUID, int]], email: str = "") -> dict[s
     from catalogue import queries
 
     person_id, now = uuid4(), datetime.now(UTC)
-    for product_id, variant_id, quantity in goods:
+    for product_id, variant_id, quantity in lines:
         product = queries.get_product(product_id)
         assert product
         variant = next(each for each in product.variants if each.variant_id == variant_id)
@@ -314,7 +318,7 @@ def cart_for(goods: Sequence[tuple[UUID, UUID, int]], email: str = "") -> dict[s
         settings.CART_COOKIE_NAME: signing.dumps([person_id.hex, cart_id.hex], salt="cart.owner")
     }
     if email:
-        kept = [person_id.hex, TYPED | {"email": email}]
+        kept = [person_id.hex, CHECKOUT_DETAILS | {"email": email}]
         cookies[settings.CHECKOUT_COOKIE_NAME] = signing.dumps(
             kept, salt="orders.typed", compress=True
         )

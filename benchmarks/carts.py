@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from benchmarks.load import Load, Press, Slice
-from benchmarks.pages import ROOT, Figures, environment, shop
+from benchmarks.pages import ROOT, PageFigures, serve_shop, shop_environment
 from cassandra_db import RAISE_UNKNOWN
 
 if TYPE_CHECKING:
@@ -64,13 +64,13 @@ class Case:
     name: str
     run: Callable[[float], Slice]
     yardstick: str = ""
-    figures: Figures = field(default_factory=Figures)
+    figures: PageFigures = field(default_factory=PageFigures)
 
 
 def main() -> int:
     """Measure, print, and return the exit status."""
     args = _arguments()
-    os.environ |= environment(args.keyspace)
+    os.environ |= shop_environment(args.keyspace)
     import django
 
     django.setup()
@@ -79,7 +79,7 @@ def main() -> int:
     with (
         _bare_rows(CROWD) as bare,
         _shoppers(CROWD) as shoppers,
-        shop(args.keyspace) as server,
+        serve_shop(args.keyspace) as server,
         Load(CROWD) as load,
     ):
         adds = _adds(shoppers, bare, server.port, load)

@@ -26,8 +26,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
-from benchmarks.buyers import BAD_CARD, GOOD_CARD, Buyer, Looker, all_bought, cart_for
-from benchmarks.pages import ROOT, environment, shop
+from benchmarks.buyers import BAD_CARD, GOOD_CARD, Buyer, PageViewer, make_guest_cart, run_buyers
+from benchmarks.pages import ROOT, serve_shop, shop_environment
 
 KEYSPACE = "stoa_flash_sale"
 # What 99 of 100 looks at other pages have to stay below, in ms, while buyers, shop and database share a small machine.
@@ -35,7 +35,7 @@ SLOW = 1000
 
 
 @dataclass(frozen=True)
-class Kind:
+class SaleKind:
     """What is particular about a sale."""
 
     servers: int = 1
@@ -45,11 +45,11 @@ class Kind:
 
 
 SALES = {
-    "plain": Kind(),
-    "two servers": Kind(servers=2),
-    "mixed quantities": Kind(quantities=(1, 2, 3)),
-    "overlapping carts": Kind(overlapping=True),
-    "declined": Kind(declined=3),
+    "plain": SaleKind(),
+    "two servers": SaleKind(servers=2),
+    "mixed quantities": SaleKind(quantities=(1, 2, 3)),
+    "overlapping carts": SaleKind(overlapping=True),
+    "declined": SaleKind(declined=3),
 }
 
 
@@ -60,55 +60,58 @@ class Sale:
     name: str
     units: int
     buyers: list[Buyer]
-    goods: list[tuple[UUID, UUID]]  # product and variant
-    looking: Looker
+    products: list[tuple[UUID, UUID]]  # product and variant
+    viewer: PageViewer
     before: float = 0.0  # p99 of the other pages, in ms
     meanwhile: float = 0.0
-    wrong: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
     @property
     def answers(self) -> Counter[int]:
         """How often each status was answered."""
         return sum((buyer.answers for buyer in self.buyers), Counter())
 
-    def line(self) -> str:
+    def summary_line(self) -> str:
         """The figures, in one line."""
-        paid = sum(bool(buyer.paid) for buyer in self.buyers)
+        paid = sum(bool(buyer.paid_number) for buyer in self.buyers)
         told = sorted(buyer.seconds for buyer in self.buyers)
         statuses = " ".join(f"{status}×{count}" for status, count in sorted(self.answers.items()))
         return (
             f"{self.name}: {len(self.buyers)} buyers, {self.units} units, {paid} orders paid, others told: "
             f"{len(self.buyers) - paid}; told after {told[len(told) // 2]:.1f} s (median), {told[-1]:.1f} s (the last); "
-            f"in line {sum(buyer.waits for buyer in self.buyers)} times; other pages p99 {self.before:.0f} ms before, {self.meanwhile:.0f} ms meanwhile; answers {statuses}; "
-            f"{'; '.join(self.wrong[:10]) or 'nothing sold twice or lost'}"
+            f"in line {sum(buyer.queue_waits for buyer in self.buyers)} times; other pages p99 {self.before:.0f} ms before, {self.meanwhile:.0f} ms meanwhile; answers {statuses}; "
+            f"{'; '.join(self.problems[:10]) or 'nothing sold twice or lost'}"
         )
 
 
-def made(name: str, kind: Kind, ports: Sequence[int], buyers: int, units: int) -> Sale:
+def make_sale(name: str, kind: SaleKind, ports: Sequence[int], buyers: int, units: int) -> Sale:
     """Make the goods of a sale, its buyers and their carts, and something else for others to look at."""
-    goods = [product_with(f"Sale {place}", units) for place in range(2 if kind.overlapping else 1)]
-    other = [product_with("Something else", 10)[2] for _ in range(4)]
+    products = [
+        make_stocked_product(f"Sale {place}", units)
+        for place in range(2 if kind.overlapping else 1)
+    ]
+    other = [make_stocked_product("Something else", 10)[2] for _ in range(4)]
     crowd = []
     for number in range(buyers):
         quantity = kind.quantities[number % len(kind.quantities)]
-        wanted = [(product_id, variant_id, quantity) for product_id, variant_id, _ in goods]
+        wanted = [(product_id, variant_id, quantity) for product_id, variant_id, _ in products]
         declined = bool(kind.declined) and number % kind.declined == 0
         email = f"buyer-{uuid4().hex}@example.com"
         crowd.append(
             Buyer(
                 ports[number % len(ports)],
-                cart_for(wanted if number % 2 else wanted[::-1], email),
+                make_guest_cart(wanted if number % 2 else wanted[::-1], email),
                 BAD_CARD if declined else GOOD_CARD,
                 gives_up=declined,
                 email=email,
             )
         )
     random.shuffle(crowd)
-    sold = [(product_id, variant_id) for product_id, variant_id, _ in goods]
-    return Sale(name, units, crowd, sold, Looker(ports[0], [f"/p/{slug}/" for slug in other]))
+    sold = [(product_id, variant_id) for product_id, variant_id, _ in products]
+    return Sale(name, units, crowd, sold, PageViewer(ports[0], [f"/p/{slug}/" for slug in other]))
 
 
-def product_with(name: str, units: int) -> tuple[UUID, UUID, str]:
+def make_stocked_product(name: str, units: int) -> tuple[UUID, UUID, str]:
     """Put a new product with so many units on the shelves; return its id, its variant's and its slug."""
     from datetime import UTC, datetime
 
@@ -152,45 +155,45 @@ def product_with(name: str, units: int) -> tuple[UUID, UUID, str]:
     return product_id, variant.variant_id, product.slug
 
 
-def held(sale: Sale, within: float, *, looks_before: float = 5.0) -> None:
+def run_sale(sale: Sale, within: float, *, looks_before: float = 5.0) -> None:
     """Hold the sale, and note in `sale.wrong` what is not as it has to be."""
-    asyncio.run(_held(sale, within, looks_before))
+    asyncio.run(_run_buyers_and_viewer(sale, within, looks_before))
     _look_at_buyers(sale)
-    for _, variant_id in sale.goods:
+    for _, variant_id in sale.products:
         _look_at_stock(sale, variant_id)
 
 
-async def _held(sale: Sale, within: float, looks_before: float) -> None:
-    warm = Looker(sale.looking.port, sale.looking.paths, 0.1)
-    for looker, seconds in ((warm, 2.0), (sale.looking, looks_before)):
+async def _run_buyers_and_viewer(sale: Sale, within: float, looks_before: float) -> None:
+    warm = PageViewer(sale.viewer.port, sale.viewer.paths, 0.1)
+    for looker, seconds in ((warm, 2.0), (sale.viewer, looks_before)):
         await asyncio.wait_for(_looked(looker, seconds), 120)
-    sale.before = sale.looking.percentile(0.99)
-    sale.looking.took.clear()
+    sale.before = sale.viewer.percentile(0.99)
+    sale.viewer.seconds.clear()
     enough = asyncio.Event()
-    looking = asyncio.create_task(sale.looking.look(enough))
-    await all_bought(sale.buyers, within)
+    looking = asyncio.create_task(sale.viewer.view_pages(enough))
+    await run_buyers(sale.buyers, within)
     enough.set()
     await looking
-    sale.meanwhile = sale.looking.percentile(0.99)
+    sale.meanwhile = sale.viewer.percentile(0.99)
     # Whose card was declined has given the order up: who was told "sold out" before that may come again.
     for _ in range(10):
-        again = [each for each in sale.buyers if not each.paid and each.card == GOOD_CARD]
+        again = [each for each in sale.buyers if not each.paid_number and each.card == GOOD_CARD]
         if not again or not _left(sale):
             break
-        await all_bought(again[: 2 * _left(sale)], 0.5)
+        await run_buyers(again[: 2 * _left(sale)], 0.5)
 
 
-async def _looked(looker: Looker, seconds: float) -> None:
+async def _looked(looker: PageViewer, seconds: float) -> None:
     enough = asyncio.Event()
     asyncio.get_running_loop().call_later(seconds, enough.set)
-    await looker.look(enough)
+    await looker.view_pages(enough)
 
 
 def _left(sale: Sale) -> int:
-    return min(numbers_of(variant_id)["available"] for _, variant_id in sale.goods)
+    return min(get_stock_numbers(variant_id)["available"] for _, variant_id in sale.products)
 
 
-def numbers_of(variant_id: UUID) -> Counter[str]:
+def get_stock_numbers(variant_id: UUID) -> Counter[str]:
     """Return a variant's numbers over all warehouses."""
     from inventory import queries as stock
 
@@ -203,42 +206,42 @@ def numbers_of(variant_id: UUID) -> Counter[str]:
 
 
 def _look_at_buyers(sale: Sale) -> None:
-    numbers = [buyer.paid for buyer in sale.buyers if buyer.paid]
+    numbers = [buyer.paid_number for buyer in sale.buyers if buyer.paid_number]
     if len(set(numbers)) < len(numbers):
-        sale.wrong.append("two buyers were told the same order")
+        sale.problems.append("two buyers were told the same order")
     for buyer in sale.buyers:
-        if not buyer.answered or not buyer.words:
-            sale.wrong.append(f"{buyer.email} was told nothing")
+        if not buyer.has_answer or not buyer.last_heading:
+            sale.problems.append(f"{buyer.email} was told nothing")
     if errors := {
         status: count for status, count in sale.answers.items() if status >= 500 or not status
     }:
-        sale.wrong.append(f"errors were answered: {errors}")
-    if others := {status for status in sale.looking.answers if status != 200}:
-        sale.wrong.append(f"other pages answered {others}")
+        sale.problems.append(f"errors were answered: {errors}")
+    if others := {status for status in sale.viewer.answers if status != 200}:
+        sale.problems.append(f"other pages answered {others}")
 
 
 def _look_at_stock(sale: Sale, variant_id: UUID) -> None:
     from orders import queries
 
-    there = numbers_of(variant_id)
+    there = get_stock_numbers(variant_id)
     sold = 0
     for buyer in sale.buyers:
-        if buyer.paid and (order := queries.get_order_by_number(buyer.paid)):
+        if buyer.paid_number and (order := queries.get_order_by_number(buyer.paid_number)):
             if (order.state, order.payment) != ("confirmed", "paid"):
-                sale.wrong.append(f"order {order.number} is {order.state}, {order.payment}")
+                sale.problems.append(f"order {order.number} is {order.state}, {order.payment}")
             sold += sum(
                 item.quantity for item in queries.list_items(order) if item.variant_id == variant_id
             )
     if there["committed"] != sold or there["held"] or there["available"] + sold != sale.units:
-        sale.wrong.append(f"{sold} units were paid for, and the stock says {dict(there)}")
+        sale.problems.append(f"{sold} units were paid for, and the stock says {dict(there)}")
     if there["available"]:
-        sale.wrong.append(f"{there['available']} of {sale.units} units were not sold")
+        sale.problems.append(f"{there['available']} of {sale.units} units were not sold")
 
 
 def main() -> int:
     """Hold the sales, print, and return the exit status."""
     args = _arguments()
-    os.environ |= environment(KEYSPACE, STOA_DEMO="1", COUNT_STATEMENTS="0")
+    os.environ |= shop_environment(KEYSPACE, STOA_DEMO="1", COUNT_STATEMENTS="0")
     import django
 
     django.setup()
@@ -257,14 +260,15 @@ def main() -> int:
         for name in args.sales:
             with ExitStack() as stack:
                 ports = [
-                    stack.enter_context(shop(KEYSPACE)).port for _ in range(SALES[name].servers)
+                    stack.enter_context(serve_shop(KEYSPACE)).port
+                    for _ in range(SALES[name].servers)
                 ]
-                sale = made(name, SALES[name], ports, args.buyers, args.units)
-                held(sale, args.within)
+                sale = make_sale(name, SALES[name], ports, args.buyers, args.units)
+                run_sale(sale, args.within)
             if sale.meanwhile > SLOW:
-                sale.wrong.append("other pages became slow")
-            print(sale.line(), flush=True)
-            wrong = wrong or bool(sale.wrong)
+                sale.problems.append("other pages became slow")
+            print(sale.summary_line(), flush=True)
+            wrong = wrong or bool(sale.problems)
         audited = subprocess.run([sys.executable, "manage.py", "audit"], cwd=ROOT, check=False)
     finally:
         if not args.keep:

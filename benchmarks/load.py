@@ -40,7 +40,7 @@ class Slice:
 
 
 @dataclass(frozen=True)
-class Page:
+class PageRequests:
     """A page that a connection asks for again and again."""
 
     path: str
@@ -108,9 +108,9 @@ class Load:
 
     def run(self, port: int, path: str, cookie: str, seconds: float) -> Slice:
         """Ask for the page as often as it is answered. Raises RuntimeError for any answer but 200."""
-        return self.run_each(port, [Page(path, cookie)] * self._connections, seconds)
+        return self.run_each(port, [PageRequests(path, cookie)] * self._connections, seconds)
 
-    def run_each(self, port: int, asked: Sequence[Page | Press], seconds: float) -> Slice:
+    def run_each(self, port: int, asked: Sequence[PageRequests | Press], seconds: float) -> Slice:
         """Give each of these a connection of its own. Raises RuntimeError for any answer but the one that belongs to it."""
         self._here.send((port, asked, seconds))
         answer = self._here.recv()
@@ -138,7 +138,11 @@ def _work(pipe: Connection) -> None:
 
 
 def _ask(
-    port: int, asked: Page | Press, until: float, latencies: list[float], failures: list[str]
+    port: int,
+    asked: PageRequests | Press,
+    until: float,
+    latencies: list[float],
+    failures: list[str],
 ) -> None:
     requests = asked.requests(f"{HOST}:{port}")
     try:

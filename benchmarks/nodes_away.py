@@ -27,8 +27,8 @@ from pathlib import Path
 from time import perf_counter
 from uuid import UUID, uuid4
 
-from benchmarks.buyers import NO_ANSWER, Answer, Browser, Buyer, all_bought, cart_for
-from benchmarks.pages import ROOT, environment, shop
+from benchmarks.buyers import NO_ANSWER, Answer, Browser, Buyer, make_guest_cart, run_buyers
+from benchmarks.pages import ROOT, serve_shop, shop_environment
 from devtools.node import control, state
 
 KEYSPACE = "stoa_nodes_away"
@@ -47,7 +47,7 @@ class Nodes:
         control.kill_node(name, home=self.home)
 
     @contextmanager
-    def paused(self, name: str) -> Iterator[None]:
+    def pause(self, name: str) -> Iterator[None]:
         """Let a node stand still within the block, with all its connections open."""
         pid = next(node.pid for node in self.cluster.nodes if node.name == name)
         os.kill(pid, signal.SIGSTOP)
@@ -81,13 +81,13 @@ class Run:
 
     def checkouts_while(self, what: str, harm: Callable[[], Awaitable[None]]) -> None:
         """Let many people order, and do the harm when a third of them have been told that they have."""
-        product_id, variant_id = goods(self.checkouts)
-        buyers = [buyer(self.port, product_id, variant_id) for _ in range(self.checkouts)]
+        product_id, variant_id = make_stocked_product(self.checkouts)
+        buyers = [make_buyer(self.port, product_id, variant_id) for _ in range(self.checkouts)]
 
         async def together() -> None:
-            everybody = asyncio.create_task(all_bought(buyers, self.checkouts / self.rate))
+            everybody = asyncio.create_task(run_buyers(buyers, self.checkouts / self.rate))
             while (
-                sum(bool(each.paid) for each in buyers) < self.checkouts / 3
+                sum(bool(each.paid_number) for each in buyers) < self.checkouts / 3
                 and not everybody.done()
             ):
                 await asyncio.sleep(0.05)
@@ -100,10 +100,14 @@ class Run:
         answers = sum((each.answers for each in buyers), Counter[int]())
         errors = {status: answers[status] for status in FATAL if answers[status]}
         told = sorted(each.seconds for each in buyers)
-        wrong = [f"{each.email} was told {each.words!r}" for each in buyers if not each.paid]
+        wrong = [
+            f"{each.email} was told {each.last_heading!r}"
+            for each in buyers
+            if not each.paid_number
+        ]
         wrong += [f"errors were answered: {errors}"] if errors else []
-        wrong += [line for each in buyers if (line := one_order(each))]
-        there = units(variant_id)
+        wrong += [line for each in buyers if (line := order_problem(each))]
+        there = get_stock_numbers(variant_id)
         if (there["committed"], there["held"]) != (self.checkouts, 0):
             wrong.append(f"the stock says {dict(there)}")
         self.say(
@@ -114,8 +118,8 @@ class Run:
 
     def two_gone(self, first: str, second: str) -> None:
         """With `first` killed already, kill `second`; ask, start both again, and order."""
-        product_id, variant_id = goods(1)
-        somebody = buyer(self.port, product_id, variant_id)
+        product_id, variant_id = make_stocked_product(1)
+        somebody = make_buyer(self.port, product_id, variant_id)
         self.nodes.kill(second)
         began = perf_counter()
         answer = asyncio.run(_asked(somebody))
@@ -128,8 +132,8 @@ class Run:
         began = perf_counter()
         somebody.answers.clear()
         asyncio.run(somebody.buy())
-        wrong += [f"afterwards {somebody.words!r}"] if not somebody.paid else []
-        wrong += [line] if (line := one_order(somebody)) else []
+        wrong += [f"afterwards {somebody.last_heading!r}"] if not somebody.paid_number else []
+        wrong += [line] if (line := order_problem(somebody)) else []
         self.say(
             f"two nodes gone: told after {took:.1f} s: {answer.status} {answer.heading!r}, Retry-After "
             f"{answer.headers.get('retry-after')}; {first} and {second} back: ordered from the same cart after "
@@ -140,35 +144,39 @@ class Run:
 
 async def _asked(somebody: Buyer) -> Answer:
     browser = Browser(somebody.port, somebody.cookies, 40)
-    answer = await browser.ask("GET", "/checkout/")
+    answer = await browser.request("GET", "/checkout/")
     browser.close()
     return answer
 
 
-def goods(count: int) -> tuple[UUID, UUID]:
+def make_stocked_product(count: int) -> tuple[UUID, UUID]:
     """Put so many units of something new on the shelves; return its id and its variant's."""
-    from benchmarks.flash_sale import product_with
+    from benchmarks.flash_sale import make_stocked_product
 
-    product_id, variant_id, _ = product_with("Thing", count)
+    product_id, variant_id, _ = make_stocked_product("Thing", count)
     return product_id, variant_id
 
 
-def buyer(port: int, product_id: UUID, variant_id: UUID) -> Buyer:
+def make_buyer(port: int, product_id: UUID, variant_id: UUID) -> Buyer:
     """Return somebody who is about to order one of these."""
     email = f"buyer-{uuid4().hex}@example.com"
     return Buyer(
-        port, cart_for([(product_id, variant_id, 1)], email), email=email, presses=60, patience=180
+        port,
+        make_guest_cart([(product_id, variant_id, 1)], email),
+        email=email,
+        presses=60,
+        patience=180,
     )
 
 
-def units(variant_id: UUID) -> Counter[str]:
+def get_stock_numbers(variant_id: UUID) -> Counter[str]:
     """Return a variant's numbers over all warehouses."""
-    from benchmarks.flash_sale import numbers_of
+    from benchmarks.flash_sale import get_stock_numbers
 
-    return numbers_of(variant_id)
+    return get_stock_numbers(variant_id)
 
 
-def one_order(somebody: Buyer) -> str:
+def order_problem(somebody: Buyer) -> str:
     """Return what is wrong with what somebody has ordered: exactly one order, that of which they were told, paid once."""
     from orders import queries
 
@@ -178,9 +186,9 @@ def one_order(somebody: Buyer) -> str:
         if (order := queries.get_order(each))
     ]
     paid = [order for order in orders if (order.state, order.payment) == ("confirmed", "paid")]
-    if [order.number for order in paid] != [somebody.paid] or len(orders) != 1:
+    if [order.number for order in paid] != [somebody.paid_number] or len(orders) != 1:
         found = [(order.number, order.state, order.payment) for order in orders]
-        return f"{somebody.email} was told {somebody.paid!r}, and there is {found}"
+        return f"{somebody.email} was told {somebody.paid_number!r}, and there is {found}"
     if (order := paid[0]).captured != order.total:
         return f"{order.number} costs {order.total}, and {order.captured} were taken"
     return ""
@@ -204,7 +212,7 @@ def _run(args: argparse.Namespace, nodes: Nodes) -> int:
         "CASSANDRA_PORT": str(nodes.cluster.cql_port),
         "CASSANDRA_REPLICATION": "3",
     }
-    os.environ |= environment(KEYSPACE, STOA_DEMO="1", COUNT_STATEMENTS="0")
+    os.environ |= shop_environment(KEYSPACE, STOA_DEMO="1", COUNT_STATEMENTS="0")
     import django
 
     django.setup()
@@ -220,10 +228,10 @@ def _run(args: argparse.Namespace, nodes: Nodes) -> int:
         nodes.kill(second)
 
     async def paused() -> None:
-        with nodes.paused(third):
+        with nodes.pause(third):
             await asyncio.sleep(args.pause)
 
-    with shop(KEYSPACE) as server:
+    with serve_shop(KEYSPACE) as server:
         run = Run(nodes, server.port, args.checkouts, args.rate)
         run.checkouts_while("killed", killed)
         run.two_gone(second, third)

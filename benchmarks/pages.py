@@ -58,7 +58,7 @@ class Server:
 
 
 @dataclass
-class Figures:
+class PageFigures:
     """A page on one server."""
 
     slices: list[Slice] = field(default_factory=list)
@@ -80,15 +80,15 @@ def main() -> int:
     """Measure, print, and return the exit status."""
     args = _arguments()
     if args.probe:
-        print(json.dumps(probed()))
+        print(json.dumps(probe_pages()))
         return 0
     keyspaces = [args.keyspace, *args.compare]
     collect = [sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"]
-    subprocess.run(collect, cwd=ROOT, env=environment(args.keyspace), check=True)
+    subprocess.run(collect, cwd=ROOT, env=shop_environment(args.keyspace), check=True)
     pages = {keyspace: _probe(keyspace) for keyspace in keyspaces}
     with ExitStack() as stack:
         load = stack.enter_context(Load(args.connections))
-        servers = {keyspace: stack.enter_context(shop(keyspace)) for keyspace in keyspaces}
+        servers = {keyspace: stack.enter_context(serve_shop(keyspace)) for keyspace in keyspaces}
         bare = {
             keyspace: stack.enter_context(_bare(keyspace, pages[keyspace]))
             for keyspace in keyspaces
@@ -123,13 +123,18 @@ def _arguments() -> argparse.Namespace:
 def _probe(keyspace: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.pages", "--probe"]
     done = subprocess.run(
-        command, cwd=ROOT, env=environment(keyspace), stdout=subprocess.PIPE, text=True, check=True
+        command,
+        cwd=ROOT,
+        env=shop_environment(keyspace),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
     )
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def probed() -> dict[str, Any]:
+def probe_pages() -> dict[str, Any]:
     """Choose a page of each kind in this process's keyspace, and count statements and rounds for guest and member."""
     import django
 
@@ -142,8 +147,8 @@ def probed() -> dict[str, Any]:
 
     refresh_index(datetime.now(UTC))
     settings.ALLOWED_HOSTS.append("testserver")
-    urls = visitors.urls()
-    guest, member = visitors.guest(), visitors.member()
+    urls = visitors.page_urls()
+    guest, member = visitors.make_guest_cookies(), visitors.make_member_cookies()
     found: dict[str, Any] = {}
     for name, url in urls.items():
         counted = {}
@@ -167,7 +172,7 @@ def probed() -> dict[str, Any]:
 # ---- servers
 
 
-def environment(keyspace: str, **more: str) -> dict[str, str]:
+def shop_environment(keyspace: str, **more: str) -> dict[str, str]:
     """Return the environment of a shop on this keyspace, as it would be served."""
     return os.environ | {
         "CASSANDRA_KEYSPACE": keyspace,
@@ -185,12 +190,12 @@ def environment(keyspace: str, **more: str) -> dict[str, str]:
     }
 
 
-def shop(keyspace: str) -> Any:
+def serve_shop(keyspace: str) -> Any:
     """Serve the shop, as a context manager that yields a Server."""
     return _served(
         f"shop ({keyspace})",
         "storefront.wsgi:application",
-        environment(keyspace, COUNT_STATEMENTS="0"),
+        shop_environment(keyspace, COUNT_STATEMENTS="0"),
     )
 
 
@@ -201,7 +206,9 @@ def _bare(keyspace: str, pages: dict[str, Any]) -> Any:
         "COUNT_STATEMENTS": "0",
     }
     return _served(
-        f"bare view ({keyspace})", "benchmarks.bare:application()", environment(keyspace, **more)
+        f"bare view ({keyspace})",
+        "benchmarks.bare:application()",
+        shop_environment(keyspace, **more),
     )
 
 
@@ -252,9 +259,9 @@ def _measure(
     servers: dict[str, Server],
     bare: dict[str, Server],
     pages: dict[str, dict[str, Any]],
-) -> dict[tuple[str, str, str], Figures]:
+) -> dict[tuple[str, str, str], PageFigures]:
     """Return the figures by kind of server ("shop", "bare"), keyspace and page."""
-    figures: dict[tuple[str, str, str], Figures] = {}
+    figures: dict[tuple[str, str, str], PageFigures] = {}
     for page in args.pages:
         runs = []
         for keyspace, found in pages.items():
@@ -269,7 +276,7 @@ def _measure(
             for kind, keyspace, server, path, cookie in runs:
                 before = server.cpu_seconds()
                 got = load.run(server.port, path, cookie, args.seconds)
-                figure = figures.setdefault((kind, keyspace, page), Figures())
+                figure = figures.setdefault((kind, keyspace, page), PageFigures())
                 figure.slices.append(got)
                 figure.cpu.append((server.cpu_seconds() - before) * 1000 / len(got.latencies))
     return figures
@@ -282,7 +289,7 @@ def _cookie(cookies: dict[str, str]) -> str:
 def _report(
     args: argparse.Namespace,
     pages: dict[str, dict[str, Any]],
-    figures: dict[tuple[str, str, str], Figures],
+    figures: dict[tuple[str, str, str], PageFigures],
 ) -> int:
     print(
         f"\n{args.slices} slices of {args.seconds} s a page, {args.connections} connections, medians; "
@@ -310,7 +317,7 @@ def _report(
     return 1 if missed else 0
 
 
-def _row(name: str, figure: Figures) -> str:
+def _row(name: str, figure: PageFigures) -> str:
     return f"{name:34}{figure.rate:>8.0f}{figure.percentile(0.5):>8.1f}{figure.percentile(0.99):>8.1f}{figure.cpu_ms:>8.2f}"
 
 
@@ -341,7 +348,7 @@ def _grown(
     small: str,
     large: str,
     pages: dict[str, dict[str, Any]],
-    figures: dict[tuple[str, str, str], Figures],
+    figures: dict[tuple[str, str, str], PageFigures],
 ) -> list[str]:
     """Tell what a page costs more in the large shop. What there is more to draw, the bare view has to draw as well: it is taken out."""
     grown = []

@@ -32,7 +32,7 @@ from uuid import UUID, uuid4
 
 from benchmarks.carts import in_threads
 from benchmarks.load import Slice
-from benchmarks.pages import Figures, environment
+from benchmarks.pages import PageFigures, shop_environment
 from cassandra_db import RAISE_UNKNOWN
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ class Way:
     name: str
     act: Callable[[], None]
     told: count[int] = field(default_factory=count)
-    figures: dict[int, Figures] = field(
-        default_factory=lambda: {crowd: Figures() for crowd in CROWDS}
+    figures: dict[int, PageFigures] = field(
+        default_factory=lambda: {crowd: PageFigures() for crowd in CROWDS}
     )
 
     def run(self, crowd: int, seconds: float) -> Slice:
@@ -72,7 +72,7 @@ class Way:
 def main() -> int:
     """Measure, print, and return the exit status."""
     args = _arguments()
-    os.environ |= environment(args.keyspace)
+    os.environ |= shop_environment(args.keyspace)
     import django
 
     django.setup()

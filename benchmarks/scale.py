@@ -125,7 +125,7 @@ BRANDS = ("Kilnbrook", "Nordlicht", "Hald", "Fernweh", "Almar", "Tidewell")
 RANGES = ((1, 1), (3, 1), (3, 2), (6, 2), (5, 1), (3, 2))
 SOLD_FOR_DAYS = 730
 # So many products share a write of their cards, which stand in the same partitions.
-TOGETHER = 40
+BATCH_SIZE = 40
 
 # ---- The writes of conditional statements, without the claims
 
@@ -134,14 +134,14 @@ SKU = drop_condition(operations.CLAIM_SKU)
 NUMBER = drop_condition(placing.INSERT_NUMBER)
 PLACED = drop_condition(placing.PLACE)
 EVENT = drop_condition(moving.INSERT_EVENT)
-MOVED = drop_condition(moving.UPDATE_HEADER)
+TRANSITION = drop_condition(moving.UPDATE_HEADER)
 # The shop itself books receipts by conditional arithmetic.
-STOCK = write(
+STOCK_ITEM = write(
     "Q16",
     """INSERT INTO inventory (variant_id, warehouse_id, hold_id, product_id, available, held, committed, shipped, received,
        threshold) VALUES (:variant_id, :warehouse_id, :hold_id, :product_id, :units, 0, 0, 0, :units, 5)""",
 )
-SHELF = write(
+STOCK_BY_PRODUCT = write(
     "Q16",
     """INSERT INTO stock_by_product (product_id, variant_id, warehouse_id, available, threshold)
        VALUES (:product_id, :variant_id, :warehouse_id, :units, 5)""",
@@ -153,20 +153,20 @@ class Part:
     """What one of several processes loads."""
 
     number: int
-    of: int
+    part_count: int
 
 
-def dice_for(kind: str, number: int) -> Random:
+def random_for(kind: str, number: int) -> Random:
     """Return dice that fall the same way for the same thing each time."""
     return Random(f"{kind} {number}")
 
 
-def id_for(kind: str, number: int) -> UUID:
+def stable_id(kind: str, number: int) -> UUID:
     """Return the id that a thing of this number always has."""
-    return UUID(int=dice_for(f"{kind} id", number).getrandbits(128), version=4)
+    return UUID(int=random_for(f"{kind} id", number).getrandbits(128), version=4)
 
 
-def tree_loaded() -> None:
+def load_categories() -> None:
     """Make the categories: 4 roots, 16 below them, 96 leaves."""
     number = 0
     for root, middle, leaf in product(ROOTS, ("", *MIDDLES), ("", *LEAVES)):
@@ -187,17 +187,17 @@ def tree_loaded() -> None:
 
 
 def _category_id(slug: str) -> UUID:
-    return id_for(f"category {slug}", 0)
+    return stable_id(f"category {slug}", 0)
 
 
-def leaves() -> list[str]:
+def leaf_slugs() -> list[str]:
     """Return the slugs of the leaves."""
     return ["-".join(names).lower() for names in product(ROOTS, MIDDLES, LEAVES)]
 
 
-def made_product(number: int, now: datetime) -> Product:
+def make_product(number: int, now: datetime) -> Product:
     """Return the product of this number."""
-    dice = dice_for("product", number)
+    dice = random_for("product", number)
     thing = dice.choice(THINGS)
     name = f"{dice.choice(ADJECTIVES)} {dice.choice(MATERIALS)} {thing} {number}"
     colours, sizes = RANGES[number % len(RANGES)]
@@ -221,10 +221,10 @@ def made_product(number: int, now: datetime) -> Product:
         )
         for place, (colour, size) in enumerate(product(COLOURS[:colours], SIZES[:sizes]))
     )
-    all_leaves = leaves()
+    all_leaves = leaf_slugs()
     created = now - timedelta(seconds=dice.randrange(SOLD_FOR_DAYS * 86_400))
     return Product(
-        product_id=id_for("product", number),
+        product_id=stable_id("product", number),
         slug=f"{name.lower().replace(' ', '-')}",
         name=name,
         brand=dice.choice(BRANDS),
@@ -241,20 +241,20 @@ def made_product(number: int, now: datetime) -> Product:
     )
 
 
-def products_loaded(count: int, part: Part, now: datetime) -> int:
+def load_products(count: int, part: Part, now: datetime) -> int:
     """Write this part's share of the products, and return how many rows that were."""
     tree = queries.get_category_tree()
-    of_leaves = len(leaves())
+    of_leaves = len(leaf_slugs())
     with BulkWriter() as bulk:
-        for leaf in range(part.number, of_leaves, part.of):
+        for leaf in range(part.number, of_leaves, part.part_count):
             numbers = iter(range(leaf, count, of_leaves))
-            while some := [made_product(number, now) for number in islice(numbers, TOGETHER)]:
+            while some := [make_product(number, now) for number in islice(numbers, BATCH_SIZE)]:
                 _write_products(bulk, some, tree)
     return bulk.row_count
 
 
 def _write_products(bulk: BulkWriter, some: Sequence[Product], tree: CategoryTree) -> None:
-    shelves: dict[tuple[UUID, str], list[BoundStatement]] = {}
+    puts_by_list: dict[tuple[UUID, str], list[BoundStatement]] = {}
     cards = [operations.RelatedCard(product_card(each), pinned=False) for each in some]
     for place, each in enumerate(some):
         word = operations.UPDATE_AVAILABILITY.bind(
@@ -264,19 +264,24 @@ def _write_products(bulk: BulkWriter, some: Sequence[Product], tree: CategoryTre
         stands = operations.card_statements(each, tree)
         bulk.send(*(taken for _, taken, _ in stands))
         for (category_id, sort, _), _, put in stands:
-            shelves.setdefault((category_id, sort), []).append(put)
+            puts_by_list.setdefault((category_id, sort), []).append(put)
         beside = [*cards[place + 1 :], *cards[:place]][: operations.RELATED_LENGTH]
         if beside:
             bulk.send(*operations.related_statements(each.product_id, beside))
         _write_variants(bulk, each)
-    for puts in shelves.values():
+    for puts in puts_by_list.values():
         bulk.send(*puts)
 
 
 def _write_variants(bulk: BulkWriter, each: Product) -> None:
     units = {"in": 40, "few": 3, "out": 0}[each.availability]
     stands = {"product_id": each.product_id, "warehouse_id": "berlin", "units": units}
-    bulk.send(*(SHELF.bind(variant_id=variant.variant_id, **stands) for variant in each.variants))
+    bulk.send(
+        *(
+            STOCK_BY_PRODUCT.bind(variant_id=variant.variant_id, **stands)
+            for variant in each.variants
+        )
+    )
     # Of several partitions, but few and small: a message for each would cost more than what is in it.
     skus = (
         SKU.bind(sku=variant.sku, product_id=each.product_id, variant_id=variant.variant_id)
@@ -285,7 +290,7 @@ def _write_variants(bulk: BulkWriter, each: Product) -> None:
     bulk.send(SLUG.bind(slug=each.slug, product_id=each.product_id), *skus)
     bulk.send(
         *(
-            STOCK.bind(variant_id=variant.variant_id, hold_id=SENTINEL, **stands)
+            STOCK_ITEM.bind(variant_id=variant.variant_id, hold_id=SENTINEL, **stands)
             for variant in each.variants
         )
     )
@@ -303,32 +308,32 @@ _COURSE = (
 )
 
 
-def orders_loaded(count: int, products: int, part: Part, now: datetime) -> int:
+def load_orders(count: int, products: int, part: Part, now: datetime) -> int:
     """Write this part's share of orders that are closed, and return how many rows that were."""
     with BulkWriter() as bulk:
-        for number in range(part.number, count, part.of):
+        for number in range(part.number, count, part.part_count):
             _write_order(bulk, number, products, now)
     return bulk.row_count
 
 
 def _write_order(bulk: BulkWriter, number: int, products: int, now: datetime) -> None:
-    dice = dice_for("order", number)
+    dice = random_for("order", number)
     placed_at = now - timedelta(days=20, seconds=dice.randrange(SOLD_FOR_DAYS * 86_400))
     draft = _draft(number, products, dice, now)
-    kept = [
+    allocations = [
         Allocation(line, each.product_id, each.variant_id, "berlin", each.quantity, SENTINEL)
         for line, each in enumerate(draft.lines, 1)
     ]
     order_number = derive_order_number(draft.order_id)
     header = placing.header_values(
-        draft, order_number, placed_at, placed_at + timedelta(minutes=10), kept
+        draft, order_number, placed_at, placed_at + timedelta(minutes=10), allocations
     )
-    order = _closed(draft, order_number, placed_at, header["allocations"])
+    order = _closed_order(draft, order_number, placed_at, header["allocations"])
     bulk.send(NUMBER.bind(number=order_number, order_id=draft.order_id))
     bulk.send(*placing.item_statements(draft))
     bulk.send(PLACED.bind(**header))
     # Its later time lets it stand over what the header says.
-    moved = MOVED.bind(
+    transition = TRANSITION.bind(
         order_id=order.order_id,
         state=order.state,
         payment=order.payment,
@@ -339,19 +344,19 @@ def _write_order(bulk: BulkWriter, number: int, products: int, now: datetime) ->
         refunded=0,
         allocations=order.allocations_json,
     )
-    bulk.send(moved, *(_event_row(order, event) for event in order.events))
+    bulk.send(transition, *(_event_row(order, event) for event in order.events))
     for copy in copies.copy_statements(order):
         bulk.send(copy)
 
 
 def _draft(number: int, products: int, dice: Random, now: datetime) -> OrderDraft:
     home = Address(*dice.choice(PEOPLE))
-    bought = [made_product(dice.randrange(products), now) for _ in range(dice.choice((1, 1, 2, 3)))]
+    bought = [make_product(dice.randrange(products), now) for _ in range(dice.choice((1, 1, 2, 3)))]
     owner = dice.randrange(max(1, products // 5))
     return OrderDraft(
-        order_id=id_for("order", number),
-        owner_id=id_for("person", owner),
-        user_id=id_for("person", owner),
+        order_id=stable_id("order", number),
+        owner_id=stable_id("person", owner),
+        user_id=stable_id("person", owner),
         email=f"person{owner}@mail.example",
         delivery_address=home,
         billing_address=home,
@@ -369,7 +374,7 @@ def _line(of: Product, dice: Random) -> QuotedLine:
     return of.quote_line(variant, dice.choice((1, 1, 2)))
 
 
-def _closed(draft: OrderDraft, number: str, placed_at: datetime, allocated: str) -> Order:
+def _closed_order(draft: OrderDraft, number: str, placed_at: datetime, allocated: str) -> Order:
     """The order at the end of its course, as its copies tell it."""
     sums = draft.sums
     events = [
@@ -447,11 +452,11 @@ def _event_row(order: Order, event: Event) -> BoundStatement:
 # ---- What is derived
 
 
-def derived(part: Part) -> int:
+def rebuild_derived(part: Part) -> int:
     """Make what follows from the products: the index, or suggestions, front page and sitemap."""
     if part.number == 0:
         search.build_index()
-    if part.number == part.of - 1:
+    if part.number == part.part_count - 1:
         operations.rebuild_featured(queries.iterate_products())
         operations.rebuild_prefixes(queries.iterate_products())
         write_sitemap(queries.iterate_products(), datetime.now(UTC))

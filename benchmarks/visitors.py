@@ -17,7 +17,7 @@ MEMBER = uuid5(NAMESPACE_URL, "benchmarks/member")
 MEMBER_EMAIL = "benchmark@stoa.example"
 
 
-def urls() -> dict[str, str]:
+def page_urls() -> dict[str, str]:
     """Return an address for each kind of page: the first category's, and the first product's in it that is in stock."""
     category = list_root_categories()[0]
     card = _card()
@@ -32,7 +32,7 @@ def urls() -> dict[str, str]:
     }
 
 
-def guest() -> dict[str, str]:
+def make_guest_cookies() -> dict[str, str]:
     """Return the cookies of a guest with a thing in the cart."""
     found = get_product(_card().product_id)
     if found is None:
@@ -45,7 +45,7 @@ def guest() -> dict[str, str]:
     return {settings.CART_COOKIE_NAME: client.cookies[settings.CART_COOKIE_NAME].value}
 
 
-def member() -> dict[str, str]:
+def make_member_cookies() -> dict[str, str]:
     """Return the cookies of a member who is logged in and has a thing in the cart."""
     try:
         somebody = register_user(MEMBER_EMAIL, "Benchmark", None, datetime.now(UTC), user_id=MEMBER)
@@ -54,9 +54,16 @@ def member() -> dict[str, str]:
         if found is None:
             raise
         somebody = found
-    goods = get_product(_card().product_id)
-    if goods:
-        add_line(somebody.pk, goods, goods.variants[0], 1, uuid5(MEMBER, "once"), datetime.now(UTC))
+    found_product = get_product(_card().product_id)
+    if found_product:
+        add_line(
+            somebody.pk,
+            found_product,
+            found_product.variants[0],
+            1,
+            uuid5(MEMBER, "once"),
+            datetime.now(UTC),
+        )
     client = Client()
     client.force_login(somebody)
     return {name: morsel.value for name, morsel in client.cookies.items()}

@@ -27,7 +27,7 @@ from accounts.operations import (
     registration_link,
     save_address,
 )
-from benchmarks.buyers import TYPED, cart_for
+from benchmarks.buyers import CHECKOUT_DETAILS, make_guest_cart
 from cart import operations as carts
 from cart import queries as cart_queries
 from cart.operations import sharing
@@ -72,7 +72,7 @@ def made() -> None:
         (each.product_id, each.variants[0].variant_id, 2)
         for each in _in_stock(steps.TWO_CHOICES)[:2]
     ]
-    guest = cart_for(wanted, "guest@example.org")
+    guest = make_guest_cart(wanted, "guest@example.org")
     guest[settings.ORDER_COOKIE_NAME] = signing.dumps(
         [each.order_id.hex for each in orders.values()], salt="orders.cookie"
     )
@@ -165,7 +165,7 @@ def _typed(guest: Cookies) -> str:
         HttpResponse(),
         signing.loads(guest[settings.CART_COOKIE_NAME], salt="cart.owner")[0],
     )
-    save_typed_fields(response, UUID(hex=person), TYPED | {"email": "guest@example.org"})
+    save_typed_fields(response, UUID(hex=person), CHECKOUT_DETAILS | {"email": "guest@example.org"})
     return response.cookies[settings.CHECKOUT_COOKIE_NAME].value
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from benchmarks.buyers import Buyer, cart_for
+from benchmarks.buyers import Buyer, make_guest_cart
 from demo.testbank import queries as bank_queries
 from inventory import queries as stock
 from inventory.queries import WAREHOUSES
@@ -35,7 +35,7 @@ class Crowd:
         for number in range(self.count):
             wanted = [(each.product_id, each.variants[0].variant_id, 1) for each in goods]
             email = f"buyer-{uuid4().hex}@example.com"
-            cookies = cart_for(wanted[::-1] if number % 2 else wanted, email)
+            cookies = make_guest_cart(wanted[::-1] if number % 2 else wanted, email)
             self.buyers.append(Buyer(self.port, cookies, email=email, presses=60, patience=400))
 
     @property
@@ -51,8 +51,10 @@ class Crowd:
     def have_one_order_each(self) -> None:
         """Let the worker do what is left to do for these, and check that nothing is lost or doubled."""
         worked(self.began, datetime.now(UTC) + timedelta(minutes=30), *self._checkouts())
-        assert [(buyer.email, buyer.words) for buyer in self.buyers if not buyer.paid] == []
-        assert len({buyer.paid for buyer in self.buyers}) == self.count
+        assert [
+            (buyer.email, buyer.last_heading) for buyer in self.buyers if not buyer.paid_number
+        ] == []
+        assert len({buyer.paid_number for buyer in self.buyers}) == self.count
         for buyer in self.buyers:
             self._has_one_order(buyer)
         for variant_id in self.variants:
@@ -78,7 +80,7 @@ class Crowd:
     def _has_one_order(buyer: Buyer) -> None:
         (order_id,) = queries.list_order_ids_by_email(buyer.email)
         order = audit(order_id)
-        assert order.number == buyer.paid, "not that of which they were told"
+        assert order.number == buyer.paid_number, "not that of which they were told"
         assert (order.state, order.payment) == ("confirmed", "paid")
         at_the_bank = [
             bank_queries.get_payment(each.payment_id)

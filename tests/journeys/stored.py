@@ -140,9 +140,9 @@ def tell_of_buyers(
         of_told: set[UUID] = set()
         for buyer in buyers:
             orders = orders_stored(plain, buyer.email, kept)
-            of_told |= {order.order_id for order in orders if order.number == buyer.paid}
+            of_told |= {order.order_id for order in orders if order.number == buyer.paid_number}
             sold = [order.number for order in orders if order.sold]
-            agrees = sold == [buyer.paid] * bool(buyer.paid)
+            agrees = sold == [buyer.paid_number] * bool(buyer.paid_number)
             agrees &= all(order.sold or order.nothing_left for order in orders)
             stored = "; ".join(map(str, orders)) or "no order"
             told.row(
@@ -166,8 +166,8 @@ def name_of(buyer: Buyer) -> str:
 
 
 def _words(buyer: Buyer) -> str:
-    words = f"paid, order {buyer.paid}" if buyer.paid else f"“{buyer.words}”"
-    if buyer.unpaid and buyer.card != GOOD_CARD:
-        words = f"order {buyer.unpaid}: declined; gave it up"
+    words = f"paid, order {buyer.paid_number}" if buyer.paid_number else f"“{buyer.last_heading}”"
+    if buyer.unpaid_number and buyer.card != GOOD_CARD:
+        words = f"order {buyer.unpaid_number}: declined; gave it up"
     lost = buyer.answers[NO_ANSWER] + buyer.answers[503]
     return f"{words} (asked again {lost}×)" if lost else words

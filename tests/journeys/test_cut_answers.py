@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from benchmarks.buyers import NO_ANSWER, all_bought
+from benchmarks.buyers import NO_ANSWER, run_buyers
 from tests.beside import Proxy, Toxiproxy
 from tests.journeys.buying import Crowd
 from tests.journeys.stored import name_of, tell_of_buyers
@@ -79,7 +79,7 @@ def test_of_many_checkouts_none_is_lost_or_doubled(
             while not lost and len(crowds) < MOST_CROWDS:
                 crowds.append(Crowd(web.port, CHECKOUTS))
                 with cut_now_and_then(line):
-                    asyncio.run(all_bought(crowds[-1].buyers, within=20))
+                    asyncio.run(run_buyers(crowds[-1].buyers, within=20))
                 lost = OUTCOME.findall((tmp_path / "gunicorn.log").read_text())
         finally:
             web.stop()

@@ -37,21 +37,21 @@ def test_a_flash_sale_sells_what_there_is(name: str, ports: list[int], told: Tol
         " told of a paid order has it, and whoever was told anything else has neither paid nor keeps a unit from others.",
     )
     kind = flash_sale.SALES[name]
-    sale = flash_sale.made(name, kind, ports[: kind.servers], BUYERS, UNITS)
-    flash_sale.held(sale, 0.5, looks_before=1.0)
-    paid = sum(bool(buyer.paid) for buyer in sale.buyers)
+    sale = flash_sale.make_sale(name, kind, ports[: kind.servers], BUYERS, UNITS)
+    flash_sale.run_sale(sale, 0.5, looks_before=1.0)
+    paid = sum(bool(buyer.paid_number) for buyer in sale.buyers)
     told.number("buyers", BUYERS)
     told.number("units", UNITS)
     told.number("orders paid", paid)
     told.number("told no, in words", BUYERS - paid)
-    told.number("waits in line", sum(buyer.waits for buyer in sale.buyers))
+    told.number("waits in line", sum(buyer.queue_waits for buyer in sale.buyers))
     told.number("the last one told after", f"{max(buyer.seconds for buyer in sale.buyers):.1f} s")
     tell_of_buyers(
         told,
-        sorted(sale.buyers, key=lambda buyer: not buyer.paid),
-        [variant_id for _, variant_id in sale.goods],
+        sorted(sale.buyers, key=lambda buyer: not buyer.paid_number),
+        [variant_id for _, variant_id in sale.products],
         lambda buyer: (
             f"{name_of(buyer)} comes" + (" with a card that is declined" if buyer.gives_up else "")
         ),
     )
-    assert not sale.wrong
+    assert not sale.problems

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.buyers import NO_ANSWER, all_bought
+from benchmarks.buyers import NO_ANSWER, run_buyers
 from tests.journeys.buying import Crowd
 from tests.journeys.stored import name_of, tell_of_buyers
 from tests.proof import LONG, Told
@@ -17,10 +17,10 @@ KILLS_AFTER = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85) if LONG else (0.2, 0.6)  # of th
 
 
 async def _bought_while_killed(web: Web, crowd: Crowd) -> None:
-    everybody = asyncio.create_task(all_bought(crowd.buyers, within=4))
+    everybody = asyncio.create_task(run_buyers(crowd.buyers, within=4))
     for share in KILLS_AFTER:
         while (
-            sum(bool(buyer.paid) for buyer in crowd.buyers) < CHECKOUTS * share
+            sum(bool(buyer.paid_number) for buyer in crowd.buyers) < CHECKOUTS * share
             and not everybody.done()
         ):
             await asyncio.sleep(0.02)

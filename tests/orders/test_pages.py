@@ -40,7 +40,7 @@ from tests.orders.audit import audit, stock_adds_up
 from tests.payments.bank import notice_of
 
 HTMX = {"HX-Request": "true"}
-TYPED = buyers.TYPED | {"email": "ada@example.com"}
+TYPED = buyers.CHECKOUT_DETAILS | {"email": "ada@example.com"}
 
 
 class Shopper:

@@ -49,7 +49,7 @@ class Command(BaseCommand):
     def _load_all(self, *, products: int, orders: int, processes: int, **options: Any) -> None:
         call_command("sync_cassandra", verbosity=0, stdout=io.StringIO())
         began, now = monotonic(), datetime.now(UTC)
-        scale.tree_loaded()
+        scale.load_categories()
         for what, count in (("goods", products), ("orders", orders), ("derived", products)):
             if count:
                 self._in_processes(what, products, orders, processes, now)
@@ -104,9 +104,9 @@ class Command(BaseCommand):
     ) -> None:
         share = scale.Part(number, processes)
         if part == "goods":
-            rows = scale.products_loaded(products, share, now)
+            rows = scale.load_products(products, share, now)
         elif part == "orders":
-            rows = scale.orders_loaded(orders, products, share, now)
+            rows = scale.load_orders(orders, products, share, now)
         else:
-            rows = scale.derived(share)
+            rows = scale.rebuild_derived(share)
         self.stdout.write(str(rows))
