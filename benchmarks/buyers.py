@@ -141,7 +141,7 @@ class Buyer:
     gives_up: bool = False  # the order whose card was declined, so that others can have the goods
     patience: float = 120.0  # seconds
     timeout: float = 60.0  # seconds for one answer
-    presses: int = 6  # of the button, while the page says that something has changed
+    max_submits: int = 6  # of the button, while the page says that something has changed
     email: str = field(default_factory=lambda: f"buyer-{uuid4().hex}@example.com")
     answers: Counter[int] = field(default_factory=Counter)
     queue_waits: int = 0  # how often they were told to wait in line
@@ -170,12 +170,12 @@ class Buyer:
 
     async def _buy(self, visit: _Visit) -> None:
         page = await visit.follow_redirects(await visit.ask("GET", "/checkout/review/"))
-        presses = 0
-        while (form := _preset(page.text)).get("checkout") and presses < self.presses:
+        submits = 0
+        while (form := _preset(page.text)).get("checkout") and submits < self.max_submits:
             step = _ACTION.search(page.text)
             at = step[1] if step else ""
             if at == "/checkout/review/":
-                presses += 1
+                submits += 1
             else:
                 form |= {**CHECKOUT_DETAILS, "email": self.email}
             page = await visit.ask("POST", at, form)

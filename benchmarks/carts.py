@@ -29,7 +29,7 @@ from time import perf_counter, sleep
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
-from benchmarks.load import Load, Press, Slice
+from benchmarks.load import CartSubmits, Load, Slice
 from benchmarks.pages import ROOT, PageFigures, serve_shop, shop_environment
 from cassandra_db import RAISE_UNKNOWN
 
@@ -255,11 +255,13 @@ def _adding(shopper: Shopper) -> Callable[[], None]:
     return add
 
 
-def _press(shopper: Shopper) -> Press:
-    return Press("/cart/add/", shopper.cookie, CSRF, [variant.sku for _, variant in shopper.goods])
+def _press(shopper: Shopper) -> CartSubmits:
+    return CartSubmits(
+        "/cart/add/", shopper.cookie, CSRF, [variant.sku for _, variant in shopper.goods]
+    )
 
 
-def _over_http(load: Load, port: int, presses: Sequence[Press]) -> Callable[[float], Slice]:
+def _over_http(load: Load, port: int, presses: Sequence[CartSubmits]) -> Callable[[float], Slice]:
     return lambda seconds: load.run_each(port, presses, seconds)
 
 

@@ -58,7 +58,7 @@ class PageRequests:
 
 
 @dataclass(frozen=True)
-class Press:
+class CartSubmits:
     """A press that puts one thing after the other into a cart, each time with an operation id of its own."""
 
     path: str
@@ -110,7 +110,9 @@ class Load:
         """Ask for the page as often as it is answered. Raises RuntimeError for any answer but 200."""
         return self.run_each(port, [PageRequests(path, cookie)] * self._connections, seconds)
 
-    def run_each(self, port: int, asked: Sequence[PageRequests | Press], seconds: float) -> Slice:
+    def run_each(
+        self, port: int, asked: Sequence[PageRequests | CartSubmits], seconds: float
+    ) -> Slice:
         """Give each of these a connection of its own. Raises RuntimeError for any answer but the one that belongs to it."""
         self._here.send((port, asked, seconds))
         answer = self._here.recv()
@@ -139,7 +141,7 @@ def _work(pipe: Connection) -> None:
 
 def _ask(
     port: int,
-    asked: PageRequests | Press,
+    asked: PageRequests | CartSubmits,
     until: float,
     latencies: list[float],
     failures: list[str],

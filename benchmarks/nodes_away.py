@@ -164,7 +164,7 @@ def make_buyer(port: int, product_id: UUID, variant_id: UUID) -> Buyer:
         port,
         make_guest_cart([(product_id, variant_id, 1)], email),
         email=email,
-        presses=60,
+        max_submits=60,
         patience=180,
     )
 

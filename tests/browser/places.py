@@ -172,8 +172,8 @@ PLACES: dict[str, dict[str, Place]] = {
 }
 BY_NAME = {name: place for group in PLACES.values() for name, place in group.items()}
 
-_PRESS = "a press, which leads to a page"
-_CARTS_PRESSES = (
+_SUBMIT = "a press, which leads to a page"
+_CART_ACTIONS = (
     *(
         "add",
         "agree",
@@ -202,7 +202,7 @@ _CARTS_PRESSES = (
         "leave",
     ),
 )
-_STAFFS_PRESSES = (
+_STAFF_ACTIONS = (
     *(
         "move",
         "note",
@@ -234,18 +234,18 @@ NO_PAGES = {
     "orders:track": "a redirect to the order",
     "orders:payment_return": "a redirect to the order",
     "orders:payment_notice": "for a gateway's machines",
-    "viewed_forget": _PRESS,
-    "accounts:export": _PRESS,
-    **dict.fromkeys((f"cart:{name}" for name in _CARTS_PRESSES), _PRESS),
-    **dict.fromkeys((f"orders:{name}" for name in ("pay", "give_up", "keep")), _PRESS),
+    "viewed_forget": _SUBMIT,
+    "accounts:export": _SUBMIT,
+    **dict.fromkeys((f"cart:{name}" for name in _CART_ACTIONS), _SUBMIT),
+    **dict.fromkeys((f"orders:{name}" for name in ("pay", "give_up", "keep")), _SUBMIT),
     **dict.fromkeys(
         (
             f"accounts:{name}"
             for name in ("session_end", "sessions_end_others", "sessions_end_all", "address_remove")
         ),
-        _PRESS,
+        _SUBMIT,
     ),
-    **dict.fromkeys((f"adminpanel:{name}" for name in _STAFFS_PRESSES), _PRESS),
+    **dict.fromkeys((f"adminpanel:{name}" for name in _STAFF_ACTIONS), _SUBMIT),
 }
 # What stands in their addresses.
 GIVEN = {

@@ -36,7 +36,7 @@ class Crowd:
             wanted = [(each.product_id, each.variants[0].variant_id, 1) for each in goods]
             email = f"buyer-{uuid4().hex}@example.com"
             cookies = make_guest_cart(wanted[::-1] if number % 2 else wanted, email)
-            self.buyers.append(Buyer(self.port, cookies, email=email, presses=60, patience=400))
+            self.buyers.append(Buyer(self.port, cookies, email=email, max_submits=60, patience=400))
 
     @property
     def answers(self) -> Counter[int]:

@@ -34,9 +34,9 @@ class Line:
         """Open a page and return the status of the answer, NO_ANSWER if the line was cut."""
         return self._ask("GET", path)
 
-    def add(self, sku: str, operation: UUID, quantity: int = 1) -> bool:
+    def add(self, sku: str, idempotency_key: UUID, quantity: int = 1) -> bool:
         """Put units into the cart. True if the shop said that they are in."""
-        form = {"variant": sku, "quantity": quantity, "operation": operation}
+        form = {"variant": sku, "quantity": quantity, "operation": idempotency_key}
         return self.post("/cart/add/", form) == http.client.SEE_OTHER
 
     def post(self, path: str, form: Mapping[str, object]) -> int:
