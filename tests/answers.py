@@ -7,11 +7,11 @@ from cassandra import OperationTimedOut
 from cassandra_db.configuration import CONDITIONAL
 
 
-class AnswerLost:
+class AnswerLosingSession:
     """The driver's session, which loses the answer to each first conditional write after it was carried out."""
 
     def __init__(self, real: Any) -> None:
-        self.real, self.lost = real, 0
+        self.real, self.lost_count = real, 0
         self.seen: set[int] = set()
 
     def __getattr__(self, name: str) -> Any:
@@ -21,7 +21,7 @@ class AnswerLost:
         answer = self.real.execute(statement, **kwargs)
         if kwargs.get("execution_profile") == CONDITIONAL and id(statement) not in self.seen:
             self.seen.add(id(statement))
-            self.kept = statement  # keeps its id from being used again
-            self.lost += 1
+            self.last_statement = statement  # keeps its id from being used again
+            self.lost_count += 1
             raise OperationTimedOut
         return answer

@@ -10,17 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.serving import free_port
-from tests.tools import STRIPE_MOCK, TOXIPROXY, Tool, built
+from tests.serving import find_free_port
+from tests.tools import STRIPE_MOCK, TOXIPROXY, Tool, build_tool
 
 
 @contextlib.contextmanager
-def running(
+def run_tool(
     tool: Tool, arguments: Sequence[str], answers: str, seconds: float = 30
 ) -> Iterator[None]:
     """Run a program within the block; it is ready when the address `answers`, whatever it says. Raises ToolMissing."""
     with subprocess.Popen(
-        [built(tool), *arguments],
+        [build_tool(tool), *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -58,25 +58,25 @@ class Proxy:
     host: str
     port: int
 
-    def harm(self, kind: str, share: float = 1.0, **attributes: int) -> str:
+    def add_toxic(self, kind: str, share: float = 1.0, **attributes: int) -> str:
         """Do harm to this share of what the connections bring back from now on; return the harm's name.
 
         Toxiproxy's documentation names the kinds: `reset_peer`, `limit_data`, `timeout`, `latency`, and their attributes.
         """
         toxic = {"type": kind, "stream": "downstream", "toxicity": share, "attributes": attributes}
-        return str(self.toxiproxy.ask("POST", f"/proxies/{self.name}/toxics", toxic)["name"])
+        return str(self.toxiproxy.request("POST", f"/proxies/{self.name}/toxics", toxic)["name"])
 
-    def heal(self, harm: str) -> None:
+    def remove_toxic(self, toxic: str) -> None:
         """Take a harm away."""
-        self.toxiproxy.ask("DELETE", f"/proxies/{self.name}/toxics/{harm}")
+        self.toxiproxy.request("DELETE", f"/proxies/{self.name}/toxics/{toxic}")
 
-    def cut(self) -> None:
+    def disable(self) -> None:
         """Cut every connection, and take no new ones until `join`."""
-        self.toxiproxy.ask("POST", f"/proxies/{self.name}", {"enabled": False})
+        self.toxiproxy.request("POST", f"/proxies/{self.name}", {"enabled": False})
 
-    def join(self) -> None:
+    def enable(self) -> None:
         """Take connections again."""
-        self.toxiproxy.ask("POST", f"/proxies/{self.name}", {"enabled": True})
+        self.toxiproxy.request("POST", f"/proxies/{self.name}", {"enabled": True})
 
 
 @dataclass(frozen=True)
@@ -86,21 +86,21 @@ class Toxiproxy:
     url: str
 
     @contextlib.contextmanager
-    def proxy(
+    def make_proxy(
         self, upstream: str, *, host: str = "127.0.0.1", port: int | None = None
     ) -> Iterator[Proxy]:
         """Carry what comes to `host` to `upstream` ("host:port") within the block."""
-        port = port or free_port()
+        port = port or find_free_port()
         name = f"{host}-{port}"
-        self.ask(
+        self.request(
             "POST", "/proxies", {"name": name, "listen": f"{host}:{port}", "upstream": upstream}
         )
         try:
             yield Proxy(self, name, host, port)
         finally:
-            self.ask("DELETE", f"/proxies/{name}")
+            self.request("DELETE", f"/proxies/{name}")
 
-    def ask(self, method: str, path: str, sent: dict[str, Any] | None = None) -> dict[str, Any]:
+    def request(self, method: str, path: str, sent: dict[str, Any] | None = None) -> dict[str, Any]:
         """Send a request to the interface and return its answer. Raises urllib.error.HTTPError."""
         body = json.dumps(sent).encode() if sent is not None else None
         request = urllib.request.Request(self.url + path, body, method=method)  # noqa: S310
@@ -109,20 +109,20 @@ class Toxiproxy:
 
 
 @contextlib.contextmanager
-def toxiproxy_running() -> Iterator[Toxiproxy]:
+def run_toxiproxy() -> Iterator[Toxiproxy]:
     """Run a toxiproxy within the block."""
-    port = free_port()
+    port = find_free_port()
     url = f"http://127.0.0.1:{port}"
-    with running(TOXIPROXY, ["-host", "127.0.0.1", "-port", str(port)], f"{url}/version"):
+    with run_tool(TOXIPROXY, ["-host", "127.0.0.1", "-port", str(port)], f"{url}/version"):
         yield Toxiproxy(url)
 
 
 @contextlib.contextmanager
-def stripe_running() -> Iterator[str]:
+def run_stripe_mock() -> Iterator[str]:
     """Run a stripe-mock within the block and yield its address: Stripe's interface, whose answers are all made up."""
-    port = free_port()
+    port = find_free_port()
     url = f"http://127.0.0.1:{port}"
     # It serves HTTPS as well, and everywhere on the same port unless it is told to choose: two of them could not run.
     addresses = ["-http-addr", f"127.0.0.1:{port}", "-https-addr", "127.0.0.1:"]
-    with running(STRIPE_MOCK, addresses, f"{url}/v1/charges"):
+    with run_tool(STRIPE_MOCK, addresses, f"{url}/v1/charges"):
         yield url

@@ -16,7 +16,7 @@ from accounts.models import User
 from cassandra_db import REFUSED_MEANS_DONE
 from cassandra_db.session import close_session, get_session
 from mail.addresses import email_key
-from tests.beside import Toxiproxy, stripe_running, toxiproxy_running
+from tests.beside import Toxiproxy, run_stripe_mock, run_toxiproxy
 from tests.environment import KEYSPACE
 
 pytest_plugins = ["tests.proof"]
@@ -84,9 +84,9 @@ def django_db_setup(keyspace: str) -> Iterator[None]:
 @pytest.fixture
 def admin_client(admin_user: User) -> Client:
     """An admin's client. It has passed the second factor, which staff pages would ask for first."""
-    from tests.factories import staff_signed_in
+    from tests.factories import sign_in_staff
 
-    return staff_signed_in(Client(), admin_user)
+    return sign_in_staff(Client(), admin_user)
 
 
 # ---- What runs beside the shop
@@ -95,12 +95,12 @@ def admin_client(admin_user: User) -> Client:
 @pytest.fixture(scope="session")
 def toxiproxy() -> Iterator[Toxiproxy]:
     """A toxiproxy; each test makes its own lines. A test fails, and says why, where it cannot be built."""
-    with toxiproxy_running() as running:
+    with run_toxiproxy() as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def stripe_mock() -> Iterator[str]:
     """The address of a stripe-mock ("http://127.0.0.1:port"). A test fails, and says why, where it cannot be built."""
-    with stripe_running() as address:
+    with run_stripe_mock() as address:
         yield address

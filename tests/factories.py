@@ -47,7 +47,7 @@ def make_category(
 
 
 @cache
-def _shelf() -> CategoryNode:
+def _default_category() -> CategoryNode:
     """Where things stand whose category does not matter: a category each would make every page's menu a long one."""
     return make_category()
 
@@ -56,7 +56,7 @@ def make_product(
     name: str = "Mug",
     *,
     price: str = "12.00",
-    was: str | None = None,
+    compare_at: str | None = None,
     options: Mapping[str, Sequence[str]] | None = None,
     category: CategoryNode | None = None,
     brand: str = "Kilnbrook",
@@ -82,7 +82,7 @@ def make_product(
         brand=brand,
         description=description,
         details={"Material": "Stoneware"},
-        category_id=(category or _shelf()).category_id,
+        category_id=(category or _default_category()).category_id,
         option_names=tuple(options or ()),
         tax_class=tax_class,
         variants=tuple(
@@ -91,7 +91,7 @@ def make_product(
                 sku=f"T-{product_id.hex[:10].upper()}-{place}",
                 options=dict(zip(options or (), chosen, strict=True)),
                 price=Money(price, EUR),
-                compare_at=Money(was, EUR) if was else None,
+                compare_at=Money(compare_at, EUR) if compare_at else None,
                 picture=f"mug/{(place * 2654435761) % 0xFFFFFF:06x}-efeae0",
                 weight_grams=350,
                 position=place,
@@ -136,7 +136,7 @@ def make_stock(
             # Before the goods come: a receipt that finds no numbers makes them, and is tried again.
             seed_stock_item(product_id, variant_id, place, FEW)
             receive_stock(product_id, variant_id, place, units, FEW, uuid4(), datetime.now(UTC))
-            shelf = {
+            stock_item = {
                 "product_id": product_id,
                 "variant_id": variant_id,
                 "warehouse_id": place,
@@ -147,7 +147,7 @@ def make_stock(
                 COPY.bind(
                     read_at=read_at,
                     available=get_stock_numbers(variant_id, place).available,
-                    **shelf,
+                    **stock_item,
                 )
             )
     if copies:
@@ -155,7 +155,7 @@ def make_stock(
     return variant_id
 
 
-def make_shelf(count: int = 3) -> list[str]:
+def make_products_in_stock(count: int = 3) -> list[str]:
     """So many products with fifty of each in stock; return their SKUs."""
     skus = []
     for _ in range(count):
@@ -181,7 +181,7 @@ def make_user(
     return register_user(email, name, password, datetime.now(UTC), role, demo=demo)
 
 
-def staff_signed_in(client: Client, user: User) -> Client:
+def sign_in_staff(client: Client, user: User) -> Client:
     """Sign somebody in who has passed the second factor."""
     client.force_login(user)
     session = client.session

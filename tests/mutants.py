@@ -51,24 +51,24 @@ class Result:
 
     fault: Fault
     test: str
-    told: str
+    reason: str
     seconds: float = 0
 
     def __str__(self) -> str:
-        said = f"{self.seconds:5.1f} s  {self.fault.name}: {self.test or self.told}"
-        return f"found  {said}\n{'':16}{self.told[:200]}" if self.test else f"NOT FOUND  {said}"
+        said = f"{self.seconds:5.1f} s  {self.fault.name}: {self.test or self.reason}"
+        return f"found  {said}\n{'':16}{self.reason[:200]}" if self.test else f"NOT FOUND  {said}"
 
 
-def stale(faults: Iterable[Fault], root: Path = ROOT) -> list[str]:
+def list_stale_faults(faults: Iterable[Fault], root: Path = ROOT) -> list[str]:
     """Return in words which faults cannot be put back as they are written: their code has moved, or their tests have."""
     return [
         f"{fault.name} ({fault.file}): {why}"
         for fault in faults
-        if (why := _why_stale(fault, root))
+        if (why := _stale_reason(fault, root))
     ]
 
 
-def _why_stale(fault: Fault, root: Path) -> str:
+def _stale_reason(fault: Fault, root: Path) -> str:
     file = root / fault.file
     if not file.exists():
         return "there is no such file any more"
@@ -81,7 +81,7 @@ def _why_stale(fault: Fault, root: Path) -> str:
     return f"its tests are not there any more: {', '.join(gone)}" if gone or not fault.tests else ""
 
 
-def copied(to: Path) -> Path:
+def copy_tree(to: Path) -> Path:
     """Copy the tree as it is now, without what git ignores, and lend it what the tests need beside it."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -101,20 +101,20 @@ def copied(to: Path) -> Path:
     return to
 
 
-def tried(fault: Fault, tree: Path, node: dict[str, str]) -> Result:
+def try_fault(fault: Fault, tree: Path, node: dict[str, str]) -> Result:
     """Put a fault into a tree, run its tests, and take it out again."""
     file, began = tree / fault.file, time.monotonic()
     right = file.read_text()
     file.write_text(right.replace(fault.old, fault.new))
     try:
-        status, said = _ran(["-x", *fault.tests], tree, node)
+        status, said = _run_pytest(["-x", *fault.tests], tree, node)
     finally:
         file.write_text(right)
-    test, told = _judged(status, said)
+    test, told = _judge(status, said)
     return Result(fault, test, told, time.monotonic() - began)
 
 
-def _ran(what: Sequence[str], tree: Path, node: dict[str, str]) -> tuple[int | None, str]:
+def _run_pytest(what: Sequence[str], tree: Path, node: dict[str, str]) -> tuple[int | None, str]:
     """Run pytest and return its status and what it said; None when it took too long."""
     command = [
         sys.executable,
@@ -149,7 +149,7 @@ def _ran(what: Sequence[str], tree: Path, node: dict[str, str]) -> tuple[int | N
     return process.returncode, said
 
 
-def _judged(status: int | None, said: str) -> tuple[str, str]:
+def _judge(status: int | None, said: str) -> tuple[str, str]:
     """Return the test that found a fault, and how it failed; or '', and what is wrong."""
     if status == 0:
         return "", "LET PASS"
@@ -162,10 +162,10 @@ def _judged(status: int | None, said: str) -> tuple[str, str]:
     return test, why
 
 
-def held_against(results: Sequence[Result], tree: Path, node: dict[str, str]) -> list[Result]:
+def confirm_results(results: Sequence[Result], tree: Path, node: dict[str, str]) -> list[Result]:
     """Run the tests that have found faults on the right tree: one that does not pass there has found nothing."""
     tests = sorted({each.test for each in results if each.test})
-    status, said = _ran(tests, tree, node) if tests else (0, "")
+    status, said = _run_pytest(tests, tree, node) if tests else (0, "")
     if status == 0:
         return list(results)
     wrong = set(_NOT_PASSED.findall(said)) if status == 1 else set(tests)
@@ -174,7 +174,7 @@ def held_against(results: Sequence[Result], tree: Path, node: dict[str, str]) ->
 
 
 @contextlib.contextmanager
-def node_for_all() -> Iterator[dict[str, str]]:
+def borrow_node() -> Iterator[dict[str, str]]:
     """Yield what tells each run of pytest its Cassandra: that of the environment, or this checkout's own, started once."""
     if os.environ.get("CASSANDRA_HOSTS"):
         yield {}
@@ -187,25 +187,25 @@ def node_for_all() -> Iterator[dict[str, str]]:
         yield {"CASSANDRA_HOSTS": ",".join(cluster.hosts), "CASSANDRA_PORT": str(cluster.cql_port)}
 
 
-def run(faults: Sequence[Fault], at_once: int) -> list[Result]:
+def try_faults(faults: Sequence[Fault], at_once: int) -> list[Result]:
     """Try faults, so many at once, each in a tree of its own; tell what comes of each as it comes."""
     free: SimpleQueue[Path] = SimpleQueue()
 
     def one(fault: Fault) -> Result:
         tree = free.get()
         try:
-            result = tried(fault, tree, node)
+            result = try_fault(fault, tree, node)
         finally:
             free.put(tree)
         print(result, flush=True)
         return result
 
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder, node_for_all() as node:
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder, borrow_node() as node:
         for number in range(at_once):
-            free.put(copied(Path(folder) / str(number)))
+            free.put(copy_tree(Path(folder) / str(number)))
         with ThreadPoolExecutor(at_once) as crew:
             results = list(crew.map(one, faults))
-        return held_against(results, free.get(), node)
+        return confirm_results(results, free.get(), node)
 
 
 def main() -> int:
@@ -220,7 +220,7 @@ def main() -> int:
         "-j", type=int, default=1, dest="at_once", help="so many at once, each in a tree of its own"
     )
     asked = given.parse_args()
-    if gone := stale(FAULTS):
+    if gone := list_stale_faults(FAULTS):
         print(
             "These faults say nothing any more; move them with their code:",
             *gone,
@@ -235,7 +235,7 @@ def main() -> int:
         or any(word.casefold() in f"{fault.name} {fault.file}".casefold() for word in asked.words)
     ]
     began = time.monotonic()
-    results = run(chosen, asked.at_once)
+    results = try_faults(chosen, asked.at_once)
     missed = [each for each in results if not each.test]
     if missed:
         print("\nNot found:", *missed, sep="\n  ")

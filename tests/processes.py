@@ -29,7 +29,7 @@ LONG = (
 )
 
 
-def scope_of(nodeid: str) -> str:
+def scheduling_scope(nodeid: str) -> str:
     """Return what runs in one process: the test's file, or the folder that shares a shop."""
     file = nodeid.split("::")[0]
     return "tests/browser" if file.startswith("tests/browser/") else file
@@ -37,7 +37,7 @@ def scope_of(nodeid: str) -> str:
 
 class _Scheduler(LoadScopeScheduling):  # type: ignore[misc]
     def _split_scope(self, nodeid: str) -> str:
-        return scope_of(nodeid)
+        return scheduling_scope(nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.pluginmanager.has_plugin("randomly"):
         return
     places = {scope: place for place, scope in enumerate(LONG)}
-    items.sort(key=lambda item: places.get(scope_of(item.nodeid), len(LONG)))
+    items.sort(key=lambda item: places.get(scheduling_scope(item.nodeid), len(LONG)))
 
 
 # ---- Alone
@@ -86,7 +86,7 @@ _orphans: dict[tuple[int, float], float] = {}
 
 
 @contextmanager
-def browser_counted() -> Iterator[None]:
+def count_browser_time() -> Iterator[None]:
     """Count what Chromium's processes use within the block: nobody waits for them, so they are looked at every second."""
     over = threading.Event()
 
@@ -124,7 +124,7 @@ def _cassandra_seconds() -> dict[int, float]:
     }
 
 
-class Cost:
+class RunCost:
     """The processor time of a run, by its parts."""
 
     def __init__(self) -> None:
@@ -159,7 +159,7 @@ class Cost:
 def pytest_configure(config: pytest.Config) -> None:
     """Count in the process that prints."""
     if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Cost())
+        config.pluginmanager.register(RunCost())
 
 
 @pytest.hookimpl(trylast=True)

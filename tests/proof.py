@@ -25,63 +25,65 @@ from tests.environment import ROOT
 LONG = os.environ.get("LONG", "0") not in ("", "0")
 FOLDER, PAGE = ROOT / ".run" / "prove", ROOT / ".run" / "prove.html"
 # So many rows of a table stand open on the page.
-OPEN = 5
+OPEN_ROWS = 5
 _PASSED = pytest.StashKey[bool]()
 
 
 @dataclass(frozen=True)
-class Row:
+class ProofRow:
     """What a client asked for and was told, what is stored of it, and whether the two agree."""
 
-    asked: str
-    told: str
+    request: str
+    answer: str
     stored: str
-    agrees: bool
+    is_match: bool
     table: str
 
 
 @dataclass
-class Told:
+class ProofReport:
     """What one proof has to tell."""
 
     test: str
     title: str = ""
     claim: str = ""
     numbers: dict[str, str] = field(default_factory=dict)
-    rows: list[Row] = field(default_factory=list)
+    rows: list[ProofRow] = field(default_factory=list)
 
-    def claims(self, title: str, claim: str) -> None:
+    def state_claim(self, title: str, claim: str) -> None:
         """Say what harm is done, in a few words, and what is true all the same, in a sentence."""
         self.title, self.claim = title, claim
 
-    def number(self, name: str, value: object) -> None:
+    def add_figure(self, name: str, value: object) -> None:
         """Note a figure: "killed", 2."""
         self.numbers[name] = str(value)
 
-    def row(self, asked: str, told: str, stored: str, *, agrees: bool, table: str = "") -> None:
+    def add_row(
+        self, request: str, answer: str, stored: str, *, is_match: bool, table: str = ""
+    ) -> None:
         """Add a row; those of one `table` stand together under its name."""
-        self.rows.append(Row(asked, told, stored, agrees, table))
+        self.rows.append(ProofRow(request, answer, stored, is_match, table))
 
     @property
     def disagreements(self) -> list[str]:
         return [
-            f"{row.asked}: told {row.told!r}, stored: {row.stored}"
+            f"{row.request}: told {row.answer!r}, stored: {row.stored}"
             for row in self.rows
-            if not row.agrees
+            if not row.is_match
         ]
 
 
 @pytest.fixture
-def told(request: pytest.FixtureRequest, keyspace: str) -> Iterator[Told]:
+def told(request: pytest.FixtureRequest, keyspace: str) -> Iterator[ProofReport]:
     """Takes what clients were told beside what is stored, for the page; it has to agree."""
-    telling, began = Told(request.node.nodeid), time.monotonic()
-    yield telling
+    report, began = ProofReport(request.node.nodeid), time.monotonic()
+    yield report
     passed = request.node.stash.get(_PASSED, False)
-    _write(telling, passed=passed and not telling.disagreements, seconds=time.monotonic() - began)
+    _write(report, passed=passed and not report.disagreements, seconds=time.monotonic() - began)
     if passed:
-        assert telling.claim, "a proof says what it claims"
-        assert telling.rows, "a proof tells what was asked, told and stored"
-        assert not telling.disagreements, "\n".join(telling.disagreements)
+        assert report.claim, "a proof says what it claims"
+        assert report.rows, "a proof tells what was asked, told and stored"
+        assert not report.disagreements, "\n".join(report.disagreements)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -102,19 +104,19 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     proofs = [_read(path) for path in FOLDER.glob("*.jsonl")]
     # One that was renamed since would stand there for ever.
     if there := [proof for proof in proofs if _is_there(proof["test"])]:
-        PAGE.write_text(rendered(there), encoding="utf-8")
+        PAGE.write_text(render_page(there), encoding="utf-8")
 
 
 # ---- one file a proof: how it went, and then its rows
 
 
-def _write(telling: Told, *, passed: bool, seconds: float) -> None:
+def _write(report: ProofReport, *, passed: bool, seconds: float) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     head = {
-        "test": telling.test,
-        "title": telling.title,
-        "claim": telling.claim,
-        "numbers": telling.numbers,
+        "test": report.test,
+        "title": report.title,
+        "claim": report.claim,
+        "numbers": report.numbers,
         "passed": passed,
         "seconds": round(seconds, 1),
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -122,8 +124,8 @@ def _write(telling: Told, *, passed: bool, seconds: float) -> None:
         "made_with": _made_with(),
         "long": LONG,
     }
-    lines = [head, *map(asdict, telling.rows)]
-    name = re.sub(r"[^a-z0-9]+", "-", telling.test.removeprefix("tests/").lower()).strip("-")
+    lines = [head, *map(asdict, report.rows)]
+    name = re.sub(r"[^a-z0-9]+", "-", report.test.removeprefix("tests/").lower()).strip("-")
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     (FOLDER / f"{name}.jsonl").write_text(text, encoding="utf-8")
 
@@ -161,12 +163,12 @@ def _is_there(test: str) -> bool:
 # ---- the page
 
 
-def rendered(proofs: list[dict[str, Any]]) -> str:
+def render_page(proofs: list[dict[str, Any]]) -> str:
     """Return the page of these proofs."""
     from django.template import Context, Engine
 
     template = Engine().from_string((ROOT / "tests" / "prove.html").read_text(encoding="utf-8"))
-    proofs = sorted(map(_shown, proofs), key=lambda proof: proof["made"])
+    proofs = sorted(map(_proof_context, proofs), key=lambda proof: proof["made"])
     return template.render(
         Context(
             {
@@ -183,7 +185,7 @@ def rendered(proofs: list[dict[str, Any]]) -> str:
     )
 
 
-def _shown(proof: dict[str, Any]) -> dict[str, Any]:
+def _proof_context(proof: dict[str, Any]) -> dict[str, Any]:
     file, _, name = proof["test"].partition("::")
     rows = sorted(proof["rows"], key=lambda row: row["agrees"])  # what does not agree stands first
     tables = [
@@ -202,7 +204,9 @@ def _shown(proof: dict[str, Any]) -> dict[str, Any]:
             {
                 "name": table[0]["table"],
                 "count": len(table),
-                "parts": [table] if len(table) <= 2 * OPEN else [table[:OPEN], table[OPEN:]],
+                "parts": [table]
+                if len(table) <= 2 * OPEN_ROWS
+                else [table[:OPEN_ROWS], table[OPEN_ROWS:]],
             }
             for table in tables
         ],

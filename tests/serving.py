@@ -22,7 +22,7 @@ from django.contrib.staticfiles.finders import get_finders
 from tests.environment import ROOT
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     """Return a port of the loopback interface that nothing listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -30,7 +30,7 @@ def free_port() -> int:
 
 
 @cache
-def collected() -> Path:
+def collect_static_files() -> Path:
     """Return a folder with the static files as they are served, to be read only; the first run that has such files fills it.
 
     It is named by what is collected and by the packages that do it, so all servers of all runs share it, and each run finds its own.
@@ -53,15 +53,17 @@ def collected() -> Path:
     return folder
 
 
-class Web:
+class WebServer:
     """The web server's processes: they can be started, ended, killed, and started again at the same address."""
 
     def __init__(self, folder: Path, workers: int = 1, **environment: str) -> None:
-        self.port = free_port()
+        self.port = find_free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._folder, self._workers = folder, workers
         self.environment = (
-            os.environ | {"STATIC_ROOT": str(collected()), "PUBLIC_URL": self.url} | environment
+            os.environ
+            | {"STATIC_ROOT": str(collect_static_files()), "PUBLIC_URL": self.url}
+            | environment
         )
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -92,7 +94,7 @@ class Web:
                 stdout=log,
                 stderr=log,
             )
-        answer(f"{self.url}/healthz", until=200, seconds=90)
+        fetch_page(f"{self.url}/healthz", until=200, seconds=90)
 
     def kill(self) -> None:
         """End the master and its workers at once, in the middle of whatever they do."""
@@ -112,9 +114,9 @@ class Web:
 
 
 @contextlib.contextmanager
-def served(folder: Path, workers: int = 1, **environment: str) -> Iterator[str]:
+def serve_shop(folder: Path, workers: int = 1, **environment: str) -> Iterator[str]:
     """Serve the shop under the suite's environment and yield its address. `folder` takes the log."""
-    web = Web(folder, workers, **environment)
+    web = WebServer(folder, workers, **environment)
     try:
         web.start()
         yield web.url
@@ -122,7 +124,7 @@ def served(folder: Path, workers: int = 1, **environment: str) -> Iterator[str]:
         web.stop()
 
 
-def answer(
+def fetch_page(
     url: str, until: int | None = None, seconds: float = 30
 ) -> tuple[int, Mapping[str, str], str]:
     """Return status, headers and text of a page; with `until`, of the first answer that has this status."""
@@ -147,21 +149,21 @@ def answer(
         time.sleep(0.2)
 
 
-class Cable:
+class CassandraProxy:
     """A TCP line from a port of its own to Cassandra, which can be pulled out and plugged in."""
 
     def __init__(self, host: str, port: int) -> None:
         self.target = (host, port)
-        self.port = free_port()
+        self.port = find_free_port()
         self._listening: socket.socket | None = None
         self._lines: list[socket.socket] = []
 
-    def plug_in(self) -> None:
+    def connect(self) -> None:
         """Listen, and carry what comes."""
         self._listening = socket.create_server(("127.0.0.1", self.port))
         threading.Thread(target=self._accept, args=(self._listening,), daemon=True).start()
 
-    def pull_out(self) -> None:
+    def disconnect(self) -> None:
         """Stop listening and cut every line."""
         assert self._listening
         for line in [self._listening, *self._lines]:

@@ -7,20 +7,20 @@ from jobs.shares import Shard
 
 
 @dataclass(frozen=True)
-class Only(Shard):
+class SingleItemShard(Shard):
     """The part of the things that is this one."""
 
-    thing: UUID | None = None
+    item_id: UUID | None = None
 
-    def has(self, thing: UUID) -> bool:
-        return thing == self.thing
+    def has_id(self, thing: UUID) -> bool:
+        return thing == self.item_id
 
 
 @dataclass(frozen=True)
-class AnyOf(Shard):
+class ItemsShard(Shard):
     """The part of the things that are among these."""
 
-    things: frozenset[UUID] = frozenset()
+    item_ids: frozenset[UUID] = frozenset()
 
-    def has(self, thing: UUID) -> bool:
-        return thing in self.things
+    def has_id(self, thing: UUID) -> bool:
+        return thing in self.item_ids

@@ -60,7 +60,7 @@ TOXIPROXY = Tool("toxiproxy", "github.com/Shopify/toxiproxy/v2/cmd/server", "v2.
 STRIPE_MOCK = Tool("stripe-mock", "github.com/stripe/stripe-mock", "v0.203.0")
 
 
-def built(tool: Tool, say: Callable[[str], None] = print) -> Path:
+def build_tool(tool: Tool, say: Callable[[str], None] = print) -> Path:
     """Return the program's path, building it if need be. Raises ToolMissing, and says what would mend it."""
     if tool.path.exists():
         return tool.path
@@ -194,6 +194,6 @@ def _put_right(home: Path) -> None:
 if __name__ == "__main__":
     try:
         for each in (TOXIPROXY, STRIPE_MOCK):
-            built(each)
+            build_tool(each)
     except ToolMissing as missing:
         sys.exit(str(missing))

@@ -8,7 +8,7 @@ from cassandra_db import Row
 from mail import queries
 
 
-def mails_to(email: str) -> list[Row]:
+def list_mails_to(email: str) -> list[Row]:
     """Return what was written to an address, letter for letter, the first one first."""
     return sorted(
         (row for row in queries.list_recipient_mails(email) if row.recipient == email),
@@ -16,7 +16,7 @@ def mails_to(email: str) -> list[Row]:
     )
 
 
-def link_in(text: str, page: str = "/account/") -> str:
+def find_link(text: str, page: str = "/account/") -> str:
     """Return the path of the first link in a mail that begins as this page's."""
     match = re.search(rf"{re.escape(settings.PUBLIC_URL)}({re.escape(page)}\S+)", text)
     assert match

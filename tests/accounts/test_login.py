@@ -19,7 +19,7 @@ from cart.operations import add_line
 from cart.owner import get_guest_id, get_or_create_owner_id, set_cart_cookie
 from cart.queries import get_active_cart
 from cassandra_db import count_statements
-from tests.cart.goods import mug
+from tests.cart.goods import make_mug
 from tests.factories import PASSWORD, make_user
 
 LOGIN = "/account/login/"
@@ -242,7 +242,7 @@ def test_a_guests_carts_come_along(rf: RequestFactory) -> None:
 
     request = rf.post("/")
     request.user = type("Guest", (), {"is_authenticated": False})()
-    guest_id, product = get_or_create_owner_id(request), mug()
+    guest_id, product = get_or_create_owner_id(request), make_mug()
     add_line(guest_id, product, product.variants[0], 2, uuid4(), datetime.now(UTC))
     response = HttpResponse()
     set_cart_cookie(request, response)

@@ -18,7 +18,7 @@ from accounts import operations, queries
 from accounts.errors import EmailTaken
 from accounts.models import User
 from accounts.operations import mailbox
-from tests.accounts.post import link_in, mails_to
+from tests.accounts.post import find_link, list_mails_to
 from tests.factories import PASSWORD, make_user
 
 ASK = "/account/email/"
@@ -55,12 +55,12 @@ def test_s18_the_password_is_asked_the_new_address_confirms_and_the_old_one_is_t
     wrong = here.post(ASK, {"email": new, "current": "something else"})
     assert wrong.status_code == 422
     assert b"This is not your password" in wrong.content
-    assert mails_to(new) == []
+    assert list_mails_to(new) == []
     assert here.post(ASK, {"email": new, "current": PASSWORD}).status_code == 303
-    (confirm,), (asked,) = mails_to(new), mails_to(alice.email)
+    (confirm,), (asked,) = list_mails_to(new), list_mails_to(alice.email)
     assert asked.subject == "Somebody wants to change your address at Stoa"
     assert new in asked.text
-    link = link_in(confirm.text)
+    link = find_link(confirm.text)
     assert link not in asked.text
     assert read(alice).email == alice.email
     page = here.get(link)
@@ -71,7 +71,7 @@ def test_s18_the_password_is_asked_the_new_address_confirms_and_the_old_one_is_t
     changed = read(alice)
     assert (changed.email, changed.email_next, changed.email_before) == (new, None, None)
     assert changed.verified_at is not None
-    assert [mail.subject for mail in mails_to(alice.email)][
+    assert [mail.subject for mail in list_mails_to(alice.email)][
         -1
     ] == "Your address at Stoa was changed"
     assert is_in(here)
@@ -102,7 +102,7 @@ def test_s18_an_address_with_an_account_is_told_and_the_one_who_asks_is_not() ->
     ]
     assert answers[0].status_code == answers[1].status_code == 303
     assert answers[0]["Location"] == answers[1]["Location"]
-    (told,) = mails_to(bob.email)
+    (told,) = list_mails_to(bob.email)
     assert told.subject == "You have an account at Stoa"
     assert "/account/email/" not in told.text
     with pytest.raises(EmailTaken):

@@ -18,8 +18,8 @@ from accounts.errors import ChangedMeanwhile
 from accounts.models import User
 from accounts.sessions import SessionStore, list_sessions
 from cassandra_db import count_statements
-from tests.accounts.post import link_in, mails_to
-from tests.factories import PASSWORD, make_user, staff_signed_in
+from tests.accounts.post import find_link, list_mails_to
+from tests.factories import PASSWORD, make_user, sign_in_staff
 from web.devices import browser_name
 
 NEW = "nine dry badgers"
@@ -67,7 +67,9 @@ def test_s1_s5_a_changed_password_ends_all_other_sessions_and_gives_this_one_a_n
     assert key_of(here) != before
     assert not SessionStore().exists(before)
     assert not SessionStore().exists(key_of(phone) or "-")
-    assert "Your password at Stoa was changed" in [mail.subject for mail in mails_to(alice.email)]
+    assert "Your password at Stoa was changed" in [
+        mail.subject for mail in list_mails_to(alice.email)
+    ]
 
 
 def test_a_password_is_not_changed_by_somebody_who_does_not_know_it() -> None:
@@ -99,7 +101,7 @@ def test_a_staff_password_alone_changes_neither_password_nor_address(name: str) 
     )
     assert check_password(PASSWORD, password_of(ann))
     assert (
-        staff_signed_in(Client(), ann).post(reverse(name), sent)["Location"].startswith("/account/")
+        sign_in_staff(Client(), ann).post(reverse(name), sent)["Location"].startswith("/account/")
     )
 
 
@@ -136,13 +138,13 @@ def test_a_showrooms_login_keeps_its_password() -> None:
 def reset_mail(email: str) -> str:
     answer = Client().post(RESET, {"email": email})
     assert (answer.status_code, answer["Location"]) == (303, reverse("accounts:reset_sent"))
-    return str(mails_to(email)[-1].text)
+    return str(list_mails_to(email)[-1].text)
 
 
 def test_s5_s16_a_mailed_link_sets_a_new_password_once_and_ends_all_sessions() -> None:
     alice = make_user()
     phone = signed_in(alice, IPHONE)
-    link = link_in(reset_mail(alice.email))
+    link = find_link(reset_mail(alice.email))
     visitor = Client()
     page = visitor.get(link)
     assert page.status_code == 200
@@ -171,8 +173,8 @@ def test_s16_a_link_goes_to_the_address_of_the_account_and_not_to_one_that_is_co
     theirs = alice.email.replace("p.example", "ᵖ.example")
     assert queries.find_user_by_email(theirs) == alice
     operations.request_password_reset(theirs, datetime.now(UTC))
-    assert mails_to(theirs) == []
-    assert len(mails_to(alice.email)) == 1
+    assert list_mails_to(theirs) == []
+    assert len(list_mails_to(alice.email)) == 1
 
 
 def test_an_address_that_mail_reaches_elsewhere_or_nowhere_is_none(
@@ -231,7 +233,7 @@ def test_s16_no_page_of_a_reset_tells_its_address_to_another() -> None:
 def test_s16_the_link_is_made_of_our_own_address_whatever_the_host_header_says() -> None:
     alice = make_user()
     Client().post(RESET, {"email": alice.email}, headers={"host": "localhost"})
-    (mail,) = mails_to(alice.email)
+    (mail,) = list_mails_to(alice.email)
     assert f"{settings.PUBLIC_URL}/account/reset/" in mail.text
     assert "localhost" not in mail.text
 

@@ -43,8 +43,8 @@ from orders.operations import (
 from orders.privacy import _is_under_way
 from orders.states import BOARD_COLUMNS
 from orders.transitions import Transition
-from tests.cart.sharing import listed_names, make_person, make_shared_cart, someone
-from tests.factories import PASSWORD, make_order, make_user, staff_signed_in
+from tests.cart.sharing import as_cart_user, list_cart_names, make_person, make_shared_cart
+from tests.factories import PASSWORD, make_order, make_user, sign_in_staff
 from tests.orders import paper
 from web import personal
 from web.personal import ErasureNotYetPossible
@@ -142,11 +142,13 @@ def test_s52_the_export_holds_what_each_room_holds_and_no_secret(
 def test_s52_s53_carts_with_all_that_is_in_them_and_a_place_in_those_of_others(
     browser: Client, alice: User
 ) -> None:
-    own = make_shared_cart(alice, "Birthday", things=3)
+    own = make_shared_cart(alice, "Birthday", mugs=3)
     ben = make_person(alice, own, "editor")
     of_cem = make_shared_cart(cem := make_user("Cem"), "Garden")
-    invited = sharing.invite_person(someone(cem), of_cem, alice.email, "viewer", datetime.now(UTC))
-    sharing.accept_invitation(invited.token, someone(alice), datetime.now(UTC))
+    invited = sharing.invite_person(
+        as_cart_user(cem), of_cem, alice.email, "viewer", datetime.now(UTC)
+    )
+    sharing.accept_invitation(invited.token, as_cart_user(alice), datetime.now(UTC))
     told = exported(browser)["cart"]
     (birthday,) = told["carts"]
     assert (birthday["name"], birthday["lines"][0]["quantity"]) == ("Birthday", 3)
@@ -158,12 +160,12 @@ def test_s52_s53_carts_with_all_that_is_in_them_and_a_place_in_those_of_others(
     request_erasure(alice.pk, datetime.now(UTC))
     erase_account(alice.pk, datetime.now(UTC))
     for person_id in (alice.pk, ben.pk):
-        assert listed_names(person_id) == []
+        assert list_cart_names(person_id) == []
     assert carts.CARTS.all(owner_id=alice.pk) == []
     assert carts.SUMS.one(cart_id=own) is None
     assert people.PEOPLE.all(cart_id=own) == []
     # The cart of somebody else goes on, without her.
-    assert listed_names(cem.pk) == ["Garden"]
+    assert list_cart_names(cem.pk) == ["Garden"]
     assert people.get_people(of_cem).people == ()
 
 
@@ -171,7 +173,7 @@ def test_s52_whom_one_of_the_staff_worked_on_is_not_told_to_who_knows_a_password
     client: Client,
 ) -> None:
     ann, about = make_user("Ann", role="admin"), f"ben-{uuid4().hex}@example.com"
-    staff_signed_in(Client(), ann).post(reverse("adminpanel:person_find"), {"email": about})
+    sign_in_staff(Client(), ann).post(reverse("adminpanel:person_find"), {"email": about})
     client.force_login(ann)
     found = exported(client)["accounts"]["log"]
     assert [entry["what"] for entry in found] == ["adminpanel:person_find"]
@@ -344,11 +346,11 @@ def test_s53_not_while_something_of_an_order_is_on_its_way_back(alice: User) -> 
 
 @pytest.mark.parametrize("kind", ["delivered", "closed"])
 def test_s53_not_while_money_of_theirs_is_owed(kind: str) -> None:
-    order = paper.happens(paper.paid(paper.items(1)), "shipped")
+    order = paper.apply_event(paper.make_paid_order(paper.make_items(1)), "shipped")
     for each in ("delivered", "closed")[: 1 + (kind == "closed")]:
-        order = paper.happens(order, each)
+        order = paper.apply_event(order, each)
     assert not _is_under_way(order, datetime.now(UTC))
-    order = paper.happens(
+    order = paper.apply_event(
         order, "refund_owed", refund="1", amount=500, lines={}, reason="scratched"
     )
     assert _is_under_way(order, datetime.now(UTC))
@@ -415,7 +417,7 @@ class Countdown:
 
             return run
 
-        patching.setattr(statements.Statement, "run", counted(statements.Statement.run))
+        patching.setattr(statements.Statement, "try_faults", counted(statements.Statement.run))
         patching.setattr(statements, "_apply_with_retries", counted(statements._apply_with_retries))
 
 

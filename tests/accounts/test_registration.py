@@ -18,8 +18,8 @@ from accounts.errors import EmailTaken
 from accounts.forms import FinishRegistrationForm
 from cassandra_db import RAISE_UNKNOWN, conditional_write, count_statements, scan, statements
 from cassandra_db import session as sessions
-from tests.accounts.post import link_in, mails_to
-from tests.answers import AnswerLost
+from tests.accounts.post import find_link, list_mails_to
+from tests.answers import AnswerLosingSession
 from tests.factories import PASSWORD, make_user
 
 REGISTER = "/account/register/"
@@ -40,9 +40,9 @@ def test_it_mails_a_link_that_finishes_the_registration_and_logs_in() -> None:
     assert (answer.status_code, answer["Location"]) == (303, reverse("accounts:sent"))
     assert b"Check your mail" in client.get(answer["Location"]).content
     assert queries.find_user_by_email(email) is None
-    (sent,) = mails_to(email)
+    (sent,) = list_mails_to(email)
     assert sent.subject == "Finish creating your account at Stoa"
-    link = link_in(sent.text, REGISTER)
+    link = find_link(sent.text, REGISTER)
     assert link in sent.html
     page = client.get(link)
     assert email.encode() in page.content
@@ -72,7 +72,7 @@ def test_s9_the_answer_is_the_same_for_a_known_address_and_costs_the_same_statem
 def test_an_address_with_an_account_gets_another_mail() -> None:
     alice = make_user()
     Client().post(REGISTER, {"email": alice.email})
-    (sent,) = mails_to(alice.email)
+    (sent,) = list_mails_to(alice.email)
     assert sent.subject == "You have an account at Stoa"
     assert f"{settings.PUBLIC_URL}/account/login/" in sent.text
     assert "/account/register/" not in sent.text
@@ -83,7 +83,7 @@ def test_pressing_the_button_again_at_once_sends_no_second_mail() -> None:
     for seconds in (0, 1, 60):
         operations.request_registration(email, now + timedelta(seconds=seconds))
     operations.request_registration(email, now + timedelta(minutes=5))
-    assert len(mails_to(email)) == 2
+    assert len(list_mails_to(email)) == 2
 
 
 def test_s16_the_link_is_built_from_the_settings_and_never_from_the_host_header() -> None:
@@ -97,9 +97,9 @@ def test_s16_the_link_is_built_from_the_settings_and_never_from_the_host_header(
         {"email": email},
         headers={"host": "localhost", "x-forwarded-host": "evil.example"},
     )
-    (sent,) = mails_to(email)
+    (sent,) = list_mails_to(email)
     assert "evil" not in sent.text + sent.html
-    assert link_in(sent.text, REGISTER)
+    assert find_link(sent.text, REGISTER)
 
 
 def test_a_link_works_for_24_hours_and_only_as_it_was_made() -> None:
@@ -294,11 +294,11 @@ def test_a_repeat_whose_answer_was_lost_does_not_take_the_first_account_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     first, other = make_user(), make_user()
-    flaky = AnswerLost(sessions.get_session())
+    flaky = AnswerLosingSession(sessions.get_session())
     monkeypatch.setattr(statements, "get_session", lambda: flaky)
     with pytest.raises(EmailTaken):
         operations.register_user(
             other.email, "Alice", PASSWORD, datetime.now(UTC), user_id=first.user_id
         )
-    assert flaky.lost
+    assert flaky.lost_count
     assert queries.get_user(first.user_id) is not None

@@ -23,9 +23,9 @@ from accounts.models import User
 from accounts.sessions import SECOND_FACTOR, STAFF_IDLE, STAFF_LONGEST, SessionStore
 from cassandra_db import read
 from demo import logins as demo
-from tests.factories import PASSWORD, make_user, staff_signed_in
+from tests.factories import PASSWORD, make_user, sign_in_staff
 from tests.journeys.pressing import CSRF, Line
-from tests.serving import served
+from tests.serving import serve_shop
 
 NOW = datetime.now(UTC)
 PAGE = "/staff/second-factor/"
@@ -140,7 +140,7 @@ def test_the_picture_holds_the_key_is_kept_by_no_cache_and_is_gone_once_enrolled
 
 
 def test_each_login_is_asked_before_any_staff_page(client: Client, ann: User) -> None:
-    staff_signed_in(client, ann)
+    sign_in_staff(client, ann)
     assert has_passed(client)
     client.logout()
     client.force_login(ann)
@@ -153,7 +153,7 @@ def test_each_login_is_asked_before_any_staff_page(client: Client, ann: User) ->
 
 def test_who_logs_in_again_in_the_same_browser_is_asked_again(client: Client) -> None:
     ben = make_user("Ben", role="support")
-    staff_signed_in(client, ben)
+    sign_in_staff(client, ben)
     client.post(reverse("accounts:login"), {"email": ben.email, "password": PASSWORD})
     assert not has_passed(client)
 
@@ -207,7 +207,7 @@ def test_s17_fifty_posts_of_one_code_let_one_session_pass(ann: User, tmp_path: P
         return line.post(PAGE, {"code": code})
 
     with (
-        served(tmp_path, workers=2, LIMIT_CODE="1000,0,0,600") as shop,
+        serve_shop(tmp_path, workers=2, LIMIT_CODE="1000,0,0,600") as shop,
         ThreadPoolExecutor(len(sessions)) as pool,
     ):
         lines = [
@@ -265,7 +265,7 @@ def test_s17_one_recovery_code_lets_one_of_many_in(ann: User) -> None:
 
 
 def test_new_recovery_codes_cost_a_code_and_end_the_old_ones(client: Client, ann: User) -> None:
-    staff_signed_in(client, ann)
+    sign_in_staff(client, ann)
     old = codes_of(ann)
     page = reverse("adminpanel:recovery_codes")
     # behind the one that codes_of has used
@@ -310,7 +310,7 @@ def test_a_new_key_of_the_shop_keeps_what_the_old_one_sealed_and_seals_it_anew(a
 
 
 def test_a_command_resets_it_and_ends_the_sessions(ann: User, client: Client) -> None:
-    staff_signed_in(client, ann)
+    sign_in_staff(client, ann)
     call_command("staff", "second-factor-reset", ann.email)
     assert client.get("/staff/")["Location"].startswith(reverse("accounts:login"))
     assert factors.get_second_factor(ann.pk) is None
@@ -333,7 +333,7 @@ def test_s26_a_staff_session_lasts_half_an_hour_and_twelve_hours_at_most(
 ) -> None:
     client.force_login(ann)
     assert seconds_left(client) > 13 * 24 * 3600  # not past the second factor: a shopper's session
-    staff_signed_in(client, ann)
+    sign_in_staff(client, ann)
     now = time.time()
     assert STAFF_IDLE - 60 < seconds_left(client) <= STAFF_IDLE
     assert client.session[SECOND_FACTOR] == str(ann.pk)
@@ -349,7 +349,7 @@ def test_s26_a_staff_session_lasts_half_an_hour_and_twelve_hours_at_most(
 def test_s26_a_press_renews_it_and_a_page_that_refreshes_itself_does_not(
     client: Client, ann: User
 ) -> None:
-    staff_signed_in(client, ann)
+    sign_in_staff(client, ann)
     with time_machine.travel(time.time() + 300, tick=True):
         quiet = client.get("/staff/", headers={"HX-Request": "true", "X-Refreshes-Itself": "1"})
         assert settings.SESSION_COOKIE_NAME not in quiet.cookies

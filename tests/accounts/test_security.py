@@ -34,7 +34,7 @@ from accounts.sessions import LONGEST, OF_USER, SessionStore, end_sessions
 from cassandra_db import read, scan
 from tests.factories import PASSWORD, make_order, make_user
 from tests.journeys.pressing import Line
-from tests.serving import Cable, served
+from tests.serving import CassandraProxy, serve_shop
 
 pytestmark = pytest.mark.timeout(300)  # fifty hashes take their time on a small machine
 LOGIN, REGISTER, RESET = "/account/login/", "/account/register/", "/account/reset/"
@@ -101,7 +101,7 @@ def hashing() -> Iterator[Work]:
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The shop over real HTTP, with the suite's limits: an account's are those of a shop."""
-    with served(tmp_path_factory.mktemp("served"), workers=2) as address:
+    with serve_shop(tmp_path_factory.mktemp("served"), workers=2) as address:
         yield address
 
 
@@ -279,7 +279,9 @@ def test_s5_a_password_that_was_reset_ends_all_sessions() -> None:
 
 def test_s7_each_cookie_is_this_hosts_alone_and_out_of_scripts_reach(tmp_path: Path) -> None:
     alice = make_user()
-    with served(tmp_path, STOA_HTTPS="1", BEHIND_PROXY="1", PUBLIC_URL="https://127.0.0.1") as shop:
+    with serve_shop(
+        tmp_path, STOA_HTTPS="1", BEHIND_PROXY="1", PUBLIC_URL="https://127.0.0.1"
+    ) as shop:
         https = {"X-Forwarded-Proto": "https", "Referer": "https://127.0.0.1/"}
         line = Line(shop, {"__Host-stoa_csrf": "a" * 32}, https)
         assert (
@@ -539,13 +541,15 @@ def test_s13_the_password_asked_again_is_limited_too() -> None:
 
 def test_s13_with_cassandra_away_nobody_gets_a_try(tmp_path: Path) -> None:
     database = settings.DATABASES["default"]
-    cable = Cable(database["HOST"].split(",")[0], database["OPTIONS"]["connection"]["port"])
-    cable.plug_in()
+    cable = CassandraProxy(
+        database["HOST"].split(",")[0], database["OPTIONS"]["connection"]["port"]
+    )
+    cable.connect()
     alice = make_user()
-    with served(tmp_path, CASSANDRA_HOSTS="127.0.0.1", CASSANDRA_PORT=str(cable.port)) as shop:
+    with serve_shop(tmp_path, CASSANDRA_HOSTS="127.0.0.1", CASSANDRA_PORT=str(cable.port)) as shop:
         line = Line(shop)
         assert line.post(LOGIN, {"email": alice.email, "password": "wrong wrong wrong"}) == 422
-        cable.pull_out()
+        cable.disconnect()
         assert line.post(LOGIN, {"email": alice.email, "password": PASSWORD}) == 503
         assert int(line.headers["Retry-After"]) > 0
         assert settings.SESSION_COOKIE_NAME not in line.cookies

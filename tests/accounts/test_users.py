@@ -14,7 +14,7 @@ from accounts.hashers import CheapArgon2PasswordHasher
 from accounts.models import User
 from accounts.operations import change_password, save_profile
 from accounts.roles import ROLES
-from tests.accounts.post import mails_to
+from tests.accounts.post import list_mails_to
 from tests.factories import PASSWORD, make_user
 from tests.house.addresses import WHO_MAY
 
@@ -108,7 +108,7 @@ def test_another_password_is_written_by_save_and_only_where_the_one_that_was_rea
     assert stored(alice).check_password(NEW)
     # what follows a new password follows this one
     assert client.get("/account/").status_code == 302
-    assert "password" in mails_to(alice.email)[-1].subject
+    assert "password" in list_mails_to(alice.email)[-1].subject
     late.name, late.password = "Late", alice.password + "x"
     with pytest.raises(ChangedMeanwhile):
         late.save()

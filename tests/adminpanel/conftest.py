@@ -14,14 +14,14 @@ from orders.entities import Order
 from orders.operations import OrderDraft
 from orders.transitions import Transition
 from pricing import delivery
-from tests.factories import make_payment, make_product, make_stock, make_user, staff_signed_in
+from tests.factories import make_payment, make_product, make_stock, make_user, sign_in_staff
 
 # Orders of other tests stand on the same board; these are older, so that they stand first.
 _LONG_AGO = datetime(1999, 1, 1, 12, tzinfo=UTC)
 _minutes = count()
 
 
-def make_order(
+def make_order_with_events(
     *moves: str, now: datetime | None = None, name: str = "Sam Shopper", quantity: int = 2
 ) -> Order:
     """An order of one line, to which these things have happened since: "paid", "packed" …"""
@@ -63,10 +63,10 @@ def ann() -> User:
 
 @pytest.fixture
 def staff(client: Client, ann: User) -> Client:
-    return staff_signed_in(client, ann)
+    return sign_in_staff(client, ann)
 
 
 @pytest.fixture
 def desk() -> Client:
     """Bea's browser: of those who work on orders, support alone notes money and gives it back."""
-    return staff_signed_in(Client(), make_user("Bea", role="support"))
+    return sign_in_staff(Client(), make_user("Bea", role="support"))

@@ -7,7 +7,7 @@ from accounts.audit import LogEntry
 from accounts.models import User
 
 
-def of_today(user: User, book: str = "") -> list[LogEntry]:
+def list_entries_this_month(user: User, book: str = "") -> list[LogEntry]:
     """Return what somebody did this month, the newest first."""
     entries, _ = audit.list_actor_entries(user.pk, datetime.now(UTC).date().replace(day=1), "", 200)
     return [entry for entry in entries if not book or entry.book == book]

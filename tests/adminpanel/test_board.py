@@ -10,7 +10,7 @@ from django.urls import reverse
 from adminpanel import queries
 from orders import states
 from orders.entities import CappedCount
-from tests.adminpanel.conftest import make_order
+from tests.adminpanel.conftest import make_order_with_events
 
 BOARD = reverse("adminpanel:board")
 HTMX = {"HX-Request": "true"}
@@ -35,7 +35,7 @@ def numbers(text: str) -> list[str]:
 def test_x73_it_shows_the_orders_to_pack_the_oldest_first_and_counts_the_open_ones(
     staff: Client,
 ) -> None:
-    first, second = make_order("paid"), make_order("paid")
+    first, second = make_order_with_events("paid"), make_order_with_events("paid")
     answer = staff.get(BOARD)
     text = answer.content.decode()
     shown = numbers(text)
@@ -61,11 +61,11 @@ def test_x73_more_than_500_are_not_counted_further(
 
 def test_an_order_stands_in_the_column_of_its_state_alone(staff: Client) -> None:
     made = {
-        "to_pay": make_order(),
-        "payment_problem": make_order("payment_failed"),
-        "to_pack": make_order("paid"),
-        "shipped": make_order("paid", "packed", "shipped"),
-        "on_hold": make_order("paid", "held"),
+        "to_pay": make_order_with_events(),
+        "payment_problem": make_order_with_events("payment_failed"),
+        "to_pack": make_order_with_events("paid"),
+        "shipped": make_order_with_events("paid", "packed", "shipped"),
+        "on_hold": make_order_with_events("paid", "held"),
     }
     for column in made:
         shown = numbers(staff.get(BOARD, {"column": column}).content.decode())
@@ -78,7 +78,7 @@ def test_x24_the_column_and_the_page_stand_in_the_address(
 ) -> None:
     monkeypatch.setattr(queries, "PAGE_LENGTH", 2)
     for _ in range(3):
-        make_order("paid", "held")
+        make_order_with_events("paid", "held")
     seen: list[str] = []
     address = f"{BOARD}?column=on_hold"
     for _ in range(50):
@@ -123,7 +123,7 @@ def test_x16_an_empty_column_says_what_next(staff: Client, monkeypatch: pytest.M
 def test_x73_a_new_order_appears_without_a_reload(staff: Client) -> None:
     page = staff.get(BOARD, {"column": "to_pay"}).content.decode()
     poll = poll_address(page)
-    order = make_order()
+    order = make_order_with_events()
     answer = staff.get(poll, headers=HTMX)
     assert answer.status_code == 200
     part = answer.content.decode()
@@ -136,14 +136,14 @@ def test_a_board_that_has_not_changed_sends_nothing(
     staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queries.Board, "checkout_fingerprint", "the same minute")
-    make_order("paid")
+    make_order_with_events("paid")
     answer = staff.get(poll_address(staff.get(BOARD).content.decode()), headers=HTMX)
     assert answer.status_code == 204
     assert not answer.content
 
 
 def test_what_is_seen_depends_on_orders_counts_and_ages(staff: Client) -> None:
-    make_order("paid")
+    make_order_with_events("paid")
     now = datetime.now(UTC)
     board = queries.get_board("to_pack", "", now)
     assert board.fingerprint == queries.Board(**(vars(board) | {"now": now})).fingerprint
@@ -158,7 +158,7 @@ def test_what_is_seen_depends_on_orders_counts_and_ages(staff: Client) -> None:
 
 def test_an_order_that_waits_for_over_two_days_is_marked(staff: Client) -> None:
     now = datetime.now(UTC)
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     late = next(
         row
         for row in queries.get_board("to_pack", "", now).rows
@@ -176,7 +176,7 @@ def test_x3_the_pages_address_gives_the_whole_page(staff: Client) -> None:
 
 
 def test_x57_an_order_is_found_by_its_number_however_it_is_typed(staff: Client) -> None:
-    number = make_order().number
+    number = make_order_with_events().number
     # 0 and O, 1 and l are read as the same.
     spoilt = (
         number.lower(),

@@ -17,7 +17,7 @@ from adminpanel import queries as staff_queries
 from orders import operations, queries
 from orders.entities import Order
 from orders.transitions import Transition
-from tests.adminpanel.conftest import make_order
+from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_draft, make_product, make_stock
 
 HTMX = {"HX-Request": "true"}
@@ -43,7 +43,7 @@ def text_of(client: Client, order: Order) -> str:
 
 @pytest.fixture
 def arrived() -> Order:
-    return make_order("paid", "packed", "shipped", "delivered")
+    return make_order_with_events("paid", "packed", "shipped", "delivered")
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def asked(arrived: Order) -> Order:
 
 
 def test_a_parcel_is_packed_and_sent_with_its_number(staff: Client, ann: User) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     house = next(iter(order.units_to_pack))
     assert f"Pack a parcel in {house.capitalize()}" in text_of(staff, order)
     answer = staff.post(url("pack", order, house), seen(order, line_1="1"))
@@ -82,20 +82,20 @@ def test_a_parcel_is_packed_and_sent_with_its_number(staff: Client, ann: User) -
 def test_a_packed_parcel_is_taken_apart_or_sent_without_a_number(
     staff: Client, event: str, state: str
 ) -> None:
-    order = make_order("paid", "packed")
+    order = make_order_with_events("paid", "packed")
     assert staff.post(url("parcel", order, "1"), seen(order, event=event)).status_code == 303
     assert now_of(order).parcels()[0].state == state
 
 
 def test_a_parcel_on_its_way_is_lost(staff: Client) -> None:
-    order = make_order("paid", "packed", "shipped")
+    order = make_order_with_events("paid", "packed", "shipped")
     assert staff.post(url("parcel", order, "1"), seen(order, event="lost")).status_code == 303
     assert "Lost" in text_of(staff, order)
 
 
 def test_x60_a_number_that_will_not_do_is_told_beside_its_field_and_kept(staff: Client) -> None:
     violations = []
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     for typed in ("3", "-1", "1.5", "1e1", "x", "٣"):
         house = next(iter(order.units_to_pack))
         answer = staff.post(url("pack", order, house), seen(order, line_1=typed), headers=HTMX)
@@ -114,12 +114,12 @@ def test_x60_a_number_that_will_not_do_is_told_beside_its_field_and_kept(staff: 
             violations.append(f"{typed}: {answer.status_code}")
         if now_of(order) != order:
             violations.append(f"{typed} changes the order")
-            order = make_order("paid")
+            order = make_order_with_events("paid")
     assert not violations, "\n".join(violations)
 
 
 def test_an_empty_parcel_and_a_wrong_number_of_a_carrier_are_told(staff: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     house = next(iter(order.units_to_pack))
     empty = staff.post(url("pack", order, house), seen(order, line_1="0"))
     assert (
@@ -137,7 +137,7 @@ def test_an_empty_parcel_and_a_wrong_number_of_a_carrier_are_told(staff: Client)
 
 
 def test_x73_a_stale_press_is_told_who_was_faster_and_what_it_had_typed(staff: Client) -> None:
-    order = make_order("paid", "packed")
+    order = make_order_with_events("paid", "packed")
     operations.ship_parcel(order, "1", "DHL", "FIRST", actor="Ben", now=datetime.now(UTC))
     answer = staff.post(
         url("parcel", order, "1"), seen(order, event="shipped", tracking="SECOND"), headers=HTMX
@@ -150,7 +150,7 @@ def test_x73_a_stale_press_is_told_who_was_faster_and_what_it_had_typed(staff: C
 
 
 def test_a_stale_packing_keeps_what_was_typed_in_sight(staff: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     house = next(iter(order.units_to_pack))
     operations.change_order(order, {1: 1}, actor="shopper", now=datetime.now(UTC))
     answer = staff.post(url("pack", order, house), seen(order, line_1="2"))
@@ -163,7 +163,7 @@ def test_a_stale_packing_keeps_what_was_typed_in_sight(staff: Client) -> None:
 
 def test_what_the_order_does_not_have_is_a_conflict_and_changes_nothing(desk: Client) -> None:
     violations = []
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     asked: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
         ("pack", ("mars",), {"line_1": "1"}),
         ("pack", ("ahead",), {"line_1": "1"}),
@@ -181,7 +181,7 @@ def test_what_the_order_does_not_have_is_a_conflict_and_changes_nothing(desk: Cl
             violations.append(f"{name} {more} {sent}: {answer.status_code}, or nothing is told")
         if now_of(order) != order:
             violations.append(f"{name} {more} {sent} changes the order")
-            order = make_order("paid")
+            order = make_order_with_events("paid")
     assert not violations, "\n".join(violations)
 
 
@@ -234,7 +234,7 @@ def test_no_more_goes_to_the_shelf_than_came_back(staff: Client, asked: Order) -
 
 
 def test_money_goes_back_for_lines_with_the_delivery(desk: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     sent = seen(order, line_1="1", delivery="on", reason="One was broken")
     assert desk.post(url("refund", order), sent).status_code == 303
     done = now_of(order)
@@ -250,7 +250,7 @@ def test_money_goes_back_for_lines_with_the_delivery(desk: Client) -> None:
 
 
 def test_money_goes_back_for_nothing_in_particular(desk: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     assert (
         desk.post(url("refund", order), seen(order, amount="3,50", reason="Sorry")).status_code
         == 303
@@ -260,7 +260,7 @@ def test_money_goes_back_for_nothing_in_particular(desk: Client) -> None:
 
 def test_a_refund_that_will_not_do_is_told_and_kept(desk: Client) -> None:
     violations = []
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     for sent, told in (
         ({"amount": "1"}, "Write why the money goes back"),
         ({"reason": "x"}, "Choose what the money is for, or enter a sum"),
@@ -280,25 +280,25 @@ def test_a_refund_that_will_not_do_is_told_and_kept(desk: Client) -> None:
             violations.append(f"{sent}: {answer.status_code}")
         if now_of(order) != order:
             violations.append(f"{sent} changes the order")
-            order = make_order("paid")
+            order = make_order_with_events("paid")
     assert not violations, "\n".join(violations)
 
 
 def test_two_refunds_from_two_pages_are_one(desk: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     sent = seen(order, amount="5", reason="Sorry")
     assert [desk.post(url("refund", order), sent).status_code for _ in range(2)] == [303, 409]
     assert now_of(order).refunded == Money(5, "EUR")
 
 
 def test_an_unpaid_order_has_nothing_to_give_back(desk: Client) -> None:
-    order = make_order()
+    order = make_order_with_events()
     assert url("refund", order) not in text_of(desk, order)
     assert desk.post(url("refund", order), seen(order, amount="1", reason="x")).status_code == 422
 
 
 def test_the_delivery_goes_back_once(desk: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     assert 'id="refund-delivery"' in text_of(desk, order)
     assert (
         desk.post(url("refund", order), seen(order, delivery="on", reason="Late")).status_code
@@ -332,7 +332,7 @@ def test_what_was_taken_out_before_it_was_paid_is_not_given_back(desk: Client) -
 
 
 def test_what_was_taken_out_and_paid_back_is_counted_once(desk: Client) -> None:
-    order = make_order("paid", quantity=3)
+    order = make_order_with_events("paid", quantity=3)
     changed = operations.change_order(order, {1: 2}, actor="shopper", now=datetime.now(UTC))
     assert (
         desk.post(url("refund", order), seen(changed, line_1="3", reason="All")).status_code == 422
@@ -365,7 +365,7 @@ def test_only_what_has_arrived_with_us_is_refunded_and_once(
 
 
 def test_s24_who_packs_moves_no_money(staff: Client, desk: Client) -> None:
-    order, owed = make_order("paid"), by_transfer()
+    order, owed = make_order_with_events("paid"), by_transfer()
     for waiting, name, sent in (
         (order, "refund", {"amount": "1", "reason": "Mine"}),
         (owed, "received", {"amount": "1", "press": str(uuid4())}),
@@ -422,7 +422,7 @@ def test_money_that_nobody_but_staff_can_send_waits_for_them(desk: Client, staff
 
 
 def test_something_is_taken_out_and_its_money_goes_back(staff: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     assert staff.post(url("lines", order), seen(order, line_1="1")).status_code == 303
     done = now_of(order)
     assert (done.item_count, done.total, done.refunded) == (
@@ -437,7 +437,7 @@ def test_something_is_taken_out_and_its_money_goes_back(staff: Client) -> None:
 
 def test_a_change_that_is_none_is_told(staff: Client) -> None:
     violations = []
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     for typed, told in (
         ("0", "Nothing would be left"),
         ("2", "Nothing is different"),
@@ -448,12 +448,12 @@ def test_a_change_that_is_none_is_told(staff: Client) -> None:
             violations.append(f"{typed}: {answer.status_code}, or not told: {told}")
         if now_of(order) != order:
             violations.append(f"{typed} changes the order")
-            order = make_order("paid")
+            order = make_order_with_events("paid")
     assert not violations, "\n".join(violations)
 
 
 def test_what_is_packed_stays(staff: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     order = operations.pack_parcel(
         order, next(iter(order.units_to_pack)), {1: 1}, actor="Ben", now=datetime.now(UTC)
     )
@@ -465,7 +465,7 @@ def test_what_is_packed_stays(staff: Client) -> None:
 
 
 def test_an_order_goes_to_another_door(staff: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     there = {
         "country": "DE",
         "name": "Sam Shopper",
@@ -482,7 +482,7 @@ def test_an_order_goes_to_another_door(staff: Client) -> None:
 
 
 def test_the_history_tells_what_each_step_was_about_and_which_request_it_was(staff: Client) -> None:
-    order = make_order("paid", "packed")
+    order = make_order_with_events("paid", "packed")
     answer = staff.post(
         url("parcel", order, "1"), seen(order, event="shipped", carrier="DHL", tracking="JD 7")
     )
@@ -492,7 +492,7 @@ def test_the_history_tells_what_each_step_was_about_and_which_request_it_was(sta
 
 
 def test_s50_a_form_of_many_lines_is_told_by_the_log_as_one_field(staff: Client, ann: User) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     sent = {f"line_{line}": str(line % 2) for line in range(1, 200)}
     answer = staff.post(url("pack", order, next(iter(order.units_to_pack))), seen(order, **sent))
     assert answer.status_code == 303

@@ -18,9 +18,9 @@ from adminpanel import journal
 from adminpanel.urls import urlpatterns
 from cassandra_db import REGISTRY, CassandraUnavailable
 from orders import queries
-from tests.adminpanel.conftest import make_order
-from tests.adminpanel.reading import of_today
-from tests.factories import PASSWORD, make_user, staff_signed_in
+from tests.adminpanel.conftest import make_order_with_events
+from tests.adminpanel.reading import list_entries_this_month
+from tests.factories import PASSWORD, make_user, sign_in_staff
 from tests.house.rooms import ROOT
 from web.logs import (
     OneLineFormatter,
@@ -36,7 +36,7 @@ TODAY = datetime.now(UTC).date()
 
 @pytest.fixture
 def admin(client: Client) -> Client:
-    return staff_signed_in(client, make_user("Ada", password=None, role="admin"))
+    return sign_in_staff(client, make_user("Ada", password=None, role="admin"))
 
 
 def note_of(number: str) -> str:
@@ -49,12 +49,12 @@ def note_of(number: str) -> str:
 def test_s50_an_act_is_entered_with_who_what_on_what_and_how_it_ended(
     staff: Client, ann: User
 ) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     secrets = dict.fromkeys(("password", "code", "token", "secret", "card", "cvc", "key"), "123456")
     answer = staff.post(
         note_of(order.number), {"note": "Called", "csrfmiddlewaretoken": "x", **secrets}
     )
-    (entry,) = of_today(ann)
+    (entry,) = list_entries_this_month(ann)
     assert (entry.actor, entry.act, entry.subject, entry.outcome) == (
         "Ann",
         "adminpanel:note",
@@ -79,16 +79,16 @@ def test_s50_an_act_is_entered_with_who_what_on_what_and_how_it_ended(
 def test_s50_what_was_refused_is_entered_too(
     staff: Client, ann: User, name: str, sent: dict[str, str], outcome: str
 ) -> None:
-    staff.post(reverse(f"adminpanel:{name}", args=[make_order("paid").number]), sent)
-    assert [entry.outcome for entry in of_today(ann)] == [outcome]
+    staff.post(reverse(f"adminpanel:{name}", args=[make_order_with_events("paid").number]), sent)
+    assert [entry.outcome for entry in list_entries_this_month(ann)] == [outcome]
     staff.post(reverse(f"adminpanel:{name}", args=["AAAA-BBBB"]), sent)
-    assert of_today(ann)[0].outcome == "refused (404)"
+    assert list_entries_this_month(ann)[0].outcome == "refused (404)"
 
 
 def test_s50_what_cannot_be_entered_is_not_done(
     staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
 
     def away(*_: object, **__: object) -> None:
         raise CassandraUnavailable("away")
@@ -102,7 +102,7 @@ def test_s50_what_cannot_be_entered_is_not_done(
 
 def test_s50_what_would_be_left_out_of_the_log_is_not_done(staff: Client, ann: User) -> None:
     """A field that is sent twice, and one field too many."""
-    order, answered, noted = make_order("paid"), [], []
+    order, answered, noted = make_order_with_events("paid"), [], []
     for sent in (
         {"note": ["x" * 300, "Called"]},
         {**{f"a{n}": "x" for n in range(30)}, "note": "Called"},
@@ -112,7 +112,7 @@ def test_s50_what_would_be_left_out_of_the_log_is_not_done(staff: Client, ann: U
         assert found
         noted.append([event.kind for event in found.events].count("note"))
     assert answered == [400, 400]
-    assert [entry.outcome for entry in of_today(ann)] == ["refused (400)"] * 2
+    assert [entry.outcome for entry in list_entries_this_month(ann)] == ["refused (400)"] * 2
     assert noted == [0, 0]
 
 
@@ -135,7 +135,7 @@ def test_s50_logins_are_entered_and_no_address_that_nobody_has_proved(client: Cl
     sam = make_user("Sam")
     client.post(reverse("accounts:login"), {"email": sam.email, "password": PASSWORD})
     client.post(reverse("accounts:logout"))
-    assert [entry.act for entry in of_today(sam)] == ["logout", "login"]
+    assert [entry.act for entry in list_entries_this_month(sam)] == ["logout", "login"]
     client.post(reverse("accounts:login"), {"email": sam.email, "password": "wrong and long"})
     entries, _ = audit.list_day_entries(audit.ACCOUNTS, TODAY, "", 200)
     failed = next(entry for entry in entries if entry.act == "login_failed")
@@ -147,10 +147,10 @@ def test_a_get_enters_nothing(staff: Client, ann: User) -> None:
     for address in (
         "/staff/",
         "/staff/second-factor/",
-        f"/staff/orders/{make_order('paid').number}/",
+        f"/staff/orders/{make_order_with_events('paid').number}/",
     ):
         staff.get(address)
-    assert of_today(ann) == []
+    assert list_entries_this_month(ann) == []
 
 
 def test_everything_that_is_entered_has_words_for_its_reader() -> None:
@@ -241,7 +241,7 @@ def test_s45_a_line_break_or_a_colour_in_what_was_sent_is_written_out(
     staff: Client, ann: User
 ) -> None:
     staff.post(note_of("AAAA-BBBB"), {"event": "a\r\n12:00 INFO forged\x1b[31m\u202e"})
-    (entry,) = of_today(ann)
+    (entry,) = list_entries_this_month(ann)
     assert entry.fields["event"] == "a\\x0d\\x0a12:00 INFO forged\\x1b[31m\\u202e"
 
 

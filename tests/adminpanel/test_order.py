@@ -11,8 +11,8 @@ from adminpanel import queries as staff_queries
 from orders import operations, queries
 from orders.entities import Order
 from orders.transitions import Transition
-from tests.adminpanel.conftest import make_order
-from tests.factories import make_user, staff_signed_in
+from tests.adminpanel.conftest import make_order_with_events
+from tests.factories import make_user, sign_in_staff
 
 HTMX = {"HX-Request": "true"}
 
@@ -40,7 +40,7 @@ def pressed(order: Order, kind: str, **more: str) -> dict[str, str]:
 
 
 def test_q12_q13_q14_it_tells_all_of_an_order(staff: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     operations.add_note(
         order, "Called: leave it with the neighbour", actor="Ben", now=datetime.now(UTC)
     )
@@ -61,24 +61,26 @@ def test_an_unknown_number_is_a_404(staff: Client) -> None:
 
 
 def test_x57_a_number_in_lower_case_leads_to_the_page(staff: Client) -> None:
-    order = make_order()
+    order = make_order_with_events()
     answer = staff.get(page(order).lower())
     assert answer.status_code == 302
     assert answer["Location"] == page(order)
 
 
 def test_s41_it_offers_what_is_allowed_and_nothing_else(staff: Client) -> None:
-    text = staff.get(page(make_order())).content.decode()
+    text = staff.get(page(make_order_with_events())).content.decode()
     assert 'value="cancelled"' in text
     assert 'value="packed"' not in text
-    text = staff.get(page(make_order("paid"))).content.decode()
+    text = staff.get(page(make_order_with_events("paid"))).content.decode()
     assert 'value="packed"' in text
     assert 'value="delivered"' not in text
-    assert 'name="event"' not in staff.get(page(make_order("cancelled"))).content.decode()
+    assert (
+        'name="event"' not in staff.get(page(make_order_with_events("cancelled"))).content.decode()
+    )
 
 
 def test_a_press_moves_the_order_on(staff: Client, ann: User) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     answer = staff.post(move(order), pressed(order, "shipped", note="Two parcels"))
     assert answer.status_code == 303
     assert answer["Location"] == page(order)
@@ -101,7 +103,7 @@ def test_a_press_moves_the_order_on(staff: Client, ann: User) -> None:
 
 
 def test_the_same_press_by_htmx_swaps_the_order_in_place(staff: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     answer = staff.post(move(order), pressed(order, "packed"), headers=HTMX)
     text = answer.content.decode()
     assert answer.status_code == 200
@@ -112,7 +114,7 @@ def test_the_same_press_by_htmx_swaps_the_order_in_place(staff: Client) -> None:
 
 
 def test_x73_a_stale_page_is_told_who_did_what_and_keeps_the_note(staff: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     operations.transition_order(order, Transition("held", actor="Ben", at=datetime.now(UTC)))
     answer = staff.post(
         move(order), pressed(order, "packed", note="Wrapped as a present"), headers=HTMX
@@ -131,7 +133,7 @@ def test_x73_a_stale_page_is_told_who_did_what_and_keeps_the_note(staff: Client)
 
 
 def test_x73_the_same_without_scripts_is_a_whole_page(staff: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     operations.transition_order(order, Transition("packed", actor="Ben", at=datetime.now(UTC)))
     answer = staff.post(move(order), pressed(order, "held"))
     assert answer.status_code == 409
@@ -140,14 +142,14 @@ def test_x73_the_same_without_scripts_is_a_whole_page(staff: Client) -> None:
 
 
 def test_x18_a_second_press_changes_nothing_more(staff: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     assert staff.post(move(order), pressed(order, "packed")).status_code == 303
     assert staff.post(move(order), pressed(order, "packed")).status_code == 409
     assert [event.kind for event in now_of(order).events].count("packed") == 1
 
 
 def test_s41_a_press_that_the_state_does_not_allow_changes_nothing(staff: Client) -> None:
-    order = make_order()
+    order = make_order_with_events()
     answer = staff.post(move(order), pressed(order, "delivered"))
     assert answer.status_code == 409
     assert now_of(order).version == order.version
@@ -156,7 +158,7 @@ def test_s41_a_press_that_the_state_does_not_allow_changes_nothing(staff: Client
 def test_bad_input_is_told_and_changes_nothing(staff: Client) -> None:
     violations = []
     for note in ("x" * 1001, "a\x00b"):
-        order = make_order("paid")
+        order = make_order_with_events("paid")
         answer = staff.post(move(order), pressed(order, "packed", note=note))
         if answer.status_code != 422 or "There is a problem" not in answer.content.decode():
             violations.append(f"{note!r}: {answer.status_code}, or no problem is told")
@@ -169,7 +171,7 @@ def test_what_no_page_of_today_sends_counts_as_an_old_page_and_keeps_the_note(
     staff: Client,
 ) -> None:
     violations = []
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     for sent in (
         {},
         {"event": "paid", "version": str(order.version)},
@@ -188,14 +190,14 @@ def test_what_no_page_of_today_sends_counts_as_an_old_page_and_keeps_the_note(
             violations.append(f"{sent}: {answer.status_code}, or the note is not kept")
         if now_of(order).version != order.version:
             violations.append(f"{sent} changes the order")
-            order = make_order("paid")
+            order = make_order_with_events("paid")
     assert not violations, "\n".join(violations)
 
 
 def test_nobody_of_the_staff_passes_for_the_shop_by_choosing_a_name(client: Client) -> None:
     mallory = make_user("system", role="support")
-    staff_signed_in(client, mallory)
-    order = make_order("paid")
+    sign_in_staff(client, mallory)
+    order = make_order_with_events("paid")
     client.post(move(order), pressed(order, "held", note="They called twice"))
     event = now_of(order).events[0]
     assert event.actor == f"staff:{mallory.pk}:system"
@@ -205,13 +207,13 @@ def test_nobody_of_the_staff_passes_for_the_shop_by_choosing_a_name(client: Clie
 
 
 def test_after_a_press_the_way_back_leads_to_where_the_order_stands_now(staff: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     text = staff.post(move(order), pressed(order, "held"), headers=HTMX).content.decode()
     assert "All orders: On hold" in text
 
 
 def test_s40_other_fields_change_nothing(staff: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     staff.post(move(order), pressed(order, "packed", total="1", state="closed", actor="Mallory"))
     fresh = now_of(order)
     assert (fresh.total, fresh.state, staff_queries.actor_label(fresh.events[0])) == (
@@ -222,7 +224,7 @@ def test_s40_other_fields_change_nothing(staff: Client) -> None:
 
 
 def test_a_note_is_for_staff_and_says_who_and_when(staff: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     answer = staff.post(note(order), {"note": "Ring twice\nThen wait"})
     assert answer.status_code == 303
     fresh = now_of(order)
@@ -242,7 +244,7 @@ def test_a_note_is_for_staff_and_says_who_and_when(staff: Client) -> None:
 
 
 def test_x18_the_same_note_pressed_twice_stands_once(staff: Client) -> None:
-    order = make_order()
+    order = make_order_with_events()
     for _ in range(2):
         assert staff.post(note(order), {"note": "Once"}).status_code == 303
     assert [event.note for event in now_of(order).events].count("Once") == 1
@@ -250,7 +252,7 @@ def test_x18_the_same_note_pressed_twice_stands_once(staff: Client) -> None:
 
 def test_x60_a_note_that_will_not_do_is_kept_and_explained(staff: Client) -> None:
     violations = []
-    order = make_order()
+    order = make_order_with_events()
     for text in ("", "   ", "x" * 1001):
         answer = staff.post(note(order), {"note": text}, headers=HTMX)
         told = "There is a problem", text.strip()
@@ -258,12 +260,12 @@ def test_x60_a_note_that_will_not_do_is_kept_and_explained(staff: Client) -> Non
             violations.append(f"{text!r}: {answer.status_code}, or it is not kept and explained")
         if len(now_of(order).events) != len(order.events):
             violations.append(f"{text!r} is written down")
-            order = make_order()
+            order = make_order_with_events()
     assert not violations, "\n".join(violations)
 
 
 def test_s27_a_note_is_text(staff: Client) -> None:
-    order = make_order()
+    order = make_order_with_events()
     evil = f'<img src=x onerror=alert(1)> <a hx-get="/staff/">{uuid4()}</a>'
     staff.post(note(order), {"note": evil})
     text = staff.get(page(order)).content.decode()
@@ -272,13 +274,13 @@ def test_s27_a_note_is_text(staff: Client) -> None:
 
 
 def test_x2_a_reload_after_a_press_repeats_nothing(staff: Client) -> None:
-    order = make_order("paid")
+    order = make_order_with_events("paid")
     answer = staff.post(move(order), pressed(order, "packed"), follow=True)
     assert answer.status_code == 200
     assert answer.redirect_chain == [(page(order), 303)]
 
 
 def test_x19_times_are_the_shops_and_carry_their_zone(staff: Client) -> None:
-    order = make_order(now=datetime(2026, 7, 1, 22, 30, tzinfo=UTC))
+    order = make_order_with_events(now=datetime(2026, 7, 1, 22, 30, tzinfo=UTC))
     text = staff.get(page(order)).content.decode()
     assert '<time datetime="2026-07-01T23:30:00+01:00">1 July 2026, 23:30</time>' in text

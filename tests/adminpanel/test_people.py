@@ -15,8 +15,8 @@ from accounts import second_factor as factors
 from accounts.errors import LastAdmin
 from accounts.models import User
 from accounts.roles import ADMIN
-from tests.accounts.post import mails_to
-from tests.factories import make_user, staff_signed_in
+from tests.accounts.post import list_mails_to
+from tests.factories import make_user, sign_in_staff
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def ada() -> User:
 
 @pytest.fixture
 def admin(client: Client, ada: User) -> Client:
-    return staff_signed_in(client, ada)
+    return sign_in_staff(client, ada)
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_s1_a_role_given_or_taken_ends_the_sessions_and_lists_who_has_one(
         assert role_of(sam) == (role if there else "")
         assert theirs.get(reverse("accounts:profile")).status_code == 302
         assert (of(sam) in admin.get(reverse("adminpanel:people")).content.decode()) is there
-    told = [row.text for row in mails_to(sam.email)]
+    told = [row.text for row in list_mails_to(sam.email)]
     assert any("as support now" in text for text in told)
     assert any("do not work at Stoa any more" in text for text in told)
 
@@ -101,11 +101,11 @@ def test_s6_an_admin_ends_all_sessions_of_a_person(admin: Client, sam: User) -> 
 def test_an_admin_resets_the_second_factor_of_another(admin: Client) -> None:
     ann, theirs = make_user("Ann", password=None, role="warehouse"), Client()
     factors._enrol(ann, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", 1, {}, ann.created_at)
-    staff_signed_in(theirs, ann)
+    sign_in_staff(theirs, ann)
     assert "0 recovery codes left" in admin.get(of(ann)).content.decode()
     assert admin.post(of(ann, "person_factor_reset")).status_code == 303
     assert factors.get_second_factor(ann.pk) is None
-    assert "second factor was taken away" in mails_to(ann.email)[0].text
+    assert "second factor was taken away" in list_mails_to(ann.email)[0].text
     assert theirs.get("/staff/")["Location"].startswith(reverse("accounts:login"))
 
 

@@ -14,7 +14,7 @@ from promotions import queries
 from promotions.operations import claim_voucher
 from promotions.queries import CODE
 from promotions.rules import PERCENTAGE, Promotion, code_key
-from tests.factories import make_user, staff_signed_in
+from tests.factories import make_user, sign_in_staff
 from tests.promotions.test_vouchers import somebody
 
 LIST, MAKE = reverse("adminpanel:promotions"), reverse("adminpanel:promotion_make")
@@ -22,7 +22,7 @@ LIST, MAKE = reverse("adminpanel:promotions"), reverse("adminpanel:promotion_mak
 
 @pytest.fixture
 def cleo(client: Client) -> Client:
-    return staff_signed_in(client, make_user("Cleo", role="catalogue"))
+    return sign_in_staff(client, make_user("Cleo", role="catalogue"))
 
 
 def typed(**fields: Any) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def test_the_list_shows_the_uses_and_a_press_ends_it(cleo: Client) -> None:
 def test_what_was_done_stands_in_the_log_in_words(cleo: Client, client: Client) -> None:
     sent = typed()
     cleo.post(MAKE, sent)
-    admin = staff_signed_in(Client(), make_user("Ada", role="admin"))
+    admin = sign_in_staff(Client(), make_user("Ada", role="admin"))
     page = admin.get(reverse("adminpanel:log")).content.decode()
     assert "Made a promotion" in page
     assert sent["voucher"] in page

@@ -9,25 +9,25 @@ from django.test import Client
 
 from orders import queries
 from orders.entities import Order
-from tests.adminpanel.conftest import make_order
-from tests.factories import make_user, staff_signed_in
+from tests.adminpanel.conftest import make_order_with_events
+from tests.factories import make_user, sign_in_staff
 from tests.journeys.pressing import CSRF, Line
-from tests.orders.audit import audit
-from tests.serving import served
+from tests.orders.audit import assert_order_consistent
+from tests.serving import serve_shop
 
 ROUNDS = 5
 
 
 def test_one_wins_and_the_other_is_told_who_and_when(tmp_path: Path) -> None:
     people = {name: make_user(name, role="warehouse") for name in ("Ann", "Ben")}
-    with served(tmp_path, workers=2) as shop:
+    with serve_shop(tmp_path, workers=2) as shop:
         lines = {}
         for name, user in people.items():
-            cookies = staff_signed_in(Client(), user).cookies
+            cookies = sign_in_staff(Client(), user).cookies
             sent = {"stoa_csrf": CSRF} | {each: morsel.value for each, morsel in cookies.items()}
             lines[name] = Line(shop, sent, {"Referer": shop})
         for _ in range(ROUNDS):
-            order = make_order("paid")
+            order = make_order_with_events("paid")
             _moved_by_both(order, lines)
 
 
@@ -60,4 +60,4 @@ def _moved_by_both(order: Order, lines: dict[str, Line]) -> None:
     assert found
     kinds = [event.kind for event in found.events]
     assert ("shipped" in kinds) != ("cancelled" in kinds)
-    audit(order.order_id)
+    assert_order_consistent(order.order_id)

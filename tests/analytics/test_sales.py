@@ -25,7 +25,7 @@ from analytics.operations import (
 from cassandra_db import write_batch
 from catalogue.entities import CategoryNode
 from catalogue.operations import save_product
-from tests.factories import make_category, make_product, make_user, staff_signed_in
+from tests.factories import make_category, make_product, make_user, sign_in_staff
 
 # Each test has days of its own, long ago.
 _days = count()
@@ -224,7 +224,7 @@ def test_pure_sums_count_an_order_once_and_currencies_apart() -> None:
 
 
 def analyst(client: Client) -> Client:
-    return staff_signed_in(client, make_user("Ana", password=None, role="analyst"))
+    return sign_in_staff(client, make_user("Ana", password=None, role="analyst"))
 
 
 def test_the_page_shows_the_sales_by_day_and_category(client: Client) -> None:

@@ -29,8 +29,8 @@ from cassandra_db.session import get_session
 from tests.browser.places import PLACES, Place
 from tests.browser.watching import Watch
 from tests.environment import KEYSPACE, ROOT
-from tests.processes import browser_counted
-from tests.serving import Web, answer, collected, free_port
+from tests.processes import count_browser_time
+from tests.serving import WebServer, collect_static_files, fetch_page, find_free_port
 
 # The shell is a Chromium without windows: the same pages for a third of the processor time.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
@@ -159,16 +159,18 @@ def shop(chromium: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory)
             "PUBLIC_URL": url,
         }
         open_already = Shop(
-            url, environment | {"MAILDIR": os.environ["MAILDIR"], "STATIC_ROOT": str(collected())}
+            url,
+            environment
+            | {"MAILDIR": os.environ["MAILDIR"], "STATIC_ROOT": str(collect_static_files())},
         )
         open_already.furnish()
         # each process keeps the tree for half a minute
-        answer(url + open_already.long_shelf, until=200, seconds=60)
+        fetch_page(url + open_already.long_shelf, until=200, seconds=60)
         yield open_already
         return
     folder = tmp_path_factory.mktemp("shop")
-    mail_port = free_port()
-    web = Web(
+    mail_port = find_free_port()
+    web = WebServer(
         folder,
         CASSANDRA_KEYSPACE=f"{KEYSPACE}_shop",
         SEARCH_INDEX_DIR=str(folder / "search"),
@@ -214,7 +216,7 @@ class _beside:  # noqa: N801 -- reads like the function it stands for
 @pytest.fixture(scope="package")
 def chrome(chromium: str) -> Iterator[Browser]:
     """The browser. It ends with this folder's tests: its event loop would get into the way of others."""
-    with sync_playwright() as playwright, browser_counted():
+    with sync_playwright() as playwright, count_browser_time():
         launched = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield launched
         launched.close()

@@ -43,14 +43,14 @@ from orders.entities import Order
 from orders.operations import place_order, request_return, start_payment, transition_order
 from orders.transitions import Transition
 from tests.browser import steps
-from tests.cart.sharing import make_person, make_shared_cart, someone
+from tests.cart.sharing import as_cart_user, make_person, make_shared_cart
 from tests.factories import (
     make_category,
     make_draft,
     make_payment,
     make_product,
     make_user,
-    staff_signed_in,
+    sign_in_staff,
 )
 from web.errors import TooManyAttempts
 from web.limits import hit_rate_limit
@@ -173,7 +173,7 @@ def _addressed(ann: User, now: datetime) -> dict[str, str]:
     """What opens by an address of its own, and Ann's things."""
     gone = make_product("Discontinued mug", category=find_category_by_slug("kitchen"), listed=True)
     catalogue.save_product(replace(gone, status="archived"), now)
-    shared, present = make_shared_cart(ann, "Gifts", things=0), _in_stock(steps.ONE_CHOICE)[0]
+    shared, present = make_shared_cart(ann, "Gifts", mugs=0), _in_stock(steps.ONE_CHOICE)[0]
     carts.add_line(ann.user_id, present, present.variants[0], 2, uuid4(), now)
     make_person(ann, shared, "editor", name="Ben")
     wanted = _goods(next(each for each in data.PRODUCTS if steps.sold_out(each)))
@@ -183,7 +183,7 @@ def _addressed(ann: User, now: datetime) -> dict[str, str]:
         "gone": gone.slug,
         "shared": str(shared),
         "invitation": sharing.invite_person(
-            someone(ann), shared, "cem@example.org", "viewer", now
+            as_cart_user(ann), shared, "cem@example.org", "viewer", now
         ).token,
         "wish": wish.sign_token(),
         "end": sign_unsubscribe_token(wish.email),
@@ -221,8 +221,8 @@ def _people(ann: User, guest: Cookies) -> dict[str, Cookies]:
     """The cookies of a guest and of members; and of staff who have passed the second factor, or have yet to."""
     clients = {
         "ann": _signed_in(ann),
-        "staff": staff_signed_in(Client(), _enrolled("warehouse")),
-        "admin": staff_signed_in(Client(), _enrolled("admin")),
+        "staff": sign_in_staff(Client(), _enrolled("warehouse")),
+        "admin": sign_in_staff(Client(), _enrolled("admin")),
         "not passed": _signed_in(_enrolled("support")),
         "not enrolled": _signed_in(make_user("Eve", role="support")),
         "to be enrolled": _signed_in(make_user("Uma", role="support")),
@@ -263,7 +263,7 @@ def _cookies(client: Client) -> Cookies:
 def _shared_cart(now: datetime) -> tuple[str, dict[str, Cookies]]:
     """An empty cart with an owner, an editor and a viewer, who all use it; and their cookies."""
     ann = make_user("Ann")
-    cart_id = make_shared_cart(ann, things=0)
+    cart_id = make_shared_cart(ann, mugs=0)
     people = {"owner": ann} | {
         each: make_person(ann, cart_id, each, name=each.title()) for each in ("editor", "viewer")
     }

@@ -14,7 +14,7 @@ from tests.browser.conftest import DEVICES, Look, Shop, Visit, entered
 from tests.browser.places import BY_NAME, GIVEN, NO_PAGES, PLACES, addresses
 from tests.browser.steps import add_to_cart, open_product
 from tests.browser.watching import inaccessible
-from tests.serving import answer
+from tests.serving import fetch_page
 
 # What a finger has to hit: buttons everywhere, and links that stand alone (a link in a sentence has its line's height).
 SMALL_TARGETS = """() => {
@@ -147,7 +147,7 @@ def served_in_two(shop: Shop, middle: bytes) -> Iterator[str]:
                 self.send_header("Location", shop.url + self.path)
                 self.end_headers()
                 return
-            first, found, rest = answer(shop.url + self.path)[2].encode().partition(middle)
+            first, found, rest = fetch_page(shop.url + self.path)[2].encode().partition(middle)
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.end_headers()

@@ -12,7 +12,7 @@ from catalogue.entities import Product, Variant
 from pricing.money import from_minor_units, to_minor_units
 
 
-def mug(price: int = 1200, sizes: tuple[str, ...] = ("250 ml", "350 ml")) -> Product:
+def make_mug(price: int = 1200, sizes: tuple[str, ...] = ("250 ml", "350 ml")) -> Product:
     """Return a mug in several sizes, at a price in cents."""
     variants = tuple(
         Variant(
@@ -41,17 +41,17 @@ def mug(price: int = 1200, sizes: tuple[str, ...] = ("250 ml", "350 ml")) -> Pro
     )
 
 
-def priced(variant: Variant, price: int) -> Variant:
+def with_price(variant: Variant, price: int) -> Variant:
     """Return the variant at another price, in cents."""
     return replace(variant, price=from_minor_units(price, "EUR"))
 
 
-def put_all(cart_id: UUID, things: Iterable[tuple[Product, Variant]]) -> None:
+def add_all(cart_id: UUID, variants: Iterable[tuple[Product, Variant]]) -> None:
     """Put one of each into a cart that there is, in one write."""
     now = datetime.now(UTC)
 
     def put(change: CartChange) -> str:
-        for product, variant in things:
+        for product, variant in variants:
             row: Any = SimpleNamespace(
                 key=str(variant.variant_id),
                 **product.variant_columns(variant),

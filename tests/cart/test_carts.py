@@ -18,7 +18,7 @@ from cart.undo import parse_undo
 from cassandra_db import RAISE_UNKNOWN
 from cassandra_db.session import get_session
 from catalogue.entities import Product
-from tests.cart.goods import mug
+from tests.cart.goods import make_mug
 from tests.cart.test_operations import NOW, add, cart_of, full
 from tests.cart.test_views import owner, press
 from tests.factories import PASSWORD, make_product, make_stock, make_user
@@ -45,7 +45,7 @@ def lines(cart_id: UUID) -> dict[str, int]:
 
 
 def test_x45_one_of_many_is_active_and_takes_what_is_added() -> None:
-    person, product = uuid4(), mug()
+    person, product = uuid4(), make_mug()
     gifts = make(person, "Gifts for Mom")
     birthday = make(person, "My Birthday")
     assert named(person) == {"Gifts for Mom": False, "My Birthday": True}
@@ -96,7 +96,7 @@ def test_a_taken_name_gets_a_number() -> None:
 
 
 def test_a_cart_is_renamed_also_in_its_case_alone() -> None:
-    person, product = uuid4(), mug()
+    person, product = uuid4(), make_mug()
     gifts = make(person, "gifts")
     add(person, product)
     for name in ("Gifts", "Presents", "Presents"):
@@ -109,7 +109,7 @@ def test_a_cart_is_renamed_also_in_its_case_alone() -> None:
 
 
 def test_a_deleted_cart_comes_back_with_all_that_was_in_it() -> None:
-    person, product = uuid4(), mug()
+    person, product = uuid4(), make_mug()
     first = make(person, "First")
     add(person, product, quantity=2)
     second = make(person, "Second")
@@ -136,7 +136,7 @@ def test_undo_is_for_the_one_who_deleted() -> None:
 
 
 def test_a_deleted_cart_takes_nothing_and_its_press_does_not_bring_it_back() -> None:
-    person, product, operation = uuid4(), mug(), uuid4()
+    person, product, operation = uuid4(), make_mug(), uuid4()
     gone = make(person, "Gone", operation)
     add(person, product)
     operations.delete_cart(person, gone, NOW)
@@ -149,7 +149,7 @@ def test_a_deleted_cart_takes_nothing_and_its_press_does_not_bring_it_back() -> 
 
 
 def test_an_add_meets_a_cart_whose_deletion_broke_off_and_goes_into_the_next() -> None:
-    person, product = uuid4(), mug()
+    person, product = uuid4(), make_mug()
     kept, gone = make(person, "Kept"), make(person, "Gone")
     add(person, product, 1)
     carts.MARK_DELETED.apply(if_lost=RAISE_UNKNOWN, cart_id=gone, owner_id=person, now=NOW)
@@ -191,7 +191,7 @@ def test_x45_the_hundred_and_first_cart_is_refused_and_the_last_ones_are_told_be
 
 
 def test_x45_a_thousand_lines_fill_a_cart() -> None:
-    person, product = uuid4(), mug()
+    person, product = uuid4(), make_mug()
     cart_id = add(person, product).cart_id
     get_session().execute(
         "UPDATE items_by_cart SET line_count = 1000 WHERE cart_id = %s", (cart_id,)
@@ -220,7 +220,7 @@ def test_x45_how_much_room_is_left_is_told_on_adding_and_in_the_cart(client: Cli
 
 
 def test_x44_each_guest_cart_comes_along_and_named_ones_keep_their_names() -> None:
-    guest, member, product = uuid4(), uuid4(), mug()
+    guest, member, product = uuid4(), uuid4(), make_mug()
     first = add(guest, product).cart_id
     gifts = make(guest, "Gifts")
     add(guest, product, 1)
@@ -243,7 +243,7 @@ def test_x44_each_guest_cart_comes_along_and_named_ones_keep_their_names() -> No
 
 
 def test_x44_what_is_kept_for_later_comes_along() -> None:
-    guest, member, product = uuid4(), uuid4(), mug()
+    guest, member, product = uuid4(), uuid4(), make_mug()
     cart_id = add(guest, product).cart_id
     operations.save_line_for_later(
         guest, cart_id, str(product.variants[0].variant_id), uuid4(), NOW
@@ -433,7 +433,7 @@ def test_x44_at_login_the_carts_tell_where_they_come_from(
     for agent, device in ((PHONE, "phone"), (TABLET, "tablet"), (COMPUTER, "computer")):
         with subtests.test(device):
             client, member = Client(), make_user()
-            add(member.user_id, mug())
+            add(member.user_id, make_mug())
             press(client, teapot)
             sent = {"email": member.email, "password": PASSWORD}
             assert (
@@ -458,7 +458,7 @@ def swept(now: datetime, *cart_ids: UUID) -> list[bool]:
 
 
 def test_a_guests_cart_lives_for_30_days_after_its_last_change_and_goes_as_a_whole() -> None:
-    guest, member, product = uuid4(), uuid4(), mug()
+    guest, member, product = uuid4(), uuid4(), make_mug()
     old = operations.add_line(
         guest, product, product.variants[0], 1, uuid4(), NOW, guest=True
     ).cart_id
@@ -480,7 +480,7 @@ def test_a_guests_cart_lives_for_30_days_after_its_last_change_and_goes_as_a_who
 
 
 def test_an_add_at_the_moment_of_the_sweep_keeps_the_cart() -> None:
-    guest, product = uuid4(), mug()
+    guest, product = uuid4(), make_mug()
     cart_id = operations.add_line(
         guest, product, product.variants[0], 1, uuid4(), NOW, guest=True
     ).cart_id
@@ -492,7 +492,7 @@ def test_an_add_at_the_moment_of_the_sweep_keeps_the_cart() -> None:
 
 
 def test_a_deleted_cart_goes_after_a_day_and_one_that_is_listed_again_comes_back() -> None:
-    person, product = uuid4(), mug()
+    person, product = uuid4(), make_mug()
     add(person, product)
     gone, half = make(person, "Gone"), make(person, "Half")
     operations.delete_cart(person, gone, NOW)
@@ -506,7 +506,7 @@ def test_a_deleted_cart_goes_after_a_day_and_one_that_is_listed_again_comes_back
 
 
 def test_owners_without_carts_are_forgotten_and_can_start_anew() -> None:
-    person, product = uuid4(), mug()
+    person, product = uuid4(), make_mug()
     operations.delete_cart(person, add(person, product).cart_id, NOW)
     jobs.remove_stale_carts(NOW)
     assert queries.CARTS.all(owner_id=person) == []

@@ -19,7 +19,7 @@ from cassandra_db import write_batch
 from cassandra_db.session import get_session
 from catalogue.entities import Product
 from inventory.operations.copying import COPY
-from tests.cart.goods import mug, put_all
+from tests.cart.goods import add_all, make_mug
 from tests.factories import make_product, make_stock
 
 PRODUCTS = 125
@@ -50,7 +50,7 @@ def guest_with(lines: list[Product]) -> tuple[Client, UUID]:
     first = lines[0].variants[0]
     assert client.post("/cart/add/", {"variant": first.sku, "quantity": "1"}).status_code == 303
     cart_id = _cart_of(client)
-    put_all(
+    add_all(
         cart_id,
         [(product, each) for product in lines for each in product.variants if each is not first],
     )
@@ -102,11 +102,11 @@ def test_x45_a_cart_with_a_thousand_lines_takes_no_more_and_says_so(shelf: list[
 
 def test_a_thousand_adds_fill_a_cart_and_the_next_one_is_refused() -> None:
     owner, sizes = uuid4(), tuple(map(str, range(MAX_LINES + 1)))
-    product = mug(sizes=sizes)
+    product = make_mug(sizes=sizes)
     cart_id = operations.add_line(
         owner, product, product.variants[0], 1, uuid4(), datetime.now(UTC)
     ).cart_id
-    put_all(cart_id, [(product, each) for each in product.variants[1 : MAX_LINES - 4]])
+    add_all(cart_id, [(product, each) for each in product.variants[1 : MAX_LINES - 4]])
 
     def add(variant: Any) -> bool:
         try:
@@ -135,7 +135,7 @@ def test_the_header_costs_the_same_with_a_thousand_lines(shelf: list[Product]) -
 
 def test_the_header_reads_one_row_whatever_lies_behind_it() -> None:
     """The sums' read stops at the row that sorts first: neither lines nor a thousand operations of former days cost it anything."""
-    owner, product = uuid4(), mug(sizes=tuple(map(str, range(100))))
+    owner, product = uuid4(), make_mug(sizes=tuple(map(str, range(100))))
     cart_id = operations.add_line(
         owner, product, product.variants[0], 1, uuid4(), datetime.now(UTC)
     ).cart_id

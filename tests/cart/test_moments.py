@@ -12,7 +12,7 @@ from cart.errors import NoSuchCart
 from cart.operations import carts, filling, lines, tidying
 from cart.operations.filling import VariantQuantity, add_variants
 from cassandra_db import SEND_AGAIN, Row
-from tests.cart.goods import mug
+from tests.cart.goods import make_mug
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 LATE = NOW + timedelta(days=31)
@@ -44,7 +44,7 @@ def swept(cart_id: UUID) -> bool:
 
 
 def guests_cart(guest: UUID) -> UUID:
-    product = mug()
+    product = make_mug()
     return operations.add_line(
         guest, product, product.variants[0], 1, uuid4(), NOW, guest=True
     ).cart_id
@@ -58,7 +58,7 @@ def items(person_id: UUID) -> int:
 def test_an_add_that_has_looked_before_the_sweep_is_in_a_cart_that_is_listed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    guest, product = uuid4(), mug()
+    guest, product = uuid4(), make_mug()
     cart_id = guests_cart(guest)
     before(lines, "_put", lambda: swept(cart_id), monkeypatch)
     operations.add_line(guest, product, product.variants[0], 2, uuid4(), LATE, guest=True)
@@ -69,7 +69,7 @@ def test_an_add_that_has_looked_before_the_sweep_is_in_a_cart_that_is_listed(
 def test_an_add_in_the_middle_of_the_sweep_is_in_a_cart_that_is_listed(
     step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    guest, product = uuid4(), mug()
+    guest, product = uuid4(), make_mug()
     cart_id = guests_cart(guest)
     before(
         tidying,
@@ -86,7 +86,7 @@ def test_an_add_in_the_middle_of_the_sweep_is_in_a_cart_that_is_listed(
 def test_a_cart_that_is_brought_back_while_an_add_gives_it_up_stays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    person, product = uuid4(), mug()
+    person, product = uuid4(), make_mug()
     cart_id = operations.add_line(person, product, product.variants[0], 1, uuid4(), NOW).cart_id
     undone: list[str] = []
 
@@ -112,7 +112,7 @@ def test_a_cart_that_is_brought_back_while_an_add_gives_it_up_stays(
 def test_what_is_added_to_a_guests_empty_cart_at_the_login_comes_along(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    guest, member, product = uuid4(), uuid4(), mug()
+    guest, member, product = uuid4(), uuid4(), make_mug()
     gone = operations.add_line(guest, product, product.variants[0], 1, uuid4(), NOW, guest=True)
     operations.remove_line(guest, gone.cart_id, str(product.variants[0].variant_id), NOW)
     before(
@@ -131,7 +131,7 @@ def test_what_is_added_to_a_guests_empty_cart_at_the_login_comes_along(
 def test_what_comes_into_a_guests_empty_cart_after_the_login_is_in_a_cart_that_is_listed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    guest, member, product = uuid4(), uuid4(), mug()
+    guest, member, product = uuid4(), uuid4(), make_mug()
     gone = operations.add_line(guest, product, product.variants[0], 1, uuid4(), NOW, guest=True)
     operations.remove_line(guest, gone.cart_id, str(product.variants[0].variant_id), NOW)
     before(
@@ -150,7 +150,7 @@ def test_what_comes_into_a_guests_empty_cart_after_the_login_is_in_a_cart_that_i
 def test_a_cart_that_comes_along_while_it_is_swept_stays_and_takes_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    guest, member, product = uuid4(), uuid4(), mug()
+    guest, member, product = uuid4(), uuid4(), make_mug()
     cart_id = guests_cart(guest)
     before(
         tidying,
@@ -166,7 +166,7 @@ def test_a_cart_that_comes_along_while_it_is_swept_stays_and_takes_more(
 def test_a_cart_that_comes_along_before_anything_is_in_it_is_no_guests_cart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    guest, member, product = uuid4(), uuid4(), mug()
+    guest, member, product = uuid4(), uuid4(), make_mug()
     before(
         filling,
         "changed",
@@ -181,7 +181,7 @@ def test_a_cart_that_comes_along_before_anything_is_in_it_is_no_guests_cart(
 
 
 def test_a_press_that_is_sent_again_after_its_cart_was_deleted_brings_nothing_back() -> None:
-    person, product, press = uuid4(), mug(), uuid4()
+    person, product, press = uuid4(), make_mug(), uuid4()
     things = [VariantQuantity(product, product.variants[0], 2)]
     cart_id, name = add_variants(person, None, "Again", things, press, NOW)
     assert add_variants(person, None, "Again", things, press, NOW) == (cart_id, name)

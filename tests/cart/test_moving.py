@@ -26,7 +26,7 @@ from catalogue.entities import Product
 from jobs.leases import hold_lease, save_position
 from jobs.minutes import floor_to_minute
 from pricing.money import from_minor_units, to_minor_units
-from tests.cart.goods import mug, priced
+from tests.cart.goods import make_mug, with_price
 from tests.cart.test_carts import active, made, make, named
 from tests.cart.test_operations import NOW, add
 from tests.cart.test_views import owner, press
@@ -58,7 +58,7 @@ class Two:
     """A person with two carts: three small mugs and a large one in the first, two small ones in the second."""
 
     def __init__(self) -> None:
-        self.person, self.product = uuid4(), mug(sizes=("Small", "Large", "Huge"))
+        self.person, self.product = uuid4(), make_mug(sizes=("Small", "Large", "Huge"))
         self.small, self.large, self.huge = (
             str(variant.variant_id) for variant in self.product.variants
         )
@@ -66,7 +66,7 @@ class Two:
         add(self.person, self.product, 0, 3)
         add(self.person, self.product, 1, 1)
         self.second = make(self.person, "Second")
-        variant = priced(self.product.variants[0], 1000)
+        variant = with_price(self.product.variants[0], 1000)
         operations.add_line(self.person, self.product, variant, 2, uuid4(), NOW)
 
     def move(self, key: str, operation: UUID | None = None, **kwargs: Any) -> operations.MoveResult:

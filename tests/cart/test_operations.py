@@ -20,7 +20,7 @@ from cart.undo import parse_removed_line
 from cassandra_db.session import get_session
 from catalogue.entities import Product
 from pricing.money import from_minor_units, to_minor_units
-from tests.cart.goods import mug, priced
+from tests.cart.goods import make_mug, with_price
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
@@ -61,7 +61,7 @@ def full(owner: UUID) -> UUID:
 
 
 def test_the_first_add_makes_my_cart() -> None:
-    owner, product = uuid4(), mug()
+    owner, product = uuid4(), make_mug()
     added = add(owner, product, quantity=2)
     cart = cart_of(owner)
     assert (added.cart_name, cart.name, cart.cart_id) == ("My cart", "My cart", added.cart_id)
@@ -75,37 +75,37 @@ def test_the_first_add_makes_my_cart() -> None:
 
 
 def test_x47_two_sizes_are_two_lines_the_newest_first() -> None:
-    owner, product = uuid4(), mug()
+    owner, product = uuid4(), make_mug()
     add(owner, product, 0)
     add(owner, product, 1, now=NOW + timedelta(seconds=5))
     assert [line.options["Size"] for line in cart_of(owner).lines] == ["350 ml", "250 ml"]
 
 
 def test_a_second_add_gives_more_units() -> None:
-    owner, product = uuid4(), mug()
+    owner, product = uuid4(), make_mug()
     add(owner, product, quantity=2)
     assert add(owner, product, quantity=3).price_changed_from is None
     assert cart_of(owner).item_count == 5
 
 
 def test_a_repeated_operation_counts_once() -> None:
-    owner, product, operation = uuid4(), mug(), uuid4()
+    owner, product, operation = uuid4(), make_mug(), uuid4()
     assert not add(owner, product, operation=operation).is_repeated
     assert add(owner, product, operation=operation).is_repeated
     assert cart_of(owner).item_count == 1
 
 
 def test_a_second_add_takes_todays_price_for_the_whole_line_and_says_so() -> None:
-    owner, product = uuid4(), mug(4000)
+    owner, product = uuid4(), make_mug(4000)
     add(owner, product, quantity=2)
-    variant = priced(product.variants[0], 3500)
+    variant = with_price(product.variants[0], 3500)
     added = operations.add_line(owner, product, variant, 1, uuid4(), NOW)
     assert added.price_changed_from == from_minor_units(4000, "EUR")
     assert cart_of(owner).subtotal == from_minor_units(3 * 3500, "EUR")
 
 
 def test_fifty_adds_from_eight_threads_all_count() -> None:
-    owner, product = uuid4(), mug()
+    owner, product = uuid4(), make_mug()
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda place: add(owner, product, place % 2), range(50)))
     cart = cart_of(owner)
@@ -113,8 +113,8 @@ def test_fifty_adds_from_eight_threads_all_count() -> None:
 
 
 def test_adds_at_two_prices_at_once_keep_the_sums() -> None:
-    owner, product = uuid4(), mug()
-    cheap = priced(product.variants[0], 900)
+    owner, product = uuid4(), make_mug()
+    cheap = with_price(product.variants[0], 900)
     add(owner, product)
     with ThreadPoolExecutor(4) as pool:
         for each in [
@@ -126,7 +126,7 @@ def test_adds_at_two_prices_at_once_keep_the_sums() -> None:
 
 
 def test_a_line_has_999_units_at_most() -> None:
-    owner, product = uuid4(), mug()
+    owner, product = uuid4(), make_mug()
     add(owner, product, quantity=998)
     with pytest.raises(
         TooManyUnits, match=r"You can have 999 of one thing at most\. There are 998"
@@ -138,28 +138,30 @@ def test_a_line_has_999_units_at_most() -> None:
 
 def test_x45_a_full_cart_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     owner = uuid4()
-    add(owner, mug())
+    add(owner, make_mug())
     monkeypatch.setattr(lines, "MAX_LINES", 1)
     with pytest.raises(CartFull, match="it can hold 1 lines"):
-        add(owner, mug())
+        add(owner, make_mug())
 
 
 def test_x45_as_many_carts_as_one_can_have_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     owner = full(uuid4())
     with pytest.raises(TooManyCarts, match="You have 100 carts"):
-        add(owner, mug())
+        add(owner, make_mug())
 
 
 def test_a_line_is_set_to_a_quantity_and_keeps_its_price() -> None:
-    owner, product = uuid4(), mug()
+    owner, product = uuid4(), make_mug()
     cart_id = add(owner, product, quantity=5).cart_id
     for price in (1200, 1300, 900):
-        operations.change_line_quantity(owner, cart_id, priced(product.variants[0], price), 2, NOW)
+        operations.change_line_quantity(
+            owner, cart_id, with_price(product.variants[0], price), 2, NOW
+        )
         assert cart_of(owner).subtotal == from_minor_units(2400, "EUR")
 
 
 def test_two_tabs_add_and_change_and_remove_and_the_sums_still_equal_the_lines() -> None:
-    owner, product = uuid4(), mug()
+    owner, product = uuid4(), make_mug()
     cart_id = add(owner, product).cart_id
     add(owner, product, 1)
 
@@ -181,13 +183,13 @@ def test_two_tabs_add_and_change_and_remove_and_the_sums_still_equal_the_lines()
 
 
 def test_a_removed_line_is_gone_and_comes_back_once_where_it_stood() -> None:
-    owner, product = uuid4(), mug()
+    owner, product = uuid4(), make_mug()
     cart_id = add(owner, product, quantity=3).cart_id
     add(owner, product, 1, now=NOW + timedelta(minutes=1))
     gone = operations.remove_line(owner, cart_id, str(product.variants[0].variant_id), NOW)
     assert [line.quantity for line in cart_of(owner).lines] == [1]
     assert parse_removed_line(gone.token()) == gone
-    later = priced(product.variants[0], 1100)
+    later = with_price(product.variants[0], 1100)
     for repeated in (False, True):
         assert operations.restore_line(owner, gone, product, later, NOW).is_repeated is repeated
     cart = cart_of(owner)
@@ -196,7 +198,7 @@ def test_a_removed_line_is_gone_and_comes_back_once_where_it_stood() -> None:
 
 
 def test_what_was_added_again_meanwhile_is_not_lost_by_undo() -> None:
-    owner, product = uuid4(), mug()
+    owner, product = uuid4(), make_mug()
     cart_id = add(owner, product, quantity=3).cart_id
     gone = operations.remove_line(owner, cart_id, str(product.variants[0].variant_id), NOW)
     add(owner, product, quantity=2)
@@ -205,7 +207,7 @@ def test_what_was_added_again_meanwhile_is_not_lost_by_undo() -> None:
 
 
 def test_a_changed_undo_token_is_refused() -> None:
-    owner, product = uuid4(), mug()
+    owner, product = uuid4(), make_mug()
     gone = operations.remove_line(
         owner, add(owner, product).cart_id, str(product.variants[0].variant_id), NOW
     )
@@ -214,7 +216,7 @@ def test_a_changed_undo_token_is_refused() -> None:
 
 
 def test_somebody_elses_cart_is_left_alone(subtests: pytest.Subtests) -> None:
-    alice, charlie, product = uuid4(), uuid4(), mug()
+    alice, charlie, product = uuid4(), uuid4(), make_mug()
     variant = product.variants[0]
     cart_id = add(alice, product).cart_id
     add(alice, product, 1)
@@ -237,7 +239,7 @@ def test_somebody_elses_cart_is_left_alone(subtests: pytest.Subtests) -> None:
 
 
 def test_a_line_that_is_not_there_is_no_longer_in_the_cart() -> None:
-    owner, product = uuid4(), mug()
+    owner, product = uuid4(), make_mug()
     cart_id = add(owner, product).cart_id
     with pytest.raises(NoSuchLine, match="no longer in your cart"):
         operations.change_line_quantity(owner, cart_id, product.variants[1], 2, NOW)
@@ -246,7 +248,7 @@ def test_a_line_that_is_not_there_is_no_longer_in_the_cart() -> None:
 
 
 def test_checkout_takes_what_was_bought_and_leaves_what_came_later() -> None:
-    owner, product, order_id = uuid4(), mug(sizes=("S", "M", "L")), uuid4()
+    owner, product, order_id = uuid4(), make_mug(sizes=("S", "M", "L")), uuid4()
     small, middle, large = product.variants
     cart_id = add(owner, product, 0, 2).cart_id
     add(owner, product, 1, 2)
@@ -261,7 +263,7 @@ def test_checkout_takes_what_was_bought_and_leaves_what_came_later() -> None:
 
 
 def test_what_comes_after_the_checkout_stays_even_if_nothing_was_there_to_take() -> None:
-    owner, product = uuid4(), mug()
+    owner, product = uuid4(), make_mug()
     key, order_id = str(product.variants[0].variant_id), uuid4()
     cart_id = add(owner, product).cart_id
     operations.remove_line(owner, cart_id, key, NOW)  # in another tab, while paying
@@ -273,7 +275,7 @@ def test_what_comes_after_the_checkout_stays_even_if_nothing_was_there_to_take()
 
 
 def test_checkout_of_everything_leaves_an_empty_cart_that_can_be_filled_again() -> None:
-    owner, product = uuid4(), mug()
+    owner, product = uuid4(), make_mug()
     cart_id = add(owner, product, 0, 2).cart_id
     operations.remove_bought_lines(cart_id, {str(product.variants[0].variant_id): 2}, uuid4(), NOW)
     assert cart_of(owner).lines == ()
@@ -282,7 +284,7 @@ def test_checkout_of_everything_leaves_an_empty_cart_that_can_be_filled_again() 
 
 
 def test_a_lost_answer_is_settled_by_the_operations_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    owner, product = uuid4(), mug()
+    owner, product = uuid4(), make_mug()
     add(owner, product)
     real: Callable[..., Any] = Session.execute
     lost: list[BatchStatement] = []
@@ -301,7 +303,7 @@ def test_a_lost_answer_is_settled_by_the_operations_row(monkeypatch: pytest.Monk
 
 
 def test_two_first_adds_at_once_make_one_cart() -> None:
-    owner, product = uuid4(), mug()
+    owner, product = uuid4(), make_mug()
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda place: add(owner, product, place % 2), range(8)))
     assert cart_of(owner).item_count == 8
@@ -309,7 +311,7 @@ def test_two_first_adds_at_once_make_one_cart() -> None:
 
 
 def test_x44_a_guests_cart_arrives_at_login_as_a_cart_of_its_own() -> None:
-    guest, member, product = uuid4(), uuid4(), mug()
+    guest, member, product = uuid4(), uuid4(), make_mug()
     add(member, product, 0, 1)
     theirs = add(guest, product, 1, 2).cart_id
     adopted = operations.adopt_guest_carts(guest, member, NOW, "phone")
@@ -323,7 +325,7 @@ def test_x44_a_guests_cart_arrives_at_login_as_a_cart_of_its_own() -> None:
 
 
 def test_a_guests_cart_becomes_active_for_a_member_without_lines() -> None:
-    guest, member, product = uuid4(), uuid4(), mug()
+    guest, member, product = uuid4(), uuid4(), make_mug()
     add(guest, product, 1, 2)
     assert operations.adopt_guest_carts(guest, member, NOW).names == (
         "From your device, 21 November",
@@ -332,7 +334,7 @@ def test_a_guests_cart_becomes_active_for_a_member_without_lines() -> None:
 
 
 def test_an_empty_guest_cart_is_not_carried_over() -> None:
-    guest, member, product = uuid4(), uuid4(), mug()
+    guest, member, product = uuid4(), uuid4(), make_mug()
     operations.remove_line(
         guest, add(guest, product).cart_id, str(product.variants[0].variant_id), NOW
     )
@@ -341,7 +343,7 @@ def test_an_empty_guest_cart_is_not_carried_over() -> None:
 
 
 def test_adopting_goes_on_where_a_crash_stopped_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    guest, member, product = uuid4(), uuid4(), mug()
+    guest, member, product = uuid4(), uuid4(), make_mug()
     add(member, product)
     cart_id = add(guest, product, 1).cart_id
 
@@ -360,14 +362,14 @@ def test_adopting_goes_on_where_a_crash_stopped_it(monkeypatch: pytest.MonkeyPat
 
 
 def test_carts_beyond_the_limit_stay_with_the_guest() -> None:
-    guest, member, product = uuid4(), full(uuid4()), mug()
+    guest, member, product = uuid4(), full(uuid4()), make_mug()
     add(guest, product)
     assert operations.adopt_guest_carts(guest, member, NOW).unadopted_count == 1
     assert cart_of(guest).item_count == 1
 
 
 def test_a_guest_may_start_anew_after_the_carts_have_moved() -> None:
-    guest, member, product = uuid4(), uuid4(), mug()
+    guest, member, product = uuid4(), uuid4(), make_mug()
     add(guest, product)
     operations.adopt_guest_carts(guest, member, NOW)
     add(guest, product, quantity=3)

@@ -22,8 +22,8 @@ from catalogue.entities import Product
 from catalogue.operations import save_product
 from inventory import goods as stocked
 from inventory.goods import get_products_with_stock
-from tests.cart.goods import mug as loose_mug
-from tests.cart.goods import put_all
+from tests.cart.goods import add_all
+from tests.cart.goods import make_mug as loose_mug
 from tests.factories import make_product, make_stock
 
 HTMX = {"HX-Request": "true"}
@@ -326,7 +326,7 @@ def test_x50_free_delivery_is_told(client: Client) -> None:
 def test_a_cart_of_many_lines_draws_the_first_hundred_and_counts_all(client: Client) -> None:
     put(client, goods(price="1.00"))
     others = [loose_mug(100 + place, sizes=("250 ml",)) for place in range(120)]
-    put_all(cart_of(client).cart_id, ((each, each.variants[0]) for each in others))
+    add_all(cart_of(client).cart_id, ((each, each.variants[0]) for each in others))
     page = look(client)
     assert len(page.xpath("//li[@data-row]")) == 100
     assert "first 100 of 121 lines" in text(page)

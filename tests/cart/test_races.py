@@ -22,13 +22,13 @@ from cart.limits import MAX_CARTS
 from cart.naming import name_key
 from cart.operations import carts
 from catalogue.entities import Product
-from tests.cart.goods import mug
+from tests.cart.goods import make_mug
 from tests.cart.test_carts import make, named
 from tests.cart.test_moving import checked, units
 from tests.cart.test_operations import NOW, add
 from tests.environment import KEYSPACE
 from tests.factories import make_product, make_stock
-from tests.serving import served
+from tests.serving import serve_shop
 
 
 def at_once(*presses: Callable[[], Any]) -> list[Any]:
@@ -77,12 +77,12 @@ def test_x45_two_who_make_a_cart_of_one_name_make_one() -> None:
 @pytest.mark.parametrize("goods", [1, 5])
 def test_s38_x44_a_press_sent_again_while_the_cart_is_switched_counts_once(goods: int) -> None:
     person = uuid4()
-    add(person, mug())
+    add(person, make_mug())
     first, second = queries.get_active_cart(person), make(person, "Second")
     assert first
     before = total(person)
     for turn in range(goods):
-        thing, press = mug(), uuid4()
+        thing, press = make_mug(), uuid4()
         to = second if turn % 2 else first.cart_id
         at_once(
             *(
@@ -127,7 +127,7 @@ def test_x45_a_switch_to_a_cart_that_is_deleted_at_that_moment_leaves_no_ghost()
 
 
 def test_x44_adds_and_a_delete_at_once_lose_nothing() -> None:
-    person, product = uuid4(), mug()
+    person, product = uuid4(), make_mug()
     make(person, "Stays")
     gone = make(person, "Gone")
     answers = at_once(
@@ -146,7 +146,7 @@ def test_x44_adds_and_a_delete_at_once_lose_nothing() -> None:
 
 def test_x44_adds_and_a_merge_at_once_lose_nothing() -> None:
     for _ in range(3):
-        person, product = uuid4(), mug()
+        person, product = uuid4(), make_mug()
         target = make(person, "Target")
         source = make(person, "Source")
         add(person, product, 0, 5)
@@ -160,7 +160,7 @@ def test_x44_adds_and_a_merge_at_once_lose_nothing() -> None:
 
 
 def test_x44_one_press_to_merge_sent_four_times_at_once_counts_once() -> None:
-    person, product, operation = uuid4(), mug(), uuid4()
+    person, product, operation = uuid4(), make_mug(), uuid4()
     target, source = make(person, "Target"), make(person, "Source")
     add(person, product, 0, 5)
     at_once(
@@ -171,7 +171,7 @@ def test_x44_one_press_to_merge_sent_four_times_at_once_counts_once() -> None:
 
 
 def test_x44_a_line_that_two_move_at_once_to_two_carts_is_not_lost() -> None:
-    person, product = uuid4(), mug()
+    person, product = uuid4(), make_mug()
     left, right, source = make(person, "Left"), make(person, "Right"), make(person, "Source")
     add(person, product, 0, 4)
     key = str(product.variants[0].variant_id)
@@ -190,7 +190,7 @@ def test_x44_a_line_that_two_move_at_once_to_two_carts_is_not_lost() -> None:
 
 
 def test_x44_two_logins_at_once_bring_each_cart_along_once() -> None:
-    guest, member, product = uuid4(), uuid4(), mug()
+    guest, member, product = uuid4(), uuid4(), make_mug()
     make(guest, "Gifts")
     add(guest, product, 0, 3)
     make(guest, "Kitchen")
@@ -246,7 +246,7 @@ class Browser:
 @pytest.fixture(scope="module")
 def shop(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     assert keyspace == KEYSPACE
-    with served(Path(tmp_path_factory.mktemp("races")), workers=2) as address:
+    with serve_shop(Path(tmp_path_factory.mktemp("races")), workers=2) as address:
         yield address
 
 

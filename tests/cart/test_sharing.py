@@ -25,15 +25,15 @@ from cart.errors import (
 from cart.operations import carts, sharing
 from cassandra_db import RAISE_UNKNOWN, apply_batch, read
 from mail.queries import list_recipient_mails
-from tests.cart.goods import mug
+from tests.cart.goods import make_mug
 from tests.cart.sharing import (
     NOW,
-    listed_names,
-    mailed_token,
+    as_cart_user,
+    find_invitation_token,
+    get_row_count,
+    list_cart_names,
     make_person,
     make_shared_cart,
-    row_count,
-    someone,
 )
 from tests.cart.test_operations import full
 from tests.factories import make_user
@@ -59,11 +59,11 @@ def now() -> datetime:
 
 
 def invite(owner: User, cart_id: UUID, email: str, role: str = "editor") -> people.Invitation:
-    return sharing.invite_person(someone(owner), cart_id, email, role, now())
+    return sharing.invite_person(as_cart_user(owner), cart_id, email, role, now())
 
 
 def accept(made: people.Invitation, user: User) -> UUID:
-    return sharing.accept_invitation(made.token, someone(user), now())
+    return sharing.accept_invitation(made.token, as_cart_user(user), now())
 
 
 def test_an_invitation_leads_into_the_cart_once_and_stands_in_the_persons_list(
@@ -79,10 +79,10 @@ def test_an_invitation_leads_into_the_cart_once_and_stands_in_the_persons_list(
     there = people.get_people(gifts)
     assert [(person.name, person.role) for person in there.people] == [("Ben", "editor")]
     assert there.invitations == ()
-    assert row_count(gifts) == 1
+    assert get_row_count(gifts) == 1
     # Again by the same person nothing happens; by another it is over.
     assert accept(made, ben) == gifts
-    assert listed_names(ben.user_id) == ["Gifts for Mom"]
+    assert list_cart_names(ben.user_id) == ["Gifts for Mom"]
     with pytest.raises(InvitationOver):
         accept(made, make_user("Cem"))
 
@@ -90,7 +90,7 @@ def test_an_invitation_leads_into_the_cart_once_and_stands_in_the_persons_list(
 def test_an_accepted_cart_does_not_become_the_active_one(ann: User, gifts: UUID) -> None:
     ben = make_person(ann, gifts, "viewer")
     assert queries.get_active_cart(ben.user_id) is None
-    goods = mug()
+    goods = make_mug()
     added = operations.add_line(ben.user_id, goods, goods.variants[0], 1, uuid4(), NOW)
     assert added.cart_id != gifts
 
@@ -112,7 +112,7 @@ def test_a_withdrawn_invitation_is_over_and_a_new_one_has_another_token(
     first = invite(ann, gifts, ben.email)
     sharing.withdraw_invitation(ann.user_id, gifts, first.key)
     sharing.withdraw_invitation(ann.user_id, gifts, first.key)
-    assert row_count(gifts) == 0
+    assert get_row_count(gifts) == 0
     with pytest.raises(InvitationOver):
         accept(first, ben)
     second = invite(ann, gifts, ben.email)
@@ -144,7 +144,7 @@ def test_rows_that_went_by_themselves_make_room(ann: User, gifts: UUID) -> None:
         if_lost=RAISE_UNKNOWN,
     )
     invite(ann, gifts, f"{uuid4().hex}@example.com")
-    assert row_count(gifts) == sharing.MAX_PEOPLE
+    assert get_row_count(gifts) == sharing.MAX_PEOPLE
 
 
 def test_the_mail_carries_the_token_and_is_the_same_for_known_and_unknown_addresses(
@@ -157,11 +157,11 @@ def test_the_mail_carries_the_token_and_is_the_same_for_known_and_unknown_addres
         invite(ann, gifts, email, "buyer")  # pressed twice: one invitation, one mail
         (mail,) = list_recipient_mails(email)
         assert mail.subject == "Ann shares a cart with you at Stoa"
-        assert mailed_token(mail.text) == made.token == mailed_token(mail.html)
+        assert find_invitation_token(mail.text) == made.token == find_invitation_token(mail.html)
         assert "Gifts for Mom" in mail.text
         texts.append(mail.text.replace(made.token, "…").replace(email, "…"))
     assert texts[0] == texts[1]
-    assert row_count(gifts) == 2
+    assert get_row_count(gifts) == 2
 
 
 def test_one_address_is_invited_once_and_in_one_role(ann: User, gifts: UUID) -> None:
@@ -183,7 +183,7 @@ def test_one_who_is_in_already_gets_the_role_of_another_invitation(ann: User, gi
     sharing.accept_invitation(again.token, people.Member(ben.user_id, "Ben", again.email), now())
     sharing.accept_invitation(made.token, other, now())
     assert require_access(ben.user_id, gifts, BUY).role == "buyer"
-    assert row_count(gifts) == 1
+    assert get_row_count(gifts) == 1
 
 
 def test_a_changed_role_counts_at_once_and_a_removed_person_has_no_such_cart(
@@ -201,8 +201,8 @@ def test_a_changed_role_counts_at_once_and_a_removed_person_has_no_such_cart(
     sharing.remove_person(ann.user_id, gifts, ben.user_id)
     with pytest.raises(NoSuchCart):
         require_access(ben.user_id, gifts, VIEW)
-    assert listed_names(ben.user_id) == []
-    assert row_count(gifts) == 0
+    assert list_cart_names(ben.user_id) == []
+    assert get_row_count(gifts) == 0
     with pytest.raises(NoSuchPerson):
         sharing.change_role(ann.user_id, gifts, ben.user_id, "viewer")
 
@@ -214,9 +214,9 @@ def test_a_role_ends_where_the_owner_ends_it_even_if_the_persons_list_is_behind(
     sharing._delete_row(gifts, people.PERSON, str(ben.user_id))  # and killed before the copy
     with pytest.raises(NoSuchCart):
         require_access(ben.user_id, gifts, VIEW)
-    assert listed_names(ben.user_id) == ["Gifts for Mom"]
+    assert list_cart_names(ben.user_id) == ["Gifts for Mom"]
     assert sharing.leave_cart(ben.user_id, gifts)
-    assert listed_names(ben.user_id) == []
+    assert list_cart_names(ben.user_id) == []
 
 
 def test_an_acceptance_that_was_killed_is_finished_by_a_second_press(
@@ -224,7 +224,7 @@ def test_an_acceptance_that_was_killed_is_finished_by_a_second_press(
 ) -> None:
     ben = make_user("Ben")
     made = invite(ann, gifts, ben.email)
-    sharing._admit_person(made, someone(ben), None, now())  # and killed before the list
+    sharing._admit_person(made, as_cart_user(ben), None, now())  # and killed before the list
     with pytest.raises(NoSuchCart):
         require_access(ben.user_id, gifts, VIEW)
     assert accept(made, ben) == gifts
@@ -258,7 +258,7 @@ def test_only_the_owner_shares(ann: User, gifts: UUID) -> None:
             sharing.change_role(user.user_id, gifts, ben.user_id, "buyer")
         with pytest.raises(error):
             sharing.remove_person(user.user_id, gifts, ben.user_id)
-    assert row_count(gifts) == 2
+    assert get_row_count(gifts) == 2
 
 
 def test_a_link_shows_the_cart_as_it_is_until_it_is_withdrawn(ann: User, gifts: UUID) -> None:
@@ -268,7 +268,7 @@ def test_a_link_shows_the_cart_as_it_is_until_it_is_withdrawn(ann: User, gifts: 
     seen = people.find_shared_cart(token)
     assert seen is not None
     assert (seen.cart.name, seen.cart.item_count, seen.owner_name) == ("Gifts for Mom", 1, "Ann")
-    goods = mug()
+    goods = make_mug()
     operations.add_line(ann.user_id, goods, goods.variants[0], 4, uuid4(), NOW)
     seen = people.find_shared_cart(token)
     assert seen is not None
@@ -303,7 +303,7 @@ def test_tokens_that_are_not_ours_open_nothing(ann: User, gifts: UUID) -> None:
         with pytest.raises(BadSignature):
             people.find_invitation(token)
         with pytest.raises(InvitationOver):
-            sharing.accept_invitation(token, someone(ann), now())
+            sharing.accept_invitation(token, as_cart_user(ann), now())
 
 
 def test_a_deleted_cart_is_gone_for_everybody_and_comes_back_for_everybody(
@@ -332,7 +332,7 @@ def test_an_erased_cart_leaves_nobody_and_nothing_behind(ann: User, gifts: UUID)
     sharing.end_sharing(gifts)
     sharing.end_sharing(gifts)
     assert people.PEOPLE.all(cart_id=gifts) == []
-    assert listed_names(ben.user_id) == []
+    assert list_cart_names(ben.user_id) == []
     assert people.find_shared_cart(token) is None
     with pytest.raises(NoSuchCart):
         require_access(ben.user_id, gifts, VIEW)
@@ -362,7 +362,7 @@ def test_a_shared_name_that_is_taken_gets_a_number(ann: User, gifts: UUID) -> No
     ben = make_user("Ben")
     operations.create_cart(ben.user_id, "gifts FOR mom", uuid4(), NOW)
     accept(invite(ann, gifts, ben.email), ben)
-    assert listed_names(ben.user_id) == ["Gifts for Mom (2)", "gifts FOR mom"]
+    assert list_cart_names(ben.user_id) == ["Gifts for Mom (2)", "gifts FOR mom"]
 
 
 def test_a_full_list_refuses_an_invitation_before_anything_changes(ann: User, gifts: UUID) -> None:
@@ -382,7 +382,7 @@ def test_the_version_is_seen_by_those_in_the_cart_and_tells_every_change(
     seen = [people.get_page_version(ben.user_id, gifts)]
     sharing.change_role(ann.user_id, gifts, ben.user_id, "editor")
     seen.append(people.get_page_version(ben.user_id, gifts))
-    goods = mug()
+    goods = make_mug()
     operations.add_line(ann.user_id, goods, goods.variants[0], 1, uuid4(), NOW)
     seen.append(people.get_page_version(ben.user_id, gifts))
     assert len({*seen}) == 3
@@ -424,8 +424,8 @@ def test_two_who_accept_one_invitation_at_once_make_one_person(ann: User, gifts:
     ben = make_user("Ben")
     made = invite(ann, gifts, ben.email)
     assert at_once(*[lambda: accept(made, ben)] * 6) == [gifts] * 6
-    assert row_count(gifts) == 1
-    assert listed_names(ben.user_id) == ["Gifts for Mom"]
+    assert get_row_count(gifts) == 1
+    assert list_cart_names(ben.user_id) == ["Gifts for Mom"]
     assert queries.CARTS.all(owner_id=ben.user_id)[0].cart_count == 1
 
 
@@ -436,14 +436,14 @@ def test_the_twenty_first_stays_outside_however_many_press_at_once(ann: User, gi
     came = at_once(*[lambda email=email: invite(ann, gifts, email) for email in emails])
     assert sum(isinstance(each, people.Invitation) for each in came) == 3
     assert sum(isinstance(each, TooManyPeople) for each in came) == 5
-    assert row_count(gifts) == sharing.MAX_PEOPLE
+    assert get_row_count(gifts) == sharing.MAX_PEOPLE
 
 
 def test_one_address_invited_many_times_at_once_gets_one_invitation(ann: User, gifts: UUID) -> None:
     email = f"{uuid4().hex}@example.com"
     came = at_once(*[lambda: invite(ann, gifts, email)] * 6)
     assert len({each.token for each in came if isinstance(each, people.Invitation)}) == 1
-    assert row_count(gifts) == 1
+    assert get_row_count(gifts) == 1
 
 
 def test_withdrawn_while_it_is_accepted_ends_one_way_or_the_other(ann: User, gifts: UUID) -> None:
@@ -460,13 +460,13 @@ def test_withdrawn_while_it_is_accepted_ends_one_way_or_the_other(ann: User, gif
             ben.user_id in {person.user_id for person in people.get_people(gifts).people}
         ) == inside
         assert not people.get_people(gifts).invitations
-        row_count(gifts)
+        get_row_count(gifts)
 
 
 def test_an_edit_that_comes_after_a_role_has_ended_changes_nothing(ann: User, gifts: UUID) -> None:
     ben = make_person(ann, gifts, "editor")
     carts.switch_cart(ben.user_id, gifts, NOW)
-    goods = mug()
+    goods = make_mug()
 
     def edits() -> int:
         added = 0
@@ -500,8 +500,8 @@ def test_whoever_is_taken_out_while_joining_has_nothing_left_of_it(
 
     monkeypatch.setattr("cart.operations.sharing.cart_listed", late)
     with pytest.raises(InvitationOver):
-        sharing.accept_invitation(made.token, someone(ben), now())
-    assert listed_names(ben.user_id) == []
+        sharing.accept_invitation(made.token, as_cart_user(ben), now())
+    assert list_cart_names(ben.user_id) == []
 
 
 def test_a_shared_cart_that_was_deleted_stands_on_nobodys_list_of_carts(

@@ -20,7 +20,7 @@ from cart.access import BUY, EDIT, OWN, VIEW
 from cart.entities import Cart
 from cart.operations import sharing
 from catalogue.entities import Product
-from tests.cart.sharing import make_person, someone
+from tests.cart.sharing import as_cart_user, make_person
 from tests.factories import PASSWORD, make_product, make_stock, make_user
 
 HTMX = {"HX-Request": "true"}
@@ -210,7 +210,7 @@ def state(scene: Scene) -> Any:
 def test_only_its_owner_manages_a_cart(scene: Scene, subtests: pytest.Subtests) -> None:
     link = sharing.create_link(scene.ann.user_id, scene.cart_id, "Ann", now())
     made = sharing.invite_person(
-        someone(scene.ann), scene.cart_id, "open@example.com", "viewer", now()
+        as_cart_user(scene.ann), scene.cart_id, "open@example.com", "viewer", now()
     )
     viewer = scene.users["viewer"].user_id
     acts = {
@@ -371,7 +371,7 @@ def test_one_can_leave_and_the_owner_cannot(scene: Scene) -> None:
 def test_an_invitation_survives_the_login(scene: Scene) -> None:
     cem = make_user("Cem")
     made = sharing.invite_person(
-        someone(scene.ann), scene.cart_id, cem.email.upper(), "editor", now()
+        as_cart_user(scene.ann), scene.cart_id, cem.email.upper(), "editor", now()
     )
     client, address = Client(), reverse("cart:invitation", args=[made.token])
     first = client.get(address)
@@ -404,7 +404,7 @@ def test_an_invitation_survives_the_login(scene: Scene) -> None:
 
 def test_an_invitation_for_another_address_says_so_and_lets_nobody_in(scene: Scene) -> None:
     made = sharing.invite_person(
-        someone(scene.ann), scene.cart_id, f"zoe-{uuid4().hex}@example.com", "viewer", now()
+        as_cart_user(scene.ann), scene.cart_id, f"zoe-{uuid4().hex}@example.com", "viewer", now()
     )
     client, address = scene.as_("stranger"), reverse("cart:invitation", args=[made.token])
     for response in (client.get(address), client.post(address)):

@@ -16,7 +16,7 @@ from cart.operations import contents
 from cart.undo import Undo
 from catalogue.entities import Variant
 from pricing.money import to_minor_units
-from tests.cart.goods import mug, priced
+from tests.cart.goods import make_mug, with_price
 from tests.cart.test_operations import NOW
 
 NAMES = ("Gifts", "Kitchen", "Birthday")
@@ -55,7 +55,7 @@ class Carts(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.person = uuid4()
-        self.product = mug(sizes=("S", "M", "L"))
+        self.product = make_mug(sizes=("S", "M", "L"))
         self.prices = [to_minor_units(variant.price) for variant in self.product.variants]
         self.carts: dict[UUID, Model] = {}
         self.active: UUID | None = None
@@ -71,7 +71,7 @@ class Carts(RuleBasedStateMachine):
         self.active, self.undo = cart_id, None
 
     def variant(self, place: int) -> Variant:
-        return priced(self.product.variants[place], self.prices[place])
+        return with_price(self.product.variants[place], self.prices[place])
 
     def key(self, place: int) -> str:
         return str(self.product.variants[place].variant_id)

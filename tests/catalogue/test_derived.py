@@ -37,12 +37,22 @@ def test_q4_the_rows_of_the_front_page() -> None:
     plain = make_product("Plain", category=shelf, now=start)
     flagged = make_product("Flagged", category=shelf, featured=True, now=start + timedelta(hours=1))
     small = make_product(
-        "Small deal", price="9.00", was="10.00", category=shelf, now=start + timedelta(hours=2)
+        "Small deal",
+        price="9.00",
+        compare_at="10.00",
+        category=shelf,
+        now=start + timedelta(hours=2),
     )
     large = make_product(
-        "Large deal", price="5.00", was="10.00", category=shelf, now=start + timedelta(hours=3)
+        "Large deal",
+        price="5.00",
+        compare_at="10.00",
+        category=shelf,
+        now=start + timedelta(hours=3),
     )
-    gone = make_product("Sold out", was="50.00", featured=True, category=shelf, availability="out")
+    gone = make_product(
+        "Sold out", compare_at="50.00", featured=True, category=shelf, availability="out"
+    )
     found = queries.get_products(each.product_id for each in (plain, flagged, small, large, gone))
     operations.rebuild_featured(found.values())
     assert [card.name for card in queries.list_featured("featured")] == ["Flagged"]

@@ -35,7 +35,11 @@ def places(product: Product) -> set[tuple[Any, ...]]:
 
 def test_a_product_comes_back_as_it_was_saved() -> None:
     saved = make_product(
-        "Teapot", price="48.00", was="60.00", options={"Colour": ["Teal", "Oat"]}, listed=True
+        "Teapot",
+        price="48.00",
+        compare_at="60.00",
+        options={"Colour": ["Teal", "Oat"]},
+        listed=True,
     )
     found = queries.get_product(saved.product_id)
     assert found is not None

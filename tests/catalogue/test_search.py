@@ -172,7 +172,9 @@ def test_the_index_follows_a_change(goods: dict[str, Product]) -> None:
 
 
 def test_a_stock_word_and_a_price_are_those_of_the_product() -> None:
-    product = make_product("Glass Jug", price="18.00", was="25.00", availability="few", listed=True)
+    product = make_product(
+        "Glass Jug", price="18.00", compare_at="25.00", availability="few", listed=True
+    )
     search.refresh_index(now())
     search._reader._looked_at = 0.0
     (card,) = search.search_products("glass jug").cards

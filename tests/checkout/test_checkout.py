@@ -41,10 +41,10 @@ from tests.cart.sharing import make_person
 from tests.environment import KEYSPACE
 from tests.factories import make_draft, make_payment, make_user
 from tests.journeys.pressing import CSRF, Line
-from tests.orders.audit import audit
+from tests.orders.audit import assert_order_consistent
 from tests.orders.test_pages import HTMX, TYPED, Shopper, goods, held, text, token_in
-from tests.serving import served
-from tests.shares import Only
+from tests.serving import serve_shop
+from tests.shares import SingleItemShard
 
 
 @pytest.fixture
@@ -349,7 +349,7 @@ def test_s39_a_paid_checkout_is_not_replayed(shopper: Shopper, mug: Product) -> 
     shopper.add(mug)
     assert "/orders/" in shopper.send(token, email=email)["Location"]
     (order,) = orders_of(email)
-    assert audit(order.order_id).item_count == 1
+    assert assert_order_consistent(order.order_id).item_count == 1
     assert len(queries.list_payment_attempts(order.order_id)) == 1
 
 
@@ -442,7 +442,7 @@ def test_whatever_is_sent_twice_is_one_order_and_one_charge(
     (order,) = orders_of(email)
     assert len(queries.list_payment_attempts(order.order_id)) == 1
     shopper.pay(first["Location"])
-    assert audit(order.order_id).customer_label == "Confirmed"
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
     assert held(mug) == 0
 
 
@@ -489,7 +489,7 @@ def test_a_first_try_that_died_is_found_again(
     assert cleared
     assert shopper.send(token, email=email).status_code == 303
     assert held(mug) == 1
-    assert audit(order_id).state == "pending_payment"
+    assert assert_order_consistent(order_id).state == "pending_payment"
 
 
 def _claim_of(order_id: UUID) -> UUID:
@@ -597,7 +597,7 @@ def test_s38_what_is_added_during_the_checkout_is_neither_free_nor_lost(
     shopper.pay(url)
     (order,) = orders_of(email)
     assert sorted(item.name for item in queries.list_items(order)) == ["Mug", "Plate"]
-    assert audit(order.order_id).item_count == 3
+    assert assert_order_consistent(order.order_id).item_count == 3
     assert [(line.name, line.quantity) for line in cart_of(shopper).lines] == [("Plate", 1)]
 
 
@@ -670,7 +670,7 @@ def test_s38_a_bank_page_of_an_expired_order_cannot_pay_for_a_cart_that_was_boug
     shopper.pay(second_url)
     shopper.add(mug)
     shopper.pay(first_url)
-    fresh = audit(first.order_id)
+    fresh = assert_order_consistent(first.order_id)
     assert (fresh.state, to_minor_units(fresh.captured)) == ("expired", 0)
     assert sum(to_minor_units(each.captured) for each in orders_of(email)) == to_minor_units(
         first.total
@@ -714,7 +714,7 @@ def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
     fresh = queries.get_order(first.order_id)
     assert fresh
     if second in ("given up", "died"):
-        assert audit(first.order_id).customer_label == "Confirmed"
+        assert assert_order_consistent(first.order_id).customer_label == "Confirmed"
         assert not cart_of(shopper).lines
         assert held(mug) == 0, "what the checkout that died has held is given back"
     else:
@@ -724,7 +724,7 @@ def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
         (note,) = (event.note for event in fresh.events if event.kind == "paid_too_late")
         assert "its cart was ordered anew" in note
         assert fresh.payment == "voided"
-        assert audit(first.order_id)
+        assert assert_order_consistent(first.order_id)
 
 
 @pytest.mark.parametrize("how", ["untouched", "more", "taken out"])
@@ -741,7 +741,7 @@ def test_a_late_payment_looks_at_what_is_in_the_cart(
     elif how == "taken out":
         cart_operations.remove_line(owner_of(shopper), cart.cart_id, cart.lines[0].key, now())
     shopper.pay(url)
-    fresh = audit(order.order_id)
+    fresh = assert_order_consistent(order.order_id)
     if how == "taken out":
         assert (fresh.state, fresh.payment, to_minor_units(fresh.captured)) == (
             "expired",
@@ -800,7 +800,7 @@ def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.Monke
     assert {item.name for item in queries.list_items(order)} == {"Mug", "Plate"}
     assert (order.order_id != dead, order.voucher) == (True, code)
     assert held(last) == 1
-    audit(order.order_id)
+    assert_order_consistent(order.order_id)
 
 
 def test_an_order_number_cannot_be_worked_out_from_its_cart(shopper: Shopper) -> None:
@@ -878,7 +878,7 @@ def test_the_hold_runs_down_and_a_press_renews_it_for_an_hour_at_most(
     fresh = queries.get_order(order.order_id)
     assert fresh
     assert fresh.pay_until > now() + timedelta(minutes=9)
-    share = Only("holds", thing=order.order_id)
+    share = SingleItemShard("holds", item_id=order.order_id)
     jobs.expire_reservations(
         [floor_to_minute(order.pay_until)], now() + timedelta(minutes=9), share
     )
@@ -912,7 +912,7 @@ def test_the_hold_is_not_in_the_way_of_its_own_shopper() -> None:
 @pytest.fixture(scope="module")
 def shop(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     assert keyspace == KEYSPACE
-    with served(Path(tmp_path_factory.mktemp("checkout")), workers=2) as address:
+    with serve_shop(Path(tmp_path_factory.mktemp("checkout")), workers=2) as address:
         yield address
 
 
@@ -964,7 +964,7 @@ def test_eight_presses_at_once_are_one_order_and_one_charge(
     }
     assert there == {reverse("testbank:pay", args=[attempt.payment_id])}
     assert held(mug) == 1
-    audit(order.order_id)
+    assert_order_consistent(order.order_id)
 
 
 def test_two_buyers_of_a_shared_cart_at_once_are_one_order(shop: str, mug: Product) -> None:
@@ -1009,7 +1009,7 @@ def test_s38_adds_at_the_moment_of_ordering_are_in_the_order_or_in_the_cart(
     in_order = sum(item.quantity for item in queries.list_items(order) if item.name == "Plate")
     shopper.client.cookies[settings.ORDER_COOKIE_NAME] = tabs[0].cookies[settings.ORDER_COOKIE_NAME]
     shopper.pay(tabs[0].headers["Location"])
-    assert audit(order.order_id).customer_label == "Confirmed"
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
     left = {line.name: line.quantity for line in cart_of(shopper).lines}
     assert "Mug" not in left
     assert in_order + left.get("Plate", 0) == 6

@@ -21,7 +21,7 @@ from cassandra_db.session import get_session
 from demo.orders import FATES, plan_orders
 from tests.environment import KEYSPACE, ROOT
 from tests.journeys.stored import connected
-from tests.proof import LONG, Told
+from tests.proof import LONG, ProofReport
 
 pytestmark = [pytest.mark.whole_shop, pytest.mark.timeout(900)]
 
@@ -237,8 +237,8 @@ def test_the_audit_looks_at_the_whole_shop_and_names_what_is_broken_in_it(showro
 
 
 @pytest.mark.proof
-def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, told: Told) -> None:
-    told.claims(
+def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, told: ProofReport) -> None:
+    told.state_claim(
         "A large shop",
         f"A shop of {PRODUCTS:,} products and {ORDERS:,} orders, filled by several processes at once, has every product on its"
         " shelves, in its lists and in the search, and every order in its lists.",
@@ -272,7 +272,9 @@ def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, told: Told) -> N
                     f"SELECT DISTINCT {key} FROM {environment['CASSANDRA_KEYSPACE']}.{table}"  # noqa: S608
                 )
                 there = sum(1 for _ in ids)
-                told.row(asked, answer, f"{there:,} partitions in {table}", agrees=there == count)
+                told.add_row(
+                    asked, answer, f"{there:,} partitions in {table}", is_match=there == count
+                )
     assert "rows in" in said
     assert found["products"] == PRODUCTS
     assert sum(found["roots"]) == PRODUCTS

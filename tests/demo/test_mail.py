@@ -15,13 +15,13 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from tests.serving import free_port
+from tests.serving import find_free_port
 
 
 @pytest.fixture
 def catcher(settings: Settings, tmp_path: Path) -> Iterator[int]:
     """The port of a mail catcher that keeps what it gets where the reader looks."""
-    settings.MAILDIR, port = tmp_path / "caught", free_port()
+    settings.MAILDIR, port = tmp_path / "caught", find_free_port()
     command = [
         sys.executable,
         "manage.py",

@@ -20,7 +20,7 @@ from cassandra_db.session import get_session
 from devtools import running
 from devtools.running import RunError, ShopRun
 from tests.environment import ROOT
-from tests.serving import answer, free_port
+from tests.serving import fetch_page, find_free_port
 
 OPEN_SECONDS = 90.0
 
@@ -30,7 +30,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ShopRun]:
     monkeypatch.setattr(running, "RUN_FOLDER", tmp_path)
     for folder in ("runs", "logs"):
         (tmp_path / folder).mkdir()
-    the_run = ShopRun(free_port(), is_development=False, say=print, environment=dict(os.environ))
+    the_run = ShopRun(
+        find_free_port(), is_development=False, say=print, environment=dict(os.environ)
+    )
     yield the_run
     the_run.close()
 
@@ -117,7 +119,7 @@ def wait_until_open(process: subprocess.Popen[bytes], screen: Path) -> str:
 
 def test_two_runs_beside_each_other_each_end_what_they_started(tmp_path: Path) -> None:
     # Nothing is in this keyspace: what is looked at are the processes, and whether they answer.
-    keyspace, port = f"stoa_run_{secrets.token_hex(4)}", free_port()
+    keyspace, port = f"stoa_run_{secrets.token_hex(4)}", find_free_port()
     with a_run(port, keyspace, tmp_path / "first") as (first, first_screen):
         shown = wait_until_open(first, first_screen)
         assert f"http://127.0.0.1:{port}/" in shown
@@ -127,13 +129,13 @@ def test_two_runs_beside_each_other_each_end_what_they_started(tmp_path: Path) -
             assert f"Port {port} is taken" in shown
             found = re.search(r"Shop +http://127\.0\.0\.1:(\d+)/", shown)
             assert found
-            assert answer(f"http://127.0.0.1:{found[1]}/healthz")[0] == 200
+            assert fetch_page(f"http://127.0.0.1:{found[1]}/healthz")[0] == 200
             parts = psutil.Process(second.pid).children()
             assert len(parts) == 3, "web server, worker, mail catcher"
             second.send_signal(signal.SIGINT)
             assert second.wait(60) == 0
             assert not any(part.is_running() for part in parts)
-        assert answer(f"http://127.0.0.1:{port}/healthz")[0] == 200, "the first run goes on"
+        assert fetch_page(f"http://127.0.0.1:{port}/healthz")[0] == 200, "the first run goes on"
         parts = psutil.Process(first.pid).children()
         first.terminate()
         assert first.wait(60) == 0
@@ -173,7 +175,7 @@ def test_s54_gunicorn_refuses_to_start_with_secrets_that_are_none(
             "-c",
             "gunicorn.conf.py",
             "-b",
-            f"127.0.0.1:{free_port()}",
+            f"127.0.0.1:{find_free_port()}",
             "storefront.wsgi",
         ],
         cwd=ROOT,

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from tests.serving import Cable, answer, served
+from tests.serving import CassandraProxy, fetch_page, serve_shop
 
 
 @pytest.fixture
-def cable() -> Iterator[Cable]:
+def cable() -> Iterator[CassandraProxy]:
     database = settings.DATABASES["default"]
-    made = Cable(database["HOST"].split(",")[0], database["OPTIONS"]["connection"]["port"])
+    made = CassandraProxy(database["HOST"].split(",")[0], database["OPTIONS"]["connection"]["port"])
     yield made
-    made.pull_out()
+    made.disconnect()
 
 
 def polite(status: int, headers: Mapping[str, str], text: str) -> bool:
@@ -27,25 +27,25 @@ def polite(status: int, headers: Mapping[str, str], text: str) -> bool:
 
 
 def test_x17_it_starts_without_cassandra_and_opens_when_it_comes(
-    cable: Cable, tmp_path: Path
+    cable: CassandraProxy, tmp_path: Path
 ) -> None:
-    with served(tmp_path, CASSANDRA_HOSTS="127.0.0.1", CASSANDRA_PORT=str(cable.port)) as shop:
-        assert polite(*answer(f"{shop}/", until=503))
-        assert answer(f"{shop}/healthz")[0] == 200
-        assert answer(f"{shop}/readyz")[0] == 503
-        cable.plug_in()
-        assert answer(f"{shop}/", until=200)[0] == 200
-        assert answer(f"{shop}/readyz")[0] == 200
+    with serve_shop(tmp_path, CASSANDRA_HOSTS="127.0.0.1", CASSANDRA_PORT=str(cable.port)) as shop:
+        assert polite(*fetch_page(f"{shop}/", until=503))
+        assert fetch_page(f"{shop}/healthz")[0] == 200
+        assert fetch_page(f"{shop}/readyz")[0] == 503
+        cable.connect()
+        assert fetch_page(f"{shop}/", until=200)[0] == 200
+        assert fetch_page(f"{shop}/readyz")[0] == 200
 
 
-def test_x17_cassandra_goes_away_and_comes_back(cable: Cable, tmp_path: Path) -> None:
-    cable.plug_in()
-    with served(tmp_path, CASSANDRA_HOSTS="127.0.0.1", CASSANDRA_PORT=str(cable.port)) as shop:
-        assert answer(f"{shop}/", until=200)[0] == 200
-        cable.pull_out()
-        assert polite(*answer(f"{shop}/p/anything/", until=503))
+def test_x17_cassandra_goes_away_and_comes_back(cable: CassandraProxy, tmp_path: Path) -> None:
+    cable.connect()
+    with serve_shop(tmp_path, CASSANDRA_HOSTS="127.0.0.1", CASSANDRA_PORT=str(cable.port)) as shop:
+        assert fetch_page(f"{shop}/", until=200)[0] == 200
+        cable.disconnect()
+        assert polite(*fetch_page(f"{shop}/p/anything/", until=503))
         # The login needs the tree of categories alone, which each process keeps for half a minute.
-        login = answer(f"{shop}/account/login/?next=/")
+        login = fetch_page(f"{shop}/account/login/?next=/")
         assert login[0] == 200 or polite(*login)
-        cable.plug_in()
-        assert answer(f"{shop}/", until=200)[0] == 200
+        cable.connect()
+        assert fetch_page(f"{shop}/", until=200)[0] == 200

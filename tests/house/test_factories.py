@@ -32,7 +32,7 @@ def test_a_product_that_is_not_listed_reads_as_one_that_is_and_stands_in_no_list
         make_product(
             "Teapot",
             price="48.00",
-            was="60.00",
+            compare_at="60.00",
             options={"Colour": ["Teal", "Oat"], "Size": ["S", "L"]},
             category=shelf,
             availability="few",

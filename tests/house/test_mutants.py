@@ -5,12 +5,12 @@ from collections import Counter
 
 from tests.faults import FAULTS
 from tests.house.rooms import SHOP
-from tests.mutants import ROOT, stale
+from tests.mutants import ROOT, list_stale_faults
 
 
 def test_each_fault_can_be_put_back() -> None:
     assert len(FAULTS) >= 40
-    gone = stale(FAULTS)
+    gone = list_stale_faults(FAULTS)
     assert not gone, "\n".join(gone)
 
 

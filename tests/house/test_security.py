@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.module_loading import import_string
 
 from accounts.roles import ADMIN, ROLES
-from tests.factories import PASSWORD, make_product, make_user, staff_signed_in
+from tests.factories import PASSWORD, make_product, make_user, sign_in_staff
 from tests.house.addresses import ROUTES
 from tests.house.rooms import ROOT
 
@@ -67,7 +67,7 @@ def test_s19_no_press_counts_without_its_token() -> None:
     guest, admin = (
         Client(enforce_csrf_checks=True, raise_request_exception=False) for _ in range(2)
     )
-    staff_signed_in(admin, make_user("Ada", role=ADMIN))
+    sign_in_staff(admin, make_user("Ada", role=ADMIN))
     violations = []
     for who, client, each in (
         *(("a guest", guest, each) for each in asked),

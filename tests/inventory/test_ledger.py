@@ -20,7 +20,7 @@ from inventory.errors import NotEnoughAvailable, NothingReceived, OutOfStock, St
 from tests.factories import make_stock
 from tests.inventory.test_moving import paid
 from tests.inventory.test_operations import NOW, numbers, want
-from tests.orders.audit import stock_adds_up
+from tests.orders.audit import assert_stock_adds_up
 
 PLACES = ("berlin", "cork")
 UNITS = st.integers(1, 4)
@@ -229,7 +229,7 @@ def test_over_how_many_partitions_a_ledger_is_spread_may_be_changed_at_any_time(
             for _ in range(2):
                 operations.set_reservation_units(kept, reserved_units=6 - sent, shipped_units=sent)
             right = StockNumbers(20, 14, 0, 6 - sent, sent)
-            assert stock_adds_up(variant_id)["shipped"] == sent, "the audit finds nothing"
+            assert assert_stock_adds_up(variant_id)["shipped"] == sent, "the audit finds nothing"
             damaged(variant_id, available=19, shipped=0)
             assert (
                 operations.rebuild_stock_numbers(variant_id, "berlin")[1]

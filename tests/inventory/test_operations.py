@@ -17,7 +17,7 @@ from inventory.errors import OutOfStock
 from inventory.operations import combining, copying, holding
 from inventory.queries import WAREHOUSES
 from jobs.minutes import floor_to_minute
-from tests.answers import AnswerLost
+from tests.answers import AnswerLosingSession
 from tests.factories import make_stock
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -156,7 +156,7 @@ def test_what_ships_before_it_was_committed_is_committed_on_the_way() -> None:
 
 def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
     variant_id, back = make_stock(10), make_stock(10)
-    flaky = AnswerLost(sessions.get_session())
+    flaky = AnswerLosingSession(sessions.get_session())
     monkeypatch.setattr(statements, "get_session", lambda: flaky)
     product_id, order_id = uuid4(), uuid4()
     assert operations.receive_stock(product_id, variant_id, "berlin", 5, 2, uuid4(), NOW)
@@ -165,7 +165,7 @@ def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) 
     assert operations.commit_stock(kept) == ()
     operations.ship_stock(kept)
     operations.release_stock(operations.reserve_stock(order_id, [want(back, 4)], NOW))
-    assert flaky.lost >= 6
+    assert flaky.lost_count >= 6
     assert numbers(variant_id) == StockNumbers(15, 11, 0, 0, 4)
     assert numbers(back) == StockNumbers(10, 10, 0, 0, 0)
 

@@ -19,7 +19,7 @@ from inventory.entities import (
     WantedLine,
 )
 from inventory.errors import OutOfStock
-from tests.answers import AnswerLost
+from tests.answers import AnswerLosingSession
 from tests.factories import make_product, make_stock
 from tests.inventory.test_operations import NOW, numbers, want
 
@@ -51,7 +51,7 @@ def test_what_is_in_the_house_goes_first_and_a_line_waits_as_a_whole() -> None:
 
 
 def test_the_ledger_knows_of_a_limit_whose_answer_was_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    flaky = AnswerLost(sessions.get_session())
+    flaky = AnswerLosingSession(sessions.get_session())
     monkeypatch.setattr(statements, "get_session", lambda: flaky)
     _product_id, variant_id = promised(5)
     assert numbers(variant_id, BACKORDER_WAREHOUSE) == StockNumbers(5, 5, 0, 0, 0)

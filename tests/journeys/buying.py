@@ -11,8 +11,8 @@ from inventory import queries as stock
 from inventory.queries import WAREHOUSES
 from orders import queries
 from tests.factories import make_product, make_stock
-from tests.orders.audit import audit, stock_adds_up
-from tests.orders.crashing import worked
+from tests.orders.audit import assert_order_consistent, assert_stock_adds_up
+from tests.orders.crashing import run_worker
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Crowd:
 
     def have_one_order_each(self) -> None:
         """Let the worker do what is left to do for these, and check that nothing is lost or doubled."""
-        worked(self.began, datetime.now(UTC) + timedelta(minutes=30), *self._checkouts())
+        run_worker(self.began, datetime.now(UTC) + timedelta(minutes=30), *self._checkouts())
         assert [
             (buyer.email, buyer.last_heading) for buyer in self.buyers if not buyer.paid_number
         ] == []
@@ -58,7 +58,7 @@ class Crowd:
         for buyer in self.buyers:
             self._has_one_order(buyer)
         for variant_id in self.variants:
-            numbers = stock_adds_up(variant_id)
+            numbers = assert_stock_adds_up(variant_id)
             assert (numbers["committed"], numbers["held"]) == (self.count, 0)
 
     def _checkouts(self) -> set[UUID]:
@@ -79,7 +79,7 @@ class Crowd:
     @staticmethod
     def _has_one_order(buyer: Buyer) -> None:
         (order_id,) = queries.list_order_ids_by_email(buyer.email)
-        order = audit(order_id)
+        order = assert_order_consistent(order_id)
         assert order.number == buyer.paid_number, "not that of which they were told"
         assert (order.state, order.payment) == ("confirmed", "paid")
         at_the_bank = [

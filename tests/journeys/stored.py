@@ -13,7 +13,7 @@ from django.conf import settings
 from benchmarks.buyers import GOOD_CARD, NO_ANSWER, Buyer
 from cassandra_db import QUORUM
 from tests.environment import KEYSPACE
-from tests.proof import Told
+from tests.proof import ProofReport
 
 WAREHOUSES = ("berlin", "cork")
 NUMBERS = ("received", "available", "held", "committed", "shipped")
@@ -124,7 +124,10 @@ def shelves(connected: Session, variant_id: UUID) -> tuple[Counter[str], dict[UU
 
 
 def tell_of_buyers(
-    told: Told, buyers: Sequence[Buyer], variants: Sequence[UUID], asked: Callable[[Buyer], str]
+    told: ProofReport,
+    buyers: Sequence[Buyer],
+    variants: Sequence[UUID],
+    asked: Callable[[Buyer], str],
 ) -> None:
     """Add a row for each buyer and each variant that they wanted.
 
@@ -145,16 +148,16 @@ def tell_of_buyers(
             agrees = sold == [buyer.paid_number] * bool(buyer.paid_number)
             agrees &= all(order.sold or order.nothing_left for order in orders)
             stored = "; ".join(map(str, orders)) or "no order"
-            told.row(
-                asked(buyer), _words(buyer), stored, agrees=agrees, table="What buyers were told"
+            told.add_row(
+                asked(buyer), _words(buyer), stored, is_match=agrees, table="What buyers were told"
             )
     for number, (there, by_order) in enumerate(numbers.values(), start=1):
         sold_units = sum(by_order[order_id]["committed"] for order_id in of_told & by_order.keys())
-        told.row(
+        told.add_row(
             f"{there['received']} units of article {number} were for sale",
             f"buyers were told of orders with {sold_units} of them",
             ", ".join(f"{there[name]} {name}" for name in NUMBERS),
-            agrees=(there["committed"], there["held"], there["available"])
+            is_match=(there["committed"], there["held"], there["available"])
             == (sold_units, 0, there["received"] - sold_units),
             table="The stock afterwards",
         )

@@ -18,8 +18,8 @@ from benchmarks.buyers import NO_ANSWER, run_buyers
 from tests.beside import Proxy, Toxiproxy
 from tests.journeys.buying import Crowd
 from tests.journeys.stored import name_of, tell_of_buyers
-from tests.proof import LONG, Told
-from tests.serving import Web
+from tests.proof import LONG, ProofReport
+from tests.serving import WebServer
 
 CHECKOUTS = 200 if LONG else 24
 MOST_CROWDS = 5
@@ -41,11 +41,11 @@ def cut_now_and_then(line: Proxy) -> Iterator[None]:
     def cut() -> None:
         while not enough.wait(random.uniform(1.0, 2.0)):
             if random.random() < 0.7:
-                harm = line.harm("limit_data", 0.7, bytes=random.randrange(1, 3000))
+                harm = line.add_toxic("limit_data", 0.7, bytes=random.randrange(1, 3000))
             else:
-                harm = line.harm("reset_peer", 0.7, timeout=random.randrange(100))
+                harm = line.add_toxic("reset_peer", 0.7, timeout=random.randrange(100))
             enough.wait(random.uniform(0.1, 0.3))
-            line.heal(harm)
+            line.remove_toxic(harm)
 
     with ThreadPoolExecutor(1) as pool:
         cutting = pool.submit(cut)
@@ -59,17 +59,19 @@ def cut_now_and_then(line: Proxy) -> Iterator[None]:
 @pytest.mark.proof
 @pytest.mark.timeout(900)  # on a machine that may be busy: on a quiet one it takes a minute
 def test_of_many_checkouts_none_is_lost_or_doubled(
-    toxiproxy: Toxiproxy, tmp_path: Path, told: Told
+    toxiproxy: Toxiproxy, tmp_path: Path, told: ProofReport
 ) -> None:
-    told.claims(
+    told.state_claim(
         "The database’s answers are cut off",
         "Buyers order while the connections between shop and database are cut in the middle of answers, so that the shop does not"
         " know whether its conditional writes applied: each buyer has one paid order in the end, that of which they were told.",
     )
     database = settings.DATABASES["default"]
     node = f"{database['HOST'].split(',')[0]}:{database['OPTIONS']['connection']['port']}"
-    with toxiproxy.proxy(node) as line:
-        web = Web(tmp_path, workers=2, CASSANDRA_HOSTS=line.host, CASSANDRA_PORT=str(line.port))
+    with toxiproxy.make_proxy(node) as line:
+        web = WebServer(
+            tmp_path, workers=2, CASSANDRA_HOSTS=line.host, CASSANDRA_PORT=str(line.port)
+        )
         crowds: list[Crowd] = []
         lost: list[tuple[str, str, str]] = []
         started = time.monotonic()
@@ -85,11 +87,11 @@ def test_of_many_checkouts_none_is_lost_or_doubled(
             web.stop()
     took = time.monotonic() - started
     answers = sum((crowd.answers for crowd in crowds), Counter[int]())
-    told.number("checkouts", CHECKOUTS * len(crowds))
-    told.number("answers of conditional writes lost", len(lost))
-    told.number("asked again by buyers", answers[NO_ANSWER] + answers[503])
-    told.number("took", f"{took:.0f} s")
-    told.number("the slowest told after", f"{max(crowd.slowest for crowd in crowds):.1f} s")
+    told.add_figure("checkouts", CHECKOUTS * len(crowds))
+    told.add_figure("answers of conditional writes lost", len(lost))
+    told.add_figure("asked again by buyers", answers[NO_ANSWER] + answers[503])
+    told.add_figure("took", f"{took:.0f} s")
+    told.add_figure("the slowest told after", f"{max(crowd.slowest for crowd in crowds):.1f} s")
     assert lost, "no answer was cut off"
     assert set(answers) <= {0, 200, 302, 303, 409, 503}, answers
     for crowd in crowds:
@@ -103,10 +105,10 @@ def test_of_many_checkouts_none_is_lost_or_doubled(
                 lambda buyer: f"{name_of(buyer)} orders a cup and a bowl",
             )
     for (question, statement, outcome), times in sorted(Counter(lost).items()):
-        told.row(
+        told.add_row(
             f"{statement} … IF …, for {question}",
             f"nothing, {times}×: the line was cut",
             MEANS[outcome],
-            agrees=True,
+            is_match=True,
             table="What the shop asked the database, and got no answer",
         )

@@ -26,11 +26,11 @@ from django.apps import apps
 from cassandra_db.session import get_session
 from devtools.node import control, state
 from tests.environment import KEYSPACE, ROOT
-from tests.factories import make_order, make_shelf
+from tests.factories import make_order, make_products_in_stock
 from tests.journeys.pressing import CSRF, NO_ANSWER, Line
 from tests.journeys.stored import connected
-from tests.proof import LONG, Told
-from tests.serving import Web
+from tests.proof import LONG, ProofReport
+from tests.serving import WebServer
 
 CONNECTIONS = 8
 PRESSES = 100 if LONG else 25  # by each connection
@@ -143,8 +143,8 @@ def settled(stream: Stream, cart: Found) -> None:
 
 
 def test_what_was_acknowledged_survives_a_kill_of_the_web_server(tmp_path: Path) -> None:
-    web = Web(tmp_path, workers=2)
-    stream = Stream(web.url, make_shelf())
+    web = WebServer(tmp_path, workers=2)
+    stream = Stream(web.url, make_products_in_stock())
     with connected() as plain:
         try:
             web.start()
@@ -283,15 +283,15 @@ def clerk(environment: dict[str, str]) -> Iterator[Callable[[], int]]:
 @pytest.mark.proof
 @pytest.mark.timeout(600)  # four starts of a node, on a machine that may be busy
 def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(
-    cluster: state.Cluster, tmp_path: Path, told: Told
+    cluster: state.Cluster, tmp_path: Path, told: ProofReport
 ) -> None:
-    told.claims(
+    told.state_claim(
         "One of three database nodes is killed",
         "Eight connections put things into one cart while one of three nodes is killed by kill -9, the one that coordinates that"
         " cart: each press that was acknowledged is in the cart once, at the nodes that are left and at the one that comes back.",
     )
     environment, skus = filled(cluster)
-    web = Web(tmp_path, workers=1, **environment)
+    web = WebServer(tmp_path, workers=1, **environment)
     stream = Stream(web.url, skus)
     try:
         web.start()
@@ -319,10 +319,10 @@ def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(
         again = found(back, KEYSPACE_OF_THREE, by_then[0])
     refused = [(path, status) for path, status in pages if status != HTTPStatus.OK]
     tell_of_presses(told, stream, there, again)
-    told.number("presses acknowledged", len(stream.acknowledged))
-    told.number("of them before the kill", len(by_then))
-    told.number("refused meanwhile, and sent again", len(stream.unanswered))
-    told.number("pages read meanwhile", f"{len(pages)}, refused {len(refused)}")
+    told.add_figure("presses acknowledged", len(stream.acknowledged))
+    told.add_figure("of them before the kill", len(by_then))
+    told.add_figure("refused meanwhile, and sent again", len(stream.unanswered))
+    told.add_figure("pages read meanwhile", f"{len(pages)}, refused {len(refused)}")
     assert again == there, "the node that comes back tells the same"
     assert len(by_then) < stream.all_of_them, "the node died after the last press"
     settled(stream, there)
@@ -331,7 +331,7 @@ def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(
     assert len(refused) <= MOST_PAGES_REFUSED, refused
 
 
-def tell_of_presses(told: Told, stream: Stream, survivor: Found, back: Found) -> None:
+def tell_of_presses(told: ProofReport, stream: Stream, survivor: Found, back: Found) -> None:
     """Add a row for each press, and one for the cart."""
     refused = Counter(operation for operation, _ in stream.unanswered)
     for operation in stream.acknowledged:
@@ -340,20 +340,20 @@ def tell_of_presses(told: Told, stream: Stream, survivor: Found, back: Found) ->
             for name, cart in (("at a survivor", survivor), ("at the node that came back", back))
             if operation in cart.operations
         ]
-        told.row(
+        told.add_row(
             f"press {operation.hex[:8]}: put one into the cart",
             "added"
             + (f", after {refused[operation]}× no good answer" if refused[operation] else ""),
             f"in the cart, read {' and '.join(at)}" if at else "not in the cart",
-            agrees=len(at) == 2,
+            is_match=len(at) == 2,
             table="Presses",
         )
     for name, cart in (("the nodes that were left", survivor), ("the node that came back", back)):
-        told.row(
+        told.add_row(
             f"the cart, read at {name}",
             f"{len(stream.acknowledged)} added",
             f"{cart.item_count} units in {cart.line_count} lines, version {cart.version}; the sums are{'' if cart.sums_equal_lines() else ' not'} those of the lines",
-            agrees=cart.item_count == len(stream.acknowledged) and cart.sums_equal_lines(),
+            is_match=cart.item_count == len(stream.acknowledged) and cart.sums_equal_lines(),
             table="The cart",
         )
 

@@ -6,8 +6,8 @@ import pytest
 
 from benchmarks import flash_sale
 from tests.journeys.stored import name_of, tell_of_buyers
-from tests.proof import LONG, Told
-from tests.serving import Web
+from tests.proof import LONG, ProofReport
+from tests.serving import WebServer
 
 BUYERS, UNITS = (600, 60) if LONG else (60, 10)
 
@@ -15,7 +15,9 @@ BUYERS, UNITS = (600, 60) if LONG else (60, 10)
 @pytest.fixture(scope="module")
 def ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[int]]:
     shops = [
-        Web(tmp_path_factory.mktemp(f"web{number}"), CHECKOUTS_AT_ONCE="1", CHECKOUTS_NEXT="1")
+        WebServer(
+            tmp_path_factory.mktemp(f"web{number}"), CHECKOUTS_AT_ONCE="1", CHECKOUTS_NEXT="1"
+        )
         for number in range(2)
     ]
     try:
@@ -30,8 +32,8 @@ def ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[int]]:
 @pytest.mark.proof
 @pytest.mark.timeout(1800 if LONG else 300)
 @pytest.mark.parametrize("name", flash_sale.SALES)
-def test_a_flash_sale_sells_what_there_is(name: str, ports: list[int], told: Told) -> None:
-    told.claims(
+def test_a_flash_sale_sells_what_there_is(name: str, ports: list[int], told: ProofReport) -> None:
+    told.state_claim(
         f"A flash sale: {name}",
         f"{BUYERS} buyers come within half a second for {UNITS} units: all units are sold, none of them twice; whoever was"
         " told of a paid order has it, and whoever was told anything else has neither paid nor keeps a unit from others.",
@@ -40,12 +42,14 @@ def test_a_flash_sale_sells_what_there_is(name: str, ports: list[int], told: Tol
     sale = flash_sale.make_sale(name, kind, ports[: kind.servers], BUYERS, UNITS)
     flash_sale.run_sale(sale, 0.5, looks_before=1.0)
     paid = sum(bool(buyer.paid_number) for buyer in sale.buyers)
-    told.number("buyers", BUYERS)
-    told.number("units", UNITS)
-    told.number("orders paid", paid)
-    told.number("told no, in words", BUYERS - paid)
-    told.number("waits in line", sum(buyer.queue_waits for buyer in sale.buyers))
-    told.number("the last one told after", f"{max(buyer.seconds for buyer in sale.buyers):.1f} s")
+    told.add_figure("buyers", BUYERS)
+    told.add_figure("units", UNITS)
+    told.add_figure("orders paid", paid)
+    told.add_figure("told no, in words", BUYERS - paid)
+    told.add_figure("waits in line", sum(buyer.queue_waits for buyer in sale.buyers))
+    told.add_figure(
+        "the last one told after", f"{max(buyer.seconds for buyer in sale.buyers):.1f} s"
+    )
     tell_of_buyers(
         told,
         sorted(sale.buyers, key=lambda buyer: not buyer.paid_number),

@@ -9,14 +9,14 @@ import pytest
 from benchmarks.buyers import NO_ANSWER, run_buyers
 from tests.journeys.buying import Crowd
 from tests.journeys.stored import name_of, tell_of_buyers
-from tests.proof import LONG, Told
-from tests.serving import Web
+from tests.proof import LONG, ProofReport
+from tests.serving import WebServer
 
 CHECKOUTS = 200 if LONG else 40
 KILLS_AFTER = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85) if LONG else (0.2, 0.6)  # of the orders
 
 
-async def _bought_while_killed(web: Web, crowd: Crowd) -> None:
+async def _bought_while_killed(web: WebServer, crowd: Crowd) -> None:
     everybody = asyncio.create_task(run_buyers(crowd.buyers, within=4))
     for share in KILLS_AFTER:
         while (
@@ -31,13 +31,13 @@ async def _bought_while_killed(web: Web, crowd: Crowd) -> None:
 
 @pytest.mark.proof
 @pytest.mark.timeout(1200 if LONG else 300)
-def test_no_checkout_is_lost_or_doubled(tmp_path: Path, told: Told) -> None:
-    told.claims(
+def test_no_checkout_is_lost_or_doubled(tmp_path: Path, told: ProofReport) -> None:
+    told.state_claim(
         "The web server is killed among checkouts",
         f"{CHECKOUTS} buyers order while the web server is killed {len(KILLS_AFTER)} times by kill -9: each is told of one paid"
         " order in the end, and there is that order and no other, paid once, with its units on the shelves.",
     )
-    web = Web(tmp_path, workers=2)
+    web = WebServer(tmp_path, workers=2)
     crowd = Crowd(web.port, CHECKOUTS)
     try:
         web.start()
@@ -46,11 +46,11 @@ def test_no_checkout_is_lost_or_doubled(tmp_path: Path, told: Told) -> None:
         took = time.monotonic() - started
     finally:
         web.stop()
-    told.number("checkouts", CHECKOUTS)
-    told.number("kills of the web server", len(KILLS_AFTER))
-    told.number("requests without an answer", crowd.answers[NO_ANSWER])
-    told.number("took", f"{took:.0f} s")
-    told.number("the slowest told after", f"{crowd.slowest:.1f} s")
+    told.add_figure("checkouts", CHECKOUTS)
+    told.add_figure("kills of the web server", len(KILLS_AFTER))
+    told.add_figure("requests without an answer", crowd.answers[NO_ANSWER])
+    told.add_figure("took", f"{took:.0f} s")
+    told.add_figure("the slowest told after", f"{crowd.slowest:.1f} s")
     assert crowd.answers[NO_ANSWER], "nobody was cut off"
     try:
         crowd.have_one_order_each()

@@ -5,10 +5,10 @@ from typing import Any
 
 from lxml import html
 
-from tests.proof import OPEN, Told, rendered
+from tests.proof import OPEN_ROWS, ProofReport, render_page
 
 
-def proof(told: Told, *, passed: bool = True) -> dict[str, Any]:
+def proof(told: ProofReport, *, passed: bool = True) -> dict[str, Any]:
     about = {
         "test": told.test,
         "title": told.title,
@@ -27,20 +27,20 @@ def proof(told: Told, *, passed: bool = True) -> dict[str, Any]:
 
 
 def test_what_does_not_agree_stands_first_and_a_long_table_is_folded() -> None:
-    told = Told(
+    told = ProofReport(
         "tests/journeys/test_flash_sale.py::test_a_flash_sale_sells_what_there_is[two servers]"
     )
-    told.claims("A sale <of> mugs", "None is sold twice.")
-    told.number("units", 10)
+    told.state_claim("A sale <of> mugs", "None is sold twice.")
+    told.add_figure("units", 10)
     for number in range(30):
-        told.row(
+        told.add_row(
             f"buyer {number}",
             "paid, order A",
             "order A" if number != 20 else "no order",
-            agrees=number != 20,
+            is_match=number != 20,
         )
     assert told.disagreements == ["buyer 20: told 'paid, order A', stored: no order"]
-    page = html.fromstring(rendered([proof(told, passed=False)]))
+    page = html.fromstring(render_page([proof(told, passed=False)]))
     text = page.text_content()
     assert "1 of 1 proofs failed; 1 of 30 rows do not agree." in text
     assert "A sale <of> mugs" in text
@@ -53,17 +53,17 @@ def test_what_does_not_agree_stands_first_and_a_long_table_is_folded() -> None:
         "NO",
     ]
     assert (len(first), len(folded), folded.getparent().getparent().tag) == (
-        OPEN,
-        30 - OPEN,
+        OPEN_ROWS,
+        30 - OPEN_ROWS,
         "details",
     )
 
 
 def test_when_all_agree_it_says_so_once() -> None:
-    told = Told("tests/journeys/test_workers.py::test_two_workers")
-    told.claims("A worker is killed", "All mails go out.")
-    told.row("a mail", "taken", "sent", agrees=True)
-    page = html.fromstring(rendered([proof(told)]))
+    told = ProofReport("tests/journeys/test_workers.py::test_two_workers")
+    told.state_claim("A worker is killed", "All mails go out.")
+    told.add_row("a mail", "taken", "sent", is_match=True)
+    page = html.fromstring(render_page([proof(told)]))
     assert "1 proof, 1 row: all agree." in page.text_content()
     assert page.xpath("//title")[0].text.startswith("Proved")
     assert not page.xpath("//details | //script | //*[@class='bad'] | //link | //img")

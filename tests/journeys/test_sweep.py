@@ -50,8 +50,8 @@ from notifications.queries import Subscription, sign_unsubscribe_token
 from orders import queries as orders
 from orders.links import track_token
 from orders.operations import start_payment
-from tests.cart.sharing import make_person, make_shared_cart, someone
-from tests.factories import make_order, make_product, make_stock, make_user, staff_signed_in
+from tests.cart.sharing import as_cart_user, make_person, make_shared_cart
+from tests.factories import make_order, make_product, make_stock, make_user, sign_in_staff
 from tests.house.addresses import ROUTES, WHO_MAY, Route
 
 # ---- What is asked for. "{cart}" stands for Alice's cart and, the second time, for one that nobody has.
@@ -426,9 +426,9 @@ ALICE = "Aliceandra"
 def make_world() -> World:
     now = datetime.now(UTC)
     alice = make_user(ALICE)
-    cart_id = make_shared_cart(alice, f"{ALICE}'s secret wishes", things=2)
+    cart_id = make_shared_cart(alice, f"{ALICE}'s secret wishes", mugs=2)
     editor = make_person(alice, cart_id, "editor", name="Dora")
-    invited = sharing.invite_person(someone(alice), cart_id, "fred@example.com", "viewer", now)
+    invited = sharing.invite_person(as_cart_user(alice), cart_id, "fred@example.com", "viewer", now)
     link = sharing.create_link(alice.pk, cart_id, alice.name, now)
     line = cart_queries.get_cart(cart_id).lines[0]
     address = save_address(alice.pk, Address(ALICE, "Lindenallee 5", "10115", "Berlin", "DE"))
@@ -501,7 +501,7 @@ def make_visitors(world: World) -> dict[str, Visitor]:
         "Ben": Visitor(signed_in(ben)),
         "Cem": Visitor(signed_in(cem)),
         **{
-            role: Visitor(staff_signed_in(browser(), make_user(role.title(), role=role)), role)
+            role: Visitor(sign_in_staff(browser(), make_user(role.title(), role=role)), role)
             for role in ROLES
         },
         "Ada, without the second factor": Visitor(
@@ -643,7 +643,7 @@ def opened(route: Route, world: World) -> str:
 def readers_of(world: World) -> dict[str, Client]:
     return {
         "Alice": signed_in(world.alice),
-        "an admin": staff_signed_in(browser(), make_user("Ada", role=ADMIN)),
+        "an admin": sign_in_staff(browser(), make_user("Ada", role=ADMIN)),
     }
 
 
@@ -686,7 +686,7 @@ def test_s22_alice_herself_finds_all_of_it(cast: Cast) -> None:
             assert client.get(reverse(name, kwargs=args)).status_code == 200, name
             args = {key: value.format_map(world.nobodys) for key, value in asked.args.items()}
             assert client.get(reverse(name, kwargs=args)).status_code == 404, name
-    client = staff_signed_in(Client(), make_user("Toni", role="support"))
+    client = sign_in_staff(Client(), make_user("Toni", role="support"))
     assert client.get(reverse("adminpanel:order", args=[world.theirs["number"]])).status_code == 200
     assert (
         client.get(reverse("adminpanel:order", args=[world.nobodys["number"]])).status_code == 404

@@ -11,26 +11,26 @@ import pytest
 
 from tests import tools
 from tests.beside import Toxiproxy
-from tests.serving import answer
+from tests.serving import fetch_page
 
 
 def test_toxiproxy_carries_a_line_and_cuts_it(toxiproxy: Toxiproxy, stripe_mock: str) -> None:
-    with toxiproxy.proxy(stripe_mock.removeprefix("http://")) as line:
+    with toxiproxy.make_proxy(stripe_mock.removeprefix("http://")) as line:
         through = f"http://{line.host}:{line.port}/v1/charges"
-        assert answer(through, until=401)[0] == 401
-        line.cut()
+        assert fetch_page(through, until=401)[0] == 401
+        line.disable()
         with (
             pytest.raises(ConnectionError),
             socket.create_connection((line.host, line.port), timeout=5),
         ):
             pass
-        line.join()
-        assert answer(through, until=401)[0] == 401
-        harm = line.harm("limit_data", bytes=10)
+        line.enable()
+        assert fetch_page(through, until=401)[0] == 401
+        harm = line.add_toxic("limit_data", bytes=10)
         with pytest.raises(http.client.BadStatusLine):
             urllib.request.urlopen(through, timeout=5)
-        line.heal(harm)
-        assert answer(through, until=401)[0] == 401
+        line.remove_toxic(harm)
+        assert fetch_page(through, until=401)[0] == 401
 
 
 def test_stripe_mock_speaks_as_stripe(stripe_mock: str) -> None:
@@ -50,7 +50,7 @@ def test_without_go_and_without_the_proxy_it_is_said_what_is_missing(
     monkeypatch.setattr("platform.system", lambda: "Linux")
     monkeypatch.setenv("GOPROXY", "https://127.0.0.1:9,direct")
     with pytest.raises(tools.ToolMissing, match=r"Install Go 1\.22\.1 or newer, or set GOPROXY"):
-        tools.built(tools.TOXIPROXY)
+        tools.build_tool(tools.TOXIPROXY)
     monkeypatch.setattr("platform.system", lambda: "Haiku")
     with pytest.raises(tools.ToolMissing, match="we know of none for haiku-arm64"):
-        tools.built(tools.TOXIPROXY)
+        tools.build_tool(tools.TOXIPROXY)

@@ -15,7 +15,7 @@ from mail.operations import send_due_mails
 from mail.queries import list_recipient_mails
 from tests.factories import make_category, make_product, make_stock
 from tests.journeys.reading import Visitor, forms_of
-from tests.shares import Only
+from tests.shares import SingleItemShard
 
 TO = {
     "name": "Ann Other",
@@ -50,7 +50,9 @@ def mailed(to: str, path: str) -> str:
     now = datetime.now(UTC)
     for row in list_recipient_mails(to):
         send_due_mails(
-            now, position=now - timedelta(minutes=2), shard=Only("mail", thing=row.mail_id)
+            now,
+            position=now - timedelta(minutes=2),
+            shard=SingleItemShard("mail", item_id=row.mail_id),
         )
     for message in mail.outbox:
         if to in message.to and (

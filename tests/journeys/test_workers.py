@@ -27,8 +27,8 @@ from mail.jobs import JOBS
 from mail.operations import queue_mail
 from tests.environment import KEYSPACE, ROOT
 from tests.journeys.stored import connected
-from tests.proof import LONG, Told
-from tests.serving import free_port
+from tests.proof import LONG, ProofReport
+from tests.serving import find_free_port
 
 BACKLOG = 160 if LONG else 60
 LEASE = 30.0 if LONG else 10.0  # seconds
@@ -51,7 +51,7 @@ class PostOffice:
 @pytest.fixture
 def office() -> Iterator[tuple[PostOffice, int]]:
     handler = PostOffice()
-    controller = Controller(handler, hostname="127.0.0.1", port=free_port())
+    controller = Controller(handler, hostname="127.0.0.1", port=find_free_port())
     controller.start()
     yield handler, controller.port
     controller.stop()
@@ -108,9 +108,9 @@ def shares() -> list[LeaseRow]:
 @pytest.mark.proof
 @pytest.mark.timeout(240)
 def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within_two_leases(
-    office: tuple[PostOffice, int], tmp_path: Path, told: Told
+    office: tuple[PostOffice, int], tmp_path: Path, told: ProofReport
 ) -> None:
-    told.claims(
+    told.state_claim(
         "One of two workers is killed",
         f"Of two workers that send {BACKLOG} mails one is killed by kill -9: the other one does its jobs within two leases"
         f" ({2 * LEASE:.0f} s), every mail goes out, and none twice but, at most, the one that was under way.",
@@ -167,10 +167,10 @@ def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within
         for hand in hands:
             hand.end(signal.SIGKILL)
     counted = Counter(post.took)
-    told.number("mails", BACKLOG)
-    told.number("sent before the kill", before)
-    told.number("a lease", f"{LEASE:.0f} s")
-    told.number("replaced after", f"{replaced:.1f} s")
+    told.add_figure("mails", BACKLOG)
+    told.add_figure("sent before the kill", before)
+    told.add_figure("a lease", f"{LEASE:.0f} s")
+    told.add_figure("replaced after", f"{replaced:.1f} s")
     tell_of_mails(told, mails, counted)
     assert set(heir.of(shares())) == {job.name for job in JOBS}
     again = [mail for mail in wanted if counted[mail] > 1]
@@ -179,18 +179,18 @@ def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within
     assert heir.says(" sent, 0 failed (took ")
 
 
-def tell_of_mails(told: Told, mails: Sequence[UUID], taken: Counter[str]) -> None:
+def tell_of_mails(told: ProofReport, mails: Sequence[UUID], taken: Counter[str]) -> None:
     """Add a row for each mail. Of one that was under way at the kill nobody knows whether it went out: it is tried again."""
     with connected() as plain:
         for number, mail_id in enumerate(mails, start=1):
             asked = f"SELECT sent_at, attempts, due_at FROM {KEYSPACE}.mails WHERE mail_id = %s"  # noqa: S608
             (sent_at, attempts, due_at) = plain.execute(asked, [mail_id]).one()
             times = taken[message_id(mail_id)]
-            told.row(
+            told.add_row(
                 f"mail {number} is to go out",
                 f"the mail server took it {times}×" if times else "the mail server has not seen it",
                 f"sent at {sent_at:%H:%M:%S}, attempts: {attempts}"
                 if sent_at
                 else f"under way at the kill; attempts: {attempts}, the next one at {due_at:%H:%M:%S}",
-                agrees=times >= 1 if sent_at else attempts == 1 and due_at is not None,
+                is_match=times >= 1 if sent_at else attempts == 1 and due_at is not None,
             )

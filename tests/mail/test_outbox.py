@@ -31,8 +31,8 @@ from mail.operations import (
 )
 from orders.operations.telling import MailContent
 from pricing.quotes import Discount
-from tests.serving import free_port
-from tests.shares import Only
+from tests.serving import find_free_port
+from tests.shares import SingleItemShard
 
 # When the second attempt is due.
 NEXT = timedelta(minutes=RETRY_DELAYS[0], seconds=1)
@@ -87,7 +87,7 @@ class Server:
 @pytest.fixture
 def server(settings: Settings) -> Iterator[Server]:
     handler = Server()
-    controller = Controller(handler, hostname="127.0.0.1", port=free_port())
+    controller = Controller(handler, hostname="127.0.0.1", port=find_free_port())
     controller.start()
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", controller.port
@@ -116,7 +116,9 @@ def sent(now: datetime, limit: int = 200, since: timedelta = LATEST_OUTBOX_ENTRY
 def test_a_mail_that_is_queued_late_in_a_long_run_goes_out(server: Server) -> None:
     now = datetime.now(UTC)
     mail_id, email = queued(now - timedelta(minutes=20))
-    send_due_mails(now, position=now - LATEST_OUTBOX_ENTRY, shard=Only("mail", thing=mail_id))
+    send_due_mails(
+        now, position=now - LATEST_OUTBOX_ENTRY, shard=SingleItemShard("mail", item_id=mail_id)
+    )
     assert len(server.to(email)) == 1
 
 
@@ -402,7 +404,7 @@ def test_the_mails_of_an_order_tell_what_when_where_and_how_much(
 
 def test_the_job_goes_on_where_the_last_run_got_to(server: Server) -> None:
     mail_id, email = queued(datetime.now(UTC))
-    share = Only(f"mail {mail_id}", thing=mail_id)
+    share = SingleItemShard(f"mail {mail_id}", item_id=mail_id)
     now = datetime.now(UTC)
     with hold_lease(share.job_name):
         assert jobs.send_mails(now, share) == "1 sent, 0 failed"

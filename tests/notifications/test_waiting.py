@@ -19,9 +19,9 @@ from notifications import queries as waiting
 from notifications.jobs import send_back_in_stock_mails
 from notifications.operations import notify_subscribers, subscribe, unsubscribe
 from notifications.queries import Subscription, sign_unsubscribe_token
-from tests.accounts.post import link_in, mails_to
+from tests.accounts.post import find_link, list_mails_to
 from tests.factories import make_product, make_stock, make_user
-from tests.shares import Only
+from tests.shares import SingleItemShard
 
 HTMX = {"HX-Request": "true"}
 
@@ -67,7 +67,9 @@ def come_back(product: Product) -> None:
 
 def tell(product: Product, now: datetime) -> int:
     """Let the worker look after those who wait for this product alone."""
-    return notify_subscribers(now, Only("back in stock", thing=product.variants[0].variant_id))
+    return notify_subscribers(
+        now, SingleItemShard("back in stock", item_id=product.variants[0].variant_id)
+    )
 
 
 def test_a_sold_out_thing_offers_to_tell_and_one_in_stock_does_not(client: Client) -> None:
@@ -93,7 +95,7 @@ def test_a_member_presses_once(client: Client) -> None:
     assert response.status_code == 303
     assert f"We will write to {member.email}" in client.get(response["Location"]).content.decode()
     assert waits(lamp) == {member.email}
-    assert not mails_to(member.email)
+    assert not list_mails_to(member.email)
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
@@ -103,9 +105,9 @@ def test_a_guest_is_asked_by_mail_first(client: Client, headers: dict[str, str])
     text = (response if headers else client.get(response["Location"])).content.decode()
     assert f"A mail is on its way to {email}." in text
     assert waits(lamp) == set()  # nobody has proved anything yet
-    (mail,) = mails_to(email)
+    (mail,) = list_mails_to(email)
     assert mail.subject == "Shall we tell you when Lamp is back?"
-    link = link_in(mail.text, "/cart/wait/")
+    link = find_link(mail.text, "/cart/wait/")
     page = client.get(link).content.decode()
     assert email in page
     assert waits(lamp) == set()  # looking changes nothing
@@ -126,7 +128,7 @@ def test_known_and_unknown_addresses_are_answered_alike(client: Client) -> None:
                 response["X-Cassandra"],
             )
         )
-        assert len(mails_to(email)) == 1
+        assert len(list_mails_to(email)) == 1
     strip = re.compile(r'value="[^"]+"')
     assert strip.sub("", told[0][1]) == strip.sub("", told[1][1])
     assert told[0][2] == told[1][2]
@@ -154,7 +156,7 @@ def test_asking_twice_mails_once_and_too_often_is_refused(
     email, lamp = address(), sold_out()
     for _ in range(2):
         ask(client, lamp, email=email)
-    assert len(mails_to(email)) == 1
+    assert len(list_mails_to(email)) == 1
     assert [ask(client, lamp, email=email).status_code for _ in range(4)] == [303, 303, 429, 429]
 
 
@@ -163,7 +165,7 @@ def test_what_is_here_needs_no_waiting(client: Client) -> None:
     make_stock(5, product_id=mug.product_id, variant_id=mug.variants[0].variant_id)
     response = ask(client, mug, email=email)
     assert "Mug is in stock." in client.get(response["Location"]).content.decode()
-    assert not mails_to(email)
+    assert not list_mails_to(email)
 
 
 def test_nobody_waits_for_what_is_no_longer_sold(client: Client) -> None:
@@ -213,20 +215,20 @@ def test_when_it_is_back_each_is_told_once() -> None:
         subscribe(wish(lost, email), now)
     tell(lost, now)
     tell(lamp, now)
-    assert not mails_to(emails[0])
+    assert not list_mails_to(emails[0])
     come_back(lamp)
     told = re.fullmatch(r"(\d+) told that something is back", send_back_in_stock_mails(now))
     assert told
     assert int(told[1]) >= 2
     for email in emails:
-        (mail,) = mails_to(email)
+        (mail,) = list_mails_to(email)
         assert mail.subject == "Lamp is back"
         assert f"/p/{lamp.slug}/?variant={lamp.variants[0].sku}" in mail.text
         assert "/cart/wait/end/" in mail.text
     assert waits(lamp) == set()
     assert waits(lost) == set(emails)
     assert tell(lamp, now) == 0
-    assert len(mails_to(emails[0])) == 1
+    assert len(list_mails_to(emails[0])) == 1
 
 
 def test_a_worker_that_died_between_mail_and_forgetting_mails_nobody_twice(
@@ -241,7 +243,7 @@ def test_a_worker_that_died_between_mail_and_forgetting_mails_nobody_twice(
             tell(lamp, now)
     assert waits(lamp) == {email}
     assert tell(lamp, now) == 1
-    assert len(mails_to(email)) == 1
+    assert len(list_mails_to(email)) == 1
     assert waits(lamp) == set()
 
 

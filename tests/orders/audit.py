@@ -11,16 +11,16 @@ from orders import queries
 from orders.entities import Order
 
 
-def stock_adds_up(variant_id: UUID) -> dict[str, int]:
+def assert_stock_adds_up(variant_id: UUID) -> dict[str, int]:
     """I1. Returns the variant's numbers over all warehouses."""
     report = check_consistency(
         Scope(variants=frozenset({variant_id})), ["I1"], recheck_after=(0.2,)
     )
     assert not report.violations, "\n".join(map(str, report.violations))
-    return numbers_of(variant_id)
+    return get_stock_numbers(variant_id)
 
 
-def numbers_of(variant_id: UUID) -> dict[str, int]:
+def get_stock_numbers(variant_id: UUID) -> dict[str, int]:
     """Return the variant's numbers over all warehouses."""
     sums = {"received": 0, "available": 0, "held": 0, "committed": 0, "shipped": 0}
     for place in WAREHOUSES:
@@ -30,13 +30,13 @@ def numbers_of(variant_id: UUID) -> dict[str, int]:
     return sums
 
 
-def audit(order_id: UUID) -> Order:
+def assert_order_consistent(order_id: UUID) -> Order:
     """Check the order against its lines, its stock and its copies, with nothing left for the worker to do; return it."""
     order = queries.get_order(order_id)
     assert order
     variants = {item.variant_id for item in queries.list_items(order)}
     codes = {order.voucher} - {""}
-    only = Scope(frozenset({order_id}), frozenset(variants), codes=frozenset(codes))
-    report = check_consistency(only, recheck_after=(0.2, 0.5), grace_period=timedelta(0))
+    scope = Scope(frozenset({order_id}), frozenset(variants), codes=frozenset(codes))
+    report = check_consistency(scope, recheck_after=(0.2, 0.5), grace_period=timedelta(0))
     assert not report.violations, "\n".join(map(str, report.violations))
     return queries.get_order(order_id) or order

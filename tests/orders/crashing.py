@@ -19,14 +19,14 @@ from cassandra_db.session import get_session
 from jobs.minutes import MINUTE, minutes_between
 from orders import jobs
 from orders.operations import placing
-from tests.shares import AnyOf
+from tests.shares import ItemsShard
 
 
 class Killed(BaseException):
     """The process is gone. No `except Exception` may go on after it."""
 
 
-def killed_in(module: Any, name: str, act: Callable[[], Any]) -> None:
+def kill_in(module: Any, name: str, act: Callable[[], Any]) -> None:
     """Run `act` in a process that dies when it comes to this function."""
 
     def die(*_: Any, **__: Any) -> None:
@@ -51,21 +51,21 @@ class Write:
         )
 
 
-def writes_of(act: Callable[[], Any]) -> list[Write]:
+def record_writes(act: Callable[[], Any]) -> list[Write]:
     """Run `act` and return all that it writes, in order."""
     written: list[Write] = []
-    with _watched(written.append):
+    with _watch_writes(written.append):
         act()
     return written
 
 
-def first_and_last(writes: Sequence[Write]) -> list[Write]:
+def first_and_last_writes(writes: Sequence[Write]) -> list[Write]:
     """Return the first and the last occurrence of each distinct statement among the writes."""
     last = Counter(write.texts for write in writes)
     return [write for write in writes if write.occurrence in (1, last[write.texts])]
 
 
-def died_at(place: Write, act: Callable[[], Any]) -> bool:
+def kill_at_write(target: Write, act: Callable[[], Any]) -> bool:
     """Run `act` with a process that dies when it comes to this write; tell whether it came to it.
 
     Whoever goes on after the death (a `finally`) writes nothing any more.
@@ -74,17 +74,17 @@ def died_at(place: Write, act: Callable[[], Any]) -> bool:
 
     def die(write: Write) -> None:
         nonlocal dead
-        dead = dead or write == place
+        dead = dead or write == target
         if dead:
             raise Killed
 
-    with _watched(die), suppress(Killed):
+    with _watch_writes(die), suppress(Killed):
         act()
     return dead
 
 
 @contextmanager
-def _watched(see: Callable[[Write], None]) -> Iterator[None]:
+def _watch_writes(see: Callable[[Write], None]) -> Iterator[None]:
     """Show each write within the block before it leaves.
 
     All writes, plain, conditional or in batches, leave by the one door that is watched here: the driver's
@@ -119,15 +119,15 @@ def _texts(query: Any) -> tuple[str, ...]:
     )
 
 
-def worked(since: datetime, until: datetime, *order_ids: UUID) -> None:
+def run_worker(since: datetime, until: datetime, *order_ids: UUID) -> None:
     """Let the worker look at what was due for these orders between two moments, as it would have."""
-    shard = AnyOf("orders", things=frozenset(order_ids))
+    shard = ItemsShard("orders", item_ids=frozenset(order_ids))
     minutes = minutes_between(since - MINUTE, until)
     jobs.apply_pending_effects(minutes, until, shard)
     jobs.expire_reservations(minutes, until, shard)
 
 
-def claim_over(order_id: UUID) -> None:
+def expire_claim(order_id: UUID) -> None:
     """Let the minute pass in which nobody else places a checkout: the claim's TTL counts in the node's own time."""
     outcome = placing.CLAIM_AGAIN.apply(
         if_lost=RAISE_UNKNOWN, order_id=order_id, me=(me := uuid4()), seconds=1

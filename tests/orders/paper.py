@@ -23,7 +23,7 @@ START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 AT_HOME = Address("Ada Lovelace", "Torstraße 1", "10115", "Berlin", "DE")
 
 
-def items(*quantities: int, cents: int = 1000, off: int = 0) -> tuple[Item, ...]:
+def make_items(*quantities: int, cents: int = 1000, off: int = 0) -> tuple[Item, ...]:
     """A line for each quantity, at one price a unit and with so much off a unit."""
     return tuple(
         Item(
@@ -46,14 +46,16 @@ def items(*quantities: int, cents: int = 1000, off: int = 0) -> tuple[Item, ...]
     )
 
 
-def order(goods: tuple[Item, ...], kept: Mapping[str, Mapping[int, int]] | None = None) -> Order:
+def make_paper_order(
+    items: tuple[Item, ...], reserved: Mapping[str, Mapping[int, int]] | None = None
+) -> Order:
     """An order of these goods that waits for its payment. `kept` says which warehouse has how many of each line."""
-    kept = kept or {"berlin": {item.line_number: item.quantity for item in goods}}
+    reserved = reserved or {"berlin": {item.line_number: item.quantity for item in items}}
     nothing, delivery = from_minor_units(0, "EUR"), from_minor_units(490, "EUR")
-    subtotal = sum((item.line_total for item in goods), nothing)
-    discount = sum((item.discount for item in goods), nothing)
+    subtotal = sum((item.line_total for item in items), nothing)
+    discount = sum((item.discount for item in items), nothing)
     taxed = [
-        *((item.tax_class, item.line_total - item.discount) for item in goods),
+        *((item.tax_class, item.line_total - item.discount) for item in items),
         ("standard", delivery),
     ]
     taxes = tax.split_included_tax(taxed, "DE")
@@ -79,7 +81,7 @@ def order(goods: tuple[Item, ...], kept: Mapping[str, Mapping[int, int]] | None 
         total=subtotal + delivery - discount,
         tax=sum((part.tax for part in taxes), nothing),
         taxes=taxes,
-        item_count=sum(item.quantity for item in goods),
+        item_count=sum(item.quantity for item in items),
         country="DE",
         delivery_address=AT_HOME,
         billing_address=AT_HOME,
@@ -88,7 +90,7 @@ def order(goods: tuple[Item, ...], kept: Mapping[str, Mapping[int, int]] | None 
         first_item_picture="mug/c8724c-efeae0",
         cart_id=None,
         allocations_json=json.dumps(
-            {"take": 0} | {house: [*map(list, lines.items())] for house, lines in kept.items()}
+            {"take": 0} | {house: [*map(list, lines.items())] for house, lines in reserved.items()}
         ),
         fingerprint="",
         payment_id=None,
@@ -101,7 +103,7 @@ def order(goods: tuple[Item, ...], kept: Mapping[str, Mapping[int, int]] | None 
     )
 
 
-def happens(order: Order, kind: str, **details: Any) -> Order:
+def apply_event(order: Order, kind: str, **details: Any) -> Order:
     """Let something happen to it, an hour after what happened last; `note` and `allocated` are none of its details.
 
     Raises TransitionRefused.
@@ -116,24 +118,26 @@ def happens(order: Order, kind: str, **details: Any) -> Order:
     )
 
 
-def paid(goods: tuple[Item, ...], kept: Mapping[str, Mapping[int, int]] | None = None) -> Order:
+def make_paid_order(
+    items: tuple[Item, ...], reserved: Mapping[str, Mapping[int, int]] | None = None
+) -> Order:
     """An order that is confirmed and whose money was taken."""
-    waiting = order(goods, kept)
+    waiting = make_paper_order(items, reserved)
     payment = str(uuid4())
     cents = int(waiting.total.amount * 100)
-    confirmed = happens(waiting, "authorized", payment_id=payment, amount=cents)
-    return happens(confirmed, "captured", payment_id=payment, amount=cents, key="first")
+    confirmed = apply_event(waiting, "authorized", payment_id=payment, amount=cents)
+    return apply_event(confirmed, "captured", payment_id=payment, amount=cents, key="first")
 
 
-def changed(
+def change_order(
     order: Order,
-    goods: tuple[Item, ...],
+    items: tuple[Item, ...],
     quantities: Mapping[int, int],
     address: Address | None = None,
 ) -> Order:
     """Lower quantities, or change the address; what was paid too much is owed back with it. Raises TransitionRefused."""
-    change = plan_change(order, goods, quantities, address)
-    order = happens(order, "changed", allocated=change.allocations_json, **change.details)
+    change = plan_change(order, items, quantities, address)
+    order = apply_event(order, "changed", allocated=change.allocations_json, **change.details)
     for kind, details in change.companion_events.items():
-        order = happens(order, kind, **details)
+        order = apply_event(order, kind, **details)
     return order

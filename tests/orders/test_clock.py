@@ -16,7 +16,7 @@ from jobs.minutes import minutes_between
 from orders import jobs, operations, queries
 from orders.entities import Order
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
-from tests.orders.audit import audit, stock_adds_up
+from tests.orders.audit import assert_order_consistent, assert_stock_adds_up
 
 # Half a minute before it happens. The shop's own days are Ireland's (SHOP_TIME_ZONE), its tables' are UTC's. The earliest
 # first: the driver's clock goes along, and never back.
@@ -43,7 +43,7 @@ def placed(at: datetime) -> Order:
 
 def numbers(order: Order) -> dict[str, int]:
     (item,) = queries.list_items(order)
-    return stock_adds_up(item.variant_id)
+    return assert_stock_adds_up(item.variant_id)
 
 
 def worked(since: datetime, until: datetime) -> None:
@@ -67,7 +67,7 @@ def test_what_is_placed_before_and_paid_after_it_is_one_order(subtests: pytest.S
             with time_machine.travel(moment + timedelta(minutes=2), tick=True):
                 paid = make_payment(order)
                 worked(moment, moment + timedelta(minutes=30))
-            assert audit(order.order_id).state == "confirmed"
+            assert assert_order_consistent(order.order_id).state == "confirmed"
             assert numbers(order)["committed"] == 2
             # In its lists it keeps the day and the year in which it was placed.
             assert paid.placed_at == order.placed_at
@@ -90,7 +90,7 @@ def test_a_hold_lasts_for_ten_minutes(subtests: pytest.Subtests) -> None:
             assert numbers(order)["held"] == 2
             with time_machine.travel(moment + timedelta(minutes=13), tick=True):
                 worked(moment, moment + timedelta(minutes=13))
-            assert audit(order.order_id).state == "expired"
+            assert assert_order_consistent(order.order_id).state == "expired"
             assert numbers(order)["available"] == 5
             minutes = minutes_between(moment, moment + timedelta(minutes=14))
             mine = {

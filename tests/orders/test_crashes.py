@@ -26,10 +26,17 @@ from orders.transitions import Transition
 from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key
 from tests.factories import make_draft, make_product, make_stock
-from tests.orders.audit import audit, numbers_of, stock_adds_up
-from tests.orders.crashing import Write, claim_over, died_at, first_and_last, worked, writes_of
+from tests.orders.audit import assert_order_consistent, assert_stock_adds_up, get_stock_numbers
+from tests.orders.crashing import (
+    Write,
+    expire_claim,
+    first_and_last_writes,
+    kill_at_write,
+    record_writes,
+    run_worker,
+)
 from tests.promotions.test_vouchers import make_voucher, used
-from tests.proof import Told
+from tests.proof import ProofReport
 
 ORIGIN = "http://testserver"
 SINCE = read(
@@ -108,7 +115,7 @@ class Case:
 
     def run_out(self) -> None:
         """Nobody pays, and the worker looks."""
-        worked(self.began, now() + timedelta(minutes=15), self.draft.order_id)
+        run_worker(self.began, now() + timedelta(minutes=15), self.draft.order_id)
 
     def run_out_then_paid_for(self) -> None:
         started = self.started()
@@ -163,13 +170,13 @@ class Case:
         order = queries.get_order(self.draft.order_id)
         variants = [product.variants[0].variant_id for product in self.goods]
         if order is None or order.state == ABANDONED:
-            numbers = [stock_adds_up(variant_id) for variant_id in variants]
+            numbers = [assert_stock_adds_up(variant_id) for variant_id in variants]
             assert [(each["held"], each["available"]) for each in numbers] == [(0, 4), (0, 4)]
             self._nothing_left()
             assert used(self.code) == 0
             return None
-        order = audit(order.order_id)  # with all that lies on its shelves
-        numbers = [numbers_of(variant_id) for variant_id in variants]
+        order = assert_order_consistent(order.order_id)  # with all that lies on its shelves
+        numbers = [get_stock_numbers(variant_id) for variant_id in variants]
         assert all(each["held"] == 0 for each in numbers)
         back = sum((each.restock or {}).get(2, 0) for each in order.returns)
         kept = order.state in ("confirmed", "closed")
@@ -240,15 +247,15 @@ def end_of(order: Order | None) -> str:
 
 
 def crashed(
-    name: str, chosen: Callable[[Sequence[Write]], Sequence[Write]], told: Told | None = None
+    name: str, chosen: Callable[[Sequence[Write]], Sequence[Write]], told: ProofReport | None = None
 ) -> None:
     """Kill the process at the chosen writes of a journey, each time of an order of its own; in the end each is whole."""
     journey = JOURNEYS[name]
     ends, wrong, died = Counter[str](), list[str](), 0
 
     def ended(case: Case, where: str, answer: str = "no answer: the process is dead") -> None:
-        claim_over(case.draft.order_id)
-        worked(case.began, now() + timedelta(minutes=journey.minutes), case.draft.order_id)
+        expire_claim(case.draft.order_id)
+        run_worker(case.began, now() + timedelta(minutes=journey.minutes), case.draft.order_id)
         end = ""
         try:
             ends[end := end_of(case.whole())] += 1
@@ -256,17 +263,19 @@ def crashed(
         except AssertionError as error:
             wrong.append(f"{name}, {where}: {error}")
         if told:
-            told.row(where, answer, end or "does not fit together", agrees=end in journey.ends)
+            told.add_row(
+                where, answer, end or "does not fit together", is_match=end in journey.ends
+            )
 
     case = Case()
     journey.before(case)
-    writes = writes_of(lambda: journey.act(case))
+    writes = record_writes(lambda: journey.act(case))
     ended(case, "not killed", "all of it is done")
     places = chosen(writes)
     for place in places:
         case = Case()
         journey.before(case)
-        died += died_at(place, lambda: journey.act(case))  # noqa: B023 called at once
+        died += kill_at_write(place, lambda: journey.act(case))  # noqa: B023 called at once
         ended(case, f"killed before it writes to {place.tables}, for the {place.occurrence}. time")
     assert not wrong, "\n".join(wrong)
     assert len(writes) >= journey.writes, "they are not seen any more"
@@ -280,15 +289,15 @@ def crashed(
 @pytest.mark.parametrize("half", [0, 1])
 @pytest.mark.parametrize("name", JOURNEYS)
 def test_killed_at_each_statements_first_and_last_write(name: str, half: int) -> None:
-    crashed(name, lambda writes: first_and_last(writes)[half::2])
+    crashed(name, lambda writes: first_and_last_writes(writes)[half::2])
 
 
 @pytest.mark.proof
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("half", [0, 1])
 @pytest.mark.parametrize("name", JOURNEYS)
-def test_killed_at_every_write(name: str, half: int, told: Told) -> None:
-    told.claims(
+def test_killed_at_every_write(name: str, half: int, told: ProofReport) -> None:
+    told.state_claim(
         f"A process dies at each write of an order that is {name}, part {half + 1} of 2",
         "Each time another order, and the process dies before this write; then the worker looks. The order is whole, or nothing of it is left: its lines, its"
         " units on the shelves, its copies, its code, its mails and the bank's money fit together (`manage.py audit`).",
@@ -297,17 +306,17 @@ def test_killed_at_every_write(name: str, half: int, told: Told) -> None:
 
 
 def pressed_again(
-    chosen: Callable[[Sequence[Write]], Sequence[Write]], told: Told | None = None
+    chosen: Callable[[Sequence[Write]], Sequence[Write]], told: ProofReport | None = None
 ) -> None:
     """Kill the process at the chosen writes of a checkout, and let its shopper press again at once."""
     wrong: list[str] = []
-    writes = writes_of(Case().placed)
+    writes = record_writes(Case().placed)
     for place in chosen(writes):
         case = Case()
-        died_at(place, case.placed)
-        claim_over(case.draft.order_id)
+        kill_at_write(place, case.placed)
+        expire_claim(case.draft.order_id)
         order = case.paid()
-        worked(case.began, now() + timedelta(minutes=16), case.draft.order_id)
+        run_worker(case.began, now() + timedelta(minutes=16), case.draft.order_id)
         end = ""
         try:
             end = end_of(case.whole())
@@ -316,24 +325,24 @@ def pressed_again(
         except AssertionError as error:
             wrong.append(f"killed at {place}: {error}")
         if told:
-            told.row(
+            told.add_row(
                 f"killed before it writes to {place.tables}, and pressed again",
                 f"paid, order {order.number}",
                 end,
-                agrees=end == PAID,
+                is_match=end == PAID,
             )
     assert not wrong, "\n".join(wrong)
     assert len(writes) >= 35, "they are not seen any more"
 
 
 def test_who_was_cut_off_presses_again_and_has_one_order() -> None:
-    pressed_again(first_and_last)
+    pressed_again(first_and_last_writes)
 
 
 @pytest.mark.proof
 @pytest.mark.timeout(600)
-def test_who_was_cut_off_at_any_write_presses_again_and_has_one_order(told: Told) -> None:
-    told.claims(
+def test_who_was_cut_off_at_any_write_presses_again_and_has_one_order(told: ProofReport) -> None:
+    told.state_claim(
         "Who was cut off presses again",
         "The process dies at a write of a checkout, each time of another one, and its shopper presses again at once: there is one order, paid once, and no other.",
     )

@@ -19,10 +19,10 @@ from orders.operations import moving, settling
 from orders.transitions import Transition
 from pricing.money import from_minor_units
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
-from tests.orders.audit import audit, numbers_of, stock_adds_up
-from tests.orders.crashing import killed_in
+from tests.orders.audit import assert_order_consistent, assert_stock_adds_up, get_stock_numbers
+from tests.orders.crashing import kill_in
 from tests.orders.paper import AT_HOME
-from tests.shares import Only
+from tests.shares import SingleItemShard
 
 
 def now() -> datetime:
@@ -39,7 +39,7 @@ def swept(order: Order) -> None:
     """Let the worker look at what was due for an order just now."""
     minutes = minutes_between(now() - timedelta(minutes=2), now() + timedelta(minutes=1))
     jobs.apply_pending_effects(
-        minutes, now() + timedelta(minutes=4), Only("orders", thing=order.order_id)
+        minutes, now() + timedelta(minutes=4), SingleItemShard("orders", item_id=order.order_id)
     )
 
 
@@ -81,9 +81,12 @@ def test_units_leave_the_stock_parcel_by_parcel() -> None:
     first, second = houses
     order = operations.pack_parcel(order, first, houses[first], actor="Ann", now=now())
     order = operations.ship_parcel(order, "1", "DHL", "JD 014", actor="Ann", now=now())
-    done = audit(order.order_id)
+    done = assert_order_consistent(order.order_id)
     sent = sum(houses[first].values())
-    assert (stock_adds_up(variant_id)["shipped"], stock_adds_up(variant_id)["committed"]) == (
+    assert (
+        assert_stock_adds_up(variant_id)["shipped"],
+        assert_stock_adds_up(variant_id)["committed"],
+    ) == (
         sent,
         5 - sent,
     )
@@ -91,21 +94,24 @@ def test_units_leave_the_stock_parcel_by_parcel() -> None:
     order = operations.pack_parcel(done, second, houses[second], actor="Ben", now=now())
     order = operations.ship_parcel(order, "2", actor="Ben", now=now())
     assert order.parcels()[1].carrier == order.method.carrier
-    assert stock_adds_up(variant_id)["shipped"] == 5
+    assert assert_stock_adds_up(variant_id)["shipped"] == 5
     for _ in range(2):
         operations.apply_effects(order.order_id, now())
-    assert audit(order.order_id).board_column == "shipped"
+    assert assert_order_consistent(order.order_id).board_column == "shipped"
     order = operations.mark_parcel_delivered(order, "1", actor="Ann", now=now())
     order = operations.mark_parcel_lost(order, "2", actor="Ann", now=now())
-    assert (audit(order.order_id).fulfilment, order.board_column) == ("delivered", "done")
+    assert (assert_order_consistent(order.order_id).fulfilment, order.board_column) == (
+        "delivered",
+        "done",
+    )
 
 
 def test_a_parcel_that_is_taken_apart_keeps_its_units_for_the_order() -> None:
     order, variant_id = two_houses()
     order = operations.transition_order(order, Transition("packed", actor="Ann", at=now()))
     order = operations.unpack_parcel(order, "1", actor="Ann", now=now())
-    assert stock_adds_up(variant_id)["committed"] == 5
-    assert len(audit(order.order_id).units_to_pack) == 1
+    assert assert_stock_adds_up(variant_id)["committed"] == 5
+    assert len(assert_order_consistent(order.order_id).units_to_pack) == 1
 
 
 def test_killed_while_a_parcel_is_sent(subtests: pytest.Subtests) -> None:
@@ -116,26 +122,26 @@ def test_killed_while_a_parcel_is_sent(subtests: pytest.Subtests) -> None:
             order = operations.pack_parcel(
                 order, house, order.units_to_pack[house], actor="Ann", now=now()
             )
-            killed_in(
+            kill_in(
                 settling,
                 name,
                 partial(operations.ship_parcel, order, "1", actor="Ann", now=now()),
             )
             swept(order)
-            done = audit(order.order_id)
+            done = assert_order_consistent(order.order_id)
             assert done.fulfilment == "partially_shipped"
-            assert numbers_of(variant_id)["shipped"] == done.parcels()[0].count
+            assert get_stock_numbers(variant_id)["shipped"] == done.parcels()[0].count
 
 
 def test_killed_before_the_event_nothing_has_happened() -> None:
     order = make_order(quantity=2, paid=True)
-    killed_in(
+    kill_in(
         moving,
         "conditional_batch",
         lambda: operations.transition_order(order, Transition("packed", actor="A", at=now())),
     )
     swept(order)
-    assert audit(order.order_id) == order
+    assert assert_order_consistent(order.order_id) == order
 
 
 def test_two_who_pack_the_same_things_make_one_parcel_and_the_other_is_told_who() -> None:
@@ -152,7 +158,7 @@ def test_two_who_pack_the_same_things_make_one_parcel_and_the_other_is_told_who(
 
     with ThreadPoolExecutor(4) as pool:
         assert sum(pool.map(pack, ["Ann", "Ben", "Cem", "Dea"])) == 1
-    (parcel,) = audit(order.order_id).parcels()
+    (parcel,) = assert_order_consistent(order.order_id).parcels()
     assert {stale.event.at for stale in lost if stale.event} == {parcel.packed_at}
     assert all(stale.event and stale.event.actor in ("Ann", "Ben", "Cem", "Dea") for stale in lost)
 
@@ -164,9 +170,9 @@ def test_fewer_of_a_line_gives_units_and_money_back() -> None:
     order, variant_id = two_houses()
     before = order.total
     order = operations.change_order(order, {1: 2}, actor="shopper", now=now())
-    done = audit(order.order_id)
-    assert stock_adds_up(variant_id)["committed"] == 2
-    assert stock_adds_up(variant_id)["available"] == 5
+    done = assert_order_consistent(order.order_id)
+    assert assert_stock_adds_up(variant_id)["committed"] == 2
+    assert assert_stock_adds_up(variant_id)["available"] == 5
     assert (done.total, done.item_count) == (before - Money(30, "EUR"), 2)
     assert (done.captured, done.refunded, done.payment) == (
         before,
@@ -178,23 +184,26 @@ def test_fewer_of_a_line_gives_units_and_money_back() -> None:
     (mine,) = queries.list_orders_by_year(done.user_id, [done.placed_at.year])[done.placed_at.year]
     assert (mine.total, mine.item_count) == (done.total, 2)
     order = operations.transition_order(done, Transition("shipped", actor="Ann", at=now()))
-    assert stock_adds_up(variant_id)["shipped"] == 2
-    assert audit(order.order_id).fulfilment == "shipped"
+    assert assert_stock_adds_up(variant_id)["shipped"] == 2
+    assert assert_order_consistent(order.order_id).fulfilment == "shipped"
 
 
 def test_killed_while_an_order_is_changed(subtests: pytest.Subtests) -> None:
     for name in AFTERWARDS:
         with subtests.test(name):
             order, variant_id = two_houses()
-            killed_in(
+            kill_in(
                 settling,
                 name,
                 partial(operations.change_order, order, {1: 4}, actor="shopper", now=now()),
             )
             swept(order)
-            done = audit(order.order_id)
+            done = assert_order_consistent(order.order_id)
             assert (done.item_count, done.refunded) == (4, Money(10, "EUR"))
-            assert (numbers_of(variant_id)["committed"], numbers_of(variant_id)["available"]) == (
+            assert (
+                get_stock_numbers(variant_id)["committed"],
+                get_stock_numbers(variant_id)["available"],
+            ) == (
                 4,
                 3,
             )
@@ -204,7 +213,7 @@ def test_another_address_is_the_orders_and_its_copies() -> None:
     order = make_order(quantity=2, paid=True)
     there = replace(order.delivery_address, name="Bea Byron", street="Hof 2")
     order = operations.change_order(order, {}, there, actor="shopper", now=now())
-    done = audit(order.order_id)
+    done = assert_order_consistent(order.order_id)
     assert (done.delivery_address, done.name, done.billing_address.name) == (
         there,
         "Bea Byron",
@@ -232,9 +241,11 @@ def test_of_a_change_and_a_packing_at_once_one_wins() -> None:
     with ThreadPoolExecutor(2) as pool:
         came = {future.result() for future in (pool.submit(change, 0), pool.submit(pack, 0))}
     assert "lost" in came
-    done = audit(order.order_id)
+    done = assert_order_consistent(order.order_id)
     assert (
-        stock_adds_up(variant_id)["committed"] == (1 if "changed" in came else 5) == done.item_count
+        assert_stock_adds_up(variant_id)["committed"]
+        == (1 if "changed" in came else 5)
+        == done.item_count
     )
 
 
@@ -245,17 +256,20 @@ def test_a_return_from_the_wish_to_the_money() -> None:
     order = arrived(3)
     variant_id = queries.list_items(order)[0].variant_id
     order = operations.request_return(order, {1: 2}, "Too small", actor="shopper", now=now())
-    assert audit(order.order_id).board_column == "returns_waiting"
+    assert assert_order_consistent(order.order_id).board_column == "returns_waiting"
     order = operations.approve_return(order, "1", actor="Ann", now=now())
     order = operations.receive_return(order, "1", {1: 1}, actor="Ann", now=now())
     for _ in range(2):
         operations.apply_effects(order.order_id, now())
-    assert (stock_adds_up(variant_id)["shipped"], stock_adds_up(variant_id)["available"]) == (2, 8)
+    assert (
+        assert_stock_adds_up(variant_id)["shipped"],
+        assert_stock_adds_up(variant_id)["available"],
+    ) == (2, 8)
     paid = queries.list_items(order)[0].units_total(2)
     order = operations.decide_refund(
         order, paid, {1: 2}, "It is back", actor="Ann", now=now(), return_id="1"
     )
-    done = audit(order.order_id)
+    done = assert_order_consistent(order.order_id)
     assert (done.returns[0].state, done.board_column, done.refunded) == (
         "refunded",
         "done",
@@ -280,14 +294,17 @@ def test_killed_while_a_return_is_received(subtests: pytest.Subtests) -> None:
             variant_id = queries.list_items(order)[0].variant_id
             order = operations.request_return(order, {1: 2}, "", actor="shopper", now=now())
             order = operations.approve_return(order, "1", actor="Ann", now=now())
-            killed_in(
+            kill_in(
                 module,
                 name,
                 partial(operations.receive_return, order, "1", {1: 2}, actor="Ann", now=now()),
             )
             swept(order)
-            assert audit(order.order_id).returns[0].state == "received"
-            assert (numbers_of(variant_id)["shipped"], numbers_of(variant_id)["available"]) == (
+            assert assert_order_consistent(order.order_id).returns[0].state == "received"
+            assert (
+                get_stock_numbers(variant_id)["shipped"],
+                get_stock_numbers(variant_id)["available"],
+            ) == (
                 1,
                 9,
             )
@@ -310,12 +327,12 @@ def test_never_more_goes_back_than_was_taken_however_many_decide_at_once() -> No
 
     with ThreadPoolExecutor(3) as pool:
         assert sum(pool.map(refund, ["Ann", "Ben", "Cem"])) == 1
-    done = audit(order.order_id)
+    done = assert_order_consistent(order.order_id)
     assert (done.refunded, done.payment) == (half, "partially_refunded")
     operations.decide_refund(
         done, balance.refundable_amount(done), {}, "All of it", actor="Ann", now=now()
     )
-    assert audit(order.order_id).payment == "refunded"
+    assert assert_order_consistent(order.order_id).payment == "refunded"
 
 
 def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
@@ -326,9 +343,9 @@ def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
             refund = partial(
                 operations.decide_refund, order, amount, {}, "Scratched", actor="Ann", now=now()
             )
-            killed_in(settling, name, refund)
+            kill_in(settling, name, refund)
             swept(order)
-            assert audit(order.order_id).refunded == amount * times
+            assert assert_order_consistent(order.order_id).refunded == amount * times
 
 
 # ---- What is late, and what an erased order still tells
@@ -341,7 +358,7 @@ def test_an_order_that_was_to_pack_for_two_days_is_late(monkeypatch: pytest.Monk
     assert jobs.mark_late_orders(now() + timedelta(hours=47)) == ""
     assert jobs.mark_late_orders(now() + timedelta(hours=49)) == "2 orders are late"
     assert jobs.mark_late_orders(now() + timedelta(hours=49)) == ""
-    done = audit(order.order_id)
+    done = assert_order_consistent(order.order_id)
     assert (done.board_column, done.customer_label, done.version) == (
         "late",
         "Confirmed",
@@ -349,7 +366,7 @@ def test_an_order_that_was_to_pack_for_two_days_is_late(monkeypatch: pytest.Monk
     )
     assert "late" not in {event.kind for event in done.history}
     sent = operations.transition_order(done, Transition("shipped", actor="Ann", at=now()))
-    assert audit(sent.order_id).board_column == "shipped"
+    assert assert_order_consistent(sent.order_id).board_column == "shipped"
 
 
 def _ticket(order: Order) -> BoardEntry:

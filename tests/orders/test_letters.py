@@ -18,7 +18,13 @@ from orders.links import order_id_from_token
 from orders.operations.telling import MailContent, compose_mail, queue_order_mails
 from pricing.delivery import DELIVERY_METHODS
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
-from tests.orders.paper import changed, happens, items, order, paid
+from tests.orders.paper import (
+    apply_event,
+    change_order,
+    make_items,
+    make_paid_order,
+    make_paper_order,
+)
 
 
 def letter(order: Order, goods: Any = ()) -> MailContent:
@@ -34,7 +40,7 @@ def said(letter: MailContent) -> str:
 
 def happened(order: Order, *kinds: str) -> Order:
     for kind in kinds:
-        order = happens(order, kind)
+        order = apply_event(order, kind)
     return order
 
 
@@ -42,9 +48,11 @@ def happened(order: Order, *kinds: str) -> Order:
 
 
 def test_each_parcel_has_a_letter_with_its_goods_and_the_carriers_page() -> None:
-    goods = items(2, 1)
-    first = happens(paid(goods), "packed", parcel="1", warehouse="berlin", lines={"1": 2})
-    first = happens(first, "shipped", parcel="1", carrier="DHL", tracking="0034 1")
+    goods = make_items(2, 1)
+    first = apply_event(
+        make_paid_order(goods), "packed", parcel="1", warehouse="berlin", lines={"1": 2}
+    )
+    first = apply_event(first, "shipped", parcel="1", carrier="DHL", tracking="0034 1")
     told = letter(first, goods)
     assert told.headline == "A parcel is on its way"
     assert [(each.item.sku, each.units) for each in told.contents] == [("T-1", 2)]
@@ -54,8 +62,8 @@ def test_each_parcel_has_a_letter_with_its_goods_and_the_carriers_page() -> None
         told.tracking_url
         == "https://www.dhl.de/en/privatkunden/pakete-empfangen/verfolgen.html?piececode=0034%201"
     )
-    second = happens(first, "packed", parcel="2", warehouse="berlin", lines={"2": 1})
-    second = happens(second, "shipped", parcel="2", carrier="Cargo bike", tracking="")
+    second = apply_event(first, "packed", parcel="2", warehouse="berlin", lines={"2": 1})
+    second = apply_event(second, "shipped", parcel="2", carrier="Cargo bike", tracking="")
     told = letter(second, goods)
     assert (told.headline, told.tracking_url) == ("Your order is on its way", "")
     assert [(each.item.sku, each.units) for each in told.contents] == [("T-2", 1)]
@@ -63,25 +71,25 @@ def test_each_parcel_has_a_letter_with_its_goods_and_the_carriers_page() -> None
 
 
 def test_an_arrived_parcel_says_until_when_things_may_come_back() -> None:
-    goods = items(1)
-    sent = happened(paid(goods), "packed", "shipped")
-    arrived = happens(sent, "delivered")
+    goods = make_items(1)
+    sent = happened(make_paid_order(goods), "packed", "shipped")
+    arrived = apply_event(sent, "delivered")
     until = arrived.events[0].at + timedelta(days=settings.RETURN_DAYS)
     assert f"until {until:%A} {until.day} {until:%B}" in said(letter(arrived, goods))
     assert len(letter(arrived, goods).contents) == 1
-    assert "You need do nothing" in said(letter(happens(sent, "lost"), goods))
+    assert "You need do nothing" in said(letter(apply_event(sent, "lost"), goods))
 
 
 def test_a_changed_order_says_what_it_is_now_and_what_comes_back() -> None:
-    goods = items(3, cents=1000)
-    order = changed(paid(goods), goods, {1: 1})
+    goods = make_items(3, cents=1000)
+    order = change_order(make_paid_order(goods), goods, {1: 1})
     event = next(event for event in order.events if event.kind == "changed")
     told = compose_mail(order, event, goods)
     assert told
     assert told.has_order_summary
     assert "You get €20.00 back" in said(told)
     refund = next(event for event in order.events if event.kind == "refund_owed").details
-    done = happens(
+    done = apply_event(
         order,
         "refunded",
         refund=refund["refund"],
@@ -102,12 +110,12 @@ def order_payment(order: Order) -> str:
 
 
 def test_the_way_of_a_return_is_told_step_by_step() -> None:
-    goods = items(2)
-    order = happened(paid(goods), "packed", "shipped", "delivered")
-    asked = happens(
+    goods = make_items(2)
+    order = happened(make_paid_order(goods), "packed", "shipped", "delivered")
+    asked = apply_event(
         order, "return_requested", **{"return": "1", "lines": {"1": 1}, "reason": "Too small"}
     )
-    approved = happens(asked, "return_approved", **{"return": "1"})
+    approved = apply_event(asked, "return_approved", **{"return": "1"})
     for told, words in (
         (letter(asked, goods), "Please send nothing before we have answered."),
         (
@@ -116,12 +124,14 @@ def test_the_way_of_a_return_is_told_step_by_step() -> None:
         ),
         (
             letter(
-                happens(asked, "return_rejected", note="It was worn.", **{"return": "1"}), goods
+                apply_event(asked, "return_rejected", note="It was worn.", **{"return": "1"}), goods
             ),
             "It was worn.",
         ),
         (
-            letter(happens(approved, "return_received", **{"return": "1", "restock": {}}), goods),
+            letter(
+                apply_event(approved, "return_received", **{"return": "1", "restock": {}}), goods
+            ),
             "We look at it now.",
         ),
     ):
@@ -130,7 +140,7 @@ def test_the_way_of_a_return_is_told_step_by_step() -> None:
 
 
 def test_what_is_said_of_the_money_fits_how_it_is_paid(subtests: pytest.Subtests) -> None:
-    goods = items(2)
+    goods = make_items(2)
     for method, kind, words in (
         ("card", "authorized", "We pack it next"),
         ("cod", "confirmed", "You pay the carrier €24.90 at your door."),
@@ -141,31 +151,33 @@ def test_what_is_said_of_the_money_fits_how_it_is_paid(subtests: pytest.Subtests
         ("card", "cancelled", "Nothing was charged."),
     ):
         with subtests.test(method=method, kind=kind):
-            waiting = replace(order(goods), payment_method=method)
+            waiting = replace(make_paper_order(goods), payment_method=method)
             details = {"payment_id": str(uuid4()), "amount": 2490} if kind == "authorized" else {}
-            told = letter(waiting if kind == "placed" else happens(waiting, kind, **details), goods)
+            told = letter(
+                waiting if kind == "placed" else apply_event(waiting, kind, **details), goods
+            )
             assert words in said(told)
             assert bool(told.bank_account) == (method == "transfer" and kind == "placed")
 
 
 def test_what_is_none_of_the_shoppers_business_has_no_letter(subtests: pytest.Subtests) -> None:
-    goods = items(2)
+    goods = make_items(2)
     for kind in ("packed", "held", "late", "captured", "note"):
         with subtests.test(kind=kind):
-            there = paid(goods)
+            there = make_paid_order(goods)
             if kind == "note":
                 there = replace(
                     there, events=(replace(there.events[0], kind="note"), *there.events)
                 )
             elif kind != "captured":
-                there = happens(there, kind)
+                there = apply_event(there, kind)
             assert compose_mail(there, there.events[0], goods) is None
 
 
 def test_a_failed_payment_that_was_made_good_meanwhile_is_not_told() -> None:
-    goods = items(1)
-    failed = happens(order(goods), "payment_failed")
-    done = happens(failed, "authorized", payment_id=str(uuid4()), amount=1490)
+    goods = make_items(1)
+    failed = apply_event(make_paper_order(goods), "payment_failed")
+    done = apply_event(failed, "authorized", payment_id=str(uuid4()), amount=1490)
     assert compose_mail(done, failed.events[0], goods) is None
 
 

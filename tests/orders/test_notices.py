@@ -30,8 +30,8 @@ from orders.operations import noticing
 from orders.transitions import Transition
 from payments.gateways import WebhookEvent
 from tests.factories import make_order
-from tests.orders.audit import audit, stock_adds_up
-from tests.payments.bank import notice_of
+from tests.orders.audit import assert_order_consistent, assert_stock_adds_up
+from tests.payments.bank import make_webhook
 
 
 class _Quiet(WSGIRequestHandler):
@@ -130,14 +130,14 @@ def test_the_bank_tells_though_nobody_comes_back(shop: str) -> None:
     order, payment_id = paid_with(cards.APPROVED, shop)
     assert len(to_be_told(payment_id)) == 1
     sent(payment_id)
-    assert audit(order.order_id).customer_label == "Confirmed"
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
     assert not to_be_told(payment_id)
 
 
 def test_a_declined_card_is_told_too(shop: str) -> None:
     order, payment_id = paid_with(cards.DECLINED, shop)
     sent(payment_id)
-    assert audit(order.order_id).customer_label == "Payment failed"
+    assert assert_order_consistent(order.order_id).customer_label == "Payment failed"
 
 
 def test_told_twice_it_is_asked_once(shop: str, asked: list[str]) -> None:
@@ -146,18 +146,20 @@ def test_told_twice_it_is_asked_once(shop: str, asked: list[str]) -> None:
     sent(payment_id)
     assert not to_be_told(payment_id)
     assert asked.count(payment_id.hex) == 1
-    assert [event.kind for event in audit(order.order_id).events].count("captured") == 1
+    assert [event.kind for event in assert_order_consistent(order.order_id).events].count(
+        "captured"
+    ) == 1
 
 
 def test_told_in_the_wrong_order_it_stays_paid(shop: str) -> None:
     order, payment_id = paid_with(cards.OUT_OF_ORDER, shop)
     sent(payment_id)
-    assert audit(order.order_id).customer_label == "Confirmed"
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
     (straggler,) = to_be_told(payment_id)
     assert "payment.opened" in straggler.body
     sent(payment_id, now() + bank.OUT_OF_ORDER_DELAY)
     assert not to_be_told(payment_id)
-    assert audit(order.order_id).customer_label == "Confirmed"
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
 def test_a_late_answer_is_told_when_it_is_there(shop: str) -> None:
@@ -167,7 +169,7 @@ def test_a_late_answer_is_told_when_it_is_there(shop: str) -> None:
     assert row
     assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
     sent(payment_id, now() + bank.LATE_DELAY)
-    assert audit(order.order_id).customer_label == "Confirmed"
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
 def test_a_shop_that_is_away_is_told_again_later() -> None:
@@ -192,8 +194,8 @@ def test_an_hour_late_the_goods_are_taken_again(shop: str) -> None:
     order = make_order(stock=5, quantity=2, now=now() - timedelta(hours=1))
     order, payment_id = paid_with(cards.APPROVED, shop, order)
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
-    assert post(shop, *notice_of(payment_id, order.number)) == 204
-    done = audit(order.order_id)
+    assert post(shop, *make_webhook(payment_id, order.number)) == 204
+    done = assert_order_consistent(order.order_id)
     assert (done.customer_label, done.payment) == ("Confirmed", "paid")
     assert "paid_late" in {event.kind for event in done.events}
 
@@ -204,15 +206,15 @@ def test_an_hour_late_with_the_goods_gone_nothing_is_charged(shop: str) -> None:
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
     item = queries.list_items(order)[0]
     inventory.reserve_stock(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
-    assert post(shop, *notice_of(payment_id, order.number)) == 204
-    done = audit(order.order_id)
+    assert post(shop, *make_webhook(payment_id, order.number)) == 204
+    done = assert_order_consistent(order.order_id)
     assert (done.state, done.payment) == ("expired", "voided")
     told = [event.customer_label for event in done.history]
     assert told[:2] == [
         "Your payment was let go, nothing was charged",
         "Your payment came too late",
     ]
-    assert stock_adds_up(item.variant_id)["available"] == 1
+    assert assert_stock_adds_up(item.variant_id)["available"] == 1
 
 
 # ---- Forged
@@ -220,7 +222,7 @@ def test_an_hour_late_with_the_goods_gone_nothing_is_charged(shop: str) -> None:
 
 def test_s46_a_notice_counts_only_as_the_bank_has_signed_it(shop: str) -> None:
     order, payment_id = paid_with(cards.APPROVED, shop)
-    body, signature = notice_of(payment_id, order.number)
+    body, signature = make_webhook(payment_id, order.number)
     for forged in (body + b" ", body.replace(b": ", b":"), body[:-1], b"", b"\xff"):
         assert post(shop, forged, signature) == 403
     moment = signature.partition(".")[0]
@@ -235,8 +237,8 @@ def test_s46_a_notice_counts_only_as_the_bank_has_signed_it(shop: str) -> None:
         assert post(shop, body, nonsense) == 403
     assert fresh(order).state == "pending_payment"
     # It is signed again, byte for byte as it is: what it says is read after that.
-    assert post(shop, *notice_of(payment_id, order.number)) == 204
-    assert audit(order.order_id).customer_label == "Confirmed"
+    assert post(shop, *make_webhook(payment_id, order.number)) == 204
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
 SWAPS = {
@@ -263,8 +265,8 @@ def test_s46_amount_currency_and_order_are_held_to_the_banks_own_word(
         with subtests.test(column):
             order, payment_id = paid_with(cards.APPROVED, shop)
             assert SWAPS[column].apply(if_lost=RAISE_UNKNOWN, payment_id=payment_id, value=value)
-            assert post(shop, *notice_of(payment_id, order.number)) == 204
-            done = audit(order.order_id)
+            assert post(shop, *make_webhook(payment_id, order.number)) == 204
+            done = assert_order_consistent(order.order_id)
             assert (done.state, done.payment) == ("pending_payment", "failed")
             assert [each.state for each in queries.list_payment_attempts(order.order_id)] == [
                 "failed"
@@ -280,30 +282,30 @@ def test_s47_replayed_old_wrong_and_swapped_notices_are_refused(
     mine, payment_id = paid_with(cards.APPROVED, shop)
     other, theirs = paid_with(cards.SILENT, shop)
     for age in (301, 3600, -301):
-        assert post(shop, *notice_of(payment_id, mine.number, age=age)) == 403, age
+        assert post(shop, *make_webhook(payment_id, mine.number, age=age)) == 403, age
     with override_settings(SECRET_KEY="another shop's"):
-        forged = notice_of(payment_id, mine.number)
+        forged = make_webhook(payment_id, mine.number)
     assert post(shop, *forged) == 403
     for told in (
-        notice_of(payment_id, other.number),  # mine for theirs
-        notice_of(theirs, mine.number),
-        notice_of(uuid4(), mine.number),
-        notice_of(payment_id, "ZZZZ-ZZZZ"),
+        make_webhook(payment_id, other.number),  # mine for theirs
+        make_webhook(theirs, mine.number),
+        make_webhook(uuid4(), mine.number),
+        make_webhook(payment_id, "ZZZZ-ZZZZ"),
     ):
         assert post(shop, *told) == 403
     assert not asked
     assert fresh(mine).state == fresh(other).state == "pending_payment"
-    body, signature = notice_of(payment_id, mine.number)
+    body, signature = make_webhook(payment_id, mine.number)
     # Sent again within its time, it does nothing more.
     assert [post(shop, body, signature) for _ in range(3)] == [204] * 3
     assert len(asked) == 1
-    assert audit(mine.order_id).customer_label == "Confirmed"
+    assert assert_order_consistent(mine.order_id).customer_label == "Confirmed"
     assert fresh(other).state == "pending_payment"
 
 
 def test_other_gateways_notices_and_other_methods_are_nowhere(shop: str) -> None:
     order, payment_id = paid_with(cards.APPROVED, shop)
-    body, signature = notice_of(payment_id, order.number)
+    body, signature = make_webhook(payment_id, order.number)
     assert post(shop, body, signature, gateway="other") == 404
     assert post(shop, body, signature, gateway="transfer") == 404
     assert post(shop, body, signature, gateway="stripe") == 404
@@ -316,30 +318,34 @@ def test_other_gateways_notices_and_other_methods_are_nowhere(shop: str) -> None
 
 def test_the_same_notice_from_all_sides_is_followed_once(shop: str, asked: list[str]) -> None:
     order, payment_id = paid_with(cards.APPROVED, shop)
-    body, signature = notice_of(payment_id, order.number)
+    body, signature = make_webhook(payment_id, order.number)
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: post(shop, body, signature), range(8)))
     assert set(answers) <= {204, 409}
     assert 204 in answers
     assert len(asked) == 1
-    assert [event.kind for event in audit(order.order_id).events].count("captured") == 1
+    assert [event.kind for event in assert_order_consistent(order.order_id).events].count(
+        "captured"
+    ) == 1
 
 
 def test_different_notices_at_once_confirm_it_once(shop: str) -> None:
     order, payment_id = paid_with(cards.APPROVED, shop)
     with ThreadPoolExecutor(6) as pool:
         answers = list(
-            pool.map(lambda _: post(shop, *notice_of(payment_id, order.number)), range(6))
+            pool.map(lambda _: post(shop, *make_webhook(payment_id, order.number)), range(6))
         )
     assert answers == [204] * 6
-    assert [event.kind for event in audit(order.order_id).events].count("authorized") == 1
+    assert [event.kind for event in assert_order_consistent(order.order_id).events].count(
+        "authorized"
+    ) == 1
 
 
 def test_what_could_not_be_followed_may_come_again(
     shop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order, payment_id = paid_with(cards.APPROVED, shop)
-    body, signature = notice_of(payment_id, order.number)
+    body, signature = make_webhook(payment_id, order.number)
 
     def away(*_: Any) -> None:
         raise ConnectionError("no bank")
@@ -348,7 +354,7 @@ def test_what_could_not_be_followed_may_come_again(
         patch.setattr(TestBank, "get_outcome", away)
         assert post(shop, body, signature) == 503
     assert post(shop, body, signature) == 204
-    assert audit(order.order_id).customer_label == "Confirmed"
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
 CLAIM = read(
@@ -383,4 +389,4 @@ def test_whoever_died_over_a_notice_is_forgotten(monkeypatch: pytest.MonkeyPatch
     assert CLAIM_OVER.apply(if_lost=RAISE_UNKNOWN, **told)
     assert operations.process_webhook("testbank", notice, now())
     assert not operations.process_webhook("testbank", notice, now())
-    assert audit(order.order_id).customer_label == "Confirmed"
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"

@@ -36,8 +36,8 @@ from orders.entities import Order
 from orders.transitions import Transition
 from pricing.templatetags.money import format_money
 from tests.factories import make_order, make_product, make_stock
-from tests.orders.audit import audit, stock_adds_up
-from tests.payments.bank import notice_of
+from tests.orders.audit import assert_order_consistent, assert_stock_adds_up
+from tests.payments.bank import make_webhook
 
 HTMX = {"HX-Request": "true"}
 TYPED = buyers.CHECKOUT_DETAILS | {"email": "ada@example.com"}
@@ -118,7 +118,7 @@ def text(answer: Any) -> str:
 
 
 def held(product: Product) -> int:
-    return stock_adds_up(product.variants[0].variant_id)["held"]
+    return assert_stock_adds_up(product.variants[0].variant_id)["held"]
 
 
 @pytest.fixture
@@ -665,7 +665,7 @@ def test_a_second_submit_after_paying_leads_to_the_order(mug: Product) -> None:
     url = shopper.send(token)["Location"]
     shopper.pay(url)
     (order_id,) = remembered(shopper.client)
-    order = audit(order_id)
+    order = assert_order_consistent(order_id)
     assert shopper.send(token)["Location"] == reverse("orders:detail", args=[order.number])
 
 
@@ -678,7 +678,7 @@ def test_the_same_checkout_with_another_body_is_refused_in_words(mug: Product) -
         assert answer.status_code == 409
         assert "is an order already" in text(answer)
     (order_id,) = remembered(shopper.client)
-    assert audit(order_id).delivery_address.city == "Berlin"
+    assert assert_order_consistent(order_id).delivery_address.city == "Berlin"
     assert held(mug) == 1
 
 
@@ -690,7 +690,7 @@ def test_a_guests_whole_visit(mug: Product) -> None:
     order, url = shopper.place()
     answer = shopper.pay(url, "4242 4242-4242 4242")
     assert answer.redirect_chain[-1][0] == reverse("orders:detail", args=[order.number])
-    assert audit(order.order_id).customer_label == "Confirmed"
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
     owner_id = UUID(
         hex=signing.loads(
             shopper.client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner"
@@ -720,7 +720,7 @@ def test_a_declined_card_can_be_tried_again(mug: Product) -> None:
     assert again.status_code == 303
     assert again["Location"] != url
     shopper.pay(again["Location"])
-    assert audit(order.order_id).customer_label == "Confirmed"
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
 def test_leaving_the_bank_charges_nothing(mug: Product) -> None:
@@ -728,7 +728,7 @@ def test_leaving_the_bank_charges_nothing(mug: Product) -> None:
     order, url = shopper.place()
     back = shopper.client.post(url, {"leave": "yes"})
     assert "Nothing was charged" in text(shopper.client.get(back["Location"], follow=True))
-    assert audit(order.order_id).payment == "failed"
+    assert assert_order_consistent(order.order_id).payment == "failed"
 
 
 def test_a_late_answer_is_waited_for(mug: Product) -> None:
@@ -743,7 +743,7 @@ def test_a_late_answer_is_waited_for(mug: Product) -> None:
     part = shopper.client.get(reverse("orders:detail", args=[order.number]), headers=HTMX)
     assert "Thank you, Ada Lovelace" in text(part)
     assert b"<html" not in part.content
-    audit(order.order_id)
+    assert_order_consistent(order.order_id)
 
 
 def test_a_wrong_card_number_is_told(mug: Product, subtests: pytest.Subtests) -> None:
@@ -761,7 +761,7 @@ def test_coming_back_without_paying_believes_the_bank_alone(mug: Product) -> Non
     back = reverse("orders:payment_return", args=[order.number, payment_id])
     answer = shopper.client.get(back + "?state=paid&outcome=paid&amount=0", follow=True)
     assert "Waiting for payment" in text(answer)
-    assert audit(order.order_id).state == "pending_payment"
+    assert assert_order_consistent(order.order_id).state == "pending_payment"
 
 
 def test_too_late_to_pay_is_told() -> None:
@@ -777,7 +777,7 @@ def test_outside_a_showroom_nobody_orders_what_cannot_be_paid_and_the_test_bank_
 ) -> None:
     order, url = Shopper((mug, 1)).place()
     payment_id = UUID(url.rstrip("/").rpartition("/")[2])
-    body, signature = notice_of(payment_id, order.number)
+    body, signature = make_webhook(payment_id, order.number)
     for named in ("", "none", "testbank"):
         with (
             subtests.test(named=named),
@@ -981,7 +981,7 @@ def test_one_cart_makes_one_order_that_waits_for_its_payment() -> None:
     page = html.fromstring(shopper.client.get(at).content)
     (give_up,) = page.xpath("//form[button[contains(., 'Give this order up')]]/@action")
     assert shopper.client.post(give_up)["Location"] == reverse("cart:show")
-    gone = audit(order.order_id)
+    gone = assert_order_consistent(order.order_id)
     assert (gone.customer_label, gone.events[0].actor, held(last_two)) == (
         "Cancelled",
         "shopper",
@@ -992,7 +992,7 @@ def test_one_cart_makes_one_order_that_waits_for_its_payment() -> None:
     paid, url = make_order(paid=True), reverse("orders:give_up", args=[order.number])
     visit(paid, shopper.client)
     shopper.client.post(reverse("orders:give_up", args=[paid.number]))
-    assert audit(paid.order_id).customer_label == "Confirmed"
+    assert assert_order_consistent(paid.order_id).customer_label == "Confirmed"
     assert shopper.client.get(url)["Location"] == at
 
 
@@ -1011,7 +1011,7 @@ def test_with_the_bank_away_the_order_is_shown_as_it_is(
     assert "The bank does not answer" in text(answer)
     back = reverse("orders:payment_return", args=[order.number, payment_id])
     assert "Waiting for payment" in text(shopper.client.get(back, follow=True))
-    body, signature = notice_of(payment_id, order.number)
+    body, signature = make_webhook(payment_id, order.number)
     notice = reverse("orders:payment_notice", args=["testbank"])
     told = shopper.client.post(notice, body, "application/json", headers={"X-Signature": signature})
     assert told.status_code == 503

@@ -6,13 +6,13 @@ import pytest
 
 from orders.errors import TransitionRefused
 from tests.orders import paper
-from tests.orders.paper import happens, items, paid
+from tests.orders.paper import apply_event, make_items, make_paid_order
 
 TWO_HOUSES = {"berlin": {1: 2}, "cork": {1: 1, 2: 4}}
 
 
 def packed(order: Any, house: str, **lines: int) -> Any:
-    return happens(
+    return apply_event(
         order,
         "packed",
         parcel=str(len(order.parcels()) + 1),
@@ -22,7 +22,7 @@ def packed(order: Any, house: str, **lines: int) -> Any:
 
 
 def test_what_is_left_to_pack_is_told_by_warehouse_and_line() -> None:
-    order = paid(items(3, 4), TWO_HOUSES)
+    order = make_paid_order(make_items(3, 4), TWO_HOUSES)
     assert order.units_to_pack == TWO_HOUSES
     order = packed(order, "cork", line1=1, line2=1)
     assert order.left_to_pack == {"berlin": {1: 2}, "cork": {2: 3}}
@@ -38,7 +38,7 @@ def test_what_is_left_to_pack_is_told_by_warehouse_and_line() -> None:
 
 
 def test_one_press_packs_a_parcel_for_each_warehouse_and_one_sends_them_all() -> None:
-    order = happens(paid(items(3, 4), TWO_HOUSES), "packed")
+    order = apply_event(make_paid_order(make_items(3, 4), TWO_HOUSES), "packed")
     assert [(each.warehouse, each.lines) for each in order.parcels()] == [
         ("berlin", {1: 2}),
         ("cork", {1: 1, 2: 4}),
@@ -48,14 +48,14 @@ def test_one_press_packs_a_parcel_for_each_warehouse_and_one_sends_them_all() ->
         "unfulfilled",
         False,
     )
-    order = happens(order, "shipped")
+    order = apply_event(order, "shipped")
     assert [each.state for each in order.parcels()] == ["shipped", "shipped"]
     assert (order.customer_label, order.fulfilment, order.board_column) == (
         "On its way",
         "shipped",
         "shipped",
     )
-    order = happens(order, "delivered")
+    order = apply_event(order, "delivered")
     assert (order.customer_label, order.fulfilment, order.board_column) == (
         "Delivered",
         "delivered",
@@ -64,14 +64,16 @@ def test_one_press_packs_a_parcel_for_each_warehouse_and_one_sends_them_all() ->
 
 
 def test_sending_what_nobody_has_packed_packs_it() -> None:
-    order = happens(paid(items(3, 4), TWO_HOUSES), "shipped")
+    order = apply_event(make_paid_order(make_items(3, 4), TWO_HOUSES), "shipped")
     assert [each.state for each in order.parcels()] == ["shipped", "shipped"]
     assert order.fulfilment == "shipped"
 
 
 def test_parcels_go_their_own_ways() -> None:
-    order = packed(packed(paid(items(3, 4), TWO_HOUSES), "berlin", line1=2), "cork", line1=1)
-    order = happens(order, "shipped", parcel="2", carrier="An Post", tracking="AB 1")
+    order = packed(
+        packed(make_paid_order(make_items(3, 4), TWO_HOUSES), "berlin", line1=2), "cork", line1=1
+    )
+    order = apply_event(order, "shipped", parcel="2", carrier="An Post", tracking="AB 1")
     assert [each.state for each in order.parcels()] == ["packed", "shipped"]
     second = order.parcels()[1]
     assert (second.carrier, second.tracking, second.shipped_at) == (
@@ -84,31 +86,39 @@ def test_parcels_go_their_own_ways() -> None:
         "partly_shipped",
         "Partly sent",
     )
-    order = happens(order, "delivered", parcel="2")
+    order = apply_event(order, "delivered", parcel="2")
     assert order.fulfilment == "partially_shipped", "the rest is to be sent"
-    order = happens(packed(order, "cork", line2=4), "shipped")
+    order = apply_event(packed(order, "cork", line2=4), "shipped")
     assert order.fulfilment == "shipped"
-    order = happens(happens(order, "delivered", parcel="1"), "delivered", parcel="3")
-    assert (order.fulfilment, happens(order, "closed").state) == ("delivered", "closed")
+    order = apply_event(apply_event(order, "delivered", parcel="1"), "delivered", parcel="3")
+    assert (order.fulfilment, apply_event(order, "closed").state) == ("delivered", "closed")
 
 
 def test_a_parcel_that_is_taken_apart_is_to_be_packed_again() -> None:
-    order = happens(packed(paid(items(2)), "berlin", line1=2), "unpacked", parcel="1")
+    order = apply_event(
+        packed(make_paid_order(make_items(2)), "berlin", line1=2), "unpacked", parcel="1"
+    )
     assert order.parcels()[0].state == "cancelled"
     assert order.units_to_pack == {"berlin": {1: 2}}
     assert packed(order, "berlin", line1=2).parcels()[1].parcel_id == "2"
 
 
 def test_what_is_lost_stays_sent_and_does_not_keep_an_order_open() -> None:
-    order = happens(happens(happens(paid(items(2)), "packed"), "shipped"), "lost", parcel="1")
+    order = apply_event(
+        apply_event(apply_event(make_paid_order(make_items(2)), "packed"), "shipped"),
+        "lost",
+        parcel="1",
+    )
     assert (order.parcels()[0].state, order.fulfilment, order.board_column) == (
         "lost",
         "shipped",
         "shipped",
     )
-    assert happens(order, "closed").board_column == "done"
-    two = packed(packed(paid(items(2)), "berlin", line1=1), "berlin", line1=1)
-    two = happens(happens(happens(two, "shipped"), "lost", parcel="1"), "delivered", parcel="2")
+    assert apply_event(order, "closed").board_column == "done"
+    two = packed(packed(make_paid_order(make_items(2)), "berlin", line1=1), "berlin", line1=1)
+    two = apply_event(
+        apply_event(apply_event(two, "shipped"), "lost", parcel="1"), "delivered", parcel="2"
+    )
     assert two.fulfilment == "delivered"
 
 
@@ -127,36 +137,40 @@ def test_what_cannot_happen_to_a_parcel_is_refused(subtests: pytest.Subtests) ->
         ("unpacked", {"parcel": "2"}),
         ("cancelled", {}),
     )
-    order = packed(paid(items(2, 1), {"berlin": {1: 2}, "ahead": {2: 1}}), "berlin", line1=1)
+    order = packed(
+        make_paid_order(make_items(2, 1), {"berlin": {1: 2}, "ahead": {2: 1}}), "berlin", line1=1
+    )
     for kind, details in refused:
         with subtests.test(kind=kind, details=details), pytest.raises(TransitionRefused):
-            happens(order, kind, **details)
+            apply_event(order, kind, **details)
 
 
 def test_what_waits_for_goods_is_not_packed() -> None:
-    order = happens(paid(items(2, 1), {"berlin": {1: 2}, "ahead": {2: 1}}), "packed")
+    order = apply_event(
+        make_paid_order(make_items(2, 1), {"berlin": {1: 2}, "ahead": {2: 1}}), "packed"
+    )
     assert [each.lines for each in order.parcels()] == [{1: 2}]
-    order = happens(order, "shipped")
+    order = apply_event(order, "shipped")
     assert (order.fulfilment, order.has_units_to_pack) == ("partially_shipped", False)
-    come = happens(
+    come = apply_event(
         order, "allocated", allocated='{"take": 1, "berlin": [[1, 2]], "cork": [[2, 1]]}'
     )
     assert come.units_to_pack == {"cork": {2: 1}}
-    assert happens(happens(come, "packed"), "shipped").fulfilment == "shipped"
+    assert apply_event(apply_event(come, "packed"), "shipped").fulfilment == "shipped"
 
 
 def test_an_order_that_was_to_pack_for_too_long_is_late_until_it_is_sent_or_held() -> None:
-    order = happens(paid(items(2)), "late")
+    order = apply_event(make_paid_order(make_items(2)), "late")
     assert (order.is_late, order.board_column) == (True, "late")
-    assert happens(order, "packed").board_column == "late"
-    assert happens(happens(order, "held"), "resumed").board_column == "to_pack"
-    assert happens(order, "shipped").board_column == "shipped"
+    assert apply_event(order, "packed").board_column == "late"
+    assert apply_event(apply_event(order, "held"), "resumed").board_column == "to_pack"
+    assert apply_event(order, "shipped").board_column == "shipped"
     with pytest.raises(TransitionRefused):
-        happens(order, "late")
+        apply_event(order, "late")
 
 
 def test_orders_of_former_days_tell_of_no_parcels_and_have_some() -> None:
-    order = paid(items(2, 1))
+    order = make_paid_order(make_items(2, 1))
     for kind in ("packed", "shipped"):
         event = order.events[0].__class__(
             order.events[0].event_id, kind, "Ann", "", public=True, board_after=""
@@ -170,8 +184,8 @@ def vars_of(order: Any) -> dict[str, Any]:
 
 
 def test_the_goods_stand_in_the_parcel_where_they_are_at_hand() -> None:
-    goods = items(2, 1)
-    order = happens(paid(goods), "packed")
+    goods = make_items(2, 1)
+    order = apply_event(make_paid_order(goods), "packed")
     assert [(each.item.sku, each.units) for each in order.parcels(goods)[0].contents] == [
         ("T-1", 2),
         ("T-2", 1),

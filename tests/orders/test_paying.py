@@ -30,9 +30,9 @@ from payments.gateways import CaptureRefused
 from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import QuotedLine, Reduction
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
-from tests.orders.audit import audit, stock_adds_up
-from tests.orders.crashing import killed_in
-from tests.shares import Only
+from tests.orders.audit import assert_order_consistent, assert_stock_adds_up
+from tests.orders.crashing import kill_in
+from tests.shares import SingleItemShard
 
 ORIGIN = "http://testserver"
 
@@ -100,7 +100,7 @@ def sold_to_another(order: Order) -> None:
 def looked_after(order: Order, after: timedelta = timedelta(minutes=3)) -> Order:
     """Let the worker come by."""
     jobs.recover_order(order.order_id, now() + after)
-    return audit(order.order_id)
+    return assert_order_consistent(order.order_id)
 
 
 # ---- By card
@@ -118,7 +118,7 @@ def test_it_is_set_aside_confirmed_and_then_taken() -> None:
     assert (row.state, row.captured, row.refunded) == ("captured", to_minor_units(order.total), 0)
     (attempt,) = queries.list_payment_attempts(order.order_id)
     assert attempt.state == "captured"
-    assert audit(order.order_id).events[0].details == {
+    assert assert_order_consistent(order.order_id).events[0].details == {
         "payment_id": str(attempt.payment_id),
         "amount": to_minor_units(order.total),
         "key": f"capture {attempt.payment_id}",
@@ -137,7 +137,7 @@ def test_the_bank_away_at_the_taking_keeps_the_order_and_the_worker_takes_it(
         patch.setattr(TestBank, "capture", away)
         waiting = make_payment(order)
         assert (waiting.customer_label, waiting.payment) == ("Confirmed", "authorized")
-        audit(order.order_id)
+        assert_order_consistent(order.order_id)
     assert looked_after(order).payment == "paid"
 
 
@@ -150,7 +150,7 @@ def test_killed_at_the_taking(subtests: pytest.Subtests) -> None:
     ):
         with subtests.test(name):
             order = make_order()
-            killed_in(module, name, partial(make_payment, order))
+            kill_in(module, name, partial(make_payment, order))
             done = looked_after(order)
             assert (done.payment, kinds(done).count("captured")) == ("paid", 1)
             assert at_the_bank(order).captured == to_minor_units(order.total)
@@ -162,9 +162,12 @@ def test_what_the_bank_will_not_pay_out_stops_the_order(caplog: pytest.LogCaptur
     assert (order.state, order.payment, order.board_column) == ("on_hold", "failed", "on_hold")
     assert "does not pay out" in caplog.text
     assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["failed"]
-    assert audit(order.order_id).history[0].customer_label == "The payment did not go through"
+    assert (
+        assert_order_consistent(order.order_id).history[0].customer_label
+        == "The payment did not go through"
+    )
     gone = operations.transition_order(order, Transition("cancelled", actor="Ann", at=now()))
-    assert audit(gone.order_id).payment == "voided"
+    assert assert_order_consistent(gone.order_id).payment == "voided"
 
 
 def taken_elsewhere(order: Order, cents: int) -> None:
@@ -210,7 +213,7 @@ def test_a_part_that_was_taken_elsewhere_is_not_given_away_where_the_rest_cannot
     assert at_the_bank(order).refunded == 0
     assert "does not pay out" in caplog.text
     operations.transition_order(done, Transition("cancelled", actor="Ann", at=now()))
-    gone = audit(order.order_id)
+    gone = assert_order_consistent(order.order_id)
     assert (gone.payment, to_minor_units(gone.refunded), at_the_bank(order).refunded) == (
         "refunded",
         600,
@@ -232,10 +235,12 @@ def test_money_that_does_not_come_to_rest_is_put_off_and_all_else_is_done(
         with pytest.raises(SettlementUnstable, match=order.number):
             operations.apply_effects(order.order_id, now())
         at = now()
-        jobs.apply_pending_effects([hint.minute], at, Only("orders", thing=order.order_id))
+        jobs.apply_pending_effects(
+            [hint.minute], at, SingleItemShard("orders", item_id=order.order_id)
+        )
     later = floor_to_minute(at + jobs.RETRY_AFTER)
     assert order.order_id in queries.list_pending_effects([later])[later]
-    assert stock_adds_up(queries.list_items(order)[0].variant_id)["committed"] == 1
+    assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["committed"] == 1
     assert looked_after(order).payment == "paid"
 
 
@@ -245,7 +250,10 @@ def test_another_sum_goes_back_and_is_told(caplog: pytest.LogCaptureFixture) -> 
     assert (order.state, order.payment) == ("pending_payment", "failed")
     assert "the gateway has" in caplog.text
     assert at_the_bank(order).state == "voided"
-    assert any("not what this order costs" in event.note for event in audit(order.order_id).history)
+    assert any(
+        "not what this order costs" in event.note
+        for event in assert_order_consistent(order.order_id).history
+    )
     assert make_payment(order).customer_label == "Confirmed"
 
 
@@ -273,7 +281,7 @@ def test_a_bank_that_times_out_is_asked_again() -> None:
     bank.submit_card(started.payment_id, cards.AWAY, now())
     with pytest.raises(GatewayUnavailable):
         operations.settle_payment(order.order_id, started.payment_id, now())
-    assert audit(order.order_id).customer_label == "Waiting for payment"
+    assert assert_order_consistent(order.order_id).customer_label == "Waiting for payment"
     row = at_the_bank(order)
     assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
     assert looked_after(order).customer_label == "Confirmed"
@@ -290,7 +298,7 @@ def test_a_second_payment_is_let_go_and_told() -> None:
     operations.settle_payment(order.order_id, second.payment_id, now())
     states = [each.state for each in queries.list_payment_attempts(order.order_id)]
     assert states == ["declined", "captured"]
-    assert audit(order.order_id).payment_id == second.payment_id
+    assert assert_order_consistent(order.order_id).payment_id == second.payment_id
 
 
 @pytest.mark.parametrize("raced", [False, True])
@@ -338,7 +346,7 @@ def test_a_payment_for_an_order_whose_person_is_erased_goes_back() -> None:
     done = fresh(order)
     assert (done.state, at_the_bank(order).state) == ("expired", "voided")
     assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["voided"]
-    assert stock_adds_up(queries.list_items(order)[0].variant_id)["available"] == 5
+    assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["available"] == 5
 
 
 # ---- Money back
@@ -348,9 +356,9 @@ def test_parts_go_back_until_nothing_is_left() -> None:
     order = make_order(price="20.00", paid=True)
     for cents in (500, 1, 999):
         order = owe(order, cents)
-    assert audit(order.order_id).payment == "partially_refunded"
+    assert assert_order_consistent(order.order_id).payment == "partially_refunded"
     order = owe(order, to_minor_units(order.total) - 1500)
-    done = audit(order.order_id)
+    done = assert_order_consistent(order.order_id)
     assert (done.payment, done.refunded, at_the_bank(order).refunded) == (
         "refunded",
         done.total,
@@ -434,7 +442,7 @@ def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
     ):
         with subtests.test(name):
             order = make_order(price="20.00", paid=True)
-            killed_in(module, name, partial(owe, order, to_minor_units(order.total)))
+            kill_in(module, name, partial(owe, order, to_minor_units(order.total)))
             done = looked_after(order)
             assert (done.payment, kinds(done).count("refunded")) == ("refunded", 1)
             assert at_the_bank(order).refunded == to_minor_units(done.total)
@@ -464,14 +472,14 @@ def test_a_transfer_keeps_the_goods_for_a_week() -> None:
     )
     done = looked_after(order, timedelta(days=6))
     assert done.state == "pending_payment"
-    assert stock_adds_up(queries.list_items(order)[0].variant_id)["held"] == 2
+    assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["held"] == 2
 
 
 def test_money_received_confirms_it() -> None:
     order = by("transfer")
     paid, too_much = received(order, to_minor_units(order.total))
     assert (paid.customer_label, paid.payment, to_minor_units(too_much)) == ("Confirmed", "paid", 0)
-    done = audit(order.order_id)
+    done = assert_order_consistent(order.order_id)
     assert kinds(done) == ["placed", "captured", "confirmed"]
     assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["captured"]
 
@@ -485,16 +493,22 @@ def test_too_little_is_told_and_the_rest_completes_it() -> None:
         1000,
     )
     assert "is still missing" in part.history[0].note
-    audit(order.order_id)
+    assert_order_consistent(order.order_id)
     paid, _ = received(part, to_minor_units(order.total) - 1000)
-    assert (audit(order.order_id).customer_label, paid.payment) == ("Confirmed", "paid")
+    assert (assert_order_consistent(order.order_id).customer_label, paid.payment) == (
+        "Confirmed",
+        "paid",
+    )
 
 
 def test_too_much_is_told_and_is_no_part_of_the_order() -> None:
     order = by("transfer")
     paid, too_much = received(order, to_minor_units(order.total) + 555)
     assert (paid.payment, paid.captured, to_minor_units(too_much)) == ("paid", order.total, 555)
-    assert any("more has arrived" in event.note for event in audit(order.order_id).history)
+    assert any(
+        "more has arrived" in event.note
+        for event in assert_order_consistent(order.order_id).history
+    )
     with pytest.raises(NotPayable):
         received(paid, 100)
 
@@ -510,15 +524,20 @@ def test_the_same_press_twice_notes_it_once() -> None:
 def test_a_transfer_that_never_comes_gives_the_goods_back() -> None:
     order = by("transfer", stock=3, quantity=2)
     expired(order)
-    assert audit(order.order_id).customer_label == "Not paid in time"
-    assert stock_adds_up(queries.list_items(order)[0].variant_id)["available"] == 3
+    assert assert_order_consistent(order.order_id).customer_label == "Not paid in time"
+    assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["available"] == 3
 
 
 def test_a_transfer_after_the_end_takes_the_goods_again() -> None:
     order = by("transfer", stock=3, quantity=2)
     late, _ = received(expired(order), to_minor_units(order.total))
     assert (late.customer_label, late.payment) == ("Confirmed", "paid")
-    assert kinds(audit(order.order_id)) == ["placed", "expired", "captured", "paid_late"]
+    assert kinds(assert_order_consistent(order.order_id)) == [
+        "placed",
+        "expired",
+        "captured",
+        "paid_late",
+    ]
 
 
 def test_a_transfer_after_the_goods_were_sold_is_sent_back_by_hand() -> None:
@@ -532,7 +551,10 @@ def test_a_transfer_after_the_goods_were_sold_is_sent_back_by_hand() -> None:
     # Nobody but staff can move this money, however often the worker comes by.
     assert looked_after(order).due_refunds == (refund,)
     done = operations.record_manual_refund(fresh(order), refund.refund_id, actor="Ann", now=now())
-    assert (audit(order.order_id).payment, done.customer_label) == ("refunded", "Refunded")
+    assert (assert_order_consistent(order.order_id).payment, done.customer_label) == (
+        "refunded",
+        "Refunded",
+    )
     with pytest.raises(NotPayable):
         operations.record_manual_refund(done, refund.refund_id, actor="Ann", now=now())
 
@@ -544,7 +566,7 @@ def test_part_of_a_transfer_after_the_end_is_owed_back() -> None:
         "expired",
         [700],
     )
-    audit(order.order_id)
+    assert_order_consistent(order.order_id)
 
 
 def test_a_transfer_for_a_cancelled_order_is_owed_back() -> None:
@@ -558,7 +580,7 @@ def test_a_transfer_for_a_cancelled_order_is_owed_back() -> None:
 def test_killed_after_the_money_was_noted(late: bool) -> None:
     order = by("transfer", stock=5)
     order = expired(order) if late else order
-    killed_in(paying, "_settled_by_hand", lambda: received(order, to_minor_units(order.total)))
+    kill_in(paying, "_settled_by_hand", lambda: received(order, to_minor_units(order.total)))
     done = looked_after(order)
     assert (done.customer_label, done.payment) == ("Confirmed", "paid")
     assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["captured"]
@@ -574,8 +596,8 @@ def test_who_pays_at_the_door_has_ordered_at_once() -> None:
         "unpaid",
         "to_pack",
     )
-    assert kinds(audit(order.order_id)) == ["placed", "confirmed"]
-    assert stock_adds_up(queries.list_items(order)[0].variant_id)["committed"] == 2
+    assert kinds(assert_order_consistent(order.order_id)) == ["placed", "confirmed"]
+    assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["committed"] == 2
     with pytest.raises(NotPayable):
         operations.start_payment(order, ORIGIN, now())
 
@@ -593,7 +615,7 @@ def test_pressing_twice_at_the_door_orders_once() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert any(pool.map(press, range(4)))
-    assert kinds(audit(order.order_id)).count("confirmed") == 1
+    assert kinds(assert_order_consistent(order.order_id)).count("confirmed") == 1
 
 
 def test_the_money_at_the_door_is_noted_when_it_is_there() -> None:
@@ -601,12 +623,15 @@ def test_the_money_at_the_door_is_noted_when_it_is_there() -> None:
     for kind in ("packed", "shipped", "delivered"):
         order = operations.transition_order(order, Transition(kind, actor="Ann", at=now()))
     paid, _ = received(order, to_minor_units(order.total))
-    assert (paid.payment, audit(order.order_id).customer_label) == ("paid", "Delivered")
+    assert (paid.payment, assert_order_consistent(order.order_id).customer_label) == (
+        "paid",
+        "Delivered",
+    )
     back = owe(paid, 300)
     assert [to_minor_units(each.amount) for each in back.due_refunds] == [300]
     (refund,) = back.due_refunds
     done = operations.record_manual_refund(back, refund.refund_id, actor="Ann", now=now())
-    assert audit(done.order_id).payment == "partially_refunded"
+    assert assert_order_consistent(done.order_id).payment == "partially_refunded"
 
 
 def test_the_second_parcel_is_paid_at_the_door_after_some_went_back() -> None:
@@ -618,7 +643,7 @@ def test_the_second_parcel_is_paid_at_the_door_after_some_went_back() -> None:
     back = operations.record_manual_refund(owed, refund.refund_id, actor="Ann", now=now())
     assert (back.payment, back.board_column) == ("partially_refunded", "to_pack")
     whole, _ = received(back, to_minor_units(order.total) - 1000)
-    done = audit(order.order_id)
+    done = assert_order_consistent(order.order_id)
     assert (whole.payment, done.captured, to_minor_units(done.refunded)) == (
         "partially_refunded",
         done.total,
@@ -629,8 +654,8 @@ def test_the_second_parcel_is_paid_at_the_door_after_some_went_back() -> None:
 def test_a_cancelled_order_at_the_door_owes_nothing() -> None:
     order = by("cod", stock=5)
     operations.transition_order(order, Transition("cancelled", actor="shopper", at=now()))
-    assert audit(order.order_id).payment == "voided"
-    assert stock_adds_up(queries.list_items(order)[0].variant_id)["available"] == 5
+    assert assert_order_consistent(order.order_id).payment == "voided"
+    assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["available"] == 5
 
 
 def test_a_card_is_not_noted_by_hand() -> None:
@@ -659,14 +684,14 @@ def test_what_costs_nothing_asks_no_bank() -> None:
     assert not to_minor_units(order.total)
     started = operations.start_payment(order, ORIGIN, now())
     assert started.url.endswith(f"/orders/{order.number}/")
-    done = audit(order.order_id)
+    done = assert_order_consistent(order.order_id)
     assert (done.customer_label, done.payment, queries.list_payment_attempts(order.order_id)) == (
         "Confirmed",
         "paid",
         (),
     )
     operations.transition_order(done, Transition("cancelled", actor="Ann", at=now()))
-    gone = audit(order.order_id)
+    gone = assert_order_consistent(order.order_id)
     assert (gone.state, gone.due_refunds) == ("cancelled", ())
 
 

@@ -7,19 +7,19 @@ import pytest
 
 from orders import balance
 from orders.errors import TransitionRefused
-from tests.orders.paper import happens, items, paid
+from tests.orders.paper import apply_event, make_items, make_paid_order
 
 
 def arrived(*quantities: int) -> Any:
-    order = paid(items(*quantities))
+    order = make_paid_order(make_items(*quantities))
     for kind in ("packed", "shipped", "delivered"):
-        order = happens(order, kind)
+        order = apply_event(order, kind)
     return order
 
 
 def asked(order: Any, about: str = "1", **lines: int) -> Any:
     wanted = {name.removeprefix("line"): units for name, units in lines.items()}
-    return happens(
+    return apply_event(
         order, "return_requested", **{"return": about, "lines": wanted, "reason": "Too small"}
     )
 
@@ -31,7 +31,7 @@ def test_what_has_arrived_may_come_back_for_thirty_days() -> None:
     assert order.returnable(there + timedelta(days=30)) == {1: 3, 2: 1}
     assert order.returnable(there + timedelta(days=30, seconds=1)) == {}
     assert order.returnable() == {1: 3, 2: 1}, "whatever the day"
-    assert paid(items(2)).returnable_units() == {}
+    assert make_paid_order(make_items(2)).returnable_units() == {}
 
 
 def test_the_way_of_a_return() -> None:
@@ -44,17 +44,19 @@ def test_the_way_of_a_return() -> None:
         order.events[0].at,
     )
     assert (order.column, order.returnable()) == ("returns_waiting", {1: 1, 2: 1})
-    order = happens(order, "return_approved", **{"return": "1"})
+    order = apply_event(order, "return_approved", **{"return": "1"})
     assert (order.returns[0].state, order.board_column) == ("approved", "returns_waiting")
-    order = happens(order, "return_received", **{"return": "1", "restock": {"1": 1}})
+    order = apply_event(order, "return_received", **{"return": "1", "restock": {"1": 1}})
     assert (order.returns[0].state, order.returns[0].restock) == ("received", {1: 1})
-    order = happens(
+    order = apply_event(
         order, "refund_owed", refund="r", amount=2000, lines={"1": 2}, reason="", **{"return": "1"}
     )
     assert order.returns[0].state == "received", "until the money has gone"
     (owed,) = order.due_refunds
     payment = next(iter(balance.balance_by_payment(order)))
-    order = happens(order, "refunded", refund=owed.refund_id, amount=2000, of={str(payment): 2000})
+    order = apply_event(
+        order, "refunded", refund=owed.refund_id, amount=2000, of={str(payment): 2000}
+    )
     assert (order.returns[0].state, order.payment, order.board_column) == (
         "refunded",
         "partially_refunded",
@@ -63,7 +65,7 @@ def test_the_way_of_a_return() -> None:
 
 
 def test_a_return_that_is_refused_says_why_and_leaves_the_goods_to_be_returned() -> None:
-    order = happens(
+    order = apply_event(
         asked(arrived(2), line1=2), "return_rejected", note="It was used", **{"return": "1"}
     )
     assert (order.returns[0].state, order.returns[0].answer) == ("rejected", "It was used")
@@ -72,7 +74,7 @@ def test_a_return_that_is_refused_says_why_and_leaves_the_goods_to_be_returned()
 
 
 def test_a_closed_order_waits_for_what_comes_back() -> None:
-    order = asked(happens(arrived(2), "closed"), line1=1)
+    order = asked(apply_event(arrived(2), "closed"), line1=1)
     assert (order.state, order.column, order.word) == ("closed", "returns_waiting", "Completed")
 
 
@@ -90,19 +92,19 @@ def test_what_cannot_happen_to_a_return_is_refused(subtests: pytest.Subtests) ->
     order = asked(arrived(3), line1=1)
     for kind, details in refused:
         with subtests.test(kind=kind, details=details), pytest.raises(TransitionRefused):
-            happens(order, kind, **details)
+            apply_event(order, kind, **details)
 
 
 def test_no_more_goes_to_the_shelf_than_came_back() -> None:
-    order = happens(asked(arrived(3), line1=1), "return_approved", **{"return": "1"})
+    order = apply_event(asked(arrived(3), line1=1), "return_approved", **{"return": "1"})
     with pytest.raises(TransitionRefused):
-        happens(order, "return_received", **{"return": "1", "restock": {"1": 2}})
+        apply_event(order, "return_received", **{"return": "1", "restock": {"1": 2}})
     for again in ("return_approved", "return_rejected"):
         with pytest.raises(TransitionRefused):
-            happens(order, again, **{"return": "1"})
+            apply_event(order, again, **{"return": "1"})
 
 
 def test_nothing_comes_back_of_what_is_on_its_way() -> None:
-    order = happens(happens(paid(items(2)), "packed"), "shipped")
+    order = apply_event(apply_event(make_paid_order(make_items(2)), "packed"), "shipped")
     with pytest.raises(TransitionRefused):
         asked(order, line1=1)

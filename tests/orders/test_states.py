@@ -20,18 +20,18 @@ from orders.states import TRANSITION_RULES, allowed_transitions
 from pricing import tax
 from pricing.money import from_minor_units, to_minor_units
 from tests.orders import paper
-from tests.orders.paper import AT_HOME, changed, happens, items, paid
+from tests.orders.paper import AT_HOME, apply_event, change_order, make_items, make_paid_order
 
-GOODS = items(2, 1)
+GOODS = make_items(2, 1)
 
 
 def waiting() -> Order:
-    return paper.order(GOODS)
+    return paper.make_paper_order(GOODS)
 
 
 def gone(order: Order, *kinds: str) -> Order:
     for kind in kinds:
-        order = happens(order, kind, **about(order, kind))
+        order = apply_event(order, kind, **about(order, kind))
     return order
 
 
@@ -171,7 +171,7 @@ def test_each_move_happens_where_it_may_and_nowhere_else() -> None:
             order = gone(waiting(), *kinds)
             details, came = about(order, kind), ""
             try:
-                then = happens(order, kind, **details)
+                then = apply_event(order, kind, **details)
             except TransitionRefused as refused:
                 came = (
                     "refused"
@@ -192,7 +192,7 @@ def test_each_move_happens_where_it_may_and_nowhere_else() -> None:
 
 def test_nothing_that_is_packed_or_sent_can_be_cancelled() -> None:
     for kinds in (("packed",), ("shipped",), ("shipped", "delivered"), ("shipped", "lost")):
-        order = gone(paid(GOODS), *kinds)
+        order = gone(make_paid_order(GOODS), *kinds)
         assert "cancelled" not in {move.kind for move in allowed_transitions(order)}
         assert not order.can_be_cancelled
 
@@ -205,14 +205,14 @@ def test_what_was_not_paid_is_neither_packed_nor_sent() -> None:
 
 def test_the_rest_of_the_money_can_come_after_some_of_it_went_back() -> None:
     order = gone(waiting(), "confirmed")
-    first = happens(order, "captured", payment_id=str(uuid4()), amount=1500, key="first parcel")
+    first = apply_event(order, "captured", payment_id=str(uuid4()), amount=1500, key="first parcel")
     assert first.payment == "unpaid"
     back = given_back(first, 300)
     assert back.payment == "partially_refunded"
     whole = gone(back, "captured")
     assert (whole.payment, whole.captured) == ("partially_refunded", whole.total)
     with pytest.raises(TransitionRefused):
-        happens(whole, "captured", payment_id=str(uuid4()), amount=1, key="more")
+        apply_event(whole, "captured", payment_id=str(uuid4()), amount=1, key="more")
     # Also after all that had come went back.
     order = gone(given_back(first, 1500), "captured")
     assert (order.payment, order.captured) == ("partially_refunded", order.total)
@@ -225,10 +225,12 @@ def test_money_that_staff_have_to_send_stands_on_the_board_until_it_is_sent() ->
         (("cancelled",), "cancelled"),
     ):
         for method in ("transfer", "cod"):
-            order = gone(replace(paid(GOODS), payment_method=method), *kinds, "refund_owed")
+            order = gone(
+                replace(make_paid_order(GOODS), payment_method=method), *kinds, "refund_owed"
+            )
             assert (order.board_column, order.events[0].board_after) == ("payment_problem",) * 2
             assert gone(order, "refunded").board_column == column
-        assert gone(paid(GOODS), *kinds, "refund_owed").board_column == column
+        assert gone(make_paid_order(GOODS), *kinds, "refund_owed").board_column == column
 
 
 def test_staff_are_offered_what_is_allowed_and_nothing_that_happens_by_itself() -> None:
@@ -260,8 +262,8 @@ def test_what_former_days_wrote_can_still_be_read() -> None:
 
 
 def test_fewer_of_a_line_lowers_the_sums_and_owes_what_was_paid_for_it() -> None:
-    goods = items(3, 1, cents=1000, off=100)
-    order = changed(paid(goods), goods, {1: 1})
+    goods = make_items(3, 1, cents=1000, off=100)
+    order = change_order(make_paid_order(goods), goods, {1: 1})
     assert [item.quantity for item in order.current_lines(goods)] == [1, 1]
     assert (order.subtotal, order.discount) == (Money(20, "EUR"), Money(2, "EUR"))
     assert order.total == order.delivery + Money(18, "EUR")
@@ -273,14 +275,14 @@ def test_fewer_of_a_line_lowers_the_sums_and_owes_what_was_paid_for_it() -> None
 
 def two_and_one_free() -> tuple[Item, ...]:
     """Two at 100 euros, and one at 30 for nothing, because of them."""
-    dear, cheap = items(2, 1, cents=10000)
+    dear, cheap = make_items(2, 1, cents=10000)
     price = Money(30, "EUR")
     return dear, replace(cheap, unit_price=price, line_total=price, discount=price)
 
 
 def test_what_came_for_nothing_with_other_things_does_not_stay_for_nothing_without_them() -> None:
     goods = two_and_one_free()
-    order = changed(paid(goods), goods, {1: 0})
+    order = change_order(make_paid_order(goods), goods, {1: 0})
     (line,) = order.current_lines(goods)
     # 30 of 230 was taken off: of what stays, that is 3.91.
     assert (line.quantity, line.discount, order.discount) == (
@@ -297,9 +299,9 @@ def test_what_came_for_nothing_with_other_things_does_not_stay_for_nothing_witho
 
 
 def test_fewer_things_never_cost_more_where_tax_is_added() -> None:
-    free, dear = two_and_one_free()[1], items(1, cents=1000)[0]
+    free, dear = two_and_one_free()[1], make_items(1, cents=1000)[0]
     goods = (replace(dear, tax_class="reduced"), replace(free, line_number=2))
-    order = paper.order(goods)
+    order = paper.make_paper_order(goods)
     taxed = [
         ("reduced", Money(10, "EUR")),
         ("standard", Money(0, "EUR")),
@@ -321,22 +323,22 @@ def given_back(order: Order, cents: int, **lines: int) -> Order:
     """Let money go back for units of lines, or without any."""
     wanted = {line.removeprefix("line"): count for line, count in lines.items()}
     details = {"refund": str(uuid4()), "amount": cents, "lines": wanted, "reason": "scratched"}
-    order = happens(order, "refund_owed", **details)
-    return happens(order, "refunded", **about(order, "refunded"))
+    order = apply_event(order, "refund_owed", **details)
+    return apply_event(order, "refunded", **about(order, "refunded"))
 
 
 def test_what_was_paid_back_by_line_is_not_paid_back_again_when_it_is_taken_out() -> None:
-    goods = items(3, 1, cents=1000, off=100)
-    order = given_back(paid(goods), 900, line1=1)
-    first = changed(order, goods, {1: 2})
+    goods = make_items(3, 1, cents=1000, off=100)
+    order = given_back(make_paid_order(goods), 900, line1=1)
+    first = change_order(order, goods, {1: 2})
     assert first.due_refunds == ()
     check(first, goods)
     # The next two were not paid back: they go in full.
-    second = changed(first, goods, {1: 0})
+    second = change_order(first, goods, {1: 0})
     (owed,) = second.due_refunds
     assert (owed.amount, owed.lines) == (Money(18, "EUR"), {1: 2})
     # All at once, only those are named that were not paid back.
-    at_once = changed(order, goods, {1: 0})
+    at_once = change_order(order, goods, {1: 0})
     (owed,) = at_once.due_refunds
     assert (owed.amount, owed.lines) == (Money(18, "EUR"), {1: 2})
     check(at_once, goods)
@@ -349,10 +351,10 @@ def test_what_was_paid_back_by_line_is_not_paid_back_again_when_it_is_taken_out(
 
 
 def test_what_was_taken_out_and_paid_back_is_not_counted_with_what_is_paid_back_later() -> None:
-    goods = items(4, 1)
-    order = changed(paid(goods), goods, {1: 3})
-    order = happens(order, "refunded", **about(order, "refunded"))
-    order = changed(given_back(order, 1000, line1=1), goods, {1: 1})
+    goods = make_items(4, 1)
+    order = change_order(make_paid_order(goods), goods, {1: 3})
+    order = apply_event(order, "refunded", **about(order, "refunded"))
+    order = change_order(given_back(order, 1000, line1=1), goods, {1: 1})
     (owed,) = order.due_refunds
     assert (owed.amount, owed.lines) == (Money(10, "EUR"), {1: 1})
     assert balance.refunded_units_by_line(order, {1: 4, 2: 1}) == ({1: 0, 2: 0}, {1: 1, 2: 0})
@@ -360,33 +362,33 @@ def test_what_was_taken_out_and_paid_back_is_not_counted_with_what_is_paid_back_
 
 
 def test_money_given_out_of_good_will_is_on_top_of_what_is_owed_for_a_change() -> None:
-    goods = items(3, 1)
-    order = changed(given_back(paid(goods), 500), goods, {1: 1})
+    goods = make_items(3, 1)
+    order = change_order(given_back(make_paid_order(goods), 500), goods, {1: 1})
     (owed,) = order.due_refunds
     assert (owed.amount, owed.lines) == (Money(20, "EUR"), {1: 2})
 
 
 def test_a_scratched_one_that_is_taken_out_after_all_gives_the_rest_of_its_money_back() -> None:
-    goods = items(3, 1)
-    order = changed(given_back(paid(goods), 400, line1=1), goods, {1: 2})
+    goods = make_items(3, 1)
+    order = change_order(given_back(make_paid_order(goods), 400, line1=1), goods, {1: 2})
     (owed,) = order.due_refunds
     assert owed.amount == Money(6, "EUR")
     check(order, goods)
 
 
 def test_a_line_may_go_as_long_as_something_stays() -> None:
-    goods = items(3, 1)
-    order = changed(paid(goods), goods, {1: 0})
+    goods = make_items(3, 1)
+    order = change_order(make_paid_order(goods), goods, {1: 0})
     assert [item.line_number for item in order.current_lines(goods)] == [2]
     assert order.reserved_units == {"berlin": {1: 0, 2: 1}}, "its hold is still to be given back"
     with pytest.raises(TransitionRefused):
-        changed(order, goods, {2: 0})
+        change_order(order, goods, {2: 0})
 
 
 def test_what_waits_for_goods_goes_first_and_then_what_is_in_the_smaller_part() -> None:
-    goods = items(6)
-    order = paid(goods, {"berlin": {1: 3}, "cork": {1: 2}, "ahead": {1: 1}})
-    assert changed(order, goods, {1: 4}).reserved_units == {
+    goods = make_items(6)
+    order = make_paid_order(goods, {"berlin": {1: 3}, "cork": {1: 2}, "ahead": {1: 1}})
+    assert change_order(order, goods, {1: 4}).reserved_units == {
         "berlin": {1: 3},
         "cork": {1: 1},
         "ahead": {1: 0},
@@ -394,42 +396,44 @@ def test_what_waits_for_goods_goes_first_and_then_what_is_in_the_smaller_part() 
 
 
 def test_what_is_packed_stays_and_the_rest_can_be_given_back() -> None:
-    goods = items(3, 1)
-    order = happens(paid(goods), "packed", parcel="1", warehouse="berlin", lines={"1": 2})
+    goods = make_items(3, 1)
+    order = apply_event(
+        make_paid_order(goods), "packed", parcel="1", warehouse="berlin", lines={"1": 2}
+    )
     with pytest.raises(TransitionRefused):
-        changed(order, goods, {1: 1})
-    order = changed(order, goods, {1: 2, 2: 0})
+        change_order(order, goods, {1: 1})
+    order = change_order(order, goods, {1: 2, 2: 0})
     assert (order.has_units_to_pack, order.total) == (False, order.delivery + Money(20, "EUR"))
     assert gone(order, "shipped").fulfilment == "shipped"
 
 
 def test_an_order_goes_to_another_door_in_its_country_until_something_is_packed() -> None:
     elsewhere = replace(AT_HOME, name="Bea Lovelace", street="Hof 2")
-    order = changed(paid(GOODS), GOODS, {}, elsewhere)
+    order = change_order(make_paid_order(GOODS), GOODS, {}, elsewhere)
     assert (order.delivery_address, order.name, order.billing_address) == (
         elsewhere,
         "Bea Lovelace",
         AT_HOME,
     )
-    assert order.total == paid(GOODS).total
+    assert order.total == make_paid_order(GOODS).total
     with pytest.raises(TransitionRefused):
-        changed(paid(GOODS), GOODS, {}, replace(elsewhere, country="FR"))
+        change_order(make_paid_order(GOODS), GOODS, {}, replace(elsewhere, country="FR"))
     with pytest.raises(TransitionRefused):
-        changed(gone(paid(GOODS), "packed"), GOODS, {}, elsewhere)
+        change_order(gone(make_paid_order(GOODS), "packed"), GOODS, {}, elsewhere)
     with pytest.raises(TransitionRefused):
-        changed(paid(GOODS), GOODS, {}, AT_HOME)
+        change_order(make_paid_order(GOODS), GOODS, {}, AT_HOME)
 
 
 def test_a_change_that_is_none_or_too_much_is_refused(subtests: pytest.Subtests) -> None:
     for quantities in ({1: 3}, {1: -1}, {9: 0, 1: 1, 8: 1}, {}, {1: 2, 2: 1}, {1: 0, 2: 0}):
         with subtests.test(quantities=quantities), pytest.raises(TransitionRefused):
-            changed(paid(GOODS), GOODS, quantities)
+            change_order(make_paid_order(GOODS), GOODS, quantities)
 
 
 def test_while_its_money_is_being_taken_nothing_is_given_back() -> None:
     order = gone(waiting(), "authorized")
     with pytest.raises(TransitionRefused, match="being taken"):
-        changed(order, GOODS, {1: 1})
+        change_order(order, GOODS, {1: 1})
 
 
 # ---- Whatever happens, in whatever order
@@ -472,7 +476,7 @@ def check(order: Order, goods: tuple[Item, ...]) -> None:
 def stepped(order: Order, goods: tuple[Item, ...], kind: str, draw: Callable[[int], int]) -> Order:
     """Let this happen with details drawn at random, if it may."""
     if kind == "changed":
-        return changed(order, goods, {draw(2): draw(5)})
+        return change_order(order, goods, {draw(2): draw(5)})
     details = about(order, kind)
     if kind == "packed" and draw(2):
         house = ("berlin", "cork", "ahead")[draw(2)]
@@ -489,16 +493,18 @@ def stepped(order: Order, goods: tuple[Item, ...], kind: str, draw: Callable[[in
         details["amount"] = draw(9000) if draw(2) else details["amount"]
         if kind == "refund_owed" and draw(1):
             details["lines"] = {str(1 + draw(1)): draw(3)}
-    return happens(order, kind, **details)
+    return apply_event(order, kind, **details)
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_i2_i9_hold_whatever_happens(data: st.DataObject) -> None:
-    goods = items(3, 4, cents=data.draw(st.integers(1, 3000)), off=data.draw(st.integers(0, 1)))
+    goods = make_items(
+        3, 4, cents=data.draw(st.integers(1, 3000)), off=data.draw(st.integers(0, 1))
+    )
     off = to_minor_units(goods[1].line_total) * data.draw(st.integers(0, 4)) // 4
     goods = (goods[0], replace(goods[1], discount=from_minor_units(off, "EUR")))
-    order = paper.order(goods, {"berlin": {1: 2}, "cork": {1: 1, 2: 3}, "ahead": {2: 1}})
+    order = paper.make_paper_order(goods, {"berlin": {1: 2}, "cork": {1: 1, 2: 3}, "ahead": {2: 1}})
 
     def draw(most: int) -> int:
         return data.draw(st.integers(0, most))

@@ -21,8 +21,8 @@ from orders.operations import settling
 from payments import gateways
 from payments.errors import GatewayUnavailable
 from tests.factories import make_draft, make_payment, make_product, make_stock
-from tests.orders.audit import audit
-from tests.shares import Only
+from tests.orders.audit import assert_order_consistent
+from tests.shares import SingleItemShard
 
 
 def now() -> datetime:
@@ -121,7 +121,7 @@ def test_units_that_do_not_move_keep_nobody_from_being_charged_and_told(
     assert fresh.captured == paid.total
     assert list_recipient_mails(order.email)
     operations.apply_effects(order.order_id, now())
-    audit(order.order_id)
+    assert_order_consistent(order.order_id)
 
 
 def test_what_is_paid_for_is_no_left_over_of_a_try() -> None:
@@ -161,7 +161,9 @@ def test_a_hold_that_has_become_the_orders_own_is_not_given_back(
 
 def _holds_swept(order_id: UUID) -> None:
     minutes = minutes_between(now() + timedelta(minutes=8), now() + timedelta(minutes=12))
-    jobs.expire_reservations(minutes, now() + timedelta(minutes=13), Only("holds", thing=order_id))
+    jobs.expire_reservations(
+        minutes, now() + timedelta(minutes=13), SingleItemShard("holds", item_id=order_id)
+    )
 
 
 def _goods(units: int) -> Any:

@@ -9,14 +9,16 @@ from uuid import UUID, uuid4
 from demo.testbank.gateway import sign_webhook
 
 
-def notice_of(payment_id: UUID, number: str, *, age: int = 0, **told: Any) -> tuple[bytes, str]:
+def make_webhook(
+    payment_id: UUID, number: str, *, age: int = 0, **fields: Any
+) -> tuple[bytes, str]:
     """A notice of the test bank about a payment, and its signature, sent `age` seconds ago."""
-    told = {"event_id": uuid4().hex, "payment_id": str(payment_id), "reference": number} | told
-    body, moment = json.dumps(told).encode(), str(int(time()) - age)
+    fields = {"event_id": uuid4().hex, "payment_id": str(payment_id), "reference": number} | fields
+    body, moment = json.dumps(fields).encode(), str(int(time()) - age)
     return body, f"{moment}.{sign_webhook(moment, body)}"
 
 
-def stripe_event(kind: str, session: dict[str, Any], *, event_id: str = "") -> bytes:
+def make_stripe_event(kind: str, session: dict[str, Any], *, event_id: str = "") -> bytes:
     """An event of Stripe's about a checkout session."""
     event = {
         "id": event_id or f"evt_{uuid4().hex}",
@@ -27,7 +29,7 @@ def stripe_event(kind: str, session: dict[str, Any], *, event_id: str = "") -> b
     return json.dumps(event).encode()
 
 
-def stripe_signed(body: bytes, secret: str, *, age: int = 0) -> str:
+def sign_stripe_event(body: bytes, secret: str, *, age: int = 0) -> str:
     """What Stripe writes into its header, `age` seconds ago."""
     moment = int(time()) - age
     signed = hmac.new(secret.encode(), f"{moment}.".encode() + body, "sha256").hexdigest()

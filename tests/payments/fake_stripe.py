@@ -17,7 +17,7 @@ from uuid import uuid4
 Thing = dict[str, Any]
 
 
-class Refused(Exception):
+class StripeRefusal(Exception):
     """Stripe's no: the status, and its code."""
 
     def __init__(self, status: int, code: str, kind: str = "invalid_request_error") -> None:
@@ -32,8 +32,8 @@ class FakeStripe:
         self.intents: dict[str, Thing] = {}
         self.refunds: list[Thing] = []
         self.calls: list[tuple[str, str, str]] = []
-        self.answered: dict[str, tuple[Thing, Thing]] = {}
-        self.failing: list[int] = []  # statuses of the next answers
+        self.answers_by_key: dict[str, tuple[Thing, Thing]] = {}
+        self.next_statuses: list[int] = []  # statuses of the next answers
         self.lock = threading.Lock()
 
     def approve(self, session_id: str, **changes: Any) -> Thing:
@@ -58,16 +58,16 @@ class FakeStripe:
         """Answer one call. Raises Refused."""
         with self.lock:
             self.calls.append((method, path, key))
-            if self.failing and (status := self.failing.pop(0)):
-                raise Refused(status, "away", "api_error")
-            if key in self.answered:
-                before, answer = self.answered[key]
+            if self.next_statuses and (status := self.next_statuses.pop(0)):
+                raise StripeRefusal(status, "away", "api_error")
+            if key in self.answers_by_key:
+                before, answer = self.answers_by_key[key]
                 if before != sent:
-                    raise Refused(400, "idempotency", "idempotency_error")
+                    raise StripeRefusal(400, "idempotency", "idempotency_error")
                 return answer
             answer = self._done(method, path, sent)
             if key:
-                self.answered[key] = sent, answer
+                self.answers_by_key[key] = sent, answer
             return answer
 
     def _done(self, method: str, path: str, sent: Thing) -> Thing:
@@ -87,7 +87,7 @@ class FakeStripe:
         assert found, path
         intent = self._known(self.intents, found[1])
         if intent["status"] != "requires_capture":
-            raise Refused(400, "payment_intent_unexpected_state")
+            raise StripeRefusal(400, "payment_intent_unexpected_state")
         if found[2] == "cancel":
             intent |= {"status": "canceled", "cancellation_reason": sent["cancellation_reason"]}
         else:
@@ -114,7 +114,7 @@ class FakeStripe:
         intent = self._known(self.intents, sent["payment_intent"])
         charge, amount = intent["latest_charge"], int(sent["amount"])
         if charge["amount_refunded"] + amount > intent["amount_received"]:
-            raise Refused(400, "charge_already_refunded")
+            raise StripeRefusal(400, "charge_already_refunded")
         charge["amount_refunded"] += amount
         refund = {
             "id": f"re_{uuid4().hex}",
@@ -132,11 +132,11 @@ class FakeStripe:
 
     def _known(self, things: dict[str, Thing], name: str) -> Thing:
         if name not in things:
-            raise Refused(404, "resource_missing")
+            raise StripeRefusal(404, "resource_missing")
         return things[name]
 
 
-def nested(pairs: list[tuple[str, str]]) -> Thing:
+def parse_nested_fields(pairs: list[tuple[str, str]]) -> Thing:
     """Return a form's fields like a[b][c] as dictionaries in dictionaries."""
     made: Thing = {}
     for name, value in pairs:
@@ -149,7 +149,7 @@ def nested(pairs: list[tuple[str, str]]) -> Thing:
 
 
 @contextmanager
-def stripe_that_remembers() -> Iterator[tuple[FakeStripe, str]]:
+def serve_fake_stripe() -> Iterator[tuple[FakeStripe, str]]:
     """Serve one on a free port; yield it, and its address."""
     fake = FakeStripe()
 
@@ -168,11 +168,11 @@ def stripe_that_remembers() -> Iterator[tuple[FakeStripe, str]]:
                     fake.answer(
                         method,
                         urlsplit(self.path).path,
-                        nested(fields),
+                        parse_nested_fields(fields),
                         self.headers.get("Idempotency-Key") or "",
                     ),
                 )
-            except Refused as no:
+            except StripeRefusal as no:
                 status, told = no.status, no.body
             body = json.dumps(told).encode()
             self.send_response(status)

@@ -22,8 +22,8 @@ from payments.errors import GatewayUnavailable, NoGateway
 from payments.gateways import CaptureRefused, Gateway, PaymentRequest
 from pricing.money import from_minor_units
 from tests.factories import make_order
-from tests.orders.audit import audit
-from tests.payments.fake_stripe import stripe_that_remembers
+from tests.orders.audit import assert_order_consistent
+from tests.payments.fake_stripe import serve_fake_stripe
 
 
 def now() -> datetime:
@@ -54,7 +54,7 @@ def house(request: pytest.FixtureRequest) -> Iterator[House]:
         )
         return
     with (
-        stripe_that_remembers() as (fake, address),
+        serve_fake_stripe() as (fake, address),
         override_settings(
             PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY="sk_test_1", STRIPE_API=address
         ),
@@ -186,7 +186,7 @@ def at_the_bank() -> tuple[Order, str, UUID]:
 
 def settled(order: Order, payment_id: UUID) -> Order:
     operations.settle_payment(order.order_id, payment_id, now())
-    return audit(order.order_id)
+    return assert_order_consistent(order.order_id)
 
 
 def test_the_banks_page_names_every_card(client: Client) -> None:

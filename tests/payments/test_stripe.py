@@ -28,10 +28,10 @@ from payments.gateways import CaptureRefused, PaymentRequest, stripe
 from pricing.money import from_minor_units, to_minor_units
 from tests.environment import ROOT
 from tests.factories import make_order
-from tests.orders.audit import audit
-from tests.payments.bank import stripe_event, stripe_signed
-from tests.payments.fake_stripe import FakeStripe, stripe_that_remembers
-from tests.serving import free_port
+from tests.orders.audit import assert_order_consistent
+from tests.payments.bank import make_stripe_event, sign_stripe_event
+from tests.payments.fake_stripe import FakeStripe, serve_fake_stripe
+from tests.serving import find_free_port
 
 ORIGIN = "https://shop.example"
 SECRET = "whsec_of_this_test"
@@ -72,7 +72,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeStripe]:
     # Its own client waits between its tries.
     monkeypatch.setattr(HTTPClient, "INITIAL_DELAY", 0)
     with (
-        stripe_that_remembers() as (made, address),
+        serve_fake_stripe() as (made, address),
         override_settings(
             PAYMENT_GATEWAY="stripe",
             STRIPE_SECRET_KEY="sk_test_123",
@@ -164,7 +164,7 @@ def test_set_aside_then_taken_then_given_back_in_parts(fake: FakeStripe) -> None
         paid = operations.transition_order(
             fresh(order), Transition("refund_owed", actor="Ann", at=now(), details=details)
         )
-    done = audit(order.order_id)
+    done = assert_order_consistent(order.order_id)
     assert (done.payment, to_minor_units(done.refunded)) == ("partially_refunded", 1200)
     assert intent["latest_charge"]["amount_refunded"] == 1200
     for _ in range(3):
@@ -204,7 +204,10 @@ def test_cancelled_before_it_was_taken_lets_the_money_go(
         patch.setattr(stripe.Stripe, "capture", away)
         assert settle(order, opened).payment == "authorized"
     operations.transition_order(fresh(order), Transition("cancelled", actor="Ann", at=now()))
-    assert (audit(order.order_id).payment, intent["status"]) == ("voided", "canceled")
+    assert (assert_order_consistent(order.order_id).payment, intent["status"]) == (
+        "voided",
+        "canceled",
+    )
 
 
 def test_taken_but_not_noted_is_noted_and_not_taken_twice(
@@ -223,9 +226,9 @@ def test_taken_but_not_noted_is_noted_and_not_taken_twice(
         patch.setattr(stripe.Stripe, "capture", lost)
         assert settle(order, opened).payment == "authorized"
     # A day later Stripe has forgotten the key: it says that there is nothing to take, and the shop asks why.
-    fake.answered.clear()
+    fake.answers_by_key.clear()
     operations.apply_effects(order.order_id, now())
-    assert audit(order.order_id).payment == "paid"
+    assert assert_order_consistent(order.order_id).payment == "paid"
     assert intent["amount_received"] == to_minor_units(order.total)
 
 
@@ -245,9 +248,9 @@ def test_a_refund_that_was_not_noted_is_not_given_twice(
     with monkeypatch.context() as patch:
         patch.setattr(stripe.Stripe, "decide_refund", lost)
         operations.transition_order(fresh(order), Transition("cancelled", actor="Ann", at=now()))
-    fake.answered.clear()  # a day later
+    fake.answers_by_key.clear()  # a day later
     operations.apply_effects(order.order_id, now())
-    assert audit(order.order_id).customer_label == "Cancelled and refunded"
+    assert assert_order_consistent(order.order_id).customer_label == "Cancelled and refunded"
     assert len(fake.refunds) == 1
 
 
@@ -305,14 +308,14 @@ def test_stripe_paid_after_the_goods_were_sold_is_let_go(fake: FakeStripe) -> No
     intent = fake.approve(reference)
     assert settle(order, opened).payment == "voided"
     assert intent["status"] == "canceled"
-    assert audit(order.order_id).state == "expired"
+    assert assert_order_consistent(order.order_id).state == "expired"
 
 
 # ---- With Stripe away, or saying no
 
 
 def test_nobody_there_is_told_as_the_gateway_being_away() -> None:
-    address = f"http://127.0.0.1:{free_port()}"
+    address = f"http://127.0.0.1:{find_free_port()}"
     with (
         override_settings(
             PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY="sk_test_123", STRIPE_API=address
@@ -323,7 +326,7 @@ def test_nobody_there_is_told_as_the_gateway_being_away() -> None:
 
 
 def test_a_hiccup_is_tried_again_under_the_same_key(fake: FakeStripe) -> None:
-    fake.failing = [500, 503]
+    fake.next_statuses = [500, 503]
     opened = gateways.get_gateway("stripe").start(asked := request())
     assert opened.reference in fake.sessions
     assert [key for _, _, key in fake.calls] == [f"start {asked.payment_id}"] * 3
@@ -331,7 +334,7 @@ def test_a_hiccup_is_tried_again_under_the_same_key(fake: FakeStripe) -> None:
 
 def test_stripes_troubles_are_nobody_elses(fake: FakeStripe, subtests: pytest.Subtests) -> None:
     for status in (401, 403, 429, 500):
-        fake.failing = [status] * 5
+        fake.next_statuses = [status] * 5
         with subtests.test(status=status), pytest.raises(GatewayUnavailable):
             gateways.get_gateway("stripe").start(request())
 
@@ -369,24 +372,24 @@ def test_a_notice_confirms_the_order_though_nobody_comes_back(fake: FakeStripe) 
     order = make_order()
     _, reference = started(order)
     fake.approve(reference)
-    body = stripe_event("checkout.session.completed", fake.sessions[reference])
-    assert [tell(body, stripe_signed(body, SECRET)) for _ in range(2)] == [204, 204]
-    assert audit(order.order_id).customer_label == "Confirmed"
+    body = make_stripe_event("checkout.session.completed", fake.sessions[reference])
+    assert [tell(body, sign_stripe_event(body, SECRET)) for _ in range(2)] == [204, 204]
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
 def test_a_notice_believes_nothing_but_what_stripe_says_when_asked(fake: FakeStripe) -> None:
     order = make_order()
     _, reference = started(order)
-    body = stripe_event(
+    body = make_stripe_event(
         "checkout.session.completed", fake.sessions[reference] | {"status": "complete"}
     )
-    assert tell(body, stripe_signed(body, SECRET)) == 204
+    assert tell(body, sign_stripe_event(body, SECRET)) == 204
     assert fresh(order).state == "pending_payment"
 
 
 def test_notices_about_something_else_are_taken_and_left_alone(fake: FakeStripe) -> None:
-    body = stripe_event("customer.created", {"id": "cus_1"})
-    assert tell(body, stripe_signed(body, SECRET)) == 204
+    body = make_stripe_event("customer.created", {"id": "cus_1"})
+    assert tell(body, sign_stripe_event(body, SECRET)) == 204
     assert not fake.calls
 
 
@@ -402,8 +405,10 @@ def test_the_sessions_of_another_shop_of_the_account_are_left_alone(
     for session in sessions:
         fake.calls.clear()
         with subtests.test(session=session):
-            body = stripe_event("checkout.session.completed", {"id": "cs_another_shops", **session})
-            assert tell(body, stripe_signed(body, SECRET)) == 204
+            body = make_stripe_event(
+                "checkout.session.completed", {"id": "cs_another_shops", **session}
+            )
+            assert tell(body, sign_stripe_event(body, SECRET)) == 204
             assert not fake.calls
 
 
@@ -421,28 +426,28 @@ def test_a_refund_that_fails_later_is_told_to_staff_once(
         "failure_reason": "lost_or_stolen_card",
     }
     for _ in range(2):  # as two events: what was told is told
-        body = stripe_event("refund.failed", failed)
-        assert tell(body, stripe_signed(body, SECRET)) == 204
+        body = make_stripe_event("refund.failed", failed)
+        assert tell(body, sign_stripe_event(body, SECRET)) == 204
     (note,) = [event for event in fresh(order).events if event.kind == "note"]
     assert not note.public
     assert "5.00 has failed at Stripe (lost or stolen card)" in note.note
     assert failed["id"] in note.note
     assert "has failed at Stripe" in caplog.text
-    foreign = stripe_event("refund.failed", failed | {"metadata": {}})
-    assert tell(foreign, stripe_signed(foreign, SECRET)) == 204
-    swapped = stripe_event(
+    foreign = make_stripe_event("refund.failed", failed | {"metadata": {}})
+    assert tell(foreign, sign_stripe_event(foreign, SECRET)) == 204
+    swapped = make_stripe_event(
         "refund.failed", failed | {"metadata": failed["metadata"] | {"session": "cs_another"}}
     )
-    assert tell(swapped, stripe_signed(swapped, SECRET)) == 403
+    assert tell(swapped, sign_stripe_event(swapped, SECRET)) == 403
 
 
 def test_s46_stripes_signature_is_over_the_raw_body(fake: FakeStripe) -> None:
     order = make_order()
     _, reference = started(order)
     fake.approve(reference)
-    body = stripe_event("checkout.session.completed", fake.sessions[reference])
-    assert tell(body + b" ", stripe_signed(body, SECRET)) == 403
-    assert tell(b"\xff" + body, stripe_signed(body, SECRET)) == 403
+    body = make_stripe_event("checkout.session.completed", fake.sessions[reference])
+    assert tell(body + b" ", sign_stripe_event(body, SECRET)) == 403
+    assert tell(b"\xff" + body, sign_stripe_event(body, SECRET)) == 403
     assert fresh(order).state == "pending_payment"
 
 
@@ -452,31 +457,31 @@ def test_s47_forged_old_and_swapped_stripe_notices_are_refused(fake: FakeStripe)
     started(other)
     fake.approve(reference)
     session = fake.sessions[reference]
-    body = stripe_event("checkout.session.completed", session)
-    good = stripe_signed(body, SECRET)
+    body = make_stripe_event("checkout.session.completed", session)
+    good = sign_stripe_event(body, SECRET)
     for header in (
         "",
         "t=,v1=",
         "v1=" + good.rpartition("=")[2],
-        stripe_signed(body, "whsec_another"),
-        stripe_signed(body, SECRET, age=301),
-        stripe_signed(body, SECRET, age=-400),
+        sign_stripe_event(body, "whsec_another"),
+        sign_stripe_event(body, SECRET, age=301),
+        sign_stripe_event(body, SECRET, age=-400),
         good.replace("v1=", "v0="),
         good + "é",
     ):
         assert tell(body, header) == 403, header
-    swapped = stripe_event(
+    swapped = make_stripe_event(
         "checkout.session.completed",
         session | {"metadata": session["metadata"] | {"number": other.number}},
     )
-    renamed = stripe_event("checkout.session.completed", session | {"id": "cs_another"})
+    renamed = make_stripe_event("checkout.session.completed", session | {"id": "cs_another"})
     for forged in (swapped, renamed, b"{}", b"[]"):
-        assert tell(forged, stripe_signed(forged, SECRET)) == 403
+        assert tell(forged, sign_stripe_event(forged, SECRET)) == 403
     assert fresh(mine).state == fresh(other).state == "pending_payment"
     with override_settings(STRIPE_WEBHOOK_SECRET=""):
-        assert tell(body, stripe_signed(body, "")) == 403
+        assert tell(body, sign_stripe_event(body, "")) == 403
     assert tell(body, good) == 204
-    assert audit(mine.order_id).customer_label == "Confirmed"
+    assert assert_order_consistent(mine.order_id).customer_label == "Confirmed"
 
 
 # ---- The configuration
@@ -540,7 +545,7 @@ def test_the_late_worker_finds_what_no_notice_told(fake: FakeStripe) -> None:
     opened, reference = started(order)
     fake.approve(reference)
     jobs.recover_order(order.order_id, now() + timedelta(minutes=3))
-    assert audit(order.order_id).payment_id == opened.payment_id
+    assert assert_order_consistent(order.order_id).payment_id == opened.payment_id
 
 
 def test_a_form_may_lead_to_stripes_page_and_nowhere_else() -> None:

@@ -25,7 +25,7 @@ from promotions.operations import claim_voucher, has_voucher_use, release_vouche
 from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key
 from tests.factories import make_draft, make_payment, make_product, make_stock
-from tests.orders.crashing import worked
+from tests.orders.crashing import run_worker
 from tests.promotions.test_vouchers import make_voucher, somebody, used
 
 
@@ -61,7 +61,7 @@ def placed(code: str, **more: Any) -> Order:
 
 
 def swept(order_id: UUID, at: datetime) -> None:
-    worked(now() - timedelta(minutes=3), at, order_id)
+    run_worker(now() - timedelta(minutes=3), at, order_id)
 
 
 def test_i9_an_orders_lines_carry_its_discount() -> None:

@@ -24,7 +24,7 @@ from promotions.operations import (
 )
 from promotions.queries import CODE
 from promotions.rules import AMOUNT, PERCENTAGE
-from tests.answers import AnswerLost
+from tests.answers import AnswerLosingSession
 
 NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)
 
@@ -191,11 +191,11 @@ def test_a_code_whose_making_had_no_answer_is_not_said_to_be_somebody_elses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     flaky, moment = (
-        AnswerLost(sessions.get_session()),
+        AnswerLosingSession(sessions.get_session()),
         datetime.now(UTC).replace(microsecond=123_456),
     )
     monkeypatch.setattr(statements, "get_session", lambda: flaky)
     code = f"LOST{uuid4().hex[:8]}"
     key = create_promotion(PromotionTerms("Lost", AMOUNT, code, amount=100), moment)
     assert end_promotion(CODE, key, moment)
-    assert flaky.lost == 2
+    assert flaky.lost_count == 2

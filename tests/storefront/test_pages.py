@@ -54,7 +54,7 @@ def jug(keyspace: str) -> Product:
     jug = make_product(
         "Stone Jug",
         price="40.00",
-        was="55.00",
+        compare_at="55.00",
         options={"Colour": ["Teal", "Oat"], "Size": ["Small", "Large"]},
     )
     for variant, units in zip(jug.variants, (9, 3, 0, 40), strict=True):
@@ -135,7 +135,7 @@ def test_pages_that_need_no_header_read_nothing(client: Client) -> None:
 
 
 def test_the_front_page_shows_its_rows(client: Client) -> None:
-    made = make_product("Front Row Lamp", price="10.00", was="20.00", featured=True)
+    made = make_product("Front Row Lamp", price="10.00", compare_at="20.00", featured=True)
     operations.rebuild_featured(queries.get_products([made.product_id]).values())
     page = tree(client.get("/"))
     assert len(page.cssselect("h1")) == 1
@@ -223,7 +223,12 @@ def test_x16_an_empty_shelf_offers_a_next_step(client: Client) -> None:
 def test_x27_x29_what_a_card_says(client: Client) -> None:
     shelf = make_category("Cards")
     make_product(
-        "Sold Out Bowl", price="20.00", was="30.00", category=shelf, availability="out", listed=True
+        "Sold Out Bowl",
+        price="20.00",
+        compare_at="30.00",
+        category=shelf,
+        availability="out",
+        listed=True,
     )
     many = make_product(
         "Many Bowls", price="10.00", options={"Colour": ["A", "B"]}, category=shelf, listed=True
