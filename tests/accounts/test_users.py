@@ -16,7 +16,7 @@ from accounts.operations import change_password, save_profile
 from accounts.roles import ROLES
 from tests.accounts.post import list_mails_to
 from tests.factories import PASSWORD, make_user
-from tests.house.addresses import WHO_MAY
+from tests.house.addresses import ROLES_BY_URL
 
 NEW = "nine dry badgers"
 
@@ -202,12 +202,12 @@ class DearerHasher(CheapArgon2PasswordHasher):
 def test_a_permission_is_what_the_page_of_its_name_says_of_a_role(
     subtests: pytest.Subtests,
 ) -> None:
-    assert len(WHO_MAY) >= 28
+    assert len(ROLES_BY_URL) >= 28
     for role in ("", *ROLES):
         with subtests.test(role):
             user = User(user_id=uuid4(), role=role, active=True, demo=False)
-            may = {name for name in WHO_MAY if user.has_perm(name.replace(":", "."))}
-            assert may == {name for name, roles in WHO_MAY.items() if role in roles}
+            may = {name for name in ROLES_BY_URL if user.has_perm(name.replace(":", "."))}
+            assert may == {name for name, roles in ROLES_BY_URL.items() if role in roles}
             assert user.has_module_perms("adminpanel") is bool(role)
             assert user.has_perms(name.replace(":", ".") for name in may)
 

@@ -12,7 +12,7 @@ from accounts.models import User
 from accounts.roles import ADMIN
 from tests.adminpanel.reading import list_entries_this_month
 from tests.factories import make_user, sign_in_staff
-from tests.house.addresses import ROUTES, WHO_MAY
+from tests.house.addresses import ROLES_BY_URL, ROUTES
 
 # What is there to be looked at; and presses, by the page that each belongs to.
 LOOKS = {
@@ -71,7 +71,7 @@ def shopper(client: Client) -> User:
 
 def test_the_table_in_the_documents_says_of_each_view_whom_it_lets_in() -> None:
     assert len(STAFF) >= 28
-    assert {each.name: each.roles | {ADMIN} for each in STAFF.values()} == WHO_MAY
+    assert {each.name: each.roles | {ADMIN} for each in STAFF.values()} == ROLES_BY_URL
 
 
 def test_s24_a_shopper_who_asks_is_entered_in_both_logs(
@@ -102,14 +102,14 @@ def test_no_cache_keeps_a_staff_page(admin: Client) -> None:
 
 
 def test_s20_a_look_at_where_one_presses_leads_to_the_page(admin: Client) -> None:
-    pages = {name: STAFF[page].path for page, names in PRESSES.items() for name in names}
+    pages = {name: STAFF[page].sample_path for page, names in PRESSES.items() for name in names}
     assert pages.keys() | LOOKS == STAFF.keys()
-    assert {name: admin.get(STAFF[name].path).get("Location") for name in pages} == pages
+    assert {name: admin.get(STAFF[name].sample_path).get("Location") for name in pages} == pages
 
 
 def test_there_is_nothing_to_press_on_an_order_or_a_person_that_nobody_has(admin: Client) -> None:
     pressed = {
-        name: admin.post(STAFF[name].path).status_code
+        name: admin.post(STAFF[name].sample_path).status_code
         for name in PRESSES["order"] | PRESSES["person"]
     }
     assert pressed == dict.fromkeys(pressed, 404)

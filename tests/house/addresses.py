@@ -22,7 +22,7 @@ class Route:
     view: Any
 
     @property
-    def path(self) -> str:
+    def sample_path(self) -> str:
         """An address of it that leads to nothing in particular."""
         return re.sub(r"<(\w+):\w+>", lambda found: _ANY[found[1]], f"/{self.pattern}")
 
@@ -49,7 +49,7 @@ def _routes(patterns: Any, space: str = "", before: str = "") -> Iterator[Route]
 ROUTES = tuple(_routes(get_resolver().url_patterns))
 
 
-def _who_may() -> dict[str, set[str]]:
+def _roles_by_url() -> dict[str, set[str]]:
     text = (
         (ROOT / "docs" / "operations.md")
         .read_text()
@@ -68,4 +68,4 @@ def _who_may() -> dict[str, set[str]]:
 
 
 # By an address' name: the roles whose work it is.
-WHO_MAY = _who_may()
+ROLES_BY_URL = _roles_by_url()

@@ -6,12 +6,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 # The apps, from the top down, as pyproject.toml's contract has them (`make lint` holds it); the benchmarks stand beside them.
-ROOMS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"][
-    "root_packages"
-]
-ROOMS.remove("benchmarks")
+APPS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["root_packages"]
+APPS.remove("benchmarks")
 # Those that a real shop runs.
-SHOP = [room for room in ROOMS if room not in {"devtools", "demo"}]
+SHOP_APPS = [room for room in APPS if room not in {"devtools", "demo"}]
 
 # Lower files know nothing of higher ones: urls -> views -> queries | operations -> models.
 LAYERS = {
@@ -27,24 +25,24 @@ LAYERS = {
 }
 
 
-def kind_of(path: Path) -> str:
+def module_kind(path: Path) -> str:
     """Return what a file is: `views` for views.py, and for each file of a package views/."""
     return path.parent.name if path.parent.name in LAYERS else path.stem
 
 
-FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
-VIEWS = [path for path in FILES if kind_of(path) == "views"]
+FILES = sorted(path for room in APPS for path in (ROOT / room).rglob("*.py"))
+VIEWS = [path for path in FILES if module_kind(path) == "views"]
 
 
-def inside(path: Path) -> str:
+def relative_path(path: Path) -> str:
     """Return a file's path within the repository."""
     return str(path.relative_to(ROOT))
 
 
-def modules_of(room: str) -> list[str]:
+def list_modules(app: str) -> list[str]:
     """Return the dotted names of a room's modules, without its management commands."""
     found = []
-    for path in sorted((ROOT / room).rglob("*.py")):
+    for path in sorted((ROOT / app).rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
         if "management" in parts or parts[-1] in {"settings", "wsgi"}:
             continue

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from django.conf import settings
 
-from tests.house.rooms import FILES, LAYERS, ROOMS, ROOT, VIEWS, inside, kind_of
+from tests.house.rooms import APPS, FILES, LAYERS, ROOT, VIEWS, module_kind, relative_path
 from tests.rules import for_each
 
-LAYERED = [path for path in FILES if kind_of(path) in LAYERS]
+LAYERED = [path for path in FILES if module_kind(path) in LAYERS]
 BELOW_VIEWS = [
-    path for path in FILES if kind_of(path) in {"queries", "operations", "models", "errors"}
+    path for path in FILES if module_kind(path) in {"queries", "operations", "models", "errors"}
 ]
 
 
@@ -65,23 +65,23 @@ def test_imports_go_down() -> None:
     assert done.returncode == 0, done.stdout[-3000:]
 
 
-@for_each(LAYERED, inside, at_least=140)
+@for_each(LAYERED, relative_path, at_least=140)
 def test_a_file_knows_nothing_of_those_above_it(path: Path) -> None:
     for name in imports(path):
         parts = name.split(".")
-        for layer in parts[1:] if parts[0] in ROOMS else ():
+        for layer in parts[1:] if parts[0] in APPS else ():
             if layer in LAYERS:
-                assert LAYERS[layer] <= LAYERS[kind_of(path)], (
-                    f"{kind_of(path)} may not call {name}"
+                assert LAYERS[layer] <= LAYERS[module_kind(path)], (
+                    f"{module_kind(path)} may not call {name}"
                 )
 
 
-@for_each(FILES, inside, at_least=320)
+@for_each(FILES, relative_path, at_least=320)
 def test_no_file_is_a_drawer_for_everything(path: Path) -> None:
     assert path.name not in {"utils.py", "helpers.py", "managers.py", "signals.py"}
 
 
-@for_each(BELOW_VIEWS, inside, at_least=85)
+@for_each(BELOW_VIEWS, relative_path, at_least=85)
 def test_what_is_below_the_views_knows_no_request(path: Path) -> None:
     allowed = {
         "django.conf",
@@ -96,15 +96,15 @@ def test_what_is_below_the_views_knows_no_request(path: Path) -> None:
             assert any(name.startswith(prefix) for prefix in allowed), f"{path.name} imports {name}"
 
 
-@for_each(VIEWS, inside, at_least=30)
+@for_each(VIEWS, relative_path, at_least=30)
 def test_only_the_rendering_knows_htmx(path: Path) -> None:
     code = ast.unparse(ast.parse(path.read_text()))
     assert not re.search(r"request\.htmx|HX[-_]|django_htmx", code), "leave htmx to web.rendering"
 
 
-@for_each(VIEWS, inside, at_least=30)
+@for_each(VIEWS, relative_path, at_least=30)
 def test_no_module_of_views_is_a_library_of_another(path: Path) -> None:
     others = [
-        name for name in imports(path) if re.match(rf"({'|'.join(ROOMS)})\.(\w+\.)*views\.", name)
+        name for name in imports(path) if re.match(rf"({'|'.join(APPS)})\.(\w+\.)*views\.", name)
     ]
     assert not others, f"{others}: put what both need into a module that is named by what it is"

@@ -42,7 +42,7 @@ def test_s25_each_view_says_whom_it_is_for() -> None:
     """See docs/architecture.md: @public, @own, @personal or @staff_required(roles) on each view."""
     violations = []
     for name, path, access, roles in (
-        (each.name, each.path, each.access, each.roles) for each in ROUTES
+        (each.name, each.sample_path, each.access, each.roles) for each in ROUTES
     ):
         if access not in {"public", "own", "member", "staff"}:
             violations.append(f"{name} says of nobody that it is for them")
@@ -63,7 +63,7 @@ def test_s25_each_view_says_whom_it_is_for() -> None:
 def test_s19_no_press_counts_without_its_token() -> None:
     """Neither a guest's, nor that of an admin, who may press all there is for staff."""
     asked = [each for each in ROUTES if each.name not in WITHOUT_TOKEN]
-    for_staff = [each for each in asked if each.path.startswith("/staff/")]
+    for_staff = [each for each in asked if each.sample_path.startswith("/staff/")]
     guest, admin = (
         Client(enforce_csrf_checks=True, raise_request_exception=False) for _ in range(2)
     )
@@ -73,10 +73,10 @@ def test_s19_no_press_counts_without_its_token() -> None:
         *(("a guest", guest, each) for each in asked),
         *(("an admin", admin, each) for each in for_staff),
     ):
-        answer = client.post(each.path, {"operation": "any"})
+        answer = client.post(each.sample_path, {"operation": "any"})
         if answer.status_code != 403 or "Nothing was changed" not in answer.content.decode():
             violations.append(
-                f"{each.name} takes a press of {who} at {each.path}: {answer.status_code}"
+                f"{each.name} takes a press of {who} at {each.sample_path}: {answer.status_code}"
             )
     assert not violations, "\n".join(violations)
     assert len(asked) >= 125

@@ -14,11 +14,11 @@ from django.apps import apps
 
 from cassandra_db import REGISTRY, Statement
 from cassandra_db.configuration import CONDITIONAL, READ
-from tests.house.rooms import FILES, ROOMS, ROOT, VIEWS, inside, kind_of, modules_of
+from tests.house.rooms import APPS, FILES, ROOT, VIEWS, list_modules, module_kind, relative_path
 from tests.rules import for_each
 
-for room in ROOMS:
-    for module in modules_of(room):
+for room in APPS:
+    for module in list_modules(room):
         importlib.import_module(module)
 
 OURS = [statement for statement in REGISTRY if statement.question != "test"]
@@ -35,7 +35,7 @@ MODELS: list[Any] = [
 # What answers a request: the views, and what runs around them.
 ANSWERING = [
     *VIEWS,
-    *(path for path in FILES if kind_of(path).endswith(("context", "middleware", "forms"))),
+    *(path for path in FILES if module_kind(path).endswith(("context", "middleware", "forms"))),
 ]
 
 # Where a plain write may touch what conditional writes also touch, and why it is safe.
@@ -69,8 +69,10 @@ CQL_ELSEWHERE = {
 
 def test_cql_stands_in_queries_and_operations() -> None:
     declaring = re.compile(r"^\w+ = (?:read|scan|write|conditional)\(", re.MULTILINE)
-    found = {inside(path) for path in FILES if declaring.search(path.read_text())}
-    allowed = {inside(path) for path in FILES if kind_of(path) in {"queries", "operations"}}
+    found = {relative_path(path) for path in FILES if declaring.search(path.read_text())}
+    allowed = {
+        relative_path(path) for path in FILES if module_kind(path) in {"queries", "operations"}
+    }
     assert len(found & allowed) >= 40
     assert found - allowed == set(CQL_ELSEWHERE)
 
@@ -146,7 +148,7 @@ def test_scanning_functions_are_found() -> None:
     assert len(scanning_functions()) >= 12
 
 
-@for_each(ANSWERING, inside, at_least=42)
+@for_each(ANSWERING, relative_path, at_least=42)
 def test_views_scan_nothing(path: Path) -> None:
     nodes = list(ast.walk(ast.parse(path.read_text())))
     names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
@@ -157,4 +159,4 @@ def test_views_scan_nothing(path: Path) -> None:
 
 
 def test_all_modules_were_imported() -> None:
-    assert {name for _, name, _ in pkgutil.iter_modules([str(ROOT)])} >= set(ROOMS)
+    assert {name for _, name, _ in pkgutil.iter_modules([str(ROOT)])} >= set(APPS)

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tests.house.rooms import ROOT, inside
+from tests.house.rooms import ROOT, relative_path
 from tests.rules import for_each
 
 TEMPLATES = sorted(path for path in (ROOT / "templates").rglob("*.html"))
@@ -18,7 +18,7 @@ REQUESTS = [
 ]
 
 
-@for_each(PAGES, inside, at_least=130)
+@for_each(PAGES, relative_path, at_least=130)
 def test_nothing_is_inline_and_nothing_is_marked_safe(path: Path) -> None:
     text = path.read_text()
     assert not re.search(r"\sstyle\s*=", text)
@@ -29,7 +29,7 @@ def test_nothing_is_inline_and_nothing_is_marked_safe(path: Path) -> None:
         assert "src=" in script or 'type="application/ld+json"' in script
 
 
-@for_each(REQUESTS, lambda request: f"{inside(request[0])}: {request[1]}", at_least=28)
+@for_each(REQUESTS, lambda request: f"{relative_path(request[0])}: {request[1]}", at_least=28)
 def test_x1_each_htmx_request_sits_on_a_real_link_or_form(request: tuple[Path, str]) -> None:
     _, tag = request
     name = re.match(r"<(\w+)", tag)[1]  # type: ignore[index]

@@ -52,7 +52,7 @@ from orders.links import track_token
 from orders.operations import start_payment
 from tests.cart.sharing import as_cart_user, make_person, make_shared_cart
 from tests.factories import make_order, make_product, make_stock, make_user, sign_in_staff
-from tests.house.addresses import ROUTES, WHO_MAY, Route
+from tests.house.addresses import ROLES_BY_URL, ROUTES, Route
 
 # ---- What is asked for. "{cart}" stands for Alice's cart and, the second time, for one that nobody has.
 
@@ -311,30 +311,30 @@ class Visitor:
 
     def refusal(self, route: Route) -> int | str:
         """What keeps this visitor out, whatever stands in the address: a status, or the page that comes first; or nothing."""
-        if route.name not in WHO_MAY:
+        if route.name not in ROLES_BY_URL:
             return LOG_IN if self.role is None and route.access == "member" else ""
         if not self.role:
             return LOG_IN if self.role is None else 404
         if not self.second_factor and route.name not in BEFORE_IT:
             return SECOND_FACTOR
-        return "" if self.role in WHO_MAY[route.name] else 403
+        return "" if self.role in ROLES_BY_URL[route.name] else 403
 
     def asks_for(self, route: Route) -> bool:
         """Whether anything is to be said of an address; what holds without the second factor is about the staff's alone."""
-        return route.name in WHO_MAY or (
+        return route.name in ROLES_BY_URL or (
             self.second_factor and bool(route.name in ASKS or self.refusal(route))
         )
 
     def violations(self, route: Route, world: World) -> Iterator[str]:
         """Ask for an address in all ways, and tell what is answered that should not be."""
         refusal = self.refusal(route)
-        let_in = route.name in WHO_MAY and not refusal
+        let_in = route.name in ROLES_BY_URL and not refusal
         # Whose work it is would do it.
         things = (
             (world.nobodys,) if let_in or route.name not in ASKS else (world.theirs, world.nobodys)
         )
         ways = PLAINLY if let_in else WAYS
-        if refusal == LOG_IN and route.name in WHO_MAY:
+        if refusal == LOG_IN and route.name in ROLES_BY_URL:
             ways = [*WAYS, ("put", False), ("delete", False)]
         for asked, (method, htmx) in product(ASKS.get(route.name, [ask()]), ways):
             answers = [self.answer(route.name, asked, each, method, htmx=htmx) for each in things]
