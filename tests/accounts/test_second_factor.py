@@ -24,7 +24,7 @@ from accounts.sessions import SECOND_FACTOR, STAFF_IDLE, STAFF_LONGEST, SessionS
 from cassandra_db import read
 from demo import logins as demo
 from tests.factories import PASSWORD, make_user, sign_in_staff
-from tests.journeys.pressing import CSRF, Line
+from tests.journeys.pressing import CSRF, ShopConnection
 from tests.serving import serve_shop
 
 NOW = datetime.now(UTC)
@@ -202,7 +202,7 @@ def test_s17_fifty_posts_of_one_code_let_one_session_pass(ann: User, tmp_path: P
         client.force_login(ann)
     barrier = threading.Barrier(len(sessions))
 
-    def post(line: Line) -> int:
+    def post(line: ShopConnection) -> int:
         barrier.wait()
         return line.post(PAGE, {"code": code})
 
@@ -211,7 +211,7 @@ def test_s17_fifty_posts_of_one_code_let_one_session_pass(ann: User, tmp_path: P
         ThreadPoolExecutor(len(sessions)) as pool,
     ):
         lines = [
-            Line(shop, {"stoa_csrf": CSRF, settings.SESSION_COOKIE_NAME: key_of(client)})
+            ShopConnection(shop, {"stoa_csrf": CSRF, settings.SESSION_COOKIE_NAME: key_of(client)})
             for client in sessions
         ]
         code = now_code()

@@ -33,7 +33,7 @@ from accounts import operations, queries
 from accounts.sessions import LONGEST, OF_USER, SessionStore, end_sessions
 from cassandra_db import read, scan
 from tests.factories import PASSWORD, make_order, make_user
-from tests.journeys.pressing import Line
+from tests.journeys.pressing import ShopConnection
 from tests.serving import CassandraProxy, serve_shop
 
 pytestmark = pytest.mark.timeout(300)  # fifty hashes take their time on a small machine
@@ -105,9 +105,11 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-def at_once(shop: str, sending: Callable[[Line, int], object], tries: int = AT_ONCE) -> list[Line]:
+def at_once(
+    shop: str, sending: Callable[[ShopConnection, int], object], tries: int = AT_ONCE
+) -> list[ShopConnection]:
     """Send that many requests at the same moment, over as many connections, and return these."""
-    start, lines = threading.Barrier(tries), [Line(shop) for _ in range(tries)]
+    start, lines = threading.Barrier(tries), [ShopConnection(shop) for _ in range(tries)]
 
     def go(number: int) -> None:
         lines[number].get("/healthz")  # the connection stands
@@ -283,7 +285,7 @@ def test_s7_each_cookie_is_this_hosts_alone_and_out_of_scripts_reach(tmp_path: P
         tmp_path, STOA_HTTPS="1", BEHIND_PROXY="1", PUBLIC_URL="https://127.0.0.1"
     ) as shop:
         https = {"X-Forwarded-Proto": "https", "Referer": "https://127.0.0.1/"}
-        line = Line(shop, {"__Host-stoa_csrf": "a" * 32}, https)
+        line = ShopConnection(shop, {"__Host-stoa_csrf": "a" * 32}, https)
         assert (
             line.post(LOGIN, {"email": alice.email, "password": PASSWORD}) == HTTPStatus.SEE_OTHER
         ), line.text[:300]
@@ -547,7 +549,7 @@ def test_s13_with_cassandra_away_nobody_gets_a_try(tmp_path: Path) -> None:
     cable.connect()
     alice = make_user()
     with serve_shop(tmp_path, CASSANDRA_HOSTS="127.0.0.1", CASSANDRA_PORT=str(cable.port)) as shop:
-        line = Line(shop)
+        line = ShopConnection(shop)
         assert line.post(LOGIN, {"email": alice.email, "password": "wrong wrong wrong"}) == 422
         cable.disconnect()
         assert line.post(LOGIN, {"email": alice.email, "password": PASSWORD}) == 503

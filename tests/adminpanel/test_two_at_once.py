@@ -11,7 +11,7 @@ from orders import queries
 from orders.entities import Order
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_user, sign_in_staff
-from tests.journeys.pressing import CSRF, Line
+from tests.journeys.pressing import CSRF, ShopConnection
 from tests.orders.audit import assert_order_consistent
 from tests.serving import serve_shop
 
@@ -25,13 +25,13 @@ def test_one_wins_and_the_other_is_told_who_and_when(tmp_path: Path) -> None:
         for name, user in people.items():
             cookies = sign_in_staff(Client(), user).cookies
             sent = {"stoa_csrf": CSRF} | {each: morsel.value for each, morsel in cookies.items()}
-            lines[name] = Line(shop, sent, {"Referer": shop})
+            lines[name] = ShopConnection(shop, sent, {"Referer": shop})
         for _ in range(ROUNDS):
             order = make_order_with_events("paid")
             _moved_by_both(order, lines)
 
 
-def _moved_by_both(order: Order, lines: dict[str, Line]) -> None:
+def _moved_by_both(order: Order, lines: dict[str, ShopConnection]) -> None:
     together = threading.Barrier(len(lines))
     for line in lines.values():
         line.close()  # the server may have closed it, while the order was made

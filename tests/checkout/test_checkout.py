@@ -40,7 +40,7 @@ from promotions.rules import PERCENTAGE
 from tests.cart.sharing import make_person
 from tests.environment import KEYSPACE
 from tests.factories import make_draft, make_payment, make_user
-from tests.journeys.pressing import CSRF, Line
+from tests.journeys.pressing import CSRF, ShopConnection
 from tests.orders.audit import assert_order_consistent
 from tests.orders.test_pages import HTMX, TYPED, Shopper, goods, held, text, token_in
 from tests.serving import serve_shop
@@ -916,12 +916,12 @@ def shop(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         yield address
 
 
-def lines(shop: str, shopper: Shopper, count: int) -> list[Line]:
+def lines(shop: str, shopper: Shopper, count: int) -> list[ShopConnection]:
     """Return connections of the shopper's browser."""
     cookies = {name: morsel.value for name, morsel in shopper.client.cookies.items()} | {
         "stoa_csrf": CSRF
     }
-    return [Line(shop, dict(cookies)) for _ in range(count)]
+    return [ShopConnection(shop, dict(cookies)) for _ in range(count)]
 
 
 def at_once(*presses: Callable[[], Any]) -> list[Any]:
@@ -936,11 +936,11 @@ def at_once(*presses: Callable[[], Any]) -> list[Any]:
         return list(pool.map(run, presses))
 
 
-def added(line: Line, product: Product) -> None:
+def added(line: ShopConnection, product: Product) -> None:
     """Put one in, and press again until the shop says that it is in."""
     operation = uuid4()
     for _ in range(20):
-        if line.add(product.variants[0].sku, operation):
+        if line.add_to_cart(product.variants[0].sku, operation):
             return
     raise AssertionError(line.status)
 

@@ -20,7 +20,7 @@ from django.test import override_settings
 from cassandra_db.session import get_session
 from demo.orders import FATES, plan_orders
 from tests.environment import KEYSPACE, ROOT
-from tests.journeys.stored import connected
+from tests.journeys.stored import connect_node
 from tests.proof import LONG, ProofReport
 
 pytestmark = [pytest.mark.whole_shop, pytest.mark.timeout(900)]
@@ -256,7 +256,7 @@ def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, told: ProofRepor
         said = run(environment, *load, "--keyspace", environment["CASSANDRA_KEYSPACE"])
         found = ask(environment, LARGE)
         goods, orders, *_ = (" ".join(line.split()) for line in said.splitlines())
-        with connected() as plain:
+        with connect_node() as plain:
             for asked, answer, table, count in (
                 (f"load {PRODUCTS:,} products", goods, "products", PRODUCTS),
                 (f"load {ORDERS:,} orders", orders, "orders", ORDERS),

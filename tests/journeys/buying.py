@@ -44,11 +44,11 @@ class Crowd:
         return sum((buyer.answers for buyer in self.buyers), Counter[int]())
 
     @property
-    def slowest(self) -> float:
+    def longest_seconds(self) -> float:
         """After how many seconds the last one was told."""
         return max(buyer.seconds for buyer in self.buyers)
 
-    def have_one_order_each(self) -> None:
+    def assert_one_order_each(self) -> None:
         """Let the worker do what is left to do for these, and check that nothing is lost or doubled."""
         run_worker(self.began, datetime.now(UTC) + timedelta(minutes=30), *self._checkouts())
         assert [
@@ -56,7 +56,7 @@ class Crowd:
         ] == []
         assert len({buyer.paid_number for buyer in self.buyers}) == self.count
         for buyer in self.buyers:
-            self._has_one_order(buyer)
+            self._assert_one_order(buyer)
         for variant_id in self.variants:
             numbers = assert_stock_adds_up(variant_id)
             assert (numbers["committed"], numbers["held"]) == (self.count, 0)
@@ -77,7 +77,7 @@ class Crowd:
         return placed | {row.order_id for row in holds if row.order_id}
 
     @staticmethod
-    def _has_one_order(buyer: Buyer) -> None:
+    def _assert_one_order(buyer: Buyer) -> None:
         (order_id,) = queries.list_order_ids_by_email(buyer.email)
         order = assert_order_consistent(order_id)
         assert order.number == buyer.paid_number, "not that of which they were told"

@@ -11,7 +11,7 @@ CSRF = "a" * 32
 NO_ANSWER = 0
 
 
-class Line:
+class ShopConnection:
     """One connection of a browser to the shop; several lines with the same cookies are tabs of one browser."""
 
     status: int  # of the last answer, and what came with it
@@ -34,7 +34,7 @@ class Line:
         """Open a page and return the status of the answer, NO_ANSWER if the line was cut."""
         return self._ask("GET", path)
 
-    def add(self, sku: str, idempotency_key: UUID, quantity: int = 1) -> bool:
+    def add_to_cart(self, sku: str, idempotency_key: UUID, quantity: int = 1) -> bool:
         """Put units into the cart. True if the shop said that they are in."""
         form = {"variant": sku, "quantity": quantity, "operation": idempotency_key}
         return self.post("/cart/add/", form) == http.client.SEE_OTHER

@@ -65,7 +65,7 @@ class _Forms(HTMLParser):
             self._select = ""
 
 
-def forms_of(text: str) -> list[Form]:
+def parse_forms(text: str) -> list[Form]:
     """Return the forms of a page."""
     return _Forms(text).forms
 
@@ -83,11 +83,11 @@ class Visitor:
         """Open a page, and remember where redirects have led."""
         self._read(self.client.get(address, follow=True), address)
 
-    def press(self, words: str, **filled: Any) -> None:
+    def submit(self, words: str, **filled: Any) -> None:
         """Fill in the form that has a button with these words, and press it. A POST that succeeds answers 303 (X2)."""
         form, (name, value, _) = next(
             (form, button)
-            for form in forms_of(self.text)
+            for form in parse_forms(self.text)
             for button in form.buttons
             if words in button[2]
         )

@@ -20,7 +20,7 @@ NUMBERS = ("received", "available", "held", "committed", "shipped")
 
 
 @contextmanager
-def connected(host: str = "", port: int = 0) -> Iterator[Session]:
+def connect_node(host: str = "", port: int = 0) -> Iterator[Session]:
     """Speak to one node alone, by default the suite's, past all of the shop's code; a change of the schema waits for no other."""
     database = settings.DATABASES["default"]
     host, port = (
@@ -44,7 +44,7 @@ def connected(host: str = "", port: int = 0) -> Iterator[Session]:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredOrder:
     """An order as it stands in the tables; sums in cents."""
 
     order_id: UUID
@@ -55,33 +55,33 @@ class Stored:
     captured: int
     at_bank: int
     committed: int  # units on the shelves that are its
-    held: int
-    wanted: int  # units of its lines
+    reserved: int
+    ordered: int  # units of its lines
 
     @property
-    def sold(self) -> bool:
+    def is_sold(self) -> bool:
         """Whether it is paid, once, with all of its units kept for it."""
         paid = (self.state, self.payment) == (
             "confirmed",
             "paid",
         ) and self.captured == self.at_bank == self.total
-        return paid and (self.committed, self.held) == (self.wanted, 0)
+        return paid and (self.committed, self.reserved) == (self.ordered, 0)
 
     @property
-    def nothing_left(self) -> bool:
+    def has_nothing_left(self) -> bool:
         """Whether neither money nor units are with it."""
-        return not (self.at_bank or self.captured or self.committed or self.held)
+        return not (self.at_bank or self.captured or self.committed or self.reserved)
 
     def __str__(self) -> str:
         return (
             f"order {self.number}, {self.state}, {self.payment}; €{self.captured / 100:.2f} taken, €{self.at_bank / 100:.2f} at the"
-            f" bank; {self.committed} of {self.wanted} units committed"
+            f" bank; {self.committed} of {self.ordered} units committed"
         )
 
 
-def orders_stored(
-    connected: Session, email: str, kept: Mapping[UUID, Counter[str]]
-) -> list[Stored]:
+def list_stored_orders(
+    connected: Session, email: str, units_by_order: Mapping[UUID, Counter[str]]
+) -> list[StoredOrder]:
     """Read the orders of a mailbox; `kept` says what lies on the shelves for each order."""
 
     def rows(columns: str, table: str, key: str, value: object) -> list[tuple[object, ...]]:
@@ -102,16 +102,18 @@ def orders_stored(
             for row in rows("captured", "testbank_payments", "payment_id", each)
         ]
         units = [each for (each,) in rows("quantity", "order_items", "order_id", order_id)]
-        mine = kept.get(order_id, Counter())
+        mine = units_by_order.get(order_id, Counter())
         sums = (total, captured or 0, sum(taken), mine["committed"], mine["held"], sum(units))  # type: ignore[arg-type]
-        found.append(Stored(order_id, str(number), str(state), str(payment), *sums))  # type: ignore[arg-type]
+        found.append(StoredOrder(order_id, str(number), str(state), str(payment), *sums))  # type: ignore[arg-type]
     return found
 
 
-def shelves(connected: Session, variant_id: UUID) -> tuple[Counter[str], dict[UUID, Counter[str]]]:
+def read_stock(
+    connected: Session, variant_id: UUID
+) -> tuple[Counter[str], dict[UUID, Counter[str]]]:
     """Read a variant's numbers over all warehouses, and how many units lie there for each order, by state."""
     sums: Counter[str] = Counter()
-    kept: dict[UUID, Counter[str]] = {}
+    units_by_order: dict[UUID, Counter[str]] = {}
     asked = f"""SELECT order_id, state, quantity, {", ".join(NUMBERS)} FROM {KEYSPACE}.inventory
                 WHERE variant_id = %s AND warehouse_id = %s"""  # noqa: S608
     for warehouse in WAREHOUSES:
@@ -119,41 +121,45 @@ def shelves(connected: Session, variant_id: UUID) -> tuple[Counter[str], dict[UU
         sums.update(dict(zip(NUMBERS, rows[0][3:], strict=True)) if rows else {})
         for order_id, state, quantity, *_ in rows:
             if order_id:
-                kept.setdefault(order_id, Counter())[state] += quantity
-    return sums, kept
+                units_by_order.setdefault(order_id, Counter())[state] += quantity
+    return sums, units_by_order
 
 
-def tell_of_buyers(
-    told: ProofReport,
+def report_buyers(
+    proof_report: ProofReport,
     buyers: Sequence[Buyer],
     variants: Sequence[UUID],
-    asked: Callable[[Buyer], str],
+    describe: Callable[[Buyer], str],
 ) -> None:
     """Add a row for each buyer and each variant that they wanted.
 
     Who was told of a paid order has that one and no other; who was told anything else has paid nothing and keeps nothing.
     What is committed on the shelves is what lies there for orders of which somebody was told.
     """
-    with connected() as plain:
-        numbers = {variant_id: shelves(plain, variant_id) for variant_id in variants}
-        kept: dict[UUID, Counter[str]] = {}
+    with connect_node() as plain:
+        numbers = {variant_id: read_stock(plain, variant_id) for variant_id in variants}
+        units_by_order: dict[UUID, Counter[str]] = {}
         for _, by_order in numbers.values():
             for order_id, units in by_order.items():
-                kept.setdefault(order_id, Counter()).update(units)
+                units_by_order.setdefault(order_id, Counter()).update(units)
         of_told: set[UUID] = set()
         for buyer in buyers:
-            orders = orders_stored(plain, buyer.email, kept)
+            orders = list_stored_orders(plain, buyer.email, units_by_order)
             of_told |= {order.order_id for order in orders if order.number == buyer.paid_number}
-            sold = [order.number for order in orders if order.sold]
+            sold = [order.number for order in orders if order.is_sold]
             agrees = sold == [buyer.paid_number] * bool(buyer.paid_number)
-            agrees &= all(order.sold or order.nothing_left for order in orders)
+            agrees &= all(order.is_sold or order.has_nothing_left for order in orders)
             stored = "; ".join(map(str, orders)) or "no order"
-            told.add_row(
-                asked(buyer), _words(buyer), stored, is_match=agrees, table="What buyers were told"
+            proof_report.add_row(
+                describe(buyer),
+                _words(buyer),
+                stored,
+                is_match=agrees,
+                table="What buyers were told",
             )
     for number, (there, by_order) in enumerate(numbers.values(), start=1):
         sold_units = sum(by_order[order_id]["committed"] for order_id in of_told & by_order.keys())
-        told.add_row(
+        proof_report.add_row(
             f"{there['received']} units of article {number} were for sale",
             f"buyers were told of orders with {sold_units} of them",
             ", ".join(f"{there[name]} {name}" for name in NUMBERS),
@@ -163,7 +169,7 @@ def tell_of_buyers(
         )
 
 
-def name_of(buyer: Buyer) -> str:
+def buyer_name(buyer: Buyer) -> str:
     """Return a short name for a buyer."""
     return buyer.email.split("@")[0][:12]
 

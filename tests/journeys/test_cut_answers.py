@@ -17,7 +17,7 @@ from django.conf import settings
 from benchmarks.buyers import NO_ANSWER, run_buyers
 from tests.beside import Proxy, Toxiproxy
 from tests.journeys.buying import Crowd
-from tests.journeys.stored import name_of, tell_of_buyers
+from tests.journeys.stored import buyer_name, report_buyers
 from tests.proof import LONG, ProofReport
 from tests.serving import WebServer
 
@@ -91,18 +91,20 @@ def test_of_many_checkouts_none_is_lost_or_doubled(
     told.add_figure("answers of conditional writes lost", len(lost))
     told.add_figure("asked again by buyers", answers[NO_ANSWER] + answers[503])
     told.add_figure("took", f"{took:.0f} s")
-    told.add_figure("the slowest told after", f"{max(crowd.slowest for crowd in crowds):.1f} s")
+    told.add_figure(
+        "the slowest told after", f"{max(crowd.longest_seconds for crowd in crowds):.1f} s"
+    )
     assert lost, "no answer was cut off"
     assert set(answers) <= {0, 200, 302, 303, 409, 503}, answers
     for crowd in crowds:
         try:
-            crowd.have_one_order_each()
+            crowd.assert_one_order_each()
         finally:
-            tell_of_buyers(
+            report_buyers(
                 told,
                 crowd.buyers,
                 crowd.variants,
-                lambda buyer: f"{name_of(buyer)} orders a cup and a bowl",
+                lambda buyer: f"{buyer_name(buyer)} orders a cup and a bowl",
             )
     for (question, statement, outcome), times in sorted(Counter(lost).items()):
         told.add_row(

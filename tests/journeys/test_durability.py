@@ -27,8 +27,8 @@ from cassandra_db.session import get_session
 from devtools.node import control, state
 from tests.environment import KEYSPACE, ROOT
 from tests.factories import make_order, make_products_in_stock
-from tests.journeys.pressing import CSRF, NO_ANSWER, Line
-from tests.journeys.stored import connected
+from tests.journeys.pressing import CSRF, NO_ANSWER, ShopConnection
+from tests.journeys.stored import connect_node
 from tests.proof import LONG, ProofReport
 from tests.serving import WebServer
 
@@ -51,8 +51,8 @@ class Stream:
     def begin(self) -> None:
         """Put in the first thing: from now on the guest has a cookie and a cart."""
         first = uuid4()
-        line = Line(self.shop, self.cookies)
-        assert line.add(self.skus[0], first), line.status
+        line = ShopConnection(self.shop, self.cookies)
+        assert line.add_to_cart(self.skus[0], first), line.status
         self.acknowledged.append(first)
 
     def run(self) -> None:
@@ -69,10 +69,10 @@ class Stream:
             time.sleep(0.002)
 
     def _press(self, number: int) -> None:
-        line = Line(self.shop, dict(self.cookies))
+        line = ShopConnection(self.shop, dict(self.cookies))
         for turn in range(PRESSES):
             operation, deadline = uuid4(), time.monotonic() + PATIENCE
-            while not line.add(self.skus[(number + turn) % len(self.skus)], operation):
+            while not line.add_to_cart(self.skus[(number + turn) % len(self.skus)], operation):
                 self.unanswered.append((operation, line.status))
                 assert line.status in (NO_ANSWER, HTTPStatus.SERVICE_UNAVAILABLE), line.status
                 assert time.monotonic() < deadline, (
@@ -145,7 +145,7 @@ def settled(stream: Stream, cart: Found) -> None:
 def test_what_was_acknowledged_survives_a_kill_of_the_web_server(tmp_path: Path) -> None:
     web = WebServer(tmp_path, workers=2)
     stream = Stream(web.url, make_products_in_stock())
-    with connected() as plain:
+    with connect_node() as plain:
         try:
             web.start()
             stream.begin()
@@ -226,7 +226,7 @@ def filled(cluster: state.Cluster) -> tuple[dict[str, str], list[str]]:
     names = {
         getattr(model, "__table_name__", None) for room in models for model in room
     } & tables.keys() | COPIES
-    with connected(cluster.hosts[0], cluster.cql_port) as first:
+    with connect_node(cluster.hosts[0], cluster.cql_port) as first:
         first.execute(f"CREATE KEYSPACE {KEYSPACE_OF_THREE} WITH {THREE_COPIES}")
         for name in names:
             first.execute(tables[name].as_cql_query().replace(KEYSPACE, KEYSPACE_OF_THREE))
@@ -296,7 +296,7 @@ def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(
     try:
         web.start()
         stream.begin()
-        with connected(cluster.hosts[0], cluster.cql_port) as first:
+        with connect_node(cluster.hosts[0], cluster.cql_port) as first:
             victim = nearest(first, found(first, KEYSPACE_OF_THREE, stream.acknowledged[0]).cart_id)
         name = next(node.name for node in cluster.nodes if node.address == victim)
         with clerk(environment) as copies_written, pages_read(stream) as pages, meanwhile(stream):
@@ -308,14 +308,14 @@ def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(
         # A visitor who comes later, to a server that starts with one node dead.
         web.stop()
         web.start()
-        assert Line(web.url, stream.cookies).get("/cart/") == HTTPStatus.OK
+        assert ShopConnection(web.url, stream.cookies).get("/cart/") == HTTPStatus.OK
     finally:
         web.stop()
     survivor = next(host for host in cluster.hosts if host != victim)
-    with connected(survivor, cluster.cql_port) as second:
+    with connect_node(survivor, cluster.cql_port) as second:
         there = found(second, KEYSPACE_OF_THREE, by_then[0])
     control.start_cluster(3, home=tmp_path / "cassandra", keep=False, heap_mb=512)
-    with connected(victim, cluster.cql_port) as back:
+    with connect_node(victim, cluster.cql_port) as back:
         again = found(back, KEYSPACE_OF_THREE, by_then[0])
     refused = [(path, status) for path, status in pages if status != HTTPStatus.OK]
     tell_of_presses(told, stream, there, again)
@@ -365,7 +365,7 @@ def pages_read(stream: Stream) -> Iterator[list[tuple[str, int]]]:
     enough = threading.Event()
 
     def look() -> None:
-        line = Line(stream.shop, dict(stream.cookies))
+        line = ShopConnection(stream.shop, dict(stream.cookies))
         while not enough.wait(0.1):
             answers.extend((path, line.get(path)) for path in ("/", "/cart/"))
         line.close()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks import flash_sale
-from tests.journeys.stored import name_of, tell_of_buyers
+from tests.journeys.stored import buyer_name, report_buyers
 from tests.proof import LONG, ProofReport
 from tests.serving import WebServer
 
@@ -50,12 +50,13 @@ def test_a_flash_sale_sells_what_there_is(name: str, ports: list[int], told: Pro
     told.add_figure(
         "the last one told after", f"{max(buyer.seconds for buyer in sale.buyers):.1f} s"
     )
-    tell_of_buyers(
+    report_buyers(
         told,
         sorted(sale.buyers, key=lambda buyer: not buyer.paid_number),
         [variant_id for _, variant_id in sale.products],
         lambda buyer: (
-            f"{name_of(buyer)} comes" + (" with a card that is declined" if buyer.gives_up else "")
+            f"{buyer_name(buyer)} comes"
+            + (" with a card that is declined" if buyer.gives_up else "")
         ),
     )
     assert not sale.problems

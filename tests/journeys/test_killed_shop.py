@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.buyers import NO_ANSWER, run_buyers
 from tests.journeys.buying import Crowd
-from tests.journeys.stored import name_of, tell_of_buyers
+from tests.journeys.stored import buyer_name, report_buyers
 from tests.proof import LONG, ProofReport
 from tests.serving import WebServer
 
@@ -50,14 +50,14 @@ def test_no_checkout_is_lost_or_doubled(tmp_path: Path, told: ProofReport) -> No
     told.add_figure("kills of the web server", len(KILLS_AFTER))
     told.add_figure("requests without an answer", crowd.answers[NO_ANSWER])
     told.add_figure("took", f"{took:.0f} s")
-    told.add_figure("the slowest told after", f"{crowd.slowest:.1f} s")
+    told.add_figure("the slowest told after", f"{crowd.longest_seconds:.1f} s")
     assert crowd.answers[NO_ANSWER], "nobody was cut off"
     try:
-        crowd.have_one_order_each()
+        crowd.assert_one_order_each()
     finally:
-        tell_of_buyers(
+        report_buyers(
             told,
             crowd.buyers,
             crowd.variants,
-            lambda buyer: f"{name_of(buyer)} orders a cup and a bowl",
+            lambda buyer: f"{buyer_name(buyer)} orders a cup and a bowl",
         )

@@ -14,7 +14,7 @@ from catalogue.entities import Product
 from mail.operations import send_due_mails
 from mail.queries import list_recipient_mails
 from tests.factories import make_category, make_product, make_stock
-from tests.journeys.reading import Visitor, forms_of
+from tests.journeys.reading import Visitor, parse_forms
 from tests.shares import SingleItemShard
 
 TO = {
@@ -65,18 +65,18 @@ def mailed(to: str, path: str) -> str:
 def fill_cart(visitor: Visitor, product: Product) -> None:
     for variant in product.variants[:2]:
         visitor.open(f"/p/{product.slug}/?variant={variant.sku}")
-        visitor.press("Add to cart", quantity="1")
+        visitor.submit("Add to cart", quantity="1")
         assert "is in your cart" in visitor.text
 
 
 def buy(visitor: Visitor, email: str, card: str = "4242 4242 4242 4242") -> str:
     """Check out what is in the cart, pay, and return the order's number."""
     visitor.open("/checkout/")
-    visitor.press("Go on to delivery and payment", email=email, **TO)
-    visitor.press("Look it over", delivery="standard", payment="card")
-    visitor.press("Pay €")
+    visitor.submit("Go on to delivery and payment", email=email, **TO)
+    visitor.submit("Look it over", delivery="standard", payment="card")
+    visitor.submit("Pay €")
     assert "Test bank" in visitor.text
-    visitor.press("Pay €", card=card)
+    visitor.submit("Pay €", card=card)
     number = re.search(r"<h1>Order <span class=\"num\">([^<]+)", visitor.text)
     assert number
     return number[1]
@@ -105,9 +105,9 @@ def test_a_guest_finds_the_order_by_its_number_and_address(mug: Product, email: 
     fill_cart(ann, mug)
     number = buy(ann, email)
     later.open("/orders/")
-    later.press("Find the order", number=number, email=f"nobody-{email}")
+    later.submit("Find the order", number=number, email=f"nobody-{email}")
     assert "12 Harbour Street" not in later.text
-    later.press("Find the order", number=number.lower().replace("-", " "), email=email.upper())
+    later.submit("Find the order", number=number.lower().replace("-", " "), email=email.upper())
     assert later.address == f"/orders/{number}/"
 
 
@@ -116,8 +116,8 @@ def test_a_declined_card_is_told_and_another_one_pays(mug: Product, email: str) 
     fill_cart(ann, mug)
     number = buy(ann, email, "4000 0000 0000 0002")
     assert "The payment did not go through. Nothing was charged." in ann.text
-    ann.press("Try again: pay €")
-    ann.press("Pay €", card="4242 4242 4242 4242")
+    ann.submit("Try again: pay €")
+    ann.submit("Pay €", card="4242 4242 4242 4242")
     assert "Thank you" in ann.text
     assert number in ann.text
 
@@ -126,10 +126,10 @@ def test_somebody_registers_and_the_guests_cart_comes_along(mug: Product, email:
     bob = Visitor()
     fill_cart(bob, mug)
     bob.open("/account/register/")
-    bob.press("Send me the link", email=email)
+    bob.submit("Send me the link", email=email)
     assert "Check your mail" in bob.text
     bob.open(mailed(email, "/account/register/"))
-    bob.press("Create my account", name="Bob", password="a long row of words")
+    bob.submit("Create my account", name="Bob", password="a long row of words")
     bob.open("/cart/")
     assert bob.text.count("data-row") == 2
     number = buy(bob, email)
@@ -144,18 +144,18 @@ def test_staff_move_an_order_on_and_the_shopper_sees_it(mug: Product, email: str
     login = f"{uuid4().hex}@example.org"
     register_user(login, "Sam", "pack and send it", datetime.now(UTC), role="warehouse")
     staff.open("/account/login/")
-    staff.press("Sign in", email=login, password="pack and send it")
+    staff.submit("Sign in", email=login, password="pack and send it")
     secret = re.search(r'class="num key">([A-Z2-7 ]+)<', staff.text)
     assert secret
     # The one press whose answer is no redirect: it shows what is never shown again.
     shown = staff.client.post(staff.address, {"code": pyotp.TOTP(secret[1].replace(" ", "")).now()})
     assert "Your recovery codes" in shown.content.decode()
     staff.open("/staff/")
-    staff.press("Find", number=number)
+    staff.submit("Find", number=number)
     assert staff.address.startswith(f"/staff/orders/{number}/")
     for _ in range(2):
         first = next(words for _, _, words in _moves(staff))
-        staff.press(first)
+        staff.submit(first)
     ann.open(f"/orders/{number}/")
     assert "Your parcel is on its way" in ann.text
 
@@ -163,7 +163,7 @@ def test_staff_move_an_order_on_and_the_shopper_sees_it(mug: Product, email: str
 def _moves(staff: Visitor) -> list[tuple[str, str, str]]:
     return [
         button
-        for form in forms_of(staff.text)
+        for form in parse_forms(staff.text)
         if form.action.endswith("/move/")
         for button in form.buttons
     ]

@@ -26,7 +26,7 @@ from jobs.progress import list_progress
 from mail.jobs import JOBS
 from mail.operations import queue_mail
 from tests.environment import KEYSPACE, ROOT
-from tests.journeys.stored import connected
+from tests.journeys.stored import connect_node
 from tests.proof import LONG, ProofReport
 from tests.serving import find_free_port
 
@@ -181,7 +181,7 @@ def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within
 
 def tell_of_mails(told: ProofReport, mails: Sequence[UUID], taken: Counter[str]) -> None:
     """Add a row for each mail. Of one that was under way at the kill nobody knows whether it went out: it is tried again."""
-    with connected() as plain:
+    with connect_node() as plain:
         for number, mail_id in enumerate(mails, start=1):
             asked = f"SELECT sent_at, attempts, due_at FROM {KEYSPACE}.mails WHERE mail_id = %s"  # noqa: S608
             (sent_at, attempts, due_at) = plain.execute(asked, [mail_id]).one()
