@@ -26,8 +26,8 @@ from django.urls import resolve
 from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from cassandra_db.session import get_session
-from tests.browser.places import PLACES, Place
-from tests.browser.watching import Watch
+from tests.browser.places import PAGES, ShopPage
+from tests.browser.watching import PageWatch
 from tests.environment import KEYSPACE, ROOT
 from tests.processes import count_browser_time
 from tests.serving import WebServer, collect_static_files, fetch_page, find_free_port
@@ -59,8 +59,8 @@ close()
 call_command("load_showroom", "--orders", "0")
 """
 
-Visit = Callable[..., Page]
-Look = Callable[..., list[str]]
+OpenPage = Callable[..., Page]
+InspectPages = Callable[..., list[str]]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -72,7 +72,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @dataclass
-class Shop:
+class ServedShop:
     """A shop that is being served, and what `making` has made there."""
 
     url: str
@@ -80,9 +80,9 @@ class Shop:
     things: dict[str, str] = field(init=False)
     people: dict[str, dict[str, str]] = field(init=False)
     shared_carts: list[str] = field(init=False)
-    long_shelf: str = field(init=False)
+    long_category: str = field(init=False)
 
-    def run(self, script: str) -> str:
+    def run_script(self, script: str) -> str:
         """Run a script in this shop and return what it printed."""
         done = subprocess.run(
             [sys.executable, "manage.py", "shell", "-v0", "-c", script],
@@ -95,20 +95,20 @@ class Shop:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def furnish(self, first: str = "") -> None:
+    def fill(self, first: str = "") -> None:
         """Make what there is to be looked at, in the same process as what comes before it."""
-        told = self.run(first + "from tests.browser import making; making.made()")
-        for name, made in json.loads(told.splitlines()[-1]).items():
+        printed = self.run_script(first + "from tests.browser import making; making.made()")
+        for name, made in json.loads(printed.splitlines()[-1]).items():
             setattr(self, name, made)
 
-    def cookies(self, who: str) -> list[Any]:
+    def list_cookies(self, who: str) -> list[Any]:
         """Return somebody's cookies, as a browser takes them."""
         return [
             {"name": name, "value": value, "url": self.url}
             for name, value in self.people[who].items()
         ]
 
-    def mailed_link(self, to: str, path: str) -> str:
+    def find_mailed_link(self, to: str, path: str) -> str:
         """Return the first link to `path` that was mailed to this address, or an empty text if none has come yet."""
         for file in sorted((self.maildir / "new").glob("*")):
             mail = message_from_bytes(file.read_bytes(), policy=policy.default)
@@ -126,7 +126,7 @@ class Shop:
         return Path(self.environment["MAILDIR"])
 
     @staticmethod
-    def keep(path: str, content: bytes) -> None:
+    def save_picture(path: str, content: bytes) -> None:
         """Write a file of the repository that this run makes, unless it differs too little to be worth a change."""
         file = ROOT / path
         if os.environ.get("KEEP_PICTURES") or not file.exists():
@@ -146,7 +146,9 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="package")
-def shop(chromium: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+def shop(
+    chromium: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ServedShop]:
     """Fill a showroom once, and serve it with a worker and a mail catcher beside it.
 
     $SHOP_URL, with $SHOP_KEYSPACE, $SHOP_SECRET_KEY and $MAILDIR, names one that is open already.
@@ -158,14 +160,14 @@ def shop(chromium: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory)
             "CASSANDRA_KEYSPACE": told["KEYSPACE"],
             "PUBLIC_URL": url,
         }
-        open_already = Shop(
+        open_already = ServedShop(
             url,
             environment
             | {"MAILDIR": os.environ["MAILDIR"], "STATIC_ROOT": str(collect_static_files())},
         )
-        open_already.furnish()
+        open_already.fill()
         # each process keeps the tree for half a minute
-        fetch_page(url + open_already.long_shelf, until=200, seconds=60)
+        fetch_page(url + open_already.long_category, until=200, seconds=60)
         yield open_already
         return
     folder = tmp_path_factory.mktemp("shop")
@@ -182,19 +184,19 @@ def shop(chromium: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory)
         stack.callback(
             lambda: get_session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}_shop", timeout=180)
         )
-        there = Shop(web.url, web.environment)
-        there.furnish(LOAD)
+        there = ServedShop(web.url, web.environment)
+        there.fill(LOAD)
         stack.callback(web.stop)
         web.start()
         for command in (["mailcatcher", "--port", str(mail_port)], ["worker"]):
-            stack.enter_context(_beside(folder, there, *command))
+            stack.enter_context(_SideCommand(folder, there, *command))
         yield there
 
 
-class _beside:  # noqa: N801 -- reads like the function it stands for
+class _SideCommand:  # noqa: N801 -- reads like the function it stands for
     """A command of manage.py that runs beside the shop."""
 
-    def __init__(self, folder: Path, shop: Shop, *command: str) -> None:
+    def __init__(self, folder: Path, shop: ServedShop, *command: str) -> None:
         self.log = (folder / f"{command[0]}.log").open("wb")
         self.process = subprocess.Popen(
             [sys.executable, "manage.py", *command],
@@ -223,30 +225,36 @@ def chrome(chromium: str) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def visit(chrome: Browser, shop: Shop) -> Iterator[Visit]:
+def visit(chrome: Browser, shop: ServedShop) -> Iterator[OpenPage]:
     """Opens a visitor's page: `visit(device="phone", who="guest", scripts=False, allow="regex of expected console words")`.
 
     It is a stranger's, unless `who` names somebody whom `making` has made.
     """
-    opened: list[tuple[BrowserContext, Watch]] = []
+    opened: list[tuple[BrowserContext, PageWatch]] = []
 
     def come(device: str = "desktop", *, who: str = "", allow: str = "", **options: Any) -> Page:
-        page = entered(chrome, shop, device, who, **options).new_page()
-        opened.append((page.context, Watch(page, allow)))
+        page = open_context(chrome, shop, device, who, **options).new_page()
+        opened.append((page.context, PageWatch(page, allow)))
         return page
 
     yield come
     for context, watch in opened:
-        watch.ended = True
+        watch.is_ended = True
         for each in context.pages:
-            rest(each)
+            leave_page(each)
         context.close()
     for _, watch in opened:
         watch.assert_clean()
 
 
-def entered(
-    chrome: Browser, shop: Shop, device: str, who: str, *, scripts: bool = True, **options: Any
+def open_context(
+    chrome: Browser,
+    shop: ServedShop,
+    device: str,
+    who: str,
+    *,
+    scripts: bool = True,
+    **options: Any,
 ) -> BrowserContext:
     """Return a fresh browser of somebody who is in the shop."""
     context = chrome.new_context(
@@ -255,11 +263,11 @@ def entered(
     context.set_default_timeout(10_000)
     expect.set_options(timeout=15_000)  # five seconds are little on a busy machine
     if who:
-        context.add_cookies(shop.cookies(who))
+        context.add_cookies(shop.list_cookies(who))
     return context
 
 
-def rest(page: Page) -> None:
+def leave_page(page: Page) -> None:
     """Lead a page to nothing: Chromium can forget to close one that is committing a navigation (microsoft/playwright#42366)."""
     for _ in range(5):
         # A navigation that the page itself begins at this moment comes first.
@@ -269,25 +277,25 @@ def rest(page: Page) -> None:
 
 
 @pytest.fixture
-def page(visit: Visit) -> Page:
+def page(visit: OpenPage) -> Page:
     """A fresh visitor at a desk."""
     return visit()
 
 
 @pytest.fixture
-def phone(visit: Visit) -> Page:
+def phone(visit: OpenPage) -> Page:
     """A fresh visitor with a phone."""
     return visit("phone")
 
 
 @pytest.fixture
-def plain(visit: Visit) -> Page:
+def plain(visit: OpenPage) -> Page:
     """A fresh visitor whose browser runs no scripts."""
     return visit(scripts=False)
 
 
 @pytest.fixture
-def look(chrome: Browser, shop: Shop) -> Look:
+def look(chrome: Browser, shop: ServedShop) -> InspectPages:
     """Opens all pages of a part of the shop, and returns what `check` and the page's watch find wrong with each.
 
     Whoever looks has one browser and one tab for all of them: each further one would cost a process. `script` runs in
@@ -298,49 +306,49 @@ def look(chrome: Browser, shop: Shop) -> Look:
         device: str, part: str, check: Callable[[Page], list[str]], script: str, **options: Any
     ) -> list[str]:
         faults: list[str] = []
-        tabs: dict[str, tuple[Page, Watch]] = {}
-        for name, place in PLACES[part].items():
+        tabs: dict[str, tuple[Page, PageWatch]] = {}
+        for name, place in PAGES[part].items():
             if place.who not in tabs:
-                page = entered(chrome, shop, device, place.who, **options).new_page()
+                page = open_context(chrome, shop, device, place.who, **options).new_page()
                 page.add_init_script(script)
-                tabs[place.who] = page, Watch(page)
+                tabs[place.who] = page, PageWatch(page)
             page, watch = tabs[place.who]
             page.set_viewport_size(DEVICES[device]["viewport"])
-            watch.begin(
+            watch.restart(
                 rf"status of {place.status}|answered {place.status}$" if place.status >= 400 else ""
             )
             try:
-                found = [*opened(page, shop, place), *check(page)]
+                found = [*open_shop_page(page, shop, place), *check(page)]
             except (Error, AssertionError) as error:
                 found = [str(error)]
             page.unroute_all()
-            faults += [f"{name}: {each}" for each in (*found, *watch.faults)]
+            faults += [f"{name}: {each}" for each in (*found, *watch.problems)]
         for page, _ in tabs.values():
-            rest(page)
+            leave_page(page)
             page.context.close()
         return faults
 
     return looked
 
 
-def opened(page: Page, shop: Shop, place: Place) -> list[str]:
+def open_shop_page(page: Page, shop: ServedShop, place: ShopPage) -> list[str]:
     """Open a page; return what is wrong if it is not the one that was meant."""
     address = place.address.format_map(shop.things)
-    if place.drawn:
+    if place.template:
         # These need no database, no request and no context: it is what they are for.
         text = render_to_string(
-            place.drawn, {"sent": [("name", "Ada")], "path": address, "seconds": 9}
+            place.template, {"sent": [("name", "Ada")], "path": address, "seconds": 9}
         )
         page.route(
             f"**{address}",
             lambda route: route.fulfill(status=place.status, body=text, content_type="text/html"),
         )
-    elif place.sent:
+    elif place.form_data:
         form = {"content-type": "application/x-www-form-urlencoded"}
         page.route(
             f"**{address}",
             lambda route: route.continue_(
-                method="POST", post_data=place.sent, headers=route.request.headers | form
+                method="POST", post_data=place.form_data, headers=route.request.headers | form
             ),
         )
     response = page.goto(address)
@@ -353,12 +361,12 @@ def opened(page: Page, shop: Shop, place: Place) -> list[str]:
 
 
 @pytest.fixture(scope="package")
-def long_shelf(shop: Shop) -> str:
+def long_shelf(shop: ServedShop) -> str:
     """The address of a category with more products than a page shows."""
-    return shop.long_shelf
+    return shop.long_category
 
 
-def wait_for(what: Callable[[], Any], seconds: float = 20) -> Any:
+def wait_until_true(what: Callable[[], Any], seconds: float = 20) -> Any:
     """Ask again and again until the answer is something, and return it."""
     deadline = time.monotonic() + seconds
     while not (found := what()):

@@ -19,26 +19,26 @@ ADDRESS = {
 }
 
 
-def in_stock(product: DemoProduct) -> list[str]:
+def skus_in_stock(product: DemoProduct) -> list[str]:
     """Return the SKUs of a product of the showroom that there are plenty of."""
     return [variant.sku for variant in product.variants if sum(variant.stock.values()) > 8]
 
 
-def sold_out(product: DemoProduct) -> list[str]:
+def sold_out_skus(product: DemoProduct) -> list[str]:
     """Return the SKUs of a product of the showroom that there are none of."""
     return [variant.sku for variant in product.variants if not sum(variant.stock.values())]
 
 
-def open_product(page: Page, product: DemoProduct = TWO_CHOICES, place: int = 0) -> None:
+def open_product(page: Page, product: DemoProduct = TWO_CHOICES, index: int = 0) -> None:
     """Open a product with the choice of one of its variants that is in stock."""
-    page.goto(f"/p/{product.slug}/?variant={in_stock(product)[place]}")
+    page.goto(f"/p/{product.slug}/?variant={skus_in_stock(product)[index]}")
 
 
 def add_to_cart(
-    page: Page, product: DemoProduct = TWO_CHOICES, place: int = 0, quantity: int = 1
+    page: Page, product: DemoProduct = TWO_CHOICES, index: int = 0, quantity: int = 1
 ) -> None:
     """Open a product and put it into the cart, with scripts or without."""
-    open_product(page, product, place)
+    open_product(page, product, index)
     quantity_field(page).fill(str(quantity))
     page.get_by_role("button", name="Add to cart").click()
     expect(page.locator("body")).to_contain_text("in your cart")
@@ -57,30 +57,30 @@ def fill_in_checkout(page: Page, email: str = "ann@example.org") -> None:
     fill_in_details(page, email)
     page.get_by_role("button", name="Go on to delivery and payment").click()
     expect(page).to_have_url(re.compile("/checkout/delivery/$"))
-    look_it_over(page)
+    continue_to_review(page)
 
 
-def look_it_over(page: Page) -> None:
+def continue_to_review(page: Page) -> None:
     """Leave delivery and payment as they are preset."""
     page.get_by_role("button", name="Look it over").click()
     expect(page).to_have_url(re.compile("/checkout/review/$"))
     expect(page.locator("#pay")).to_be_visible()
 
 
-def order(page: Page) -> None:
+def place_order(page: Page) -> None:
     """Press the button that orders."""
     page.get_by_role("button", name=re.compile(r"^Pay €")).click()
     expect(page).to_have_title(re.compile("Test bank"))
 
 
-def pay(page: Page, card: str = GOOD_CARD) -> None:
+def pay_by_card(page: Page, card: str = GOOD_CARD) -> None:
     """Pay at the bank, and come back."""
     page.get_by_label("Card number").fill(card)
     page.get_by_role("button", name=re.compile(r"^Pay €")).click()
     expect(page.locator("h1")).to_contain_text("Order")
 
 
-def order_number(page: Page) -> str:
+def read_order_number(page: Page) -> str:
     """Return the number of the order that is shown."""
     return page.locator("h1 .num").inner_text()
 
@@ -107,12 +107,12 @@ def quantity_field(page: Page) -> Locator:
     return page.locator("#quantity")
 
 
-def badge(page: Page) -> Locator:
+def cart_badge(page: Page) -> Locator:
     """Return the header's cart."""
     return page.locator("#cart-badge")
 
 
-def focused(page: Page) -> str:
+def focused_element(page: Page) -> str:
     """Return what has the focus: its tag, id and words."""
     return str(
         page.evaluate(

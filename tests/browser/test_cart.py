@@ -5,16 +5,16 @@ import re
 from playwright.sync_api import Page, Route, expect
 
 from demo.goods import PRODUCTS
-from tests.browser.conftest import Visit
+from tests.browser.conftest import OpenPage
 from tests.browser.steps import (
     ONE_CHOICE,
     TWO_CHOICES,
     add_to_cart,
-    badge,
-    focused,
+    cart_badge,
+    focused_element,
     open_product,
     quantity_field,
-    sold_out,
+    sold_out_skus,
 )
 from tests.browser.watching import assert_accessible
 
@@ -26,7 +26,7 @@ def test_x37_adding_stays_on_the_page_and_says_which_cart_and_how_much(page: Pag
     panel = page.locator("#added")
     expect(panel).to_contain_text("is in My cart")
     expect(panel).to_contain_text(re.compile(r"1 item, €\d+\.\d\d"))
-    expect(badge(page)).to_contain_text(re.compile(r"My cart\s*1"))
+    expect(cart_badge(page)).to_contain_text(re.compile(r"My cart\s*1"))
     assert page.url == address
     assert_accessible(page)
 
@@ -66,7 +66,7 @@ def test_x18_a_double_click_counts_once_and_only_its_button_rests(page: Page) ->
     expect(page.locator("#cart input[name=quantity]")).to_have_value("1")
 
 
-def test_x18_a_double_click_counts_once_without_htmx(visit: Visit) -> None:
+def test_x18_a_double_click_counts_once_without_htmx(visit: OpenPage) -> None:
     page = visit(scripts=False)
     open_product(page)
     page.get_by_role("button", name="Add to cart").dblclick()
@@ -79,13 +79,13 @@ def test_x46_a_changed_quantity_applies_by_itself(page: Page) -> None:
     page.goto("/cart/")
     expect(page.get_by_role("button", name="Update")).to_be_hidden()
     page.get_by_role("button", name="One more").click()
-    expect(badge(page)).to_contain_text("2 items")
-    assert "button#" in focused(page)
+    expect(cart_badge(page)).to_contain_text("2 items")
+    assert "button#" in focused_element(page)
     field = page.locator("#cart input[name=quantity]")
     field.fill("5")
     field.press("Enter")
-    expect(badge(page)).to_contain_text("5 items")
-    assert focused(page).startswith("input#quantity-")
+    expect(cart_badge(page)).to_contain_text("5 items")
+    assert focused_element(page).startswith("input#quantity-")
     assert_accessible(page)
 
 
@@ -93,7 +93,7 @@ def test_x46_without_scripts_there_is_a_button(plain: Page) -> None:
     add_to_cart(plain)
     plain.locator("#cart input[name=quantity]").fill("3")
     plain.get_by_role("button", name="Update").click()
-    expect(badge(plain)).to_contain_text("3 items")
+    expect(cart_badge(plain)).to_contain_text("3 items")
 
 
 def test_x43_a_quantity_that_is_none_is_explained_at_its_place_and_kept(page: Page) -> None:
@@ -128,12 +128,12 @@ def test_x7_a_removed_row_hands_the_focus_to_the_next_and_undo_brings_it_back(pa
     assert_accessible(page, "after removing")
     page.get_by_role("button", name=re.compile("^Undo")).click()
     expect(rows).to_have_count(2)
-    assert not focused(page).startswith("body")
+    assert not focused_element(page).startswith("body")
     rows.nth(0).get_by_role("button", name=re.compile("Remove")).click()
     expect(rows).to_have_count(1)
     rows.nth(0).get_by_role("button", name=re.compile("Remove")).click()
     expect(page.locator("#cart")).to_contain_text("Your cart is empty")
-    assert not focused(page).startswith("body")
+    assert not focused_element(page).startswith("body")
     assert_accessible(page, "the emptied cart")
 
 
@@ -167,7 +167,7 @@ def test_x52_a_tab_that_comes_back_shows_the_badge_as_it_is(page: Page) -> None:
     page.goto("/")
     add_to_cart(page.context.new_page())
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    expect(badge(page)).to_contain_text(re.compile(r"My cart\s*1"))
+    expect(cart_badge(page)).to_contain_text(re.compile(r"My cart\s*1"))
 
 
 def test_x50_a_country_changes_the_sums_in_place(page: Page) -> None:
@@ -177,7 +177,7 @@ def test_x50_a_country_changes_the_sums_in_place(page: Page) -> None:
     page.get_by_label("Delivered to").select_option("FR")
     expect(page.locator("#sums")).to_contain_text("tax at 20%")
     expect(page).to_have_url(re.compile(r"/cart/\?country=FR$"))
-    assert focused(page).startswith("select#country")
+    assert focused_element(page).startswith("select#country")
     assert_accessible(page)
     page.goto("/cart/")
     expect(page.get_by_label("Delivered to")).to_have_value("FR")
@@ -203,7 +203,7 @@ def test_what_was_looked_at_comes_when_it_is_scrolled_to(page: Page) -> None:
 
 
 def test_x7_whoever_wants_to_be_told_is_led_to_the_answer(page: Page) -> None:
-    gone = next((each, sku) for each in PRODUCTS for sku in sold_out(each))
+    gone = next((each, sku) for each in PRODUCTS for sku in sold_out_skus(each))
     page.goto(f"/p/{gone[0].slug}/?variant={gone[1]}")
     field = page.get_by_label("Tell me when it is back")
     field.fill("x")

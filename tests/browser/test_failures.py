@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.browser.conftest import Visit
-from tests.browser.steps import TWO_CHOICES, add_to_cart, badge, open_product
+from tests.browser.conftest import OpenPage
+from tests.browser.steps import TWO_CHOICES, add_to_cart, cart_badge, open_product
 from tests.browser.watching import assert_accessible
 
 # htmx writes each of its failures to the console, too.
@@ -36,7 +36,7 @@ FAILURES: list[tuple[str, Answer, str]] = [
 
 @pytest.mark.parametrize(("name", "answer", "words"), FAILURES, ids=[each[0] for each in FAILURES])
 def test_x9_a_failed_add_says_so_and_can_be_tried_again(
-    visit: Visit, name: str, answer: Answer, words: str
+    visit: OpenPage, name: str, answer: Answer, words: str
 ) -> None:
     page = visit(allow=ON_PURPOSE)
     open_product(page)
@@ -50,7 +50,7 @@ def test_x9_a_failed_add_says_so_and_can_be_tried_again(
     expect(page.locator("#added")).to_contain_text("1 item,")
 
 
-def test_x9_offline_is_told_and_nothing_is_lost(visit: Visit) -> None:
+def test_x9_offline_is_told_and_nothing_is_lost(visit: OpenPage) -> None:
     page = visit(allow=ON_PURPOSE)
     open_product(page)
     page.context.set_offline(True)
@@ -58,10 +58,10 @@ def test_x9_offline_is_told_and_nothing_is_lost(visit: Visit) -> None:
     expect(page.locator("#status")).to_contain_text("You seem to be offline.")
     page.context.set_offline(False)
     page.get_by_role("button", name="Try again").click()
-    expect(badge(page)).to_contain_text("1")
+    expect(cart_badge(page)).to_contain_text("1")
 
 
-def test_x9_an_answer_that_does_not_come_is_given_up(visit: Visit) -> None:
+def test_x9_an_answer_that_does_not_come_is_given_up(visit: OpenPage) -> None:
     page = visit(allow=ON_PURPOSE)
     open_product(page)
     assert page.evaluate("htmx.config.timeout") == 10_000
@@ -74,7 +74,7 @@ def test_x9_an_answer_that_does_not_come_is_given_up(visit: Visit) -> None:
     expect(page.locator("#added")).to_contain_text("1 item,")
 
 
-def test_x9_an_add_whose_answer_was_lost_counts_once_when_tried_again(visit: Visit) -> None:
+def test_x9_an_add_whose_answer_was_lost_counts_once_when_tried_again(visit: OpenPage) -> None:
     def lose(route: Route) -> None:
         route.fetch()
         route.abort("connectionreset")
@@ -89,7 +89,7 @@ def test_x9_an_add_whose_answer_was_lost_counts_once_when_tried_again(visit: Vis
     expect(page.locator("#added")).to_contain_text("1 item,")
 
 
-def test_x9_a_failed_change_keeps_the_cart_on_the_page(visit: Visit) -> None:
+def test_x9_a_failed_change_keeps_the_cart_on_the_page(visit: OpenPage) -> None:
     page = visit(allow=ON_PURPOSE)
     add_to_cart(page, TWO_CHOICES)
     page.goto("/cart/")
@@ -99,10 +99,10 @@ def test_x9_a_failed_change_keeps_the_cart_on_the_page(visit: Visit) -> None:
     expect(page.locator("[data-row]")).to_have_count(1)
     page.unroute("**/cart/change/")
     page.get_by_role("button", name="Try again").click()
-    expect(badge(page)).to_contain_text(re.compile("2"))
+    expect(cart_badge(page)).to_contain_text(re.compile("2"))
 
 
-def test_a_press_before_the_scripts_have_loaded_works_as_a_plain_form(visit: Visit) -> None:
+def test_a_press_before_the_scripts_have_loaded_works_as_a_plain_form(visit: OpenPage) -> None:
     page = visit(allow=r"\.js|ERR_FAILED")
     page.route("**/*.js", lambda route: route.abort())
     open_product(page)

@@ -5,8 +5,8 @@ from contextlib import suppress
 
 from playwright.sync_api import Error, Page, Request, Route, expect
 
-from tests.browser.conftest import Shop, Visit
-from tests.browser.steps import ONE_CHOICE, add_to_cart, fill_in_details, focused
+from tests.browser.conftest import OpenPage, ServedShop
+from tests.browser.steps import ONE_CHOICE, add_to_cart, fill_in_details, focused_element
 from tests.browser.watching import assert_accessible
 
 
@@ -21,7 +21,7 @@ def test_x28_load_more_adds_to_the_list_and_the_footer_stays_in_reach(
     expect(cards).to_have_count(16)
     page.get_by_role("link", name="Load more").click()
     expect(cards).to_have_count(32)
-    assert not focused(page).startswith("body")
+    assert not focused_element(page).startswith("body")
     assert_accessible(page)
     page.get_by_role("link", name="Load more").click()
     expect(cards).to_have_count(40)
@@ -56,7 +56,7 @@ def test_x3_x4_a_choice_has_an_address_of_its_own(page: Page) -> None:
     page.goto("/p/heavy-cotton-towel/")
     page.locator(".chip:not(.chip--out) input:not(:checked)").first.dispatch_event("click")
     page.wait_for_url(re.compile(r"variant="))
-    assert not focused(page).startswith("body")
+    assert not focused_element(page).startswith("body")
     assert_accessible(page)
     chosen = page.locator("main .price").first.inner_text()
     page.reload()
@@ -99,7 +99,7 @@ def test_x32_a_chosen_suggestion_opens_its_product(page: Page) -> None:
     expect(page.locator("h1")).to_have_text(ONE_CHOICE.name)
 
 
-def test_x32_an_answer_that_comes_too_late_is_dropped(visit: Visit) -> None:
+def test_x32_an_answer_that_comes_too_late_is_dropped(visit: OpenPage) -> None:
     on_their_way: list[Route] = []
     page = visit(allow="htmx:")
     page.goto("/")
@@ -159,7 +159,7 @@ def test_x64_the_steps_of_the_checkout_keep_what_was_chosen(page: Page) -> None:
     before = total.inner_text()
     page.locator("#ways input[type=radio]").last.check()
     expect(total).not_to_have_text(before)  # the sum follows the choice of delivery
-    assert not focused(page).startswith("body")
+    assert not focused_element(page).startswith("body")
     assert_accessible(page, "the checkout after a change of delivery")
     page.reload()
     expect(page.locator("#ways input[type=radio]").last).to_be_checked()
@@ -211,7 +211,9 @@ def test_what_is_sent_is_not_overtaken_by_a_sum_that_was_asked_for_before(page: 
     expect(page.locator("#pay")).to_be_visible()
 
 
-def test_x15_an_order_prints_on_paper_without_the_shops_frame(visit: Visit, shop: Shop) -> None:
+def test_x15_an_order_prints_on_paper_without_the_shops_frame(
+    visit: OpenPage, shop: ServedShop
+) -> None:
     page = visit(who="guest")
     page.goto(f"/orders/{shop.things['order']}/")
     page.emulate_media(media="print")
@@ -225,7 +227,7 @@ def test_x15_an_order_prints_on_paper_without_the_shops_frame(visit: Visit, shop
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) <= 2
 
 
-def test_x73_the_board_refreshes_itself_and_can_be_paused(visit: Visit) -> None:
+def test_x73_the_board_refreshes_itself_and_can_be_paused(visit: OpenPage) -> None:
     page = visit(who="staff")
     page.clock.install()
     page.goto("/staff/")
@@ -253,7 +255,9 @@ def test_x73_the_board_refreshes_itself_and_can_be_paused(visit: Visit) -> None:
     assert later(), "it goes on"
 
 
-def test_x73_a_stale_order_page_is_told_and_overwrites_nothing(visit: Visit, shop: Shop) -> None:
+def test_x73_a_stale_order_page_is_told_and_overwrites_nothing(
+    visit: OpenPage, shop: ServedShop
+) -> None:
     ann, bob = visit(who="staff"), visit(who="admin")
     for page in (ann, bob):
         page.goto(f"/staff/orders/{shop.things['order']}/")

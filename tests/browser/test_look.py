@@ -10,10 +10,16 @@ from threading import Thread
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import DEVICES, Look, Shop, Visit, entered
-from tests.browser.places import BY_NAME, GIVEN, NO_PAGES, PLACES, addresses
+from tests.browser.conftest import DEVICES, InspectPages, OpenPage, ServedShop, open_context
+from tests.browser.places import (
+    PAGES,
+    PAGES_BY_NAME,
+    URL_ARGUMENTS,
+    URLS_WITHOUT_PAGE,
+    iterate_urls,
+)
 from tests.browser.steps import add_to_cart, open_product
-from tests.browser.watching import inaccessible
+from tests.browser.watching import list_accessibility_violations
 from tests.serving import fetch_page
 
 # What a finger has to hit: buttons everywhere, and links that stand alone (a link in a sentence has its line's height).
@@ -64,7 +70,7 @@ MOVES = """() => [...document.querySelectorAll('*')].filter((e) => {
     || style.scrollBehavior === 'smooth';
 }).map((e) => e.outerHTML.slice(0, 120))"""
 
-on_every_page = pytest.mark.parametrize("part", PLACES)
+on_every_page = pytest.mark.parametrize("part", PAGES)
 
 
 def shifted(page: Page) -> list[str]:
@@ -75,7 +81,7 @@ def shifted(page: Page) -> list[str]:
 
 
 def on_a_phone(page: Page) -> list[str]:
-    faults = [*inaccessible(page), *shifted(page)]
+    faults = [*list_accessibility_violations(page), *shifted(page)]
     faults += [
         f"X10: 44 pixels for what is pressed: {each}" for each in page.evaluate(SMALL_TARGETS)
     ]
@@ -86,7 +92,7 @@ def on_a_phone(page: Page) -> list[str]:
 
 
 def at_a_desk(page: Page) -> list[str]:
-    faults = [*inaccessible(page), *shifted(page)]
+    faults = [*list_accessibility_violations(page), *shifted(page)]
     for what, style in (
         ("WCAG's text spacing", SPACED),
         ("twice the text", "html { font-size: 200% !important; }"),
@@ -100,32 +106,34 @@ def at_a_desk(page: Page) -> list[str]:
 
 
 @on_every_page
-def test_x10_x11_x13_x22_on_a_phone_in_the_dark(look: Look, part: str) -> None:
+def test_x10_x11_x13_x22_on_a_phone_in_the_dark(look: InspectPages, part: str) -> None:
     faults = look("phone", part, on_a_phone, SHIFTS, color_scheme="dark")
     assert not faults, "\n".join(faults)
 
 
 @on_every_page
-def test_x12_x13_x22_at_a_desk_in_the_light(look: Look, part: str) -> None:
+def test_x12_x13_x22_at_a_desk_in_the_light(look: InspectPages, part: str) -> None:
     faults = look("desktop", part, at_a_desk, SHIFTS, bypass_csp=True)
     assert not faults, "\n".join(faults)
 
 
-def test_each_address_is_looked_at_or_shows_no_page(shop: Shop, chrome: Browser) -> None:
-    """A new address: write into PLACES how it is opened or, if nobody sees a page of ours there, into NO_PAGES why."""
-    assert len(BY_NAME) == sum(map(len, PLACES.values())), "a name stands for two pages"
-    assert len(BY_NAME) >= 100
-    routes = dict(addresses())
+def test_each_address_is_looked_at_or_shows_no_page(shop: ServedShop, chrome: Browser) -> None:
+    """A new address: write into PLACES how it is opened or, if nobody sees a page of ours there, into URLS_WITHOUT_PAGE why."""
+    assert len(PAGES_BY_NAME) == sum(map(len, PAGES.values())), "a name stands for two pages"
+    assert len(PAGES_BY_NAME) >= 100
+    routes = dict(iterate_urls())
     assert len(routes) >= 120
-    looked_at = {place.view for place in BY_NAME.values()} - {""}
-    assert looked_at | NO_PAGES.keys() == routes.keys()
-    assert not looked_at & NO_PAGES.keys()
-    browsers = {who: entered(chrome, shop, "desktop", who) for who in ("guest", "ann", "admin")}
+    looked_at = {place.view for place in PAGES_BY_NAME.values()} - {""}
+    assert looked_at | URLS_WITHOUT_PAGE.keys() == routes.keys()
+    assert not looked_at & URLS_WITHOUT_PAGE.keys()
+    browsers = {
+        who: open_context(chrome, shop, "desktop", who) for who in ("guest", "ann", "admin")
+    }
     pages = []
-    for name in NO_PAGES:
-        address = re.sub(r"<\w+:\w+>", lambda found: GIVEN[found[0]], routes[name]).format_map(
-            shop.things
-        )
+    for name in URLS_WITHOUT_PAGE:
+        address = re.sub(
+            r"<\w+:\w+>", lambda found: URL_ARGUMENTS[found[0]], routes[name]
+        ).format_map(shop.things)
         who = {"accounts": "ann", "adminpanel": "admin"}.get(name.partition(":")[0], "guest")
         answer = browsers[who].request.get(address, max_redirects=0)
         if answer.status == 200 and "text/html" in answer.headers.get("content-type", ""):
@@ -137,7 +145,7 @@ def test_each_address_is_looked_at_or_shows_no_page(shop: Shop, chrome: Browser)
 
 
 @contextmanager
-def served_in_two(shop: Shop, middle: bytes) -> Iterator[str]:
+def served_in_two(shop: ServedShop, middle: bytes) -> Iterator[str]:
     """Serve the shop's pages at another address, whose yield: what follows upon `middle` comes half a second later."""
 
     class InTwo(BaseHTTPRequestHandler):
@@ -164,7 +172,9 @@ def served_in_two(shop: Shop, middle: bytes) -> Iterator[str]:
         server.shutdown()
 
 
-def test_x22_a_page_that_comes_in_two_is_painted_once_it_is_there(visit: Visit, shop: Shop) -> None:
+def test_x22_a_page_that_comes_in_two_is_painted_once_it_is_there(
+    visit: OpenPage, shop: ServedShop
+) -> None:
     page = visit()
     page.add_init_script(SHIFTS)
     with served_in_two(shop, b'</h2>\n<ul class="plain">') as late:
@@ -174,7 +184,7 @@ def test_x22_a_page_that_comes_in_two_is_painted_once_it_is_there(visit: Visit, 
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_x22_what_a_shopper_looks_at_stays_where_it_is_when_a_swap_arrives(
-    visit: Visit, device: str
+    visit: OpenPage, device: str
 ) -> None:
     page = visit(device)
     open_product(page)
@@ -197,7 +207,7 @@ def test_x22_what_a_shopper_looks_at_stays_where_it_is_when_a_swap_arrives(
     assert page.evaluate(WHERE, list(before)) == before
 
 
-def test_x14_who_wants_less_motion_gets_none(visit: Visit) -> None:
+def test_x14_who_wants_less_motion_gets_none(visit: OpenPage) -> None:
     page = visit(reduced_motion="reduce")
     open_product(page)
     assert page.evaluate(MOVES) == []
@@ -206,7 +216,7 @@ def test_x14_who_wants_less_motion_gets_none(visit: Visit) -> None:
     assert page.evaluate(MOVES) == []
 
 
-def test_x13_forced_colours_still_show_what_is_chosen(visit: Visit) -> None:
+def test_x13_forced_colours_still_show_what_is_chosen(visit: OpenPage) -> None:
     page = visit(forced_colors="active")
     open_product(page)
     chosen, other = (

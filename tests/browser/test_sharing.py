@@ -5,18 +5,18 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Shop, Visit
-from tests.browser.steps import ONE_CHOICE, TWO_CHOICES, add_to_cart, badge, focused
+from tests.browser.conftest import OpenPage, ServedShop
+from tests.browser.steps import ONE_CHOICE, TWO_CHOICES, add_to_cart, cart_badge, focused_element
 from tests.browser.watching import assert_accessible
 
 
 @pytest.fixture
-def cart(shop: Shop) -> str:
+def cart(shop: ServedShop) -> str:
     """A cart with people in it that no other test knows."""
     return shop.shared_carts.pop()
 
 
-def come(visit: Visit, cart: str, who: str, device: str = "desktop", **options: Any) -> Page:
+def come(visit: OpenPage, cart: str, who: str, device: str = "desktop", **options: Any) -> Page:
     """Open the cart as its owner, editor or viewer, with a clock that `later` moves."""
     page = visit(device, who=f"{who} of {cart}", **options)
     page.clock.install()
@@ -31,18 +31,18 @@ def later(page: Page) -> None:
     page.wait_for_load_state("networkidle")
 
 
-def test_two_people_in_one_cart_see_each_others_changes(visit: Visit, cart: str) -> None:
+def test_two_people_in_one_cart_see_each_others_changes(visit: OpenPage, cart: str) -> None:
     ann, ben = come(visit, cart, "owner"), come(visit, cart, "editor", "phone")
     add_to_cart(ben, TWO_CHOICES)
     later(ann)
     expect(ann.locator("#cart .line")).to_have_count(1)
     expect(ann.locator("#cart")).to_contain_text(TWO_CHOICES.name)
-    expect(badge(ann)).to_contain_text("1 item")
+    expect(cart_badge(ann)).to_contain_text("1 item")
     expect(ann.locator("#status")).to_contain_text("Changed meanwhile. Gifts for Mom: 1 item, €")
     assert_accessible(ann)
     ben.goto("/cart/")
     ann.get_by_role("button", name="One more").click()
-    expect(badge(ann)).to_contain_text("2 items")
+    expect(cart_badge(ann)).to_contain_text("2 items")
     later(ben)
     expect(ben.locator("#cart input[name=quantity]")).to_have_value("2")
     viewer = come(visit, cart, "viewer")
@@ -63,39 +63,39 @@ def test_two_people_in_one_cart_see_each_others_changes(visit: Visit, cart: str)
 
 
 def test_changes_of_others_wait_for_whoever_types_and_can_be_paused(
-    visit: Visit, cart: str
+    visit: OpenPage, cart: str
 ) -> None:
     ann, ben = come(visit, cart, "owner"), come(visit, cart, "editor")
     add_to_cart(ann, TWO_CHOICES)
     ann.goto("/cart/")
     field = ann.locator("#cart input[name=quantity]")
     field.focus()
-    before = focused(ann)
+    before = focused_element(ann)
     add_to_cart(ben, ONE_CHOICE)
     later(ann)
     expect(ann.locator("#cart .line")).to_have_count(2)
-    assert focused(ann) == before  # the swap has left it where it was
+    assert focused_element(ann) == before  # the swap has left it where it was
     ann.keyboard.press("End")
     ann.keyboard.type("2")
     add_to_cart(ben, ONE_CHOICE)
     later(ann)
     typed = ann.locator(":focus")
     expect(typed).to_have_value("12")
-    expect(badge(ann)).to_contain_text("2 items")
+    expect(cart_badge(ann)).to_contain_text("2 items")
     ann.keyboard.press("Enter")
-    expect(badge(ann)).to_contain_text("14 items")
+    expect(cart_badge(ann)).to_contain_text("14 items")
     pause = ann.locator("#pause")
     pause.click()
     expect(pause).to_have_text("Resume showing changes")
     add_to_cart(ben, ONE_CHOICE)
     later(ann)
-    expect(badge(ann)).to_contain_text("14 items")
+    expect(cart_badge(ann)).to_contain_text("14 items")
     pause.click()
     later(ann)
-    expect(badge(ann)).to_contain_text("15 items")
+    expect(cart_badge(ann)).to_contain_text("15 items")
 
 
-def test_a_withdrawn_role_ends_while_its_page_is_open(visit: Visit, cart: str) -> None:
+def test_a_withdrawn_role_ends_while_its_page_is_open(visit: OpenPage, cart: str) -> None:
     ann, ben = come(visit, cart, "owner"), come(visit, cart, "editor", allow="404")
     ann.goto(f"/carts/{cart}/people/")
     assert_accessible(ann)

@@ -7,20 +7,20 @@ import pyotp
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Shop, Visit, wait_for
+from tests.browser.conftest import OpenPage, ServedShop, wait_until_true
 from tests.browser.steps import (
     DECLINED_CARD,
     ONE_CHOICE,
     TWO_CHOICES,
     add_to_cart,
-    badge,
+    cart_badge,
+    continue_to_review,
     fill_in_checkout,
-    in_stock,
-    look_it_over,
-    order,
-    order_number,
-    pay,
+    pay_by_card,
+    place_order,
+    read_order_number,
     sign_in,
+    skus_in_stock,
 )
 from tests.browser.watching import assert_accessible
 
@@ -32,7 +32,7 @@ WAYS = pytest.mark.parametrize(
 
 
 def test_a_page_opens_fast_enough_to_be_photographed_for_the_readme(
-    visit: Visit, shop: Shop
+    visit: OpenPage, shop: ServedShop
 ) -> None:
     page = visit(device_scale_factor=1)
     add_to_cart(page)
@@ -40,12 +40,12 @@ def test_a_page_opens_fast_enough_to_be_photographed_for_the_readme(
     page.evaluate("document.querySelectorAll('img').forEach((e) => { e.loading = 'eager' })")
     page.wait_for_load_state("networkidle")
     picture = page.screenshot(full_page=False)
-    shop.keep("docs/screenshot.png", picture)
+    shop.save_picture("docs/screenshot.png", picture)
 
 
 @WAYS
 def test_x1_a_guest_buys_two_variants_and_follows_the_order(
-    visit: Visit, device: str, scripts: bool
+    visit: OpenPage, device: str, scripts: bool
 ) -> None:
     page = visit(device, scripts=scripts)
     page.goto("/")
@@ -55,7 +55,7 @@ def test_x1_a_guest_buys_two_variants_and_follows_the_order(
     page.locator("#q").press("Enter")
     page.get_by_role("link", name=TWO_CHOICES.name).first.click()
     expect(page.locator("h1")).to_have_text(TWO_CHOICES.name)
-    for sku in in_stock(TWO_CHOICES)[:2]:
+    for sku in skus_in_stock(TWO_CHOICES)[:2]:
         page.goto(f"/p/{TWO_CHOICES.slug}/?variant={sku}")
         page.get_by_role("button", name="Add to cart").click()
         expect(page.locator("body")).to_contain_text("in your cart")
@@ -63,57 +63,59 @@ def test_x1_a_guest_buys_two_variants_and_follows_the_order(
     expect(page.locator("[data-row]")).to_have_count(2)
     page.get_by_role("link", name="Go to checkout").click()
     fill_in_checkout(page, f"{uuid4().hex}@example.org")
-    order(page)
-    pay(page)
+    place_order(page)
+    pay_by_card(page)
     expect(page.locator("body")).to_contain_text("Thank you, Ann Other")
-    number = order_number(page)
-    expect(badge(page)).to_contain_text("0")
+    number = read_order_number(page)
+    expect(cart_badge(page)).to_contain_text("0")
     page.reload()
-    assert order_number(page) == number
+    assert read_order_number(page) == number
 
 
-def test_x71_the_mailed_link_opens_the_order_in_another_browser(visit: Visit, shop: Shop) -> None:
+def test_x71_the_mailed_link_opens_the_order_in_another_browser(
+    visit: OpenPage, shop: ServedShop
+) -> None:
     page = visit()
     email = f"{uuid4().hex}@example.org"
     add_to_cart(page)
     page.goto("/checkout/")
     fill_in_checkout(page, email)
-    order(page)
-    pay(page)
-    number = order_number(page)
-    link = wait_for(lambda: shop.mailed_link(email, "/o/"), 40)
+    place_order(page)
+    pay_by_card(page)
+    number = read_order_number(page)
+    link = wait_until_true(lambda: shop.find_mailed_link(email, "/o/"), 40)
     elsewhere = visit("phone", allow="404")
     elsewhere.goto(f"/orders/{number}/")
     expect(elsewhere.locator("body")).not_to_contain_text("12 Harbour Street")
     elsewhere.goto(link)
-    assert order_number(elsewhere) == number
+    assert read_order_number(elsewhere) == number
     assert "/o/" not in elsewhere.url
     third = visit()
     third.goto("/orders/")
     third.get_by_label("Order number").fill(f" {number.lower()} ")
     third.get_by_label("E-mail address").fill(email.upper())
     third.get_by_role("button", name="Find the order").click()
-    assert order_number(third) == number
+    assert read_order_number(third) == number
 
 
 def test_a_declined_card_leaves_the_order_payable(page: Page) -> None:
     add_to_cart(page, ONE_CHOICE)
     page.goto("/checkout/")
     fill_in_checkout(page)
-    order(page)
-    pay(page, DECLINED_CARD)
+    place_order(page)
+    pay_by_card(page, DECLINED_CARD)
     expect(page.locator("body")).to_contain_text(
         "The payment did not go through. Nothing was charged."
     )
     assert_accessible(page)
     page.get_by_role("button", name=re.compile("Try again: pay €")).click()
-    pay(page)
+    pay_by_card(page)
     expect(page.locator("body")).to_contain_text("Thank you")
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
 def test_x1_somebody_registers_and_buys_with_an_address_of_their_own(
-    visit: Visit, shop: Shop, scripts: bool
+    visit: OpenPage, shop: ServedShop, scripts: bool
 ) -> None:
     page = visit(scripts=scripts)
     email = f"{uuid4().hex}@example.org"
@@ -122,11 +124,11 @@ def test_x1_somebody_registers_and_buys_with_an_address_of_their_own(
     page.get_by_label("E-mail address").fill(email)
     page.get_by_role("button", name="Send me the link").click()
     expect(page.locator("h1")).to_have_text("Check your mail")
-    page.goto(wait_for(lambda: shop.mailed_link(email, "/account/register/"), 40))
+    page.goto(wait_until_true(lambda: shop.find_mailed_link(email, "/account/register/"), 40))
     page.get_by_label("Your name").fill("Bob Shopper")
     page.locator("#id_password").fill("a long row of words")
     page.get_by_role("button", name="Create my account").click()
-    expect(badge(page)).to_contain_text("1")  # the guest's cart has come along
+    expect(cart_badge(page)).to_contain_text("1")  # the guest's cart has come along
     page.goto("/account/addresses/add/")
     for field, value in {
         "#id_name": "Bob Shopper",
@@ -141,16 +143,16 @@ def test_x1_somebody_registers_and_buys_with_an_address_of_their_own(
     expect(page).to_have_url(re.compile("/checkout/delivery/$"))  # all of the first step is known
     expect(page.locator("main")).to_contain_text(email)
     expect(page.locator("main")).to_contain_text("1 Quay")
-    look_it_over(page)
-    order(page)
-    pay(page)
-    number = order_number(page)
+    continue_to_review(page)
+    place_order(page)
+    pay_by_card(page)
+    number = read_order_number(page)
     page.goto("/account/orders/")
     expect(page.get_by_role("link", name=f"Order {number}", exact=True)).to_be_visible()
 
 
 def test_staff_see_a_new_order_by_themselves_and_move_it_and_the_shopper_sees_it(
-    visit: Visit,
+    visit: OpenPage,
 ) -> None:
     board, shopper = visit(), visit("phone")
     sign_in(board, "Staff")
@@ -160,9 +162,9 @@ def test_staff_see_a_new_order_by_themselves_and_move_it_and_the_shopper_sees_it
     add_to_cart(shopper)
     shopper.goto("/checkout/")
     fill_in_checkout(shopper)
-    order(shopper)
-    pay(shopper)
-    number = order_number(shopper)
+    place_order(shopper)
+    pay_by_card(shopper)
+    number = read_order_number(shopper)
     board.clock.run_for(5000)
     expect(board.locator("#board")).to_contain_text(number)
     assert_accessible(board, "the board after it refreshed itself")
@@ -177,14 +179,14 @@ def test_staff_see_a_new_order_by_themselves_and_move_it_and_the_shopper_sees_it
     assert_accessible(shopper, "the shopper's order after it refreshed itself")
 
 
-def test_x1_staff_work_without_scripts(visit: Visit) -> None:
+def test_x1_staff_work_without_scripts(visit: OpenPage) -> None:
     shopper = visit(scripts=False)
     add_to_cart(shopper)
     shopper.goto("/checkout/")
     fill_in_checkout(shopper)
-    order(shopper)
-    pay(shopper)
-    number = order_number(shopper)
+    place_order(shopper)
+    pay_by_card(shopper)
+    number = read_order_number(shopper)
     staff = visit(scripts=False)
     sign_in(staff, "Admin")
     staff.goto("/staff/")
@@ -198,7 +200,7 @@ def test_x1_staff_work_without_scripts(visit: Visit) -> None:
 
 
 def test_somebody_new_on_the_staff_enrols_a_telephone_and_is_shown_recovery_codes(
-    visit: Visit,
+    visit: OpenPage,
 ) -> None:
     page = visit(who="to be enrolled")
     page.goto("/staff/second-factor/")

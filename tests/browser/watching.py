@@ -8,7 +8,7 @@ from playwright.sync_api import ConsoleMessage, Page, Response
 
 # No faults: an answer that htmx swaps (Chromium writes each status from 400 on to the console), and a request that a
 # newer one has replaced.
-TOLD_ANYWAY = r"Failed to load resource: the server responded with a status of (409|422|429)|htmx:(sendAbort|afterRequest)"
+EXPECTED_MESSAGES = r"Failed to load resource: the server responded with a status of (409|422|429)|htmx:(sendAbort|afterRequest)"
 AXE = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     "rules": {"target-size": {"enabled": True}},
@@ -16,20 +16,20 @@ AXE = {
 }
 
 
-class Watch:
+class PageWatch:
     """Notes what should not happen on a page. `allow` matches what a test brings about on purpose."""
 
     def __init__(self, page: Page, allow: str = "") -> None:
-        self.ended = False
-        self.begin(allow)
+        self.is_ended = False
+        self.restart(allow)
         page.on("console", self._hear)
         page.on("pageerror", lambda error: self._note(f"error in a script: {error}"))
         page.on("response", self._answer)
 
-    def begin(self, allow: str) -> None:
+    def restart(self, allow: str) -> None:
         """Begin anew, with what is allowed from now on."""
-        self.faults: list[str] = []
-        self._allowed = re.compile(f"{TOLD_ANYWAY}|{allow}" if allow else TOLD_ANYWAY)
+        self.problems: list[str] = []
+        self._allowed = re.compile(f"{EXPECTED_MESSAGES}|{allow}" if allow else EXPECTED_MESSAGES)
 
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type == "error" or "Content Security Policy" in message.text:
@@ -40,15 +40,15 @@ class Watch:
             self._note(f"{response.request.method} {response.url} answered {response.status}")
 
     def _note(self, fault: str) -> None:
-        if not self.ended and not self._allowed.search(fault):
-            self.faults.append(fault)
+        if not self.is_ended and not self._allowed.search(fault):
+            self.problems.append(fault)
 
     def assert_clean(self) -> None:
         """Fail if something went wrong on the page."""
-        assert not self.faults, "\n".join(self.faults)
+        assert not self.problems, "\n".join(self.problems)
 
 
-def inaccessible(page: Page) -> list[str]:
+def list_accessibility_violations(page: Page) -> list[str]:
     """Return in axe's own words which of its rules the page as it stands breaks, and where."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
@@ -64,5 +64,5 @@ def inaccessible(page: Page) -> list[str]:
 
 def assert_accessible(page: Page, what: str = "") -> None:
     """Fail if the page as it stands breaks one of axe's rules."""
-    told = inaccessible(page)
+    told = list_accessibility_violations(page)
     assert not told, f"{what or page.url}\n" + "\n".join(told)
