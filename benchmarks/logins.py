@@ -69,7 +69,7 @@ def main() -> int:
     from django.test import override_settings
 
     settings.ALLOWED_HOSTS.append("testserver")
-    with override_settings(LIMITS=settings.LIMITS | WITHOUT_LIMIT):
+    with override_settings(RATE_LIMITS=settings.RATE_LIMITS | WITHOUT_LIMIT):
         measured = {
             "login": _measured(
                 "/account/login/",

@@ -25,7 +25,7 @@ class SubscriberByVariant(Model):
 class SubscriptionByAddress(Model):
     """Which variants an e-mail address waits for. Written before the waiter, so that no waiter is missing here.
 
-    Bound: the variants that one asks for within 30 days; 20 an hour (settings.LIMITS).
+    Bound: the variants that one asks for within 30 days; 20 an hour (settings.RATE_LIMITS).
     Writer: notifications.operations.
     """
 

@@ -27,8 +27,8 @@ FAULTS = (
     _fault(
         "A conditional write is one that the driver may send twice",
         "cassandra_db/statements.py",
-        "profile=CONDITIONAL, consistency=consistency, idempotent=False)",
-        "profile=CONDITIONAL, consistency=consistency, idempotent=True)",
+        "profile=CONDITIONAL, consistency=consistency, is_idempotent=False\n    )",
+        "profile=CONDITIONAL, consistency=consistency, is_idempotent=True)",
         "tests/house/test_statements.py",
     ),
     _fault(
@@ -76,8 +76,8 @@ FAULTS = (
     _fault(
         "A worker that has lost its job goes on moving the job's place",
         "jobs/leases.py",
-        '    if (\n        held is None\n        or held.lost\n        or not MOVE.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)\n    ):\n        raise LeaseLost(f"{job}: this process does not hold the job")\n',
-        '    if held is None or held.lost:\n        raise LeaseLost(f"{job}: this process does not hold the job")\n    MOVE.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)\n',
+        "    if (\n        held is None\n        or held.is_lost\n        or not SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)\n    ):\n        raise LeaseLost(f\"{job}: this process does not hold the job\")\n",
+        "    if held is None or held.is_lost:\n        raise LeaseLost(f\"{job}: this process does not hold the job\")\n    SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)\n",
         "tests/jobs/test_leases.py",
     ),
     _fault(
@@ -635,7 +635,7 @@ FAULTS = (
     _fault(
         "The check of the whole shop calls work under way a fault",
         "consistency/running.py",
-        "    return {\n        thing: found for thing, found in suspects.items() if check.order_of(thing) not in hinted\n    }\n",
+        "    return {\n        thing: found\n        for thing, found in suspects.items()\n        if check.find_order_id(thing) not in in_progress\n    }\n",
         "    return suspects\n",
         "tests/consistency/test_audit.py",
     ),

@@ -170,7 +170,7 @@ def confirm_results(results: Sequence[Result], tree: Path, node: dict[str, str])
         return list(results)
     wrong = set(_NOT_PASSED.findall(said)) if status == 1 else set(tests)
     told = f"BROKEN, its test does not pass without it, either (status {status}):\n{said[-2000:]}"
-    return [replace(each, test="", told=told) if each.test in wrong else each for each in results]
+    return [replace(each, test="", reason=told) if each.test in wrong else each for each in results]
 
 
 @contextlib.contextmanager

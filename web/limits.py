@@ -59,8 +59,8 @@ class RateLimit:
 
 
 def get_rate_limit(kind: str) -> RateLimit:
-    """Return the limit of a kind, as `settings.LIMITS` has it. Raises KeyError for a kind that is not there."""
-    return RateLimit(kind, *settings.LIMITS[kind])
+    """Return the limit of a kind, as `settings.RATE_LIMITS` has it. Raises KeyError for a kind that is not there."""
+    return RateLimit(kind, *settings.RATE_LIMITS[kind])
 
 
 @dataclass(frozen=True)

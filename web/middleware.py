@@ -83,7 +83,7 @@ class RedirectMiddleware:
 
 
 class CheckoutQueueMiddleware:
-    """Lets only a few at a time into the views of `settings.IN_LINE`, and has everybody else wait (web.waiting_room).
+    """Lets only a few at a time into the views of `settings.CHECKOUT_QUEUE_URLS`, and has everybody else wait (web.waiting_room).
 
     What htmx asks for beside a page is let through: it is a part of somebody's visit.
     """
@@ -95,7 +95,7 @@ class CheckoutQueueMiddleware:
     @cached_property
     def queued_paths(self) -> frozenset[str]:
         """Where there may be a line. Resolving each address to its view would cost as much as the page that waits."""
-        return frozenset(reverse(name) for name in settings.IN_LINE)
+        return frozenset(reverse(name) for name in settings.CHECKOUT_QUEUE_URLS)
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path not in self.queued_paths or "HX-Request" in request.headers:

@@ -114,7 +114,7 @@ class CheckoutQueue:
 
 def get_queue_ticket(request: HttpRequest) -> QueueTicket | None:
     """Return the turn that a visitor was given before, if there is one."""
-    kept = request.COOKIES.get(settings.TURN_COOKIE_NAME, "")
+    kept = request.COOKIES.get(settings.QUEUE_COOKIE_NAME, "")
     try:
         return (
             QueueTicket(*signing.loads(kept, salt="web.turn", max_age=TICKET_SECONDS))
@@ -154,7 +154,7 @@ def render_queue_page(request: HttpRequest, wait: QueueWait) -> HttpResponse:
     response["Content-Length"] = str(len(response.content))
     kept = signing.dumps(wait.ticket, salt="web.turn")
     response.set_cookie(
-        settings.TURN_COOKIE_NAME,
+        settings.QUEUE_COOKIE_NAME,
         kept,
         max_age=TICKET_SECONDS,
         secure=settings.HTTPS,

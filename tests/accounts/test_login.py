@@ -192,7 +192,7 @@ def test_s11_a_password_over_4_kb_is_refused_before_any_hash() -> None:
 def test_s13_passwords_over_4_kb_are_counted_like_others_as_each_is_entered_in_the_log(
     settings: Settings,
 ) -> None:
-    settings.LIMITS = settings.LIMITS | {"login": (3, 0, 0, 60)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"login": (3, 0, 0, 60)}
     sent = {"email": make_user().email, "password": "x" * 5000}
     assert [Client().post(LOGIN, sent).status_code for _ in range(5)] == [422, 422, 422, 429, 429]
 

@@ -112,7 +112,7 @@ def test_s18_an_address_with_an_account_is_told_and_the_one_who_asks_is_not() ->
 
 
 def test_s14_a_member_cannot_have_mails_sent_to_ever_more_addresses(settings: Settings) -> None:
-    settings.LIMITS = settings.LIMITS | {"registration": (3, 0, 0, 60)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"registration": (3, 0, 0, 60)}
     alice = signed_in(make_user().email)
     asked = [
         alice.post(ASK, {"email": fresh_email(), "current": PASSWORD}).status_code for _ in range(5)

@@ -221,7 +221,7 @@ def test_s17_fifty_posts_of_one_code_let_one_session_pass(ann: User, tmp_path: P
 
 
 def test_wrong_codes_are_limited_and_right_ones_cost_nothing(ann_signed_in: Client) -> None:
-    most = settings.LIMITS["code"][0]
+    most = settings.RATE_LIMITS["code"][0]
     wrong = "123456" if now_code() != "123456" else "654321"
     statuses = [ann_signed_in.post(PAGE, {"code": wrong}).status_code for _ in range(most + 1)]
     assert statuses == [422] * most + [429]

@@ -458,19 +458,19 @@ def test_s13_unknown_addresses_are_counted_alike(shop: str) -> None:
 
 
 def test_s13_guesses_count_by_network_and_overall_too(settings: Settings) -> None:
-    settings.LIMITS = settings.LIMITS | {"login": (0, 4, 0, 77)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"login": (0, 4, 0, 77)}
     client = stranger()
     statuses = [log_in(client, fresh_email(), "wrong wrong wrong").status_code for _ in range(6)]
     assert statuses == [422] * 4 + [429] * 2
     assert log_in(stranger(), fresh_email(), "wrong wrong wrong").status_code == 422
     # A window of its own length has buckets that no other test has filled.
-    settings.LIMITS = settings.LIMITS | {"login": (0, 0, 3, 78), "reset": (0, 0, 3, 78)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"login": (0, 0, 3, 78), "reset": (0, 0, 3, 78)}
     overall = [stranger().post(RESET, {"email": fresh_email()}).status_code for _ in range(5)]
     assert overall.count(429) >= 2
 
 
 def test_s13_right_passwords_take_no_place(settings: Settings) -> None:
-    settings.LIMITS = settings.LIMITS | {"login": (3, 3, 0, 900)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"login": (3, 3, 0, 900)}
     alice, client = make_user(), stranger()
     for _ in range(5):
         assert log_in(client, alice.email).status_code == 303
@@ -479,7 +479,7 @@ def test_s13_right_passwords_take_no_place(settings: Settings) -> None:
 
 
 def test_s13_a_stranger_locks_nobody_out_who_has_been_here_before(settings: Settings) -> None:
-    settings.LIMITS = settings.LIMITS | {"login": (3, 0, 0, 900)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"login": (3, 0, 0, 900)}
     alice, hers = make_user(), stranger()
     assert log_in(hers, alice.email).status_code == 303
     cookie = hers.cookies[settings.DEVICE_COOKIE_NAME]
@@ -501,7 +501,7 @@ def test_s13_a_stranger_locks_nobody_out_who_has_been_here_before(settings: Sett
 def test_s13_a_known_browser_is_a_stranger_again_once_the_password_or_all_sessions_have_ended(
     settings: Settings,
 ) -> None:
-    settings.LIMITS = settings.LIMITS | {"login": (3, 0, 0, 900)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"login": (3, 0, 0, 900)}
     for end in (
         lambda alice: end_sessions(alice.pk),
         lambda alice: operations.change_password(alice, PASSWORD + "!", datetime.now(UTC)),
@@ -520,7 +520,7 @@ def test_s13_a_known_browser_is_a_stranger_again_once_the_password_or_all_sessio
 
 
 def test_s13_whoever_changes_the_password_stays_known(settings: Settings) -> None:
-    settings.LIMITS = settings.LIMITS | {"login": (3, 0, 0, 900)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"login": (3, 0, 0, 900)}
     alice, hers = make_user(), stranger()
     log_in(hers, alice.email)
     changed = hers.post(
@@ -579,7 +579,7 @@ def test_s14_of_fifty_at_once_exactly_so_many_resets_registrations_and_order_loo
 def test_s14_an_order_cannot_be_guessed_by_its_number_nor_by_its_address(
     settings: Settings,
 ) -> None:
-    settings.LIMITS = settings.LIMITS | {"lookup": (3, 0, 0, 900)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"lookup": (3, 0, 0, 900)}
     email = fresh_email("ada")
     order = make_order(email=email)
     guesses = [
@@ -598,7 +598,7 @@ def test_s14_an_order_cannot_be_guessed_by_its_number_nor_by_its_address(
 
 
 def test_s14_suggestions_are_limited_generously(settings: Settings) -> None:
-    settings.LIMITS = settings.LIMITS | {"suggestions": (0, 20, 0, 3600)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"suggestions": (0, 20, 0, 3600)}
     client = stranger()
     statuses = [
         client.get("/search/suggest", {"q": "mu"}, headers={"HX-Request": "true"}).status_code
@@ -611,7 +611,7 @@ def test_s14_suggestions_are_limited_generously(settings: Settings) -> None:
 def test_s15_too_many_tries_are_answered_by_a_page_that_keeps_what_was_typed_or_by_a_message(
     settings: Settings,
 ) -> None:
-    settings.LIMITS = settings.LIMITS | {"login": (1, 0, 0, 900)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"login": (1, 0, 0, 900)}
     email = fresh_email()
     log_in(stranger(), email, "wrong wrong wrong")
     whole = log_in(stranger(), email, "my secret words")
@@ -636,7 +636,7 @@ def test_s15_too_many_tries_are_answered_by_a_page_that_keeps_what_was_typed_or_
 
 
 def test_s15_where_there_is_no_form_it_is_a_page_of_its_own(settings: Settings) -> None:
-    settings.LIMITS = settings.LIMITS | {"suggestions": (0, 1, 0, 3600)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"suggestions": (0, 1, 0, 3600)}
     client = stranger()
     client.get("/search/suggest", {"q": "mu"})
     answer = client.get("/search/suggest", {"q": "mu"})

@@ -91,7 +91,7 @@ def test_s24_a_shopper_who_asks_is_entered_in_both_logs(
 def test_s24_who_goes_on_asking_does_not_fill_the_audit_log(
     client: Client, shopper: User, settings: Settings
 ) -> None:
-    settings.LIMITS = settings.LIMITS | {"password": (3, 0, 0, 60)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"password": (3, 0, 0, 60)}
     assert [client.get(reverse("adminpanel:people")).status_code for _ in range(6)] == [404] * 6
     assert len(list_entries_this_month(shopper, audit.ACCOUNTS)) == 3
 

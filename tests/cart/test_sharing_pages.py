@@ -284,7 +284,7 @@ def test_what_is_no_invitation_is_told_beside_its_field(
 
 
 def test_s14_invitations_are_limited_and_what_was_typed_stays(settings: Settings) -> None:
-    settings.LIMITS = settings.LIMITS | {"invitation": (1, 0, 0, 3600)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"invitation": (1, 0, 0, 3600)}
     # Of her own: who invites in other tests has tries behind her.
     owner = make_user("Ann")
     client, cart_id = (

@@ -171,7 +171,7 @@ def test_nobody_puts_a_code_into_a_strangers_cart(client: Client) -> None:
     assert queries.get_cart(cart_id).voucher == ""
 
 
-@override_settings(LIMITS={"voucher": (3, 50, 0, 900)})
+@override_settings(RATE_LIMITS={"voucher": (3, 50, 0, 900)})
 def test_x51_guessing_ends_with_429_and_right_codes_do_not_count(client: Client) -> None:
     cart_id, code = filled(client), make_code()
     for _ in range(4):
@@ -187,7 +187,7 @@ def test_x51_guessing_ends_with_429_and_right_codes_do_not_count(client: Client)
     assert use(other, filled(other), code).status_code == 303
 
 
-@override_settings(LIMITS={"voucher": (3, 3, 3, 900)})
+@override_settings(RATE_LIMITS={"voucher": (3, 3, 3, 900)})
 def test_a_member_is_not_kept_out_by_strangers(client: Client) -> None:
     code, guest = make_code(), Client(REMOTE_ADDR="203.0.113.77")
     cart_id = filled(guest)

@@ -551,7 +551,7 @@ def cast(keyspace: str) -> Cast:
 @pytest.fixture(autouse=True)
 def unlimited() -> Iterator[None]:
     """A sweep is what limits are against."""
-    with override_settings(LIMITS=dict.fromkeys(settings.LIMITS, (0, 0, 0, 900))):
+    with override_settings(RATE_LIMITS=dict.fromkeys(settings.RATE_LIMITS, (0, 0, 0, 900))):
         yield
 
 

@@ -152,7 +152,7 @@ def test_what_is_no_address_is_told_at_its_place(client: Client, subtests: pytes
 def test_asking_twice_mails_once_and_too_often_is_refused(
     client: Client, settings: Settings
 ) -> None:
-    settings.LIMITS = settings.LIMITS | {"waiting": (4, 0, 0, 3600)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"waiting": (4, 0, 0, 3600)}
     email, lamp = address(), sold_out()
     for _ in range(2):
         ask(client, lamp, email=email)

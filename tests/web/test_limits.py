@@ -43,7 +43,7 @@ def passes(kind: str, request: HttpRequest, *accounts: str, own: str = "") -> bo
 def kind(settings: Settings) -> str:
     """A kind of tries of the test's own: three for an account, five for a network, seven in all."""
     name = f"test-{uuid4().hex}"
-    settings.LIMITS = settings.LIMITS | {name: (3, 5, 7, 60)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {name: (3, 5, 7, 60)}
     return name
 
 
@@ -55,7 +55,7 @@ def test_it_counts_by_account_by_network_and_by_all(kind: str) -> None:
 
 
 def test_it_counts_by_network(kind: str, settings: Settings) -> None:
-    settings.LIMITS |= {kind: (3, 5, 0, 60)}
+    settings.RATE_LIMITS |= {kind: (3, 5, 0, 60)}
     mallory = visit()
     assert [passes(kind, mallory, uuid4().hex) for _ in range(6)] == [True] * 5 + [False]
     assert passes(kind, visit(), uuid4().hex)
@@ -66,7 +66,7 @@ def test_each_door_that_a_try_is_about_counts(kind: str) -> None:
 
 
 def test_a_refused_try_takes_no_place_anywhere(kind: str, settings: Settings) -> None:
-    settings.LIMITS |= {kind: (3, 5, 0, 60)}
+    settings.RATE_LIMITS |= {kind: (3, 5, 0, 60)}
     mallory = visit()
     assert [passes(kind, mallory, "alice") for _ in range(30)].count(True) == 3
     assert [passes(kind, mallory, uuid4().hex) for _ in range(3)] == [True, True, False]
@@ -99,7 +99,7 @@ def test_a_try_that_was_none_gives_its_places_back(kind: str) -> None:
 
 def test_a_place_comes_free_a_window_after_it_was_taken(kind: str, settings: Settings) -> None:
     for window in (4, 60):
-        settings.LIMITS |= {kind: (2, 0, 0, window)}
+        settings.RATE_LIMITS |= {kind: (2, 0, 0, window)}
         hit_rate_limit(visit(), kind, "alice")
     with pytest.raises(TooManyAttempts) as refused:
         hit_rate_limit(visit(), kind, "alice")
@@ -113,7 +113,7 @@ def test_a_place_comes_free_a_window_after_it_was_taken(kind: str, settings: Set
 def test_fifty_and_more_at_once_are_let_through_exactly_so_often(
     kind: str, settings: Settings, most: int
 ) -> None:
-    settings.LIMITS |= {kind: (0, 0, most, 120)}
+    settings.RATE_LIMITS |= {kind: (0, 0, most, 120)}
     tries = most + 40
     start = threading.Barrier(50)
 
@@ -129,7 +129,7 @@ def test_fifty_and_more_at_once_are_let_through_exactly_so_often(
 def test_a_measure_of_many_is_spread_over_partitions_of_a_hundred_that_expire_by_themselves(
     kind: str, settings: Settings
 ) -> None:
-    settings.LIMITS |= {kind: (0, 0, 250, 60)}
+    settings.RATE_LIMITS |= {kind: (0, 0, 250, 60)}
     before = {(row.bucket, row.part, row.place) for row in ALL.iterate_table()}
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(lambda _: passes(kind, visit()), range(250)))
@@ -182,7 +182,7 @@ def test_a_household_counts_once_however_many_addresses_it_has() -> None:
 def test_in_memory_tries_are_counted_by_network_and_window_without_any_statement(
     kind: str, settings: Settings
 ) -> None:
-    settings.LIMITS |= {kind: (0, 5, 0, 3600)}
+    settings.RATE_LIMITS |= {kind: (0, 5, 0, 3600)}
     request = visit()
     with count_statements() as meter:
         for _ in range(5):

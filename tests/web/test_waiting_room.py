@@ -166,7 +166,7 @@ def test_a_turn_counts_in_every_process(full: Full) -> None:
 def test_nobody_makes_a_turn_of_their_own() -> None:
     def turn_with(kept: str) -> QueueTicket | None:
         request = RequestFactory().get("/checkout/")
-        request.COOKIES = {settings.TURN_COOKIE_NAME: kept}
+        request.COOKIES = {settings.QUEUE_COOKIE_NAME: kept}
         return get_queue_ticket(request)
 
     assert {kept: turn_with(kept) for kept in ("", "x", "WzEsMl0:1:x")} == {
