@@ -16,13 +16,13 @@ from django.urls import URLPattern, get_resolver
 from django.utils.cache import add_never_cache_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from accounts import audit
+from accounts import audit_log
 from accounts.models import User
 from accounts.roles import ADMIN, ROLES, is_allowed
 from accounts.second_factor import has_passed_second_factor
+from web.decorators import P, View
 from web.errors import TooManyAttempts
-from web.limits import hit_rate_limit
-from web.methods import P, View
+from web.rate_limits import hit_rate_limit
 from web.rendering import view_name
 
 _SAFE = ("GET", "HEAD", "OPTIONS")  # nothing is changed by these, so nothing is entered
@@ -131,7 +131,9 @@ def _log_refusal(request: HttpRequest, user: User, why: str) -> None:
         hit_rate_limit(request, "password", f"refused {user.pk}")
     except TooManyAttempts:
         return  # told often enough: whoever goes on asking must not fill the audit log
-    audit.add_entry(view_name(request), datetime.now(UTC), by=user.pk, outcome=f"refused: {why}")
+    audit_log.add_entry(
+        view_name(request), datetime.now(UTC), by=user.pk, outcome=f"refused: {why}"
+    )
 
 
 def _run_audited(
@@ -139,7 +141,7 @@ def _run_audited(
 ) -> HttpResponse:
     """Do what one of the staff asks for, between two rows of the audit log. What cannot be entered is not done."""
     found = request.resolver_match
-    entry = audit.open_entry(
+    entry = audit_log.open_entry(
         view_name(request),
         datetime.now(UTC),
         by=user.pk,
@@ -148,13 +150,13 @@ def _run_audited(
         fields=dict(request.POST.lists()),
     )
     try:
-        if not audit.can_log_all_fields(request.POST):
+        if not audit_log.can_log_all_fields(request.POST):
             raise SuspiciousOperation("more was sent than the audit log can tell")
         response = view(request, *args, **kwargs)
     except Exception as error:
-        audit.close_entry(entry, _error_outcome(error))
+        audit_log.close_entry(entry, _error_outcome(error))
         raise
-    audit.close_entry(entry, _status_outcome(response.status_code))
+    audit_log.close_entry(entry, _status_outcome(response.status_code))
     return response
 
 

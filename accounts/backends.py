@@ -12,7 +12,7 @@ from accounts import known_devices, queries
 from accounts.access import has_permission, has_permissions_in
 from accounts.models import User
 from accounts.validators import is_too_long
-from web.limits import hit_rate_limit
+from web.rate_limits import hit_rate_limit
 
 
 class EmailBackend(BaseBackend):

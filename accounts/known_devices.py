@@ -1,4 +1,4 @@
-"""Browsers that have logged in to an account before. There, strangers' tries do not count against its owner (web.limits).
+"""Browsers that have logged in to an account before. There, strangers' tries do not count against its owner (web.rate_limits).
 
 A signed cookie names the accounts, by a keyed hash, and a bucket of this browser's own for each. It is made anew at each
 login, and worth nothing once the password has changed or all sessions were ended: then the account's stamp is another.

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from accounts import audit, known_devices, operations
+from accounts import audit_log, known_devices, operations
 from accounts.models import User
 from accounts.second_factor import clear_second_factor_pass
 from cart.errors import CartError
@@ -25,7 +25,7 @@ def log_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
     adopted = _adopt_guest_carts(request, user)
     auth.login(request, user)
     clear_second_factor_pass(request.session)
-    audit.add_entry("login", datetime.now(UTC), by=user.pk)
+    audit_log.add_entry("login", datetime.now(UTC), by=user.pk)
     operations.process_sign_in(user, datetime.now(UTC))
     # Staff who want nothing else go where their work is, by way of the second factor.
     response = HttpResponseRedirect(

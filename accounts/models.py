@@ -273,7 +273,7 @@ class AuditEntry(_Entry):
     """The audit log by day: what staff have done, and what happened to accounts. Nothing changes or deletes an entry.
 
     Bound: a day's acts of the staff, hundreds; or a day's logins and changes of accounts, as many as the limits let through.
-    Writer: accounts.audit; the rows go after 400 days.
+    Writer: accounts.audit_log; the rows go after 400 days.
     """
 
     __table_name__ = "audit_log"
@@ -294,7 +294,7 @@ class AuditEntryByActor(_Entry):
     """The audit log by person and month: all that somebody has done, with the same entries.
 
     Bound: what one person does in a month, thousands at most.
-    Writer: accounts.audit; the rows go after 400 days.
+    Writer: accounts.audit_log; the rows go after 400 days.
     """
 
     __table_name__ = "audit_log_by_actor"
@@ -315,7 +315,7 @@ class Erasure(Model):
     """Who has asked to be erased, by the minute. Written before anything is, removed when all is erased.
 
     Bound: the people of one minute.
-    Writer: accounts.operations.erasing.
+    Writer: accounts.operations.erasure.
     """
 
     __table_name__ = "erasures"

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from accounts import audit, queries
-from accounts.operations.erasing import remove_access
+from accounts import audit_log, queries
+from accounts.operations.erasure import remove_access
 from accounts.second_factor import get_second_factor
 from accounts.sessions import list_sessions
-from web.personal import Person
+from web.personal_data import Person
 
 # For so many days the log keeps its entries.
 LOG_DAYS = 400
@@ -50,21 +50,21 @@ def export_personal_data(person: Person) -> dict[str, Any]:
     }
 
 
-def _exported_entry(entry: audit.LogEntry) -> dict[str, Any]:
+def _exported_entry(entry: audit_log.LogEntry) -> dict[str, Any]:
     exported = {"at": entry.moment, "what": entry.act, "ended": entry.outcome}
     # Whom and what one of the staff worked on is about others, and behind the second factor.
     return (
         exported
-        if entry.book == audit.STAFF
+        if entry.book == audit_log.STAFF
         else exported | {"about": entry.subject, "sent": entry.fields}
     )
 
 
-def _entries(person: Person) -> Iterator[audit.LogEntry]:
+def _entries(person: Person) -> Iterator[audit_log.LogEntry]:
     for month in _months(datetime.now(UTC).date()):
         after = ""
         while True:
-            entries, after = audit.list_actor_entries(person.user_id, month, after, _A_PAGE)
+            entries, after = audit_log.list_actor_entries(person.user_id, month, after, _A_PAGE)
             yield from entries
             if not after:
                 break

@@ -5,9 +5,9 @@ from django.http import HttpRequest
 
 from accounts.models import User
 from accounts.validators import is_too_long
-from web.limits import hit_rate_limit
+from web.rate_limits import hit_rate_limit
 
-WRONG_PASSWORD = "This is not your password. Nothing was changed."
+REAUTHENTICATION_FAILED = "This is not your password. Nothing was changed."
 
 
 DEMO_LOGIN_STAYS = "This is one of the showroom's logins. Others use it, too, so it stays as it is."

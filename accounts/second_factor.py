@@ -16,7 +16,7 @@ from uuid import UUID
 import pyotp
 from django.contrib.sessions.backends.base import SessionBase
 
-from accounts import demo_logins, sealing
+from accounts import demo_logins, encryption
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.sessions import PASSED_AT, SECOND_FACTOR, STAFF_IDLE, end_sessions
@@ -79,7 +79,7 @@ def enrolment_secret(session_key: str, user: User) -> str:
     """
     if fixed := demo_logins.demo_totp_secret(user):
         return fixed
-    digest = sealing.keyed_digests(session_key, _OFFER, str(user.pk))[0]
+    digest = encryption.keyed_digests(session_key, _OFFER, str(user.pk))[0]
     return base64.b32encode(bytes.fromhex(digest)[:20]).decode()
 
 
@@ -113,7 +113,7 @@ def enrol_demo_second_factor(user: User, now: datetime) -> None:
 def _enrol(
     user: User, secret: str, step: int, recovery: dict[str, datetime], now: datetime
 ) -> None:
-    box = sealing.encrypt(secret, _SECRET, str(user.pk))
+    box = encryption.encrypt(secret, _SECRET, str(user.pk))
     if not ENROLLED.apply(
         if_lost=applied_if(lambda row: bool(row.secret == box)),
         user_id=user.pk,
@@ -137,7 +137,7 @@ def use_code(user_id: UUID, code: str, now: datetime) -> bool:
     step = _step_of(secret, code, now)
     if step is None:
         return False
-    box = sealing.encrypt(secret, _SECRET, str(user_id)) if stale else row.secret
+    box = encryption.encrypt(secret, _SECRET, str(user_id)) if stale else row.secret
     return bool(
         STEP_USED.apply(
             if_lost=RAISE_UNKNOWN, user_id=user_id, secret=row.secret, sealed=box, step=step
@@ -150,7 +150,7 @@ def use_recovery_code(user_id: UUID, code: str) -> bool:
     typed = "".join(letter for letter in code.upper() if letter in _LETTERS)
     return any(
         RECOVERY_USED.apply(if_lost=RAISE_UNKNOWN, user_id=user_id, code=digest, there=digest)
-        for digest in sealing.keyed_digests(typed, _RECOVERY, str(user_id))
+        for digest in encryption.keyed_digests(typed, _RECOVERY, str(user_id))
     )
 
 
@@ -215,7 +215,7 @@ def get_demo_code(user: User, now: datetime) -> tuple[str, int]:
 
 
 def _decrypt_secret(row: Row, user_id: UUID) -> tuple[str, bool]:
-    return sealing.decrypt(row.secret, _SECRET, str(user_id))
+    return encryption.decrypt(row.secret, _SECRET, str(user_id))
 
 
 def _step_at(now: datetime) -> int:
@@ -242,6 +242,6 @@ def _recovery_codes() -> list[str]:
 
 def _recovery_digests(user_id: UUID, codes: list[str], now: datetime) -> dict[str, datetime]:
     return {
-        sealing.keyed_digests(code.replace("-", ""), _RECOVERY, str(user_id))[0]: now
+        encryption.keyed_digests(code.replace("-", ""), _RECOVERY, str(user_id))[0]: now
         for code in codes
     }

@@ -2,16 +2,16 @@
 
 from django.urls import path
 
-from accounts.views import book, joining, passwords, privacy, profile, security, signing
+from accounts.views import address_book, login, passwords, privacy, profile, registration, security
 
 app_name = "accounts"
 urlpatterns = [
     path("", profile.profile, name="profile"),
-    path("register/", joining.register, name="register"),
-    path("register/sent/", joining.registration_sent, name="sent"),
-    path("register/<str:token>/", joining.finish_registration, name="finish"),
-    path("login/", signing.login, name="login"),
-    path("logout/", signing.logout, name="logout"),
+    path("register/", registration.register, name="register"),
+    path("register/sent/", registration.registration_sent, name="sent"),
+    path("register/<str:token>/", registration.finish_registration, name="finish"),
+    path("login/", login.login, name="login"),
+    path("logout/", login.logout, name="logout"),
     path("password/", passwords.change_password, name="password"),
     path("reset/", passwords.request_password_reset, name="reset"),
     path("reset/sent/", passwords.password_reset_sent, name="reset_sent"),
@@ -23,10 +23,10 @@ urlpatterns = [
     path("security/end-others/", security.end_other_sessions, name="sessions_end_others"),
     path("security/end-all/", security.end_all_sessions, name="sessions_end_all"),
     path("preferences/", profile.preferences, name="preferences"),
-    path("addresses/", book.address_list, name="addresses"),
-    path("addresses/add/", book.add_address, name="address_add"),
-    path("addresses/<int:key>/", book.edit_address, name="address_edit"),
-    path("addresses/<int:key>/remove/", book.remove_address, name="address_remove"),
+    path("addresses/", address_book.address_list, name="addresses"),
+    path("addresses/add/", address_book.add_address, name="address_add"),
+    path("addresses/<int:key>/", address_book.edit_address, name="address_edit"),
+    path("addresses/<int:key>/remove/", address_book.remove_address, name="address_remove"),
     path("privacy/", privacy.privacy, name="privacy"),
     path("privacy/export/", privacy.download_personal_data, name="export"),
     path("privacy/erase/", privacy.request_erasure, name="erase"),

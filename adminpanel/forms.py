@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils import timezone
 from moneyed import Money
 
-from accounts.audit import ACCOUNTS, RETENTION, STAFF
+from accounts.audit_log import ACCOUNTS, RETENTION, STAFF
 from accounts.forms import email_field
 from accounts.roles import ROLE_DUTIES
 from adminpanel.sales import LONGEST, USUAL

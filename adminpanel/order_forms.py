@@ -16,12 +16,12 @@ from moneyed import Money
 
 from inventory.entities import BACKORDER_WAREHOUSE
 from orders import balance, parcels, returns
+from orders.change_forms import DeliveryAddressForm
 from orders.entities import Order
 from orders.items import Item
 from orders.parcels import ItemUnits, Parcel
 from orders.returns import Return
 from orders.states import CLOSED, CONFIRMED, ON_HOLD
-from orders.wishes import DeliveryAddressForm
 from payments.gateways import MANUAL_METHODS, TRANSFER
 from pricing.money import to_minor_units
 from pricing.templatetags.money import format_money

@@ -3,8 +3,8 @@
 from django.urls import path
 
 from adminpanel.views import (
-    fulfilling,
-    log,
+    audit_log,
+    fulfilment,
     orders,
     people,
     promotions,
@@ -20,21 +20,21 @@ urlpatterns = [
     path("orders/<str:number>/", orders.order_detail, name="order"),
     path("orders/<str:number>/move/", orders.transition_order, name="move"),
     path("orders/<str:number>/note/", orders.add_staff_note, name="note"),
-    path("orders/<str:number>/pack/<str:house>/", fulfilling.pack_parcel, name="pack"),
-    path("orders/<str:number>/parcels/<str:parcel_id>/", fulfilling.update_parcel, name="parcel"),
+    path("orders/<str:number>/pack/<str:house>/", fulfilment.pack_parcel, name="pack"),
+    path("orders/<str:number>/parcels/<str:parcel_id>/", fulfilment.update_parcel, name="parcel"),
     path(
-        "orders/<str:number>/returns/<str:return_id>/", fulfilling.update_return, name="sent_back"
+        "orders/<str:number>/returns/<str:return_id>/", fulfilment.update_return, name="sent_back"
     ),
     path(
         "orders/<str:number>/returns/<str:return_id>/refund/",
-        fulfilling.decide_refund,
+        fulfilment.decide_refund,
         name="return_refund",
     ),
-    path("orders/<str:number>/refund/", fulfilling.decide_refund, name="refund"),
-    path("orders/<str:number>/lines/", fulfilling.change_lines, name="lines"),
-    path("orders/<str:number>/address/", fulfilling.change_delivery_address, name="door"),
-    path("orders/<str:number>/received/", fulfilling.record_payment, name="received"),
-    path("orders/<str:number>/money-sent/", fulfilling.record_sent_refund, name="money_sent"),
+    path("orders/<str:number>/refund/", fulfilment.decide_refund, name="refund"),
+    path("orders/<str:number>/lines/", fulfilment.change_lines, name="lines"),
+    path("orders/<str:number>/address/", fulfilment.change_delivery_address, name="door"),
+    path("orders/<str:number>/received/", fulfilment.record_payment, name="received"),
+    path("orders/<str:number>/money-sent/", fulfilment.record_sent_refund, name="money_sent"),
     path("second-factor/", second_factor.second_factor, name="second_factor"),
     path(
         "second-factor/picture.svg",
@@ -52,7 +52,7 @@ urlpatterns = [
         people.reset_person_second_factor,
         name="person_factor_reset",
     ),
-    path("log/", log.audit_log_page, name="log"),
+    path("log/", audit_log.audit_log_page, name="log"),
     path("sales/", sales.sales_report, name="sales"),
     path("worker/", worker.worker_status, name="worker"),
     path("promotions/", promotions.promotion_list, name="promotions"),

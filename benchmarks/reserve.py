@@ -111,7 +111,7 @@ def _stocked(units: int) -> UUID:
 def _ours(variants: dict[str, UUID]) -> list[Way]:
     from inventory import operations
     from inventory.entities import WantedLine
-    from inventory.operations.combining import ReservationRequest, reserve_alone, reserve_batched
+    from inventory.operations.group_commit import ReservationRequest, reserve_alone, reserve_batched
 
     def wish() -> ReservationRequest:
         return ReservationRequest(

@@ -25,8 +25,8 @@ from inventory.entities import SENTINEL, Allocation
 from orders.entities import Order
 from orders.events import Event
 from orders.numbers import derive_order_number
-from orders.operations import copies, moving, placing
-from orders.operations.placing import OrderDraft
+from orders.operations import copies, placement, transitions
+from orders.operations.placement import OrderDraft
 from orders.states import TRANSITION_RULES, NextStatus, board_column
 from pricing import delivery
 from pricing.money import from_minor_units
@@ -131,10 +131,10 @@ BATCH_SIZE = 40
 
 SLUG = drop_condition(operations.CLAIM_SLUG)
 SKU = drop_condition(operations.CLAIM_SKU)
-NUMBER = drop_condition(placing.INSERT_NUMBER)
-PLACED = drop_condition(placing.PLACE)
-EVENT = drop_condition(moving.INSERT_EVENT)
-TRANSITION = drop_condition(moving.UPDATE_HEADER)
+NUMBER = drop_condition(placement.INSERT_NUMBER)
+PLACED = drop_condition(placement.PLACE)
+EVENT = drop_condition(transitions.INSERT_EVENT)
+TRANSITION = drop_condition(transitions.UPDATE_HEADER)
 # The shop itself books receipts by conditional arithmetic.
 STOCK_ITEM = write(
     "Q16",
@@ -325,12 +325,12 @@ def _write_order(bulk: BulkWriter, number: int, products: int, now: datetime) ->
         for line, each in enumerate(draft.lines, 1)
     ]
     order_number = derive_order_number(draft.order_id)
-    header = placing.header_values(
+    header = placement.header_values(
         draft, order_number, placed_at, placed_at + timedelta(minutes=10), allocations
     )
     order = _closed_order(draft, order_number, placed_at, header["allocations"])
     bulk.send(NUMBER.bind(number=order_number, order_id=draft.order_id))
-    bulk.send(*placing.item_statements(draft))
+    bulk.send(*placement.item_statements(draft))
     bulk.send(PLACED.bind(**header))
     # Its later time lets it stand over what the header says.
     transition = TRANSITION.bind(

@@ -7,7 +7,7 @@ from uuid import UUID
 from moneyed import Money
 
 from cart import limits
-from cart.naming import DEFAULT_NAME
+from cart.names import DEFAULT_NAME
 from pricing.quotes import VariantSnapshot
 
 

@@ -10,7 +10,7 @@ from django.utils.datastructures import MultiValueDict
 
 from cart.access import ROLE_DESCRIPTIONS, ROLES
 from cart.limits import MAX_QUANTITY
-from cart.today import PriceConsent
+from cart.priced_cart import PriceConsent
 from catalogue.queries import LONGEST_SKU
 from mail.addresses import validate_reachable
 from web.forms import Form
@@ -65,7 +65,7 @@ class IdempotencyKeyField(forms.CharField):
 
 
 class NameForm(Form):
-    """Gives a cart a name. What makes a name is told by `cart.naming`."""
+    """Gives a cart a name. What makes a name is told by `cart.names`."""
 
     name = forms.CharField(
         label="Name of the cart",

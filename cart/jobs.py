@@ -4,7 +4,7 @@ import logging
 from datetime import datetime, timedelta
 
 from cart.errors import CartError
-from cart.operations import moving, tidying
+from cart.operations import cleanup, transfers
 from cassandra_db import CassandraUnavailable
 from jobs.leases import get_position, save_position
 from jobs.minutes import floor_to_minute, minutes_between
@@ -26,7 +26,7 @@ def finish_moves(now: datetime) -> str:
     finished = 0
     reached: datetime | None = None
     for start in range(0, len(minutes), _AT_ONCE):
-        for move in moving.list_pending_moves(minutes[start : start + _AT_ONCE]):
+        for move in transfers.list_pending_moves(minutes[start : start + _AT_ONCE]):
             if _try_finish(move, now):
                 finished += 1
             else:
@@ -38,9 +38,9 @@ def finish_moves(now: datetime) -> str:
     return f"{finished} moves finished" if finished else ""
 
 
-def _try_finish(move: moving.PendingMove, now: datetime) -> bool:
+def _try_finish(move: transfers.PendingMove, now: datetime) -> bool:
     try:
-        moving.finish_move(move, now)
+        transfers.finish_move(move, now)
     except (CartError, CassandraUnavailable) as error:
         log.warning("move %s is left for the next run: %s", move.operation_id, error)
         return False
@@ -50,12 +50,12 @@ def _try_finish(move: moving.PendingMove, now: datetime) -> bool:
 def remove_stale_carts(now: datetime) -> str:
     """Remove deleted carts after a day and guests' 30 days after their last change."""
     gone = 0
-    for cart in tidying.iterate_stale_carts(now):
+    for cart in cleanup.iterate_stale_carts(now):
         try:
-            gone += tidying.remove_stale_cart(cart, now)
+            gone += cleanup.remove_stale_cart(cart, now)
         except (CartError, CassandraUnavailable) as error:
             log.warning("cart %s is left for the next run: %s", cart.cart_id, error)
-    owners = tidying.remove_empty_owners()
+    owners = cleanup.remove_empty_owners()
     return f"{gone} carts and {owners} owners without carts removed" if gone or owners else ""
 
 

@@ -79,7 +79,7 @@ class CartByPress(Model):
     """U1: which cart a press on "Add to cart" went to, so that it goes there when it is sent again; gone after a day.
 
     Bound: one row a partition.
-    Writer: cart.operations.presses, by conditional writes alone.
+    Writer: cart.operations.idempotency, by conditional writes alone.
     """
 
     __table_name__ = "carts_by_press"
@@ -93,7 +93,7 @@ class MoveToFinish(Model):
     """Moves between two carts that are under way: written before the first of the two changes, removed after the last.
 
     Bound: the moves of a minute; the worker finishes what is left behind.
-    Writer: cart.operations.moving.
+    Writer: cart.operations.transfers.
     """
 
     __table_name__ = "moves_to_finish"

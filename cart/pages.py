@@ -10,13 +10,13 @@ from django.urls import reverse
 
 from cart import owner, people, queries
 from cart.access import VIEW, Access, require_access
-from cart.destination import get_shipping_country, list_shipping_countries
 from cart.entities import CartBadge, Line
 from cart.errors import NoSuchCart
 from cart.forms import VoucherForm
 from cart.people import People
+from cart.priced_cart import PricedCart, get_active_priced_cart, get_priced_cart
 from cart.request_cart import get_request_cart
-from cart.today import PricedCart, get_active_priced_cart, get_priced_cart
+from cart.shipping_country import get_shipping_country, list_shipping_countries
 from cart.undo import RemovedLine, parse_removed_line
 from catalogue.queries import prefetch_categories
 from pricing import delivery

@@ -14,7 +14,7 @@ from django.urls import reverse
 from cart import queries
 from cart.access import ROLE_DESCRIPTIONS, ROLES
 from cart.entities import Cart
-from cart.naming import DEFAULT_NAME
+from cart.names import DEFAULT_NAME
 from cassandra_db import Pending, Row, read
 from mail.addresses import email_key
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from cart import people, queries
 from cart.entities import Line
-from cart.operations.erasing import erase_carts
+from cart.operations.erasure import erase_carts
 from cassandra_db import Row
-from web.personal import Person
+from web.personal_data import Person
 
 
 def export_personal_data(person: Person) -> dict[str, Any]:

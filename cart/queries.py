@@ -8,7 +8,7 @@ from django.conf import settings
 
 from cart import limits
 from cart.entities import Cart, CartBadge, CartCard, Line, ListedCart
-from cart.naming import DEFAULT_NAME
+from cart.names import DEFAULT_NAME
 from cassandra_db import Chain, Pending, Row, read
 from pricing.money import from_minor_units
 from pricing.quotes import snapshot_columns

@@ -2,7 +2,7 @@
 
 from cassandra_db.errors import BadPageToken, CassandraUnavailable, UnknownOutcome
 from cassandra_db.lost_answers import RAISE_UNKNOWN, REFUSED_MEANS_DONE, SEND_AGAIN, applied_if
-from cassandra_db.pages import page_key, page_token
+from cassandra_db.page_tokens import page_key, page_token
 from cassandra_db.retry import retry_attempts
 from cassandra_db.rows import Row, truncate_to_milliseconds
 from cassandra_db.statements import (

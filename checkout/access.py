@@ -17,7 +17,7 @@ from cart.errors import CartError
 from checkout.checkouts import get_checkout
 from checkout.pages import redirect_to_existing_order
 from checkout.visit import Visit
-from web.methods import P, View
+from web.decorators import P, View
 
 
 def orderable_cart_required(

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.core import signing
 
 from cart.entities import Cart
-from cart.today import PriceConsent, PricedLine, get_priced_cart
+from cart.priced_cart import PriceConsent, PricedLine, get_priced_cart
 from inventory.entities import Backorder
 from payments import gateways
 from pricing import delivery, quotes

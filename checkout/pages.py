@@ -11,9 +11,9 @@ from django.shortcuts import redirect
 
 from accounts import queries as accounts
 from checkout import offers
+from checkout.form_cookie import FIELD_NAMES
 from checkout.forms import BillingForm, CheckoutForm
 from checkout.steps import DETAILS, REVIEW, step_url
-from checkout.typed import FIELD_NAMES
 from checkout.visit import Visit
 from orders.access import remember_guest_order
 from orders.entities import Order

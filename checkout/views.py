@@ -2,7 +2,7 @@
 
 Each step is a form that is sent to its own address and leads to the next one's; only the last one orders. The shop's links
 lead to the last one, and from there to the first that is open: so a visit goes on where it was, and Back from a step shows the
-one before it. What was typed is kept in the browser (checkout.typed), and the last step sends all of it: what was looked over
+one before it. What was typed is kept in the browser (checkout.form_cookie), and the last step sends all of it: what was looked over
 is what is ordered.
 """
 
@@ -15,12 +15,17 @@ from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 
 from cart import owner
-from cart.destination import get_shipping_country
 from cart.errors import CartChanged, CartError
+from cart.shipping_country import get_shipping_country
 from checkout import offers
 from checkout.access import orderable_cart_required
+from checkout.form_cookie import (
+    FIELD_NAMES,
+    get_typed_fields,
+    merge_typed_fields,
+    save_typed_fields,
+)
 from checkout.forms import BillingForm, CheckoutForm, checkout_fingerprint
-from checkout.known import get_prefill, get_saved_address_fields
 from checkout.offers import CheckoutSnapshot, Offer
 from checkout.pages import (
     checkout_conflict_page,
@@ -30,6 +35,7 @@ from checkout.pages import (
     step_template,
 )
 from checkout.placement import is_still_offered, place_reviewed_order, reload_cart
+from checkout.prefill import get_prefill, get_saved_address_fields
 from checkout.steps import (
     DELIVERY,
     DETAILS,
@@ -39,7 +45,6 @@ from checkout.steps import (
     parse_step,
     step_url,
 )
-from checkout.typed import FIELD_NAMES, get_typed_fields, merge_typed_fields, save_typed_fields
 from checkout.visit import Visit
 from inventory.errors import OutOfStock
 from orders import operations, queries
@@ -49,7 +54,7 @@ from orders.payment_redirect import redirect_to_payment
 from payments.errors import GatewayUnavailable
 from pricing.templatetags.money import format_money as in_words
 from promotions.errors import VoucherRefused
-from web.methods import get_or_post, owner_only
+from web.decorators import get_or_post, owner_only
 from web.rendering import render_or_redirect
 
 # The buttons that do not order: back to a step, and the sum for another choice.

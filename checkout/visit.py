@@ -12,7 +12,7 @@ from checkout.checkouts import Checkout
 from checkout.forms import BillingForm, CheckoutForm, checkout_fingerprint
 from checkout.steps import DELIVERY, REVIEW, STEPS
 from orders.operations import OrderDraft
-from orders.persons import find_voucher_customer
+from orders.voucher_customers import find_voucher_customer
 from pricing import quotes
 
 

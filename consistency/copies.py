@@ -13,7 +13,7 @@ from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
 from orders.operations import write_copies
-from orders.operations.mending import (
+from orders.operations.repair import (
     delete_from_board,
     delete_from_email_list,
     delete_from_user_list,

@@ -14,7 +14,7 @@ from orders import queries
 from orders.entities import Order
 from orders.items import Item
 from orders.operations import apply_effects
-from orders.operations.selling import build_sale, record_sale
+from orders.operations.sales import build_sale, record_sale
 from orders.queries import ORDER_IDS
 from orders.states import CANCELLED, EXPIRED
 from pricing.money import to_minor_units

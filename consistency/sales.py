@@ -14,7 +14,7 @@ from analytics.figures import roll_up_facts
 from cassandra_db import read, scan
 from consistency.findings import Check, Scope, Violation
 from orders import queries as orders
-from orders.operations.selling import build_sale
+from orders.operations.sales import build_sale
 
 FACTS = scan(
     "I7",

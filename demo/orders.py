@@ -11,8 +11,8 @@ from django.conf import settings
 from accounts.addresses import Address
 from catalogue import queries
 from catalogue.entities import Product
-from demo import goods
-from demo.loading import Step, run_in_parallel
+from demo import catalogue_data
+from demo.loader import Step, run_in_parallel
 from demo.logins import LOGINS
 from demo.testbank import cards
 from demo.testbank import operations as testbank
@@ -65,7 +65,7 @@ _NOTES = {
 }
 
 PEOPLE: Sequence[tuple[str, str, str, str, str]] = tuple(
-    tuple(each.values()) for each in goods.read_data_file("people")["person"]
+    tuple(each.values()) for each in catalogue_data.read_data_file("people")["person"]
 )
 SHOPPER_ADDRESS = Address("Sam Shopper", "22 Fade Street", "D02 F9A4", "Dublin", "IE")
 
@@ -80,7 +80,7 @@ class OrderPlan:
 
     @property
     def order_id(self) -> UUID:
-        return uuid5(goods.NAMESPACE, f"order {self.number}")
+        return uuid5(catalogue_data.NAMESPACE, f"order {self.number}")
 
     @property
     def events(self) -> tuple[tuple[str, timedelta], ...]:
@@ -119,16 +119,17 @@ def load_orders(now: datetime, count: int, step: Step) -> None:
     has been sold out meanwhile, CassandraUnavailable.
     """
     products = queries.get_products(
-        goods.demo_product_id(product.key) for product in goods.PRODUCTS
+        catalogue_data.demo_product_id(product.key) for product in catalogue_data.PRODUCTS
     )
     plentiful = {
-        goods.demo_variant_id(variant.sku)
-        for product in goods.PRODUCTS
+        catalogue_data.demo_variant_id(variant.sku)
+        for product in catalogue_data.PRODUCTS
         for variant in product.variants
         if sum(variant.stock.values()) >= PLENTY
     }
     by_key = {
-        product.key: products[goods.demo_product_id(product.key)] for product in goods.PRODUCTS
+        product.key: products[catalogue_data.demo_product_id(product.key)]
+        for product in catalogue_data.PRODUCTS
     }
 
     def load(plan: OrderPlan) -> None:
@@ -172,8 +173,8 @@ def _random_lines(
     dice: Random, products: dict[str, Product], plentiful: set[UUID]
 ) -> tuple[QuotedLine, ...]:
     """One to three products; half of the time what goes well with the first."""
-    first = dice.choice(goods.PRODUCTS)
-    others = [*first.related, *(product.key for product in dice.sample(goods.PRODUCTS, 2))]
+    first = dice.choice(catalogue_data.PRODUCTS)
+    others = [*first.related, *(product.key for product in dice.sample(catalogue_data.PRODUCTS, 2))]
     wanted = dict.fromkeys([first.key, *dice.sample(others, dice.choice((0, 1, 1, 2)))])
     lines = []
     for key in wanted:

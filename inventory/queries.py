@@ -16,7 +16,7 @@ from inventory.entities import (
     StockNumbers,
 )
 
-# In the order in which they are asked for goods (see inventory.allocating).
+# In the order in which they are asked for goods (see inventory.allocation).
 WAREHOUSES = ("berlin", "cork")
 PLACES = (*WAREHOUSES, BACKORDER_WAREHOUSE)
 

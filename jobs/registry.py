@@ -9,7 +9,7 @@ from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import module_has_submodule
 
-from jobs.shares import Shard
+from jobs.shards import Shard
 
 # Into so many jobs the heavy ones are divided, so that as many workers can be at them.
 SHARDS = 4

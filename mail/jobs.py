@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE
 from jobs.registry import sharded
-from jobs.shares import Shard
+from jobs.shards import Shard
 from mail.operations import LATEST_OUTBOX_ENTRY, WHOLE_OUTBOX, send_due_mails
 
 NAME = WHOLE_OUTBOX.family

@@ -22,7 +22,7 @@ from django.template import Context, Engine
 
 from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, Row, applied_if, conditional_write, write
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
-from jobs.shares import Shard
+from jobs.shards import Shard
 from mail import queries
 from mail.addresses import email_key
 

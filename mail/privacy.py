@@ -5,7 +5,7 @@ from typing import Any
 
 from mail import queries
 from mail.operations import delete_mails
-from web.personal import Person
+from web.personal_data import Person
 
 
 def export_personal_data(person: Person) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from cassandra_db import SEND_AGAIN, Row, conditional_write, write
 from catalogue.entities import Product, Variant
 from catalogue.queries import get_sellable_variant
 from inventory.entities import Stock
-from inventory.goods import AT_ONCE, ProductWithStock, get_products_with_stock
-from jobs.shares import Shard
+from inventory.products_with_stock import AT_ONCE, ProductWithStock, get_products_with_stock
+from jobs.shards import Shard
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from notifications import queries as waiting

@@ -19,9 +19,9 @@ from notifications import operations
 from notifications.forms import SubscriptionForm
 from notifications.queries import Subscription, parse_subscription_token, parse_unsubscribe_token
 from pricing.quotes import line_label
+from web.decorators import get_or_post, owner_only
 from web.errors import TooManyAttempts
-from web.limits import hit_rate_limit
-from web.methods import get_or_post, owner_only
+from web.rate_limits import hit_rate_limit
 from web.rendering import render_or_redirect, render_page, render_too_many_attempts
 
 

@@ -17,12 +17,12 @@ from inventory import queries as stock
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from jobs.registry import Job, sharded
-from jobs.shares import Shard
+from jobs.shards import Shard
 from orders import operations, queries
 from orders.entities import Order
 from orders.errors import StaleOrder, TransitionRefused
-from orders.operations.hints import PendingEffect, microseconds_now
-from orders.operations.leaving import allocation_from_expiry, release_orphaned_reservations
+from orders.operations.abandonment import allocation_from_expiry, release_orphaned_reservations
+from orders.operations.pending_effects import PendingEffect, microseconds_now
 from orders.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
 from orders.transitions import Transition
 from payments import gateways

@@ -9,7 +9,7 @@ from accounts import queries as accounts
 from orders import operations, queries
 from orders.entities import Order, PaymentAttempt
 from orders.states import CANCELLED, CLOSED, EXPIRED
-from web.personal import ErasureNotYetPossible, Person
+from web.personal_data import ErasureNotYetPossible, Person
 
 # From this many years ago on a person may have orders: longer than any law has them kept.
 YEARS = 20

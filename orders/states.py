@@ -105,7 +105,7 @@ class TransitionRule:
         )
 
     def next_status(self, order: OrderState) -> NextStatus:
-        """Return what the order is after this has happened to all of it (what happens to a parcel: orders.following)."""
+        """Return what the order is after this has happened to all of it (what happens to a parcel: orders.projection)."""
         payment = self.payment or order.payment
         if self.next_state in (CANCELLED, EXPIRED) and payment in ("unpaid", "failed"):
             payment = "voided"

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from orders.views import afterwards, changing, order, payment
+from orders.views import changes, order, payment, placed_orders
 
 app_name = "orders"
 urlpatterns = [
@@ -17,10 +17,10 @@ urlpatterns = [
     ),
     path("payments/<str:gateway>/notice/", payment.payment_webhook, name="payment_notice"),
     path("o/<str:token>/", order.open_tracking_link, name="track"),
-    path("account/orders/", afterwards.order_history, name="history"),
-    path("orders/<str:number>/again/", afterwards.reorder, name="again"),
-    path("orders/<str:number>/cancel/", afterwards.cancel_order, name="cancel"),
-    path("orders/<str:number>/change/", changing.change_lines, name="change"),
-    path("orders/<str:number>/address/", changing.change_delivery_address, name="door"),
-    path("orders/<str:number>/return/", changing.request_return, name="send_back"),
+    path("account/orders/", placed_orders.order_history, name="history"),
+    path("orders/<str:number>/again/", placed_orders.reorder, name="again"),
+    path("orders/<str:number>/cancel/", placed_orders.cancel_order, name="cancel"),
+    path("orders/<str:number>/change/", changes.change_lines, name="change"),
+    path("orders/<str:number>/address/", changes.change_delivery_address, name="door"),
+    path("orders/<str:number>/return/", changes.request_return, name="send_back"),
 ]

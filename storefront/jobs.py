@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from catalogue import operations, queries
 from catalogue.jobs import host_job_name
 from jobs.registry import Job
-from orders.together import list_bought_together
+from orders.recommendations import list_bought_together
 from storefront.sitemap import write_sitemap
 
 

@@ -244,7 +244,7 @@ RATE_LIMITS = {
     }.items()
 }
 
-# So many requests for the checkout a process works on at once, and so many more wait in its threads (web.waiting_room). One
+# So many requests for the checkout a process works on at once, and so many more wait in its threads (web.checkout_queue). One
 # keeps a processor busy: with more of them none is answered sooner, and all other pages are later.
 CHECKOUT_QUEUE_URLS = ["checkout:details", "checkout:delivery", "checkout:review"]
 CHECKOUTS_AT_ONCE = env.int("CHECKOUTS_AT_ONCE", default=1)

@@ -13,7 +13,7 @@ from django.urls import reverse
 from cassandra_db.session import keyspace_name
 from catalogue import queries
 from catalogue.entities import Product
-from storefront.structured import absolute_url
+from storefront.structured_data import absolute_url
 
 # What the protocol allows in one file.
 MOST_ADDRESSES = 50_000

@@ -16,8 +16,8 @@ from accounts.models import User
 from cassandra_db import REFUSED_MEANS_DONE
 from cassandra_db.session import close_session, get_session
 from mail.addresses import email_key
-from tests.beside import Toxiproxy, run_stripe_mock, run_toxiproxy
 from tests.environment import KEYSPACE
+from tests.sidecars import Toxiproxy, run_stripe_mock, run_toxiproxy
 
 pytest_plugins = ["tests.proof"]
 
@@ -46,7 +46,7 @@ def honest_clock(keyspace: str) -> Iterator[None]:
     clock.last = min(clock.last, time.time_ns() // 1000)
 
 
-# ---- For tests that know Django and pytest-django, and nothing of this shop (tests/accounts/stock.py)
+# ---- For tests that know Django and pytest-django, and nothing of this shop (tests/accounts/plain_django.py)
 
 
 @pytest.fixture(scope="session")
@@ -57,8 +57,8 @@ def django_db_setup(keyspace: str) -> Iterator[None]:
     `User.objects`, so that the next one can make them again, and truncates nothing: other tests have their things there.
     """
     from accounts.operations import register_user
-    from accounts.operations.claims import EMAIL_RELEASED
-    from accounts.operations.joining import USER_DROPPED
+    from accounts.operations.email_claims import EMAIL_RELEASED
+    from accounts.operations.registration import USER_DROPPED
 
     made: list[User] = []
 

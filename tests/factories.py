@@ -23,8 +23,8 @@ from catalogue.entities import CategoryNode, Product, Variant
 from demo.testbank.cards import APPROVED
 from demo.testbank.operations import submit_card
 from inventory.operations import receive_stock
-from inventory.operations.copying import COPY
-from inventory.operations.receiving import seed_stock_item
+from inventory.operations.receipts import seed_stock_item
+from inventory.operations.stock_copies import COPY
 from inventory.queries import get_stock_numbers
 from orders.entities import Order
 from orders.operations import OrderDraft, place_order, settle_payment, start_payment

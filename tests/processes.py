@@ -25,7 +25,7 @@ LONG = (
     "tests/browser",
     "tests/journeys/test_sweep.py",
     "tests/orders/test_crashes.py",
-    "tests/demo/test_loading.py",
+    "tests/demo/test_loader.py",
 )
 
 

@@ -14,10 +14,10 @@ from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
 from cassandra_db import CassandraUnavailable, count_statements
+from web.checkout_queue import CheckoutQueue, QueueWait, get_queue_ticket, render_queue_page
 from web.errors import TooManyAttempts
 from web.logs import clear_request_id, start_request_id
 from web.rendering import render_too_many_attempts, view_name
-from web.waiting_room import CheckoutQueue, QueueWait, get_queue_ticket, render_queue_page
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 log = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ class RedirectMiddleware:
 
 
 class CheckoutQueueMiddleware:
-    """Lets only a few at a time into the views of `settings.CHECKOUT_QUEUE_URLS`, and has everybody else wait (web.waiting_room).
+    """Lets only a few at a time into the views of `settings.CHECKOUT_QUEUE_URLS`, and has everybody else wait (web.checkout_queue).
 
     What htmx asks for beside a page is let through: it is a part of somebody's visit.
     """

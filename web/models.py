@@ -7,8 +7,8 @@ from cassandra.cqlengine.models import Model
 class RateLimitSlot(Model):
     """How often something limited was tried lately: each try holds a place, a measure has as many places as it allows tries.
 
-    Bound: 100 rows (web.limits.PLACES_A_PARTITION), each with the limit's window as its TTL.
-    Writer: web.limits.
+    Bound: 100 rows (web.rate_limits.PLACES_A_PARTITION), each with the limit's window as its TTL.
+    Writer: web.rate_limits.
     """
 
     __table_name__ = "attempts"

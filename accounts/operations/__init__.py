@@ -1,19 +1,7 @@
 """Everything that happens to accounts, one function an event."""
 
-from accounts.operations.book import MAX_ADDRESSES, remove_address, save_address
-from accounts.operations.erasing import (
-    erase_account,
-    person_from_user,
-    request_erasure,
-    run_erasures,
-)
-from accounts.operations.joining import (
-    parse_registration_token,
-    register_user,
-    registration_link,
-    request_registration,
-)
-from accounts.operations.mailbox import (
+from accounts.operations.address_book import MAX_ADDRESSES, remove_address, save_address
+from accounts.operations.email_change import (
     change_email,
     clear_email_proof,
     email_change_link,
@@ -22,6 +10,12 @@ from accounts.operations.mailbox import (
     process_sign_in,
     record_email_proof,
     request_email_change,
+)
+from accounts.operations.erasure import (
+    erase_account,
+    person_from_user,
+    request_erasure,
+    run_erasures,
 )
 from accounts.operations.passwords import (
     change_password,
@@ -33,4 +27,10 @@ from accounts.operations.passwords import (
     reset_password,
 )
 from accounts.operations.profile import save_preferences, save_profile
-from accounts.operations.staffing import reset_second_factor, set_role
+from accounts.operations.registration import (
+    parse_registration_token,
+    register_user,
+    registration_link,
+    request_registration,
+)
+from accounts.operations.staff import reset_second_factor, set_role

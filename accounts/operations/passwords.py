@@ -9,10 +9,10 @@ from django.core import signing
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from accounts import audit, queries
+from accounts import audit_log, queries
 from accounts.errors import ChangedMeanwhile, NoSuchUser
 from accounts.models import User
-from accounts.operations.joining import MAILBOX_NAMESPACE
+from accounts.operations.registration import MAILBOX_NAMESPACE
 from accounts.sessions import end_sessions
 from cassandra_db import RAISE_UNKNOWN, applied_if, conditional_write
 from mail.operations import queue_mail
@@ -137,7 +137,7 @@ def _finish_password_change(
     context = {"name": member.name, "url": settings.PUBLIC_URL + reverse("accounts:reset")}
     event = f"password {salted_hmac(_SALT, made, algorithm='sha256').hexdigest()}"
     queue_mail(member.user_id, event, member.email, "password_changed", context, now)
-    audit.add_entry("password_changed", now, by=member.user_id)
+    audit_log.add_entry("password_changed", now, by=member.user_id)
     if (changed := queries.get_user(member.user_id)) is None:
         raise NoSuchUser
     return changed

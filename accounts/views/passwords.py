@@ -15,10 +15,10 @@ from accounts.access import current_member, member_required_with_second_factor
 from accounts.errors import ChangedMeanwhile
 from accounts.forms import NewPasswordForm, PasswordChangeForm, PasswordResetForm
 from accounts.models import User
-from accounts.reauthentication import DEMO_LOGIN_STAYS, WRONG_PASSWORD, verify_password
+from accounts.reauthentication import DEMO_LOGIN_STAYS, REAUTHENTICATION_FAILED, verify_password
+from web.decorators import get_or_post, public
 from web.errors import TooManyAttempts
-from web.limits import hit_rate_limit
-from web.methods import get_or_post, public
+from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, render_too_many_attempts
 
 
@@ -44,7 +44,7 @@ def _try_change(request: HttpRequest, user: User, form: PasswordChangeForm) -> b
     if user.demo:
         form.add_error(None, DEMO_LOGIN_STAYS)
     elif not verify_password(request, user, form.cleaned_data["current"]):
-        form.add_error("current", WRONG_PASSWORD)
+        form.add_error("current", REAUTHENTICATION_FAILED)
     else:
         try:
             changed = operations.change_password(

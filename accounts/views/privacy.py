@@ -18,9 +18,9 @@ from accounts.access import current_member, member_required
 from accounts.errors import NoSuchUser
 from accounts.forms import PasswordConfirmationForm
 from accounts.models import User
-from web import personal as people
-from web.limits import hit_rate_limit
-from web.methods import get_or_post, post_only, public
+from web import personal_data as people
+from web.decorators import get_or_post, post_only, public
+from web.rate_limits import hit_rate_limit
 from web.rendering import render_page
 
 

@@ -7,7 +7,7 @@ from django.shortcuts import redirect
 from accounts import operations
 from accounts.access import current_member, member_required
 from accounts.forms import PreferencesForm, ProfileForm
-from web.methods import get_or_post
+from web.decorators import get_or_post
 from web.rendering import render_page
 
 

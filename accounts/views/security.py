@@ -8,14 +8,14 @@ from django.shortcuts import redirect
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
-from accounts import audit, known_devices, operations
+from accounts import audit_log, known_devices, operations
 from accounts.access import current_member, member_required, member_required_with_second_factor
 from accounts.errors import EmailTaken
 from accounts.forms import EmailChangeForm
-from accounts.reauthentication import DEMO_LOGIN_STAYS, WRONG_PASSWORD, verify_password
+from accounts.reauthentication import DEMO_LOGIN_STAYS, REAUTHENTICATION_FAILED, verify_password
 from accounts.sessions import end_session, end_sessions, list_sessions
-from web.limits import hit_rate_limit
-from web.methods import get_or_post, post_only
+from web.decorators import get_or_post, post_only
+from web.rate_limits import hit_rate_limit
 from web.rendering import render_page
 
 
@@ -37,7 +37,7 @@ def end_one_session(request: HttpRequest) -> HttpResponse:
     """End one of a member's sessions; ending it twice is no error."""
     if request.method == "POST":
         end_session(current_member(request).pk, request.POST.get("session", ""))
-        audit.add_entry(
+        audit_log.add_entry(
             "sessions_ended", datetime.now(UTC), by=current_member(request).pk, outcome="done: one"
         )
         messages.success(request, "You are signed out there.")
@@ -51,7 +51,9 @@ def end_other_sessions(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         user = current_member(request)
         end_sessions(user.pk, except_key=request.session.session_key)
-        audit.add_entry("sessions_ended", datetime.now(UTC), by=user.pk, outcome="done: all others")
+        audit_log.add_entry(
+            "sessions_ended", datetime.now(UTC), by=user.pk, outcome="done: all others"
+        )
         messages.success(request, "You are signed out everywhere else.")
         return known_devices.renew_device_cookie(request, redirect("accounts:security"), user.pk)
     return redirect("accounts:security")
@@ -62,7 +64,7 @@ def end_other_sessions(request: HttpRequest) -> HttpResponse:
 def end_all_sessions(request: HttpRequest) -> HttpResponse:
     """End all of a member's sessions, also this one."""
     end_sessions(current_member(request).pk)
-    audit.add_entry(
+    audit_log.add_entry(
         "sessions_ended", datetime.now(UTC), by=current_member(request).pk, outcome="done: all"
     )
     auth.logout(request)
@@ -81,7 +83,7 @@ def request_email_change(request: HttpRequest) -> HttpResponse:
         if user.demo:
             form.add_error(None, DEMO_LOGIN_STAYS)
         elif not verify_password(request, user, form.cleaned_data["current"]):
-            form.add_error("current", WRONG_PASSWORD)
+            form.add_error("current", REAUTHENTICATION_FAILED)
         else:
             new = form.cleaned_data["email"]
             # By who asks: a stranger who asks for the address must keep nobody from it.

@@ -21,7 +21,7 @@ from adminpanel.order_pages import (
 from cassandra_db import BadPageToken
 from orders.errors import StaleOrder, TransitionRefused
 from orders.queries import get_order_by_number
-from web.methods import post_only
+from web.decorators import post_only
 from web.rendering import render_page
 
 

@@ -17,7 +17,7 @@ from accounts.roles import ADMIN
 from accounts.second_factor import get_second_factor
 from accounts.sessions import end_sessions, list_sessions
 from adminpanel.forms import FindPersonForm, RoleForm
-from web.methods import post_only
+from web.decorators import post_only
 from web.rendering import render_page
 
 OWN_ACCOUNT = "You cannot do this to yourself: another admin can."

@@ -12,7 +12,7 @@ from adminpanel.forms import PromotionForm
 from adminpanel.promotions import list_promotion_lines
 from promotions import operations, queries
 from promotions.errors import CodeTaken, PromotionRefused
-from web.methods import post_only
+from web.decorators import post_only
 from web.rendering import render_page
 
 

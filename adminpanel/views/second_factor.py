@@ -18,8 +18,8 @@ from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.roles import ADMIN, ORDER_STAFF
 from adminpanel.forms import CodeForm, RecoveryCodeForm
-from web.limits import hit_rate_limit
-from web.methods import get_or_post, post_only
+from web.decorators import get_or_post, post_only
+from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, without_header
 
 WRONG = "This code is not right, or it was used before. Wait until your app shows the next one, and enter that."

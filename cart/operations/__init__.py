@@ -1,5 +1,6 @@
 """Everything that happens to carts, one function an event."""
 
+from cart.operations.cart_names import rename_cart
 from cart.operations.carts import (
     AdoptionResult,
     add_cart_to_list,
@@ -11,6 +12,7 @@ from cart.operations.carts import (
     switch_cart,
     undelete_cart,
 )
+from cart.operations.checkout_claim import claim_cart_for_checkout
 from cart.operations.lines import (
     BOUGHT_DAYS,
     LineResult,
@@ -20,7 +22,8 @@ from cart.operations.lines import (
     remove_line,
     restore_line,
 )
-from cart.operations.moving import (
+from cart.operations.prices import accept_prices
+from cart.operations.transfers import (
     MoveResult,
     duplicate_cart,
     empty_cart,
@@ -32,7 +35,4 @@ from cart.operations.moving import (
     save_line_for_later,
     unmerge_carts,
 )
-from cart.operations.ordering import claim_cart_for_checkout
-from cart.operations.prices import accept_prices
-from cart.operations.renaming import rename_cart
 from cart.operations.vouchers import set_voucher

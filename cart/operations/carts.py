@@ -13,7 +13,7 @@ from cart import queries
 from cart.access import OWN, VIEW, require_access
 from cart.errors import CartBusy, NameTaken, NoSuchCart, TooManyCarts, UndoExpired
 from cart.limits import MAX_CARTS
-from cart.naming import DEFAULT_NAME, adopted_name, clean_name, free_name, name_key
+from cart.names import DEFAULT_NAME, adopted_name, clean_name, free_name, name_key
 from cart.queries import find_active_cart_row
 from cart.undo import Undo
 from cassandra_db import (

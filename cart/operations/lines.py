@@ -19,7 +19,7 @@ from cart.entities import Line
 from cart.errors import CartBusy, CartFull, NoSuchCart, NoSuchLine, TooManyUnits
 from cart.limits import MAX_LINES, MAX_QUANTITY
 from cart.operations.carts import add_cart_to_list, drop_closed_cart, get_or_create_active_cart
-from cart.operations.presses import resolve_target_cart
+from cart.operations.idempotency import resolve_target_cart
 from cart.undo import RemovedLine
 from cassandra_db import applied_if, apply_batch, conditional_write, retry_attempts
 from catalogue.entities import Product, Variant

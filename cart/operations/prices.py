@@ -9,10 +9,10 @@ from cart.access import EDIT, require_access
 from cart.entities import Line
 from cart.errors import CartBusy, PriceChanged
 from cart.operations.lines import ATTEMPTS, SET_LINE, SUMS, apply_changes
-from cart.today import PriceConsent
+from cart.priced_cart import PriceConsent
 from cassandra_db import retry_attempts
 from catalogue.queries import get_sellable_variant
-from inventory.goods import get_products_with_stock
+from inventory.products_with_stock import get_products_with_stock
 from pricing.money import to_minor_units
 
 

@@ -27,7 +27,7 @@ from cart.errors import (
     WrongInvitee,
 )
 from cart.limits import MAX_CARTS
-from cart.naming import DEFAULT_NAME
+from cart.names import DEFAULT_NAME
 from cart.operations.carts import ATTEMPTS, add_cart_to_list, created_cart_id, remove_cart_from_list
 from cart.operations.contents import CartChange, change_contents, get_contents
 from cart.people import INVITATION, INVITED_FOR, LINK, PERSON, Invitation, Link, Member

@@ -18,11 +18,11 @@ from cart import limits, operations, owner, queries
 from cart.access import EDIT, OWN, VIEW, Access, require_access
 from cart.errors import BadName, CartError, NoSuchCart, NoSuchLine, NotAllowed
 from cart.forms import IdempotencyForm, NameForm, TargetCartForm
-from cart.merging import preview_merge
+from cart.merge_preview import preview_merge
 from cart.request_cart import get_request_cart
 from cart.undo import Undo, parse_undo
 from catalogue.queries import prefetch_categories
-from web.methods import get_or_post, owner_only, post_only
+from web.decorators import get_or_post, owner_only, post_only
 from web.rendering import render_page
 
 T = TypeVar("T")

@@ -14,7 +14,6 @@ from django.views.decorators.http import require_safe
 
 from cart import operations, owner, people, queries
 from cart.access import EDIT, VIEW, require_access
-from cart.destination import remember_shipping_country
 from cart.entities import Cart, CartBadge, Line
 from cart.errors import CartError, NoSuchCart, NoSuchLine, PriceChanged, SoldOut
 from cart.forms import (
@@ -26,13 +25,14 @@ from cart.forms import (
     build_add_form,
 )
 from cart.pages import cart_context, cart_url, format_badge, refresh_badge, render_refusal
+from cart.shipping_country import remember_shipping_country
 from cart.undo import parse_removed_line
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
 from catalogue.queries import find_product_and_variant, get_current_product, get_sellable_variant
 from inventory.queries import get_stock
 from pricing.templatetags.money import format_money as in_words
-from web.methods import owner_only, post_only
+from web.decorators import owner_only, post_only
 from web.rendering import render_or_redirect, render_page, without_header
 
 TOO_LATE = (

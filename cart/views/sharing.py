@@ -18,12 +18,12 @@ from cart.errors import CartError, InvitationOver, NoSuchCart, NoSuchPerson, Not
 from cart.forms import IdempotencyForm, InviteForm, KeyForm, PersonForm, RoleForm
 from cart.operations import sharing
 from cart.people import Member, SharedCart
-from cart.today import get_priced_cart
+from cart.priced_cart import get_priced_cart
 from mail.addresses import email_key
+from web.decorators import get_or_post, owner_only, post_only
 from web.errors import TooManyAttempts
 from web.forms import Form
-from web.limits import hit_rate_limit
-from web.methods import get_or_post, owner_only, post_only
+from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, render_too_many_attempts
 
 Action = Callable[[UUID], str]

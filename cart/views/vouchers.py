@@ -17,9 +17,9 @@ from cart.pages import (
 )
 from promotions import queries as promotions
 from promotions.entities import Voucher
+from web.decorators import owner_only, post_only
 from web.errors import TooManyAttempts
-from web.limits import hit_rate_limit
-from web.methods import owner_only, post_only
+from web.rate_limits import hit_rate_limit
 from web.rendering import render_too_many_attempts
 
 

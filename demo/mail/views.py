@@ -7,8 +7,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
-from demo.mail import caught
-from web.methods import P, View, public
+from demo.mail import maildir
+from web.decorators import P, View, public
 from web.rendering import render_page
 
 
@@ -30,7 +30,7 @@ def demo_only(view: View[P]) -> View[P]:
 @public
 def mail_list(request: HttpRequest) -> HttpResponse:
     """Show the list of caught mails."""
-    return render_page(request, "demo/messages.html", {"mails": caught.list_mails()})
+    return render_page(request, "demo/messages.html", {"mails": maildir.list_mails()})
 
 
 @demo_only
@@ -39,7 +39,7 @@ def mail_list(request: HttpRequest) -> HttpResponse:
 @public
 def mail_detail(request: HttpRequest, key: str) -> HttpResponse:
     """Show one mail's text, its links to be followed."""
-    found = caught.get_mail(key)
+    found = maildir.get_mail(key)
     if found is None:
         raise Http404
     return render_page(request, "demo/message.html", {"mail": found})

@@ -12,7 +12,7 @@ from demo.testbank import operations, queries
 from demo.testbank.cards import CARDS, CODE
 from demo.testbank.forms import CardForm, CodeForm
 from pricing.money import from_minor_units
-from web.methods import get_or_post, public
+from web.decorators import get_or_post, public
 from web.rendering import without_header
 
 

@@ -7,21 +7,21 @@ own row and is recognised. Arithmetic reads a value once a batch: so one static 
 for each of those who hold together (see `combining`).
 """
 
-from inventory.operations.copying import copy_stock
-from inventory.operations.holding import (
-    RESERVED_FOR,
-    clear_reservation_expiry,
-    extend_reservations,
-    record_reservation_expiries,
-    reserve_stock,
-)
+from inventory.operations.backorders import set_backorder
 from inventory.operations.ledger import rebuild_stock_numbers
-from inventory.operations.moving import (
+from inventory.operations.movements import (
     commit_stock,
     release_stock,
     restock_units,
     set_reservation_units,
     ship_stock,
 )
-from inventory.operations.promising import set_backorder
-from inventory.operations.receiving import adjust_stock, receive_stock
+from inventory.operations.receipts import adjust_stock, receive_stock
+from inventory.operations.reservations import (
+    RESERVED_FOR,
+    clear_reservation_expiry,
+    extend_reservations,
+    record_reservation_expiries,
+    reserve_stock,
+)
+from inventory.operations.stock_copies import copy_stock

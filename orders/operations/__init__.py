@@ -4,17 +4,14 @@ A crash anywhere leaves a hint behind: `orders_to_settle` for what an event owes
 `holds_by_minute` for units that are kept. The jobs read both and finish the work.
 """
 
-from orders.operations.arriving import allocate_backorders
-from orders.operations.changing import change_order
+from orders.operations.abandonment import abandon_checkout, mark_checkout_abandoned
+from orders.operations.backorders import allocate_backorders
+from orders.operations.changes import change_order
 from orders.operations.copies import delete_empty_days, write_copies
-from orders.operations.ending import expire_order
-from orders.operations.erasing import anonymize_order, delete_order_lists
-from orders.operations.hints import PendingEffect, clear_pending_effects, record_pending_effects
-from orders.operations.joining import claim_guest_orders
-from orders.operations.keeping import extend_payment_deadline, next_payment_deadline
-from orders.operations.leaving import abandon_checkout, mark_checkout_abandoned
-from orders.operations.moving import add_note
-from orders.operations.noticing import process_webhook
+from orders.operations.effects import apply_effects, transition_order
+from orders.operations.erasure import anonymize_order, delete_order_lists
+from orders.operations.expiry import expire_order
+from orders.operations.guest_orders import claim_guest_orders
 from orders.operations.parcels import (
     mark_parcel_delivered,
     mark_parcel_lost,
@@ -22,7 +19,8 @@ from orders.operations.parcels import (
     ship_parcel,
     unpack_parcel,
 )
-from orders.operations.paying import (
+from orders.operations.payment_deadline import extend_payment_deadline, next_payment_deadline
+from orders.operations.payments import (
     ASK_AFTER,
     MAX_ATTEMPTS,
     PaymentRedirect,
@@ -32,19 +30,25 @@ from orders.operations.paying import (
     settle_payment,
     start_payment,
 )
-from orders.operations.placing import (
+from orders.operations.pending_effects import (
+    PendingEffect,
+    clear_pending_effects,
+    record_pending_effects,
+)
+from orders.operations.placement import (
     OrderDraft,
     claim_expired_order,
     claim_order_number,
     place_order,
     unclaim_expired_order,
 )
-from orders.operations.refunding import settle_money
-from orders.operations.returning import (
+from orders.operations.refunds import settle_money
+from orders.operations.returns import (
     approve_return,
     decide_refund,
     receive_return,
     reject_return,
     request_return,
 )
-from orders.operations.settling import apply_effects, transition_order
+from orders.operations.transitions import add_note
+from orders.operations.webhooks import process_webhook

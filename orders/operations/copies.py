@@ -8,7 +8,7 @@ from cassandra_db import read, write, write_batch
 from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
-from orders.operations.hints import microseconds_now
+from orders.operations.pending_effects import microseconds_now
 from orders.states import BOARD_COLUMNS
 from pricing.money import to_minor_units
 

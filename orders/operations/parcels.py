@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from orders.entities import Order
-from orders.operations.settling import transition_order
+from orders.operations.effects import transition_order
 from orders.transitions import Transition
 
 

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from accounts import known_devices
 from accounts import queries as accounts
-from orders import access, links, operations, queries, shown
+from orders import access, links, operations, presentation, queries
 from orders.entities import Order
 from orders.forms import LookupForm
 from orders.invoice import has_invoice
@@ -22,9 +22,9 @@ from orders.invoice import render_invoice as as_pdf
 from orders.items import Item
 from orders.payment_status import poll_open_payment
 from orders.states import CONFIRMING_EVENTS
+from web.decorators import get_or_post, owner_only, public
 from web.errors import TooManyAttempts
-from web.limits import hit_rate_limit
-from web.methods import get_or_post, owner_only, public
+from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, render_too_many_attempts
 
 
@@ -42,7 +42,7 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
         "items": order.current_lines(items) or items,
         "attempt": attempts[-1] if attempts else None,
         "now": datetime.now(UTC),
-        "arrives": _delivery_days_text(*shown.delivery_estimate(order)),
+        "arrives": _delivery_days_text(*presentation.delivery_estimate(order)),
         "is_new": _is_new(order),
         "is_guest": order.user_id is None,
         "has_invoice": has_invoice(order),
@@ -58,28 +58,28 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
 def _progress_context(order: Order, items: Sequence[Item]) -> dict[str, Any]:
     """What has become of the order: parcels, returns, money; and what its shopper may still do."""
     return {
-        "history": shown.list_history(order),
-        "parcels": shown.summarize_parcels(order, items),
-        "to_come": shown.items_to_pack(order, items),
-        "waits_for_goods": shown.has_backordered_units(order),
-        "returns": shown.summarize_returns(order, items),
-        "refunds": shown.summarize_refunds(order),
-        "way_to_pay": shown.payment_method_name(order),
-        "by_card": shown.is_paid_by_card(order),
-        "to_transfer": shown.transfer_amount(order),
-        "at_the_door": shown.cash_on_delivery_amount(order),
+        "history": presentation.list_history(order),
+        "parcels": presentation.summarize_parcels(order, items),
+        "to_come": presentation.items_to_pack(order, items),
+        "waits_for_goods": presentation.has_backordered_units(order),
+        "returns": presentation.summarize_returns(order, items),
+        "refunds": presentation.summarize_refunds(order),
+        "way_to_pay": presentation.payment_method_name(order),
+        "by_card": presentation.is_paid_by_card(order),
+        "to_transfer": presentation.transfer_amount(order),
+        "at_the_door": presentation.cash_on_delivery_amount(order),
         "account": settings.BANK_ACCOUNT.split("|"),
-        "may_change": shown.can_change_lines(order),
-        "may_change_address": shown.can_change_address(order),
+        "may_change": presentation.can_change_lines(order),
+        "may_change_address": presentation.can_change_address(order),
         "may_send_back": bool(order.returnable_units(datetime.now(UTC))),
-        "return_until": shown.return_deadline(order),
+        "return_until": presentation.return_deadline(order),
     }
 
 
 def _time_left(order: Order) -> str:
     """How long an order's things are still kept, to be read while it runs down; nothing where that is not said."""
     seconds = round((order.pay_until - datetime.now(UTC)).total_seconds())
-    if not order.is_awaiting_payment or not shown.is_paid_by_card(order) or seconds <= 0:
+    if not order.is_awaiting_payment or not presentation.is_paid_by_card(order) or seconds <= 0:
         return ""
     minutes, seconds = divmod(seconds, 60)
     return f"{minutes} min {seconds:02} s"

@@ -22,7 +22,7 @@ from orders.payment_status import poll_open_payment, poll_payment
 from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayUnavailable, NoGateway
-from web.methods import owner_only, post_only, public
+from web.decorators import owner_only, post_only, public
 from web.rendering import without_header
 
 log = logging.getLogger(__name__)

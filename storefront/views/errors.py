@@ -4,7 +4,7 @@ from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse
 
-from web.methods import public
+from web.decorators import public
 from web.rendering import render_page
 
 

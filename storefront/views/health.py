@@ -5,7 +5,7 @@ from django.views.decorators.http import require_safe
 
 from cassandra_db.errors import CassandraUnavailable
 from catalogue import queries
-from web.methods import public
+from web.decorators import public
 from web.rendering import without_header
 
 

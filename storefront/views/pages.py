@@ -14,18 +14,18 @@ from django.utils.http import quote_etag
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from cart.destination import get_shipping_country
 from cart.forms import build_add_form
+from cart.shipping_country import get_shipping_country
 from cassandra_db.errors import BadPageToken
 from catalogue import pictures, queries
 from catalogue.entities import CardPage, CategoryNode, Product
 from inventory.queries import prefetch_stock, stock_from_rows
 from pricing.tax import tax_added_countries
 from promotions.queries import list_current_promotions, prefetch_automatic_promotions
-from storefront import choices, structured, viewed
-from storefront.delivery import delivery_rows, usual_delivery_rows, weight_rows
-from storefront.lists import list_url, next_page_url, requested_card_count
-from web.methods import get_or_post, owner_only, public
+from storefront import choices, recently_viewed, structured_data
+from storefront.card_lists import list_url, next_page_url, requested_card_count
+from storefront.delivery_tables import delivery_rows, usual_delivery_rows, weight_rows
+from web.decorators import get_or_post, owner_only, public
 from web.rendering import render_page, without_header
 
 
@@ -45,7 +45,7 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {
         "tiles": tiles,
         "offers": list_current_promotions(datetime.now(UTC)),
-        "canonical": structured.absolute_url("/"),
+        "canonical": structured_data.absolute_url("/"),
     }
     return render_page(request, "storefront/home.html", rows | context)
 
@@ -80,7 +80,7 @@ def _category_context(
     node: CategoryNode, sort: str, cards: CardPage, card_count: int
 ) -> dict[str, Any]:
     url = reverse("category", args=(node.slug,))
-    data = structured.breadcrumb_data(node.ancestors, node.name, url)
+    data = structured_data.breadcrumb_data(node.ancestors, node.name, url)
     return {
         "category": node,
         "category_url": url,
@@ -93,8 +93,8 @@ def _category_context(
         "next_url": next_page_url(url, card_count, sort=sort, after=cards.next_token)
         if cards.next_token
         else "",
-        "canonical": structured.absolute_url(url),
-        "json_ld": structured.json_ld_script(data),
+        "canonical": structured_data.absolute_url(url),
+        "json_ld": structured_data.json_ld_script(data),
     }
 
 
@@ -140,15 +140,17 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "related": [queries.card_from_row(row) for row in reading[2].rows()],
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",
-        "canonical": structured.absolute_url(url),
-        "json_ld": structured.json_ld_script(
-            structured.product_data(found, stock),
-            structured.breadcrumb_data(trail, found.name, url),
+        "canonical": structured_data.absolute_url(url),
+        "json_ld": structured_data.json_ld_script(
+            structured_data.product_data(found, stock),
+            structured_data.breadcrumb_data(trail, found.name, url),
         ),
     }
-    context["viewed_any"] = any(each != product_id for each in viewed.read_viewed_ids(request))
+    context["viewed_any"] = any(
+        each != product_id for each in recently_viewed.read_viewed_ids(request)
+    )
     response = render_page(request, "storefront/product.html", context, part="chosen")
-    viewed.remember_viewed(request, response, product_id)
+    recently_viewed.remember_viewed(request, response, product_id)
     return response
 
 
@@ -163,11 +165,11 @@ def _trail(found: Product) -> list[CategoryNode]:
 def viewed_products(request: HttpRequest) -> HttpResponse:
     """Show what this browser has looked at lately, without the product that the address names."""
     without = request.GET.get("without", "")
-    ids = [each for each in viewed.read_viewed_ids(request) if str(each) != without]
+    ids = [each for each in recently_viewed.read_viewed_ids(request) if str(each) != without]
     return render_page(
         request,
         "storefront/viewed.html",
-        {"viewed": viewed.list_viewed_products(ids)},
+        {"viewed": recently_viewed.list_viewed_products(ids)},
         part="strip",
     )
 
@@ -178,7 +180,7 @@ def forget_viewed_products(request: HttpRequest) -> HttpResponse:
     """Forget what this browser has looked at."""
     response = redirect("viewed")
     if request.method == "POST":
-        viewed.forget_viewed(response)
+        recently_viewed.forget_viewed(response)
         messages.success(request, "Forgotten.")
     return response
 

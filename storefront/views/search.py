@@ -12,9 +12,9 @@ from cassandra_db import page_key, page_token
 from cassandra_db.errors import BadPageToken
 from catalogue import queries, search
 from storefront import choices
-from storefront.lists import list_url, next_page_url, requested_card_count
-from web.limits import hit_local_rate_limit
-from web.methods import public
+from storefront.card_lists import list_url, next_page_url, requested_card_count
+from web.decorators import public
+from web.rate_limits import hit_local_rate_limit
 from web.rendering import render_page, without_header
 
 LONGEST_QUERY = 100

@@ -6,8 +6,8 @@ from django.templatetags.static import static
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from storefront import sitemap, structured
-from web.methods import public
+from storefront import sitemap, structured_data
+from web.decorators import public
 from web.rendering import without_header
 
 NOT_FOR_ROBOTS = (
@@ -45,7 +45,7 @@ def sitemap_xml(request: HttpRequest, number: int = 0) -> HttpResponse:
 def robots(request: HttpRequest) -> HttpResponse:
     """Tell robots where there is nothing for them."""
     closed = "".join(f"Disallow: {place}\n" for place in NOT_FOR_ROBOTS)
-    text = f"User-agent: *\n{closed}\nSitemap: {structured.absolute_url(reverse('sitemap'))}\n"
+    text = f"User-agent: *\n{closed}\nSitemap: {structured_data.absolute_url(reverse('sitemap'))}\n"
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 

@@ -19,7 +19,7 @@ from cart.operations import add_line
 from cart.owner import get_guest_id, get_or_create_owner_id, set_cart_cookie
 from cart.queries import get_active_cart
 from cassandra_db import count_statements
-from tests.cart.goods import make_mug
+from tests.cart.products import make_mug
 from tests.factories import PASSWORD, make_user
 
 LOGIN = "/account/login/"

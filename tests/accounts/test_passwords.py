@@ -18,7 +18,7 @@ from accounts.errors import ChangedMeanwhile
 from accounts.models import User
 from accounts.sessions import SessionStore, list_sessions
 from cassandra_db import count_statements
-from tests.accounts.post import find_link, list_mails_to
+from tests.accounts.mails import find_link, list_mails_to
 from tests.factories import PASSWORD, make_user, sign_in_staff
 from web.devices import browser_name
 

@@ -16,7 +16,7 @@ from accounts.addresses import Address
 from accounts.errors import NoSuchUser
 from accounts.models import User
 from accounts.operations import erase_account, register_user, request_erasure, save_address
-from accounts.operations.erasing import RETRY_AFTER
+from accounts.operations.erasure import RETRY_AFTER
 from adminpanel.queries import get_order_page, staff_history
 from cart import people
 from cart import queries as carts
@@ -35,7 +35,7 @@ from orders.entities import Order
 from orders.links import track_token
 from orders.operations import (
     apply_effects,
-    joining,
+    guest_orders,
     reject_return,
     request_return,
     transition_order,
@@ -43,11 +43,11 @@ from orders.operations import (
 from orders.privacy import _is_under_way
 from orders.states import BOARD_COLUMNS
 from orders.transitions import Transition
-from tests.cart.sharing import as_cart_user, list_cart_names, make_person, make_shared_cart
+from tests.cart.shared_carts import as_cart_user, list_cart_names, make_person, make_shared_cart
 from tests.factories import PASSWORD, make_order, make_user, sign_in_staff
-from tests.orders import paper
-from web import personal
-from web.personal import ErasureNotYetPossible
+from tests.orders import paper_orders
+from web import personal_data
+from web.personal_data import ErasureNotYetPossible
 
 EXPORT, ERASE = "accounts:export", "accounts:erase"
 
@@ -118,7 +118,9 @@ def test_s52_the_export_holds_what_each_room_holds_and_no_secret(
     text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
     found = json.loads(text)
     # Whatever room holds something about a person has its part in the file.
-    assert {room.__name__.split(".")[0] for room in personal.list_privacy_modules()} <= set(found)
+    assert {room.__name__.split(".")[0] for room in personal_data.list_privacy_modules()} <= set(
+        found
+    )
     assert found["accounts"]["profile"]["email"] == alice.email
     assert found["accounts"]["addresses"][0]["phone"] == "+49301234567"
     assert len(found["accounts"]["sessions"]) == 1
@@ -271,7 +273,7 @@ def test_s53_an_order_that_joined_a_moment_ago_is_erased_though_no_list_has_it_y
     for kind in ("packed", "shipped", "delivered"):
         order = transition_order(order, Transition(kind, actor="system", at=datetime.now(UTC)))
     request_erasure(alice.pk, datetime.now(UTC))
-    with patch.object(joining, "write_copies", side_effect=CassandraUnavailable("died here")):  # noqa: SIM117
+    with patch.object(guest_orders, "write_copies", side_effect=CassandraUnavailable("died here")):  # noqa: SIM117
         with pytest.raises(CassandraUnavailable):
             erase_account(alice.pk, datetime.now(UTC))
     assert orders.list_orders_by_year(alice.pk, range(2020, 2040)) == {}
@@ -346,11 +348,13 @@ def test_s53_not_while_something_of_an_order_is_on_its_way_back(alice: User) -> 
 
 @pytest.mark.parametrize("kind", ["delivered", "closed"])
 def test_s53_not_while_money_of_theirs_is_owed(kind: str) -> None:
-    order = paper.apply_event(paper.make_paid_order(paper.make_items(1)), "shipped")
+    order = paper_orders.apply_event(
+        paper_orders.make_paid_order(paper_orders.make_items(1)), "shipped"
+    )
     for each in ("delivered", "closed")[: 1 + (kind == "closed")]:
-        order = paper.apply_event(order, each)
+        order = paper_orders.apply_event(order, each)
     assert not _is_under_way(order, datetime.now(UTC))
-    order = paper.apply_event(
+    order = paper_orders.apply_event(
         order, "refund_owed", refund="1", amount=500, lines={}, reason="scratched"
     )
     assert _is_under_way(order, datetime.now(UTC))

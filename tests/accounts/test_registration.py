@@ -18,9 +18,9 @@ from accounts.errors import EmailTaken
 from accounts.forms import FinishRegistrationForm
 from cassandra_db import RAISE_UNKNOWN, conditional_write, count_statements, scan, statements
 from cassandra_db import session as sessions
-from tests.accounts.post import find_link, list_mails_to
-from tests.answers import AnswerLosingSession
+from tests.accounts.mails import find_link, list_mails_to
 from tests.factories import PASSWORD, make_user
+from tests.lost_answers import AnswerLosingSession
 
 REGISTER = "/account/register/"
 USERS = scan(

@@ -16,7 +16,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from accounts import sealing
+from accounts import encryption
 from accounts import second_factor as factors
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
@@ -24,8 +24,8 @@ from accounts.sessions import SECOND_FACTOR, STAFF_IDLE, STAFF_LONGEST, SessionS
 from cassandra_db import read
 from demo import logins as demo
 from tests.factories import PASSWORD, make_user, sign_in_staff
-from tests.journeys.pressing import CSRF, ShopConnection
-from tests.serving import serve_shop
+from tests.journeys.connection import CSRF, ShopConnection
+from tests.web_server import serve_shop
 
 NOW = datetime.now(UTC)
 PAGE = "/staff/second-factor/"
@@ -283,17 +283,17 @@ def test_neither_the_secret_nor_a_recovery_code_stands_in_the_table(ann: User) -
     text = repr(row)
     assert SECRET not in text
     assert not any(code in text or code.replace("-", "") in text for code in codes)
-    assert sealing.decrypt(row.secret, "second factor", str(ann.pk)) == (SECRET, False)
+    assert encryption.decrypt(row.secret, "second factor", str(ann.pk)) == (SECRET, False)
 
 
 def test_what_is_sealed_opens_for_its_owner_and_purpose_alone() -> None:
-    box = sealing.encrypt("olive", "colours", "ann")
+    box = encryption.encrypt("olive", "colours", "ann")
     for purpose, owner in (("colours", "ben"), ("shapes", "ann")):
-        with pytest.raises(sealing.DecryptionError):
-            sealing.decrypt(box, purpose, owner)
+        with pytest.raises(encryption.DecryptionError):
+            encryption.decrypt(box, purpose, owner)
     for nonsense in ("", "x", box[:-8], "ü"):
-        with pytest.raises((sealing.DecryptionError, InvalidTag)):
-            sealing.decrypt(nonsense, "colours", "ann")
+        with pytest.raises((encryption.DecryptionError, InvalidTag)):
+            encryption.decrypt(nonsense, "colours", "ann")
 
 
 def test_a_new_key_of_the_shop_keeps_what_the_old_one_sealed_and_seals_it_anew(ann: User) -> None:

@@ -33,8 +33,8 @@ from accounts import operations, queries
 from accounts.sessions import LONGEST, OF_USER, SessionStore, end_sessions
 from cassandra_db import read, scan
 from tests.factories import PASSWORD, make_order, make_user
-from tests.journeys.pressing import ShopConnection
-from tests.serving import CassandraProxy, serve_shop
+from tests.journeys.connection import ShopConnection
+from tests.web_server import CassandraProxy, serve_shop
 
 pytestmark = pytest.mark.timeout(300)  # fifty hashes take their time on a small machine
 LOGIN, REGISTER, RESET = "/account/login/", "/account/register/", "/account/reset/"

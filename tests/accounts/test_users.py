@@ -14,9 +14,9 @@ from accounts.hashers import CheapArgon2PasswordHasher
 from accounts.models import User
 from accounts.operations import change_password, save_profile
 from accounts.roles import ROLES
-from tests.accounts.post import list_mails_to
+from tests.accounts.mails import list_mails_to
+from tests.architecture.routes import ROLES_BY_URL
 from tests.factories import PASSWORD, make_user
-from tests.house.addresses import ROLES_BY_URL
 
 NEW = "nine dry badgers"
 

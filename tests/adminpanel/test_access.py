@@ -7,12 +7,12 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from accounts import audit
+from accounts import audit_log
 from accounts.models import User
 from accounts.roles import ADMIN
-from tests.adminpanel.reading import list_entries_this_month
+from tests.adminpanel.audit_entries import list_entries_this_month
+from tests.architecture.routes import ROLES_BY_URL, ROUTES
 from tests.factories import make_user, sign_in_staff
-from tests.house.addresses import ROLES_BY_URL, ROUTES
 
 # What is there to be looked at; and presses, by the page that each belongs to.
 LOOKS = {
@@ -80,7 +80,7 @@ def test_s24_a_shopper_who_asks_is_entered_in_both_logs(
     with caplog.at_level(logging.WARNING, "accounts.access"):
         answer = client.get(reverse("adminpanel:people"))
     assert f"user {shopper.pk}, no staff, asked for adminpanel:people" in caplog.text
-    (entry,) = list_entries_this_month(shopper, audit.ACCOUNTS)
+    (entry,) = list_entries_this_month(shopper, audit_log.ACCOUNTS)
     assert (entry.act, entry.outcome) == (
         "adminpanel:people",
         "refused: no such page for a shopper (404)",
@@ -93,7 +93,7 @@ def test_s24_who_goes_on_asking_does_not_fill_the_audit_log(
 ) -> None:
     settings.RATE_LIMITS = settings.RATE_LIMITS | {"password": (3, 0, 0, 60)}
     assert [client.get(reverse("adminpanel:people")).status_code for _ in range(6)] == [404] * 6
-    assert len(list_entries_this_month(shopper, audit.ACCOUNTS)) == 3
+    assert len(list_entries_this_month(shopper, audit_log.ACCOUNTS)) == 3
 
 
 def test_no_cache_keeps_a_staff_page(admin: Client) -> None:

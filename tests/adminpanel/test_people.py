@@ -15,7 +15,7 @@ from accounts import second_factor as factors
 from accounts.errors import LastAdmin
 from accounts.models import User
 from accounts.roles import ADMIN
-from tests.accounts.post import list_mails_to
+from tests.accounts.mails import list_mails_to
 from tests.factories import make_user, sign_in_staff
 
 

@@ -11,9 +11,9 @@ from orders import queries
 from orders.entities import Order
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_user, sign_in_staff
-from tests.journeys.pressing import CSRF, ShopConnection
-from tests.orders.audit import assert_order_consistent
-from tests.serving import serve_shop
+from tests.journeys.connection import CSRF, ShopConnection
+from tests.orders.consistency_checks import assert_order_consistent
+from tests.web_server import serve_shop
 
 ROUNDS = 5
 

@@ -26,11 +26,11 @@ from django.urls import resolve
 from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from cassandra_db.session import get_session
-from tests.browser.places import PAGES, ShopPage
-from tests.browser.watching import PageWatch
+from tests.browser.page_watch import PageWatch
+from tests.browser.shop_pages import PAGES, ShopPage
 from tests.environment import KEYSPACE, ROOT
 from tests.processes import count_browser_time
-from tests.serving import WebServer, collect_static_files, fetch_page, find_free_port
+from tests.web_server import WebServer, collect_static_files, fetch_page, find_free_port
 
 # The shell is a Chromium without windows: the same pages for a third of the processor time.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
@@ -193,7 +193,7 @@ def shop(
         yield there
 
 
-class _SideCommand:  # noqa: N801 -- reads like the function it stands for
+class _SideCommand:
     """A command of manage.py that runs beside the shop."""
 
     def __init__(self, folder: Path, shop: ServedShop, *command: str) -> None:

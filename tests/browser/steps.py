@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from demo.goods import PRODUCTS, DemoProduct
+from demo.catalogue_data import PRODUCTS, DemoProduct
 from demo.logins import LOGINS
 
 # Two sizes of it can be bought, and it has a choice of colours.

@@ -4,8 +4,9 @@ import re
 
 from playwright.sync_api import Page, Route, expect
 
-from demo.goods import PRODUCTS
+from demo.catalogue_data import PRODUCTS
 from tests.browser.conftest import OpenPage
+from tests.browser.page_watch import assert_accessible
 from tests.browser.steps import (
     ONE_CHOICE,
     TWO_CHOICES,
@@ -16,7 +17,6 @@ from tests.browser.steps import (
     quantity_field,
     sold_out_skus,
 )
-from tests.browser.watching import assert_accessible
 
 
 def test_x37_adding_stays_on_the_page_and_says_which_cart_and_how_much(page: Page) -> None:

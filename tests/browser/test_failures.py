@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.page_watch import assert_accessible
 from tests.browser.steps import TWO_CHOICES, add_to_cart, cart_badge, open_product
-from tests.browser.watching import assert_accessible
 
 # htmx writes each of its failures to the console, too.
 ON_PURPOSE = r"cart/(add|change)|Failed to load resource|htmx:"

@@ -6,8 +6,8 @@ from contextlib import suppress
 from playwright.sync_api import Error, Page, Request, Route, expect
 
 from tests.browser.conftest import OpenPage, ServedShop
+from tests.browser.page_watch import assert_accessible
 from tests.browser.steps import ONE_CHOICE, add_to_cart, fill_in_details, focused_element
-from tests.browser.watching import assert_accessible
 
 
 def test_x28_load_more_adds_to_the_list_and_the_footer_stays_in_reach(

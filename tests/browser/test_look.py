@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import DEVICES, InspectPages, OpenPage, ServedShop, open_context
-from tests.browser.places import (
+from tests.browser.page_watch import list_accessibility_violations
+from tests.browser.shop_pages import (
     PAGES,
     PAGES_BY_NAME,
     URL_ARGUMENTS,
@@ -19,8 +20,7 @@ from tests.browser.places import (
     iterate_urls,
 )
 from tests.browser.steps import add_to_cart, open_product
-from tests.browser.watching import list_accessibility_violations
-from tests.serving import fetch_page
+from tests.web_server import fetch_page
 
 # What a finger has to hit: buttons everywhere, and links that stand alone (a link in a sentence has its line's height).
 SMALL_TARGETS = """() => {

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage, ServedShop
+from tests.browser.page_watch import assert_accessible
 from tests.browser.steps import ONE_CHOICE, TWO_CHOICES, add_to_cart, cart_badge, focused_element
-from tests.browser.watching import assert_accessible
 
 
 @pytest.fixture

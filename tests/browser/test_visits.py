@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage, ServedShop, wait_until_true
+from tests.browser.page_watch import assert_accessible
 from tests.browser.steps import (
     DECLINED_CARD,
     ONE_CHOICE,
@@ -22,7 +23,6 @@ from tests.browser.steps import (
     sign_in,
     skus_in_stock,
 )
-from tests.browser.watching import assert_accessible
 
 WAYS = pytest.mark.parametrize(
     ("device", "scripts"),

@@ -12,13 +12,13 @@ from django.urls import reverse
 
 from cart import jobs, limits, operations, queries
 from cart.errors import BadName, CartFull, NameTaken, NoSuchCart, TooManyCarts, UndoExpired
-from cart.naming import LONGEST, adopted_name, clean_name, free_name, name_key
-from cart.operations import carts, tidying
+from cart.names import LONGEST, adopted_name, clean_name, free_name, name_key
+from cart.operations import carts, cleanup
 from cart.undo import parse_undo
 from cassandra_db import RAISE_UNKNOWN
 from cassandra_db.session import get_session
 from catalogue.entities import Product
-from tests.cart.goods import make_mug
+from tests.cart.products import make_mug
 from tests.cart.test_operations import NOW, add, cart_of, full
 from tests.cart.test_views import owner, press
 from tests.factories import PASSWORD, make_product, make_stock, make_user
@@ -453,8 +453,8 @@ def test_x44_at_login_the_carts_tell_where_they_come_from(
 
 
 def swept(now: datetime, *cart_ids: UUID) -> list[bool]:
-    found = {row.cart_id: row for row in tidying.iterate_stale_carts(now)}
-    return [each in found and tidying.remove_stale_cart(found[each], now) for each in cart_ids]
+    found = {row.cart_id: row for row in cleanup.iterate_stale_carts(now)}
+    return [each in found and cleanup.remove_stale_cart(found[each], now) for each in cart_ids]
 
 
 def test_a_guests_cart_lives_for_30_days_after_its_last_change_and_goes_as_a_whole() -> None:
@@ -485,9 +485,9 @@ def test_an_add_at_the_moment_of_the_sweep_keeps_the_cart() -> None:
         guest, product, product.variants[0], 1, uuid4(), NOW, guest=True
     ).cart_id
     late = NOW + timedelta(days=31)
-    (seen,) = [row for row in tidying.iterate_stale_carts(late) if row.cart_id == cart_id]
+    (seen,) = [row for row in cleanup.iterate_stale_carts(late) if row.cart_id == cart_id]
     operations.add_line(guest, product, product.variants[1], 1, uuid4(), late, guest=True)
-    assert not tidying.remove_stale_cart(seen, late)
+    assert not cleanup.remove_stale_cart(seen, late)
     assert len(lines(cart_id)) == 2
 
 

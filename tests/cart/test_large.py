@@ -18,8 +18,8 @@ from cart.pages import MOST_DRAWN
 from cassandra_db import write_batch
 from cassandra_db.session import get_session
 from catalogue.entities import Product
-from inventory.operations.copying import COPY
-from tests.cart.goods import add_all, make_mug
+from inventory.operations.stock_copies import COPY
+from tests.cart.products import add_all, make_mug
 from tests.factories import make_product, make_stock
 
 PRODUCTS = 125

@@ -9,10 +9,10 @@ import pytest
 
 from cart import operations, queries
 from cart.errors import NoSuchCart
-from cart.operations import carts, filling, lines, tidying
-from cart.operations.filling import VariantQuantity, add_variants
+from cart.operations import bulk_lines, carts, cleanup, lines
+from cart.operations.bulk_lines import VariantQuantity, add_variants
 from cassandra_db import SEND_AGAIN, Row
-from tests.cart.goods import make_mug
+from tests.cart.products import make_mug
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 LATE = NOW + timedelta(days=31)
@@ -39,8 +39,8 @@ def names(person_id: UUID) -> list[str]:
 
 
 def swept(cart_id: UUID) -> bool:
-    (row,) = [row for row in tidying.iterate_stale_carts(LATE) if row.cart_id == cart_id]
-    return tidying.remove_stale_cart(row, LATE)
+    (row,) = [row for row in cleanup.iterate_stale_carts(LATE) if row.cart_id == cart_id]
+    return cleanup.remove_stale_cart(row, LATE)
 
 
 def guests_cart(guest: UUID) -> UUID:
@@ -72,7 +72,7 @@ def test_an_add_in_the_middle_of_the_sweep_is_in_a_cart_that_is_listed(
     guest, product = uuid4(), make_mug()
     cart_id = guests_cart(guest)
     before(
-        tidying,
+        cleanup,
         step,
         lambda: operations.add_line(
             guest, product, product.variants[0], 2, uuid4(), LATE, guest=True
@@ -153,7 +153,7 @@ def test_a_cart_that_comes_along_while_it_is_swept_stays_and_takes_more(
     guest, member, product = uuid4(), uuid4(), make_mug()
     cart_id = guests_cart(guest)
     before(
-        tidying,
+        cleanup,
         "cart_unlisted",
         lambda: operations.adopt_guest_carts(guest, member, LATE, "phone"),
         monkeypatch,
@@ -168,7 +168,7 @@ def test_a_cart_that_comes_along_before_anything_is_in_it_is_no_guests_cart(
 ) -> None:
     guest, member, product = uuid4(), uuid4(), make_mug()
     before(
-        filling,
+        bulk_lines,
         "changed",
         lambda: operations.adopt_guest_carts(guest, member, NOW, "phone"),
         monkeypatch,
@@ -177,7 +177,7 @@ def test_a_cart_that_comes_along_before_anything_is_in_it_is_no_guests_cart(
     cart_id, _ = add_variants(guest, None, "Again", things, uuid4(), NOW, guest=True)
     assert names(member) == ["Again"]
     assert queries.get_cart(cart_id).item_count == 2
-    assert cart_id not in {row.cart_id for row in tidying.iterate_stale_carts(LATE)}
+    assert cart_id not in {row.cart_id for row in cleanup.iterate_stale_carts(LATE)}
 
 
 def test_a_press_that_is_sent_again_after_its_cart_was_deleted_brings_nothing_back() -> None:

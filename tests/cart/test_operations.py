@@ -20,7 +20,7 @@ from cart.undo import parse_removed_line
 from cassandra_db.session import get_session
 from catalogue.entities import Product
 from pricing.money import from_minor_units, to_minor_units
-from tests.cart.goods import make_mug, with_price
+from tests.cart.products import make_mug, with_price
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 

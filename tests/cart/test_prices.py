@@ -17,13 +17,13 @@ from moneyed import EUR, Money
 from cart import operations, queries
 from cart.entities import Cart
 from cart.errors import NoSuchCart, PriceChanged
-from cart.today import PriceConsent
+from cart.priced_cart import PriceConsent
 from catalogue.entities import Product
 from catalogue.operations import save_product
-from inventory import goods as stocked
-from inventory.goods import get_products_with_stock
-from tests.cart.goods import add_all
-from tests.cart.goods import make_mug as loose_mug
+from inventory import products_with_stock as stocked
+from inventory.products_with_stock import get_products_with_stock
+from tests.cart.products import add_all
+from tests.cart.products import make_mug as loose_mug
 from tests.factories import make_product, make_stock
 
 HTMX = {"HX-Request": "true"}

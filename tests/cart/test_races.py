@@ -19,16 +19,16 @@ from django.core import signing
 from cart import operations, queries
 from cart.errors import CartError, NameTaken, TooManyCarts
 from cart.limits import MAX_CARTS
-from cart.naming import name_key
+from cart.names import name_key
 from cart.operations import carts
 from catalogue.entities import Product
-from tests.cart.goods import make_mug
+from tests.cart.products import make_mug
 from tests.cart.test_carts import make, named
-from tests.cart.test_moving import checked, units
 from tests.cart.test_operations import NOW, add
+from tests.cart.test_transfers import checked, units
 from tests.environment import KEYSPACE
 from tests.factories import make_product, make_stock
-from tests.serving import serve_shop
+from tests.web_server import serve_shop
 
 
 def at_once(*presses: Callable[[], Any]) -> list[Any]:

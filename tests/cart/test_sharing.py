@@ -25,8 +25,8 @@ from cart.errors import (
 from cart.operations import carts, sharing
 from cassandra_db import RAISE_UNKNOWN, apply_batch, read
 from mail.queries import list_recipient_mails
-from tests.cart.goods import make_mug
-from tests.cart.sharing import (
+from tests.cart.products import make_mug
+from tests.cart.shared_carts import (
     NOW,
     as_cart_user,
     find_invitation_token,

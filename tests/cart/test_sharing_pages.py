@@ -20,7 +20,7 @@ from cart.access import BUY, EDIT, OWN, VIEW
 from cart.entities import Cart
 from cart.operations import sharing
 from catalogue.entities import Product
-from tests.cart.sharing import as_cart_user, make_person
+from tests.cart.shared_carts import as_cart_user, make_person
 from tests.factories import PASSWORD, make_product, make_stock, make_user
 
 HTMX = {"HX-Request": "true"}

@@ -16,7 +16,7 @@ from cart.operations import contents
 from cart.undo import Undo
 from catalogue.entities import Variant
 from pricing.money import to_minor_units
-from tests.cart.goods import make_mug, with_price
+from tests.cart.products import make_mug, with_price
 from tests.cart.test_operations import NOW
 
 NAMES = ("Gifts", "Kitchen", "Birthday")

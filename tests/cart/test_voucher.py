@@ -12,7 +12,7 @@ from moneyed import EUR, Money
 
 from cart import operations, queries
 from cart.entities import Cart
-from cart.today import get_priced_cart
+from cart.priced_cart import get_priced_cart
 from catalogue.entities import Product
 from pricing import delivery
 from promotions.operations import (

@@ -17,7 +17,7 @@ from catalogue.pictures import (
     parse_slot,
 )
 from catalogue.tone import Tone
-from demo.goods import CATEGORIES, PRODUCTS
+from demo.catalogue_data import CATEGORIES, PRODUCTS
 from tests.rules import for_each
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -33,18 +33,18 @@ from mail import queries as mails
 from orders import jobs, operations, queries
 from orders.entities import Order
 from orders.errors import CartOrdered
-from orders.operations import paying, placing
+from orders.operations import payments, placement
 from pricing.money import to_minor_units
 from promotions.operations import PromotionTerms, create_promotion
 from promotions.rules import PERCENTAGE
-from tests.cart.sharing import make_person
+from tests.cart.shared_carts import make_person
 from tests.environment import KEYSPACE
 from tests.factories import make_draft, make_payment, make_user
-from tests.journeys.pressing import CSRF, ShopConnection
-from tests.orders.audit import assert_order_consistent
+from tests.journeys.connection import CSRF, ShopConnection
+from tests.orders.consistency_checks import assert_order_consistent
 from tests.orders.test_pages import HTMX, TYPED, Shopper, goods, held, text, token_in
-from tests.serving import serve_shop
-from tests.shares import SingleItemShard
+from tests.shards import SingleItemShard
+from tests.web_server import serve_shop
 
 
 @pytest.fixture
@@ -477,13 +477,13 @@ def test_a_first_try_that_died_is_found_again(
     token = shopper.token(email=email)
     with monkeypatch.context() as cut:
         cut.setattr(
-            placing, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
+            placement, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
         )
         with pytest.raises(KeyboardInterrupt):
             shopper.send(token, email=email)
     assert held(mug) == 1
     order_id = get_checkout(cart_of(shopper), now()).checkout_id
-    cleared = placing.UNCLAIM.apply(
+    cleared = placement.UNCLAIM.apply(
         if_lost=REFUSED_MEANS_DONE, order_id=order_id, me=_claim_of(order_id)
     )
     assert cleared
@@ -493,7 +493,7 @@ def test_a_first_try_that_died_is_found_again(
 
 
 def _claim_of(order_id: UUID) -> UUID:
-    refused = placing.UNCLAIM.apply(if_lost=SEND_AGAIN, order_id=order_id, me=uuid4())
+    refused = placement.UNCLAIM.apply(if_lost=SEND_AGAIN, order_id=order_id, me=uuid4())
     assert refused.current
     found: UUID = refused.current.placing
     return found
@@ -521,7 +521,7 @@ def ends(shopper: Shopper, order: Order, how: str) -> None:
 
 def kept(order: Order, until: datetime) -> None:
     """Let an order's time to pay be another one."""
-    assert paying.EXTEND_DEADLINE.apply(
+    assert payments.EXTEND_DEADLINE.apply(
         if_lost=SEND_AGAIN, order_id=order.order_id, pay_until=until, seen=order.version
     )
 
@@ -641,14 +641,14 @@ def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(
     token = shopper.token(email=email)
     with monkeypatch.context() as cut:
         cut.setattr(
-            "orders.operations.placing.inventory.held",
+            "orders.operations.placement.inventory.held",
             lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt),
         )
         with pytest.raises(KeyboardInterrupt):
             shopper.send(token, email=email)
     dead = cart_of(shopper).checkout_id
     assert dead
-    placing.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
+    placement.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
     shopper.add(mug)
     assert shopper.send(shopper.token(email=email), email=email).status_code == 303
     (order,) = orders_of(email)
@@ -685,7 +685,7 @@ def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
 ) -> None:
     """The bank is away when the second checkout takes the cart, so the first one's page stays open."""
     email = somebody()
-    monkeypatch.setattr(placing, "_close_payment_pages", lambda order: None)
+    monkeypatch.setattr(placement, "_close_payment_pages", lambda order: None)
     first_url = shopper.send(shopper.token(email=email), email=email)["Location"]
     (first,) = orders_of(email)
     operations.expire_order(first, now())
@@ -694,14 +694,14 @@ def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
     if second in ("being placed", "died"):
         with monkeypatch.context() as cut:
             cut.setattr(
-                placing, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
+                placement, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
             )
             with pytest.raises(KeyboardInterrupt):
                 shopper.send(token, email=email)
         dead = cart_of(shopper).checkout_id
         assert dead
         if second == "died":
-            placing.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
+            placement.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
     else:
         url = shopper.send(token, email=email)["Location"]
         if second == "bought":
@@ -765,10 +765,10 @@ def test_a_late_payment_and_a_new_checkout_do_not_decide_at_once(
     order = operations.expire_order(order, now())
     claim = operations.claim_expired_order(order)
     assert claim
-    with placing._free_cart(cart_of(shopper), uuid4(), now()) as free:
+    with placement._free_cart(cart_of(shopper), uuid4(), now()) as free:
         assert not free
     operations.unclaim_expired_order(order, claim)
-    with placing._free_cart(cart_of(shopper), uuid4(), now()) as free:
+    with placement._free_cart(cart_of(shopper), uuid4(), now()) as free:
         assert free
         assert operations.claim_expired_order(order) is None
     assert operations.claim_expired_order(order)
@@ -785,13 +785,13 @@ def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.Monke
     cart_operations.set_voucher(owner_of(shopper), cart_of(shopper).cart_id, code, now())
     with monkeypatch.context() as cut:
         cut.setattr(
-            placing, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
+            placement, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
         )
         with pytest.raises(KeyboardInterrupt):
             shopper.send(shopper.token(email=email), email=email)
     dead = cart_of(shopper).checkout_id
     assert dead
-    placing.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
+    placement.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
     assert held(last) == 1
     shopper.add(plate)
     answer = shopper.send(shopper.token(email=email), email=email)

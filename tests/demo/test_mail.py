@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from tests.serving import find_free_port
+from tests.web_server import find_free_port
 
 
 @pytest.fixture

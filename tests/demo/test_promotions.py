@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from django.test import Client
 
-from demo.loading import PROMOTIONS, load_promotions
+from demo.loader import PROMOTIONS, load_promotions
 from promotions import queries
 from promotions.queries import AUTOMATIC, CODE, get_promotion
 from promotions.rules import KINDS

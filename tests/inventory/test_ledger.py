@@ -18,9 +18,9 @@ from inventory import operations, queries
 from inventory.entities import Allocation, StockNumbers, WantedLine
 from inventory.errors import NotEnoughAvailable, NothingReceived, OutOfStock, StockNumbersChanging
 from tests.factories import make_stock
-from tests.inventory.test_moving import paid
+from tests.inventory.test_movements import paid
 from tests.inventory.test_operations import NOW, numbers, want
-from tests.orders.audit import assert_stock_adds_up
+from tests.orders.consistency_checks import assert_stock_adds_up
 
 PLACES = ("berlin", "cork")
 UNITS = st.integers(1, 4)

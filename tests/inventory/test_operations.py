@@ -14,11 +14,11 @@ from cassandra_db import statements
 from inventory import operations, queries
 from inventory.entities import SENTINEL, StockNumbers, WantedLine
 from inventory.errors import OutOfStock
-from inventory.operations import combining, copying, holding
+from inventory.operations import group_commit, reservations, stock_copies
 from inventory.queries import WAREHOUSES
 from jobs.minutes import floor_to_minute
-from tests.answers import AnswerLosingSession
 from tests.factories import make_stock
+from tests.lost_answers import AnswerLosingSession
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
@@ -176,7 +176,7 @@ def test_the_hint_stands_before_the_hold(monkeypatch: pytest.MonkeyPatch) -> Non
     def crash(*_: Any, **__: Any) -> None:
         raise RuntimeError("killed")
 
-    monkeypatch.setattr(combining, "_reserve_all", crash)
+    monkeypatch.setattr(group_commit, "_reserve_all", crash)
     before = datetime.now(UTC)
     with pytest.raises(RuntimeError):
         operations.reserve_stock(order_id, [want(variant_id)], before)
@@ -223,16 +223,16 @@ def test_what_was_kept_for_a_moment_is_seen_again(monkeypatch: pytest.MonkeyPatc
     for product_id, variant_id in zip(products, variants, strict=True):
         operations.receive_stock(product_id, variant_id, "berlin", 1, 3, uuid4(), NOW)
         operations.copy_stock(product_id)
-    keep = combining.reserve_batched
+    keep = group_commit.reserve_batched
 
     def kept(variant_id: UUID, warehouse_id: str, hold: Any) -> None:
         if variant_id == variants[1]:
             operations.copy_stock(products[0])  # somebody copies while the first is ours
-            monkeypatch.setattr(holding, "reserve_batched", keep)
+            monkeypatch.setattr(reservations, "reserve_batched", keep)
             keep(variant_id, warehouse_id, replace(hold, hold_id=uuid4()))  # and buys the second
         keep(variant_id, warehouse_id, hold)
 
-    monkeypatch.setattr(holding, "reserve_batched", kept)
+    monkeypatch.setattr(reservations, "reserve_batched", kept)
     wants = [WantedLine(n, *of, 1) for n, of in enumerate(zip(products, variants, strict=True), 1)]
     with pytest.raises(OutOfStock):
         operations.reserve_stock(uuid4(), wants, NOW)
@@ -249,12 +249,12 @@ def test_an_older_copy_that_comes_late_loses(monkeypatch: pytest.MonkeyPatch) ->
         there = looked.one()
         assert there
         assert there.available == 9
-        monkeypatch.setattr(copying, "prefetch_stock_numbers", look)
+        monkeypatch.setattr(stock_copies, "prefetch_stock_numbers", look)
         operations.receive_stock(product_id, variant_id, "berlin", 5, 3, uuid4(), NOW)
         operations.copy_stock(product_id)
         return looked
 
-    monkeypatch.setattr(copying, "prefetch_stock_numbers", overtaken)
+    monkeypatch.setattr(stock_copies, "prefetch_stock_numbers", overtaken)
     operations.copy_stock(product_id)
     assert queries.get_stock(product_id)[variant_id].available == 14
 

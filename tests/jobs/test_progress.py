@@ -12,7 +12,7 @@ from jobs.leases import claim_lease, get_lease, hold_lease, list_leases, save_po
 from jobs.management.commands import worker as command
 from jobs.progress import TOO_LATE, list_progress
 from jobs.registry import SHARDS, Job, sharded
-from jobs.shares import Shard
+from jobs.shards import Shard
 from jobs.worker import Worker
 
 

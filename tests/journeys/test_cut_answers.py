@@ -15,11 +15,11 @@ import pytest
 from django.conf import settings
 
 from benchmarks.buyers import NO_ANSWER, run_buyers
-from tests.beside import Proxy, Toxiproxy
-from tests.journeys.buying import Crowd
-from tests.journeys.stored import buyer_name, report_buyers
+from tests.journeys.crowd import Crowd
+from tests.journeys.stored_state import buyer_name, report_buyers
 from tests.proof import LONG, ProofReport
-from tests.serving import WebServer
+from tests.sidecars import Proxy, Toxiproxy
+from tests.web_server import WebServer
 
 CHECKOUTS = 200 if LONG else 24
 MOST_CROWDS = 5

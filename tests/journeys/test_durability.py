@@ -27,10 +27,10 @@ from cassandra_db.session import get_session
 from devtools.node import control, state
 from tests.environment import KEYSPACE, ROOT
 from tests.factories import make_order, make_products_in_stock
-from tests.journeys.pressing import CSRF, NO_ANSWER, ShopConnection
-from tests.journeys.stored import connect_node
+from tests.journeys.connection import CSRF, NO_ANSWER, ShopConnection
+from tests.journeys.stored_state import connect_node
 from tests.proof import LONG, ProofReport
-from tests.serving import WebServer
+from tests.web_server import WebServer
 
 CONNECTIONS = 8
 PRESSES = 100 if LONG else 25  # by each connection

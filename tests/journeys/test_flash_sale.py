@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks import flash_sale
-from tests.journeys.stored import buyer_name, report_buyers
+from tests.journeys.stored_state import buyer_name, report_buyers
 from tests.proof import LONG, ProofReport
-from tests.serving import WebServer
+from tests.web_server import WebServer
 
 BUYERS, UNITS = (600, 60) if LONG else (60, 10)
 

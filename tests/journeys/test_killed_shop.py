@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.buyers import NO_ANSWER, run_buyers
-from tests.journeys.buying import Crowd
-from tests.journeys.stored import buyer_name, report_buyers
+from tests.journeys.crowd import Crowd
+from tests.journeys.stored_state import buyer_name, report_buyers
 from tests.proof import LONG, ProofReport
-from tests.serving import WebServer
+from tests.web_server import WebServer
 
 CHECKOUTS = 200 if LONG else 40
 KILLS_AFTER = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85) if LONG else (0.2, 0.6)  # of the orders

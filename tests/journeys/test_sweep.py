@@ -50,9 +50,9 @@ from notifications.queries import Subscription, sign_unsubscribe_token
 from orders import queries as orders
 from orders.links import track_token
 from orders.operations import start_payment
-from tests.cart.sharing import as_cart_user, make_person, make_shared_cart
+from tests.architecture.routes import ROLES_BY_URL, ROUTES, Route
+from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
 from tests.factories import make_order, make_product, make_stock, make_user, sign_in_staff
-from tests.house.addresses import ROLES_BY_URL, ROUTES, Route
 
 # ---- What is asked for. "{cart}" stands for Alice's cart and, the second time, for one that nobody has.
 

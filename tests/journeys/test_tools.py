@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests import tools
-from tests.beside import Toxiproxy
-from tests.serving import fetch_page
+from tests.sidecars import Toxiproxy
+from tests.web_server import fetch_page
 
 
 def test_toxiproxy_carries_a_line_and_cuts_it(toxiproxy: Toxiproxy, stripe_mock: str) -> None:

@@ -14,8 +14,8 @@ from catalogue.entities import Product
 from mail.operations import send_due_mails
 from mail.queries import list_recipient_mails
 from tests.factories import make_category, make_product, make_stock
-from tests.journeys.reading import Visitor, parse_forms
-from tests.shares import SingleItemShard
+from tests.journeys.visitor import Visitor, parse_forms
+from tests.shards import SingleItemShard
 
 TO = {
     "name": "Ann Other",

@@ -26,9 +26,9 @@ from jobs.progress import list_progress
 from mail.jobs import JOBS
 from mail.operations import queue_mail
 from tests.environment import KEYSPACE, ROOT
-from tests.journeys.stored import connect_node
+from tests.journeys.stored_state import connect_node
 from tests.proof import LONG, ProofReport
-from tests.serving import find_free_port
+from tests.web_server import find_free_port
 
 BACKLOG = 160 if LONG else 60
 LEASE = 30.0 if LONG else 10.0  # seconds

@@ -29,10 +29,10 @@ from mail.operations import (
     queue_mail,
     send_due_mails,
 )
-from orders.operations.telling import MailContent
+from orders.operations.emails import MailContent
 from pricing.quotes import Discount
-from tests.serving import find_free_port
-from tests.shares import SingleItemShard
+from tests.shards import SingleItemShard
+from tests.web_server import find_free_port
 
 # When the second attempt is due.
 NEXT = timedelta(minutes=RETRY_DELAYS[0], seconds=1)

@@ -16,7 +16,7 @@ from jobs.minutes import minutes_between
 from orders import jobs, operations, queries
 from orders.entities import Order
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
-from tests.orders.audit import assert_order_consistent, assert_stock_adds_up
+from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
 
 # Half a minute before it happens. The shop's own days are Ireland's (SHOP_TIME_ZONE), its tables' are UTC's. The earliest
 # first: the driver's clock goes along, and never back.

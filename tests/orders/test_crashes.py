@@ -26,8 +26,12 @@ from orders.transitions import Transition
 from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key
 from tests.factories import make_draft, make_product, make_stock
-from tests.orders.audit import assert_order_consistent, assert_stock_adds_up, get_stock_numbers
-from tests.orders.crashing import (
+from tests.orders.consistency_checks import (
+    assert_order_consistent,
+    assert_stock_adds_up,
+    get_stock_numbers,
+)
+from tests.orders.crashes import (
     Write,
     expire_claim,
     first_and_last_writes,

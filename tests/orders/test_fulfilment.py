@@ -15,14 +15,18 @@ from jobs.minutes import minutes_between
 from orders import balance, jobs, operations, queries
 from orders.entities import BoardEntry, Order
 from orders.errors import StaleOrder, TransitionRefused
-from orders.operations import moving, settling
+from orders.operations import effects, transitions
 from orders.transitions import Transition
 from pricing.money import from_minor_units
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
-from tests.orders.audit import assert_order_consistent, assert_stock_adds_up, get_stock_numbers
-from tests.orders.crashing import kill_in
-from tests.orders.paper import AT_HOME
-from tests.shares import SingleItemShard
+from tests.orders.consistency_checks import (
+    assert_order_consistent,
+    assert_stock_adds_up,
+    get_stock_numbers,
+)
+from tests.orders.crashes import kill_in
+from tests.orders.paper_orders import AT_HOME
+from tests.shards import SingleItemShard
 
 
 def now() -> datetime:
@@ -123,7 +127,7 @@ def test_killed_while_a_parcel_is_sent(subtests: pytest.Subtests) -> None:
                 order, house, order.units_to_pack[house], actor="Ann", now=now()
             )
             kill_in(
-                settling,
+                effects,
                 name,
                 partial(operations.ship_parcel, order, "1", actor="Ann", now=now()),
             )
@@ -136,7 +140,7 @@ def test_killed_while_a_parcel_is_sent(subtests: pytest.Subtests) -> None:
 def test_killed_before_the_event_nothing_has_happened() -> None:
     order = make_order(quantity=2, paid=True)
     kill_in(
-        moving,
+        transitions,
         "conditional_batch",
         lambda: operations.transition_order(order, Transition("packed", actor="A", at=now())),
     )
@@ -193,7 +197,7 @@ def test_killed_while_an_order_is_changed(subtests: pytest.Subtests) -> None:
         with subtests.test(name):
             order, variant_id = two_houses()
             kill_in(
-                settling,
+                effects,
                 name,
                 partial(operations.change_order, order, {1: 4}, actor="shopper", now=now()),
             )
@@ -288,7 +292,7 @@ def test_what_arrived_too_long_ago_is_not_taken_back() -> None:
 
 
 def test_killed_while_a_return_is_received(subtests: pytest.Subtests) -> None:
-    for module, name in [*((settling, name) for name in AFTERWARDS), (inventory, "restocked")]:
+    for module, name in [*((effects, name) for name in AFTERWARDS), (inventory, "restocked")]:
         with subtests.test(name):
             order = arrived(3)
             variant_id = queries.list_items(order)[0].variant_id
@@ -343,7 +347,7 @@ def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
             refund = partial(
                 operations.decide_refund, order, amount, {}, "Scratched", actor="Ann", now=now()
             )
-            kill_in(settling, name, refund)
+            kill_in(effects, name, refund)
             swept(order)
             assert assert_order_consistent(order.order_id).refunded == amount * times
 

@@ -26,10 +26,10 @@ from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.entities import WantedLine
 from inventory.errors import OutOfStock
-from inventory.operations import holding
+from inventory.operations import reservations
 from jobs.leases import get_position, hold_lease
 from jobs.minutes import floor_to_minute, minutes_between
-from jobs.shares import Shard
+from jobs.shards import Shard
 from mail import queries as mails
 from orders import jobs, operations, queries
 from orders.entities import Order
@@ -42,14 +42,26 @@ from orders.errors import (
     TooManyPaymentAttempts,
     TransitionRefused,
 )
-from orders.operations import copies, hints, moving, paying, placing, refunding, settling
+from orders.operations import (
+    copies,
+    effects,
+    payments,
+    pending_effects,
+    placement,
+    refunds,
+    transitions,
+)
 from orders.transitions import Transition
 from payments.errors import GatewayUnavailable, NoGateway
-from tests.answers import AnswerLosingSession
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
-from tests.orders.audit import assert_order_consistent, assert_stock_adds_up, get_stock_numbers
-from tests.orders.crashing import kill_in, run_worker
-from tests.shares import ItemsShard, SingleItemShard
+from tests.lost_answers import AnswerLosingSession
+from tests.orders.consistency_checks import (
+    assert_order_consistent,
+    assert_stock_adds_up,
+    get_stock_numbers,
+)
+from tests.orders.crashes import kill_in, run_worker
+from tests.shards import ItemsShard, SingleItemShard
 
 ORIGIN = "http://testserver"
 
@@ -130,7 +142,7 @@ def test_the_same_checkout_with_another_content_is_refused() -> None:
     other = make_draft((product, 3), fingerprint="something else")
     with pytest.raises(CheckoutUsed) as refused:
         operations.place_order(
-            placing.OrderDraft(**{**vars(other), "order_id": draft.order_id}), now()
+            placement.OrderDraft(**{**vars(other), "order_id": draft.order_id}), now()
         )
     assert refused.value.order.number == first.number
     assert_order_consistent(draft.order_id)
@@ -164,14 +176,14 @@ def test_short_stock_places_nothing_and_the_same_checkout_can_try_again() -> Non
 def test_a_claim_that_ran_out_places_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     product = goods(5)
     draft = make_draft((product, 1))
-    claim = placing.claim_order_number
+    claim = placement.claim_order_number
 
     def slept(order_id: UUID) -> str:
         # As after half a minute: the claim's TTL has removed it.
-        placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=_claimant(order_id))
+        placement.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=_claimant(order_id))
         return claim(order_id)
 
-    monkeypatch.setattr(placing, "claim_order_number", slept)
+    monkeypatch.setattr(placement, "claim_order_number", slept)
     with pytest.raises(CheckoutBusy):
         operations.place_order(draft, now())
     assert queries.get_order(draft.order_id) is None
@@ -181,7 +193,7 @@ def test_who_was_held_up_after_the_claim_holds_nothing_any_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     product = goods(5)
-    monkeypatch.setattr(placing, "WORK_SECONDS", -1)
+    monkeypatch.setattr(placement, "WORK_SECONDS", -1)
     draft = make_draft((product, 1))
     with pytest.raises(CheckoutBusy):
         operations.place_order(draft, now())
@@ -192,15 +204,15 @@ def test_who_was_held_up_after_the_claim_holds_nothing_any_more(
 # ---- Crashes: killed before each write, then found by the worker
 
 STEPS: list[tuple[Any, str]] = [
-    (placing, "hint_written"),
-    (holding, "hinted"),
-    (holding, "held_together"),
-    (placing, "write_together"),
-    (placing, "number_claimed"),
-    (placing, "conditional_batch"),
-    (placing, "settled"),
-    (settling, "copies_written"),
-    (placing, "hint_dropped"),
+    (placement, "hint_written"),
+    (reservations, "hinted"),
+    (reservations, "held_together"),
+    (placement, "write_together"),
+    (placement, "number_claimed"),
+    (placement, "conditional_batch"),
+    (placement, "settled"),
+    (effects, "copies_written"),
+    (placement, "hint_dropped"),
 ]
 
 
@@ -219,7 +231,7 @@ def test_killed_while_placing(subtests: pytest.Subtests) -> None:
                 assert_order_consistent(make_payment(order).order_id)
                 continue
             # The claim is over after half a minute; then the units go back, and nothing can come of that checkout.
-            placing.UNCLAIM.apply(
+            placement.UNCLAIM.apply(
                 if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
             )
             swept(draft.order_id, 12)
@@ -234,7 +246,7 @@ def test_killed_while_placing(subtests: pytest.Subtests) -> None:
 
 
 def _claimant(order_id: UUID) -> UUID:
-    outcome = placing.CLAIM_AGAIN.apply(
+    outcome = placement.CLAIM_AGAIN.apply(
         if_lost=RAISE_UNKNOWN, order_id=order_id, me=uuid4(), seconds=1
     )
     return outcome.current.placing if outcome.current and outcome.current.placing else uuid4()
@@ -246,7 +258,7 @@ def test_killed_while_placing_and_sent_again(subtests: pytest.Subtests) -> None:
         draft = make_draft((product, 2))
         with subtests.test(name):
             kill_in(module, name, partial(operations.place_order, draft, now()))
-            placing.UNCLAIM.apply(
+            placement.UNCLAIM.apply(
                 if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
             )
             # The last two units are held by the shopper's own first try.
@@ -258,11 +270,11 @@ def test_killed_while_placing_and_sent_again(subtests: pytest.Subtests) -> None:
 def test_a_checkout_that_was_given_up_becomes_no_order() -> None:
     product = goods(5)
     draft = make_draft((product, 2))
-    kill_in(placing, "number_claimed", lambda: operations.place_order(draft, now()))
+    kill_in(placement, "number_claimed", lambda: operations.place_order(draft, now()))
     assert not operations.mark_checkout_abandoned(draft.order_id), (
         "while somebody places it, it is not given up"
     )
-    placing.UNCLAIM.apply(
+    placement.UNCLAIM.apply(
         if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
     )
     assert operations.mark_checkout_abandoned(draft.order_id)
@@ -271,15 +283,15 @@ def test_a_checkout_that_was_given_up_becomes_no_order() -> None:
 
 
 PAYING: list[tuple[Any, str]] = [
-    (paying, "order_moved"),
-    (moving, "conditional_batch"),
-    (settling, "settled"),
-    (settling, "stock_moved"),
-    (settling, "copies_written"),
-    (settling, "_cart_emptied"),
-    (settling, "mails_written"),
-    (settling, "hint_dropped"),
-    (paying, "attempt_ended"),
+    (payments, "order_moved"),
+    (transitions, "conditional_batch"),
+    (effects, "settled"),
+    (effects, "stock_moved"),
+    (effects, "copies_written"),
+    (effects, "_cart_emptied"),
+    (effects, "mails_written"),
+    (effects, "hint_dropped"),
+    (payments, "attempt_ended"),
 ]
 
 
@@ -423,7 +435,7 @@ def test_another_orders_payment_does_not_count() -> None:
 
 
 def test_a_payment_can_be_tried_only_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paying, "MAX_ATTEMPTS", 2)
+    monkeypatch.setattr(payments, "MAX_ATTEMPTS", 2)
     order = make_order()
     for _ in range(2):
         order = make_payment(order, cards.DECLINED)
@@ -445,7 +457,7 @@ def test_trying_again_keeps_the_units_longer_but_not_for_ever() -> None:
     old = make_order(now=now() - timedelta(minutes=55))
     make_payment(old, cards.DECLINED)
     operations.start_payment(fresh(old), ORIGIN, now())
-    assert fresh(old).pay_until <= old.placed_at + paying.RESERVED_AT_MOST
+    assert fresh(old).pay_until <= old.placed_at + payments.RESERVED_AT_MOST
 
 
 # ---- Not paid in time
@@ -548,9 +560,9 @@ def test_only_one_takes_the_units_of_a_late_payment() -> None:
 
 def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> None:
     for module, name in (
-        (paying, "order_moved"),
-        (settling, "money_settled"),
-        (refunding, "attempt_ended"),
+        (payments, "order_moved"),
+        (effects, "money_settled"),
+        (refunds, "attempt_ended"),
     ):
         with subtests.test(name):
             order = make_order(quantity=1, stock=1)
@@ -561,7 +573,7 @@ def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> Non
             )
             kill_in(module, name, settle(order, payment_id))
             # a minute later
-            placing.UNCLAIM.apply(
+            placement.UNCLAIM.apply(
                 if_lost=RAISE_UNKNOWN, order_id=order.order_id, me=_claimant(order.order_id)
             )
             swept(order.order_id, 4)
@@ -577,7 +589,7 @@ def test_killed_after_a_second_payment_went_back() -> None:
     started = operations.start_payment(order, ORIGIN, now())
     operations.transition_order(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     bank.submit_card(started.payment_id, cards.APPROVED, now())
-    kill_in(paying, "attempt_ended", settle(order, started.payment_id))
+    kill_in(payments, "attempt_ended", settle(order, started.payment_id))
     assert at_the_bank(started.payment_id) == "voided"
     swept(order.order_id, 4)
     assert [attempt.state for attempt in queries.list_payment_attempts(order.order_id)] == [
@@ -650,7 +662,7 @@ def test_killed_while_cancelling(subtests: pytest.Subtests) -> None:
             operations.transition_order, order, Transition("cancelled", actor="Ann", at=now())
         )
         with subtests.test(name):
-            kill_in(settling, name, cancel)
+            kill_in(effects, name, cancel)
             swept(order.order_id, 3)
             assert (
                 assert_order_consistent(order.order_id).customer_label == "Cancelled and refunded"
@@ -834,7 +846,7 @@ def test_an_emptied_day_is_forgotten_later_and_a_fresh_one_stays() -> None:
     assert day.date() in queries.list_board_days("to_pay")
     operations.delete_empty_days(now())
     assert day.date() in queries.list_board_days("to_pay"), "it was written less than an hour ago"
-    old = hints.microseconds_now() - 2 * 3600 * 10**6
+    old = pending_effects.microseconds_now() - 2 * 3600 * 10**6
     stale = write(
         "test",
         "INSERT INTO order_days_by_status (status, order_date) VALUES (:status, :day) USING TIMESTAMP :at",
@@ -924,14 +936,14 @@ def test_the_holds_of_an_order_are_settled_once(monkeypatch: pytest.MonkeyPatch)
 def test_what_a_try_has_left_over_goes_back_when_the_order_expires() -> None:
     first, second = goods(5), goods(5)
     draft = make_draft((first, 2))
-    kill_in(placing, "number_claimed", lambda: operations.place_order(draft, now()))
-    placing.UNCLAIM.apply(
+    kill_in(placement, "number_claimed", lambda: operations.place_order(draft, now()))
+    placement.UNCLAIM.apply(
         if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
     )
     # The same checkout with its lines in another order: these are other holds.
     again = make_draft((second, 1), (first, 2))
     order = operations.place_order(
-        placing.OrderDraft(**{**vars(again), "order_id": draft.order_id}), now()
+        placement.OrderDraft(**{**vars(again), "order_id": draft.order_id}), now()
     )
     swept(order.order_id, 12)
     assert fresh(order).customer_label == "Not paid in time"

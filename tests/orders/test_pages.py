@@ -36,7 +36,7 @@ from orders.entities import Order
 from orders.transitions import Transition
 from pricing.templatetags.money import format_money
 from tests.factories import make_order, make_product, make_stock
-from tests.orders.audit import assert_order_consistent, assert_stock_adds_up
+from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
 from tests.payments.bank import make_webhook
 
 HTMX = {"HX-Request": "true"}

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from orders.errors import TransitionRefused
-from tests.orders import paper
-from tests.orders.paper import apply_event, make_items, make_paid_order
+from tests.orders import paper_orders
+from tests.orders.paper_orders import apply_event, make_items, make_paid_order
 
 TWO_HOUSES = {"berlin": {1: 2}, "cork": {1: 1, 2: 4}}
 
@@ -191,4 +191,4 @@ def test_the_goods_stand_in_the_parcel_where_they_are_at_hand() -> None:
         ("T-2", 1),
     ]
     assert order.parcels()[0].contents == ()
-    assert order.parcels()[0].packed_at > paper.START
+    assert order.parcels()[0].packed_at > paper_orders.START

@@ -7,7 +7,7 @@ import pytest
 
 from orders import balance
 from orders.errors import TransitionRefused
-from tests.orders.paper import apply_event, make_items, make_paid_order
+from tests.orders.paper_orders import apply_event, make_items, make_paid_order
 
 
 def arrived(*quantities: int) -> Any:

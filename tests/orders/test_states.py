@@ -14,19 +14,25 @@ from orders import balance, parcels, states
 from orders.entities import Order
 from orders.errors import TransitionRefused
 from orders.items import Item
-from orders.operations.changing import plan_change, recalculate_sums
-from orders.operations.selling import build_sale
+from orders.operations.changes import plan_change, recalculate_sums
+from orders.operations.sales import build_sale
 from orders.states import TRANSITION_RULES, allowed_transitions
 from pricing import tax
 from pricing.money import from_minor_units, to_minor_units
-from tests.orders import paper
-from tests.orders.paper import AT_HOME, apply_event, change_order, make_items, make_paid_order
+from tests.orders import paper_orders
+from tests.orders.paper_orders import (
+    AT_HOME,
+    apply_event,
+    change_order,
+    make_items,
+    make_paid_order,
+)
 
 GOODS = make_items(2, 1)
 
 
 def waiting() -> Order:
-    return paper.make_paper_order(GOODS)
+    return paper_orders.make_paper_order(GOODS)
 
 
 def gone(order: Order, *kinds: str) -> Order:
@@ -301,7 +307,7 @@ def test_what_came_for_nothing_with_other_things_does_not_stay_for_nothing_witho
 def test_fewer_things_never_cost_more_where_tax_is_added() -> None:
     free, dear = two_and_one_free()[1], make_items(1, cents=1000)[0]
     goods = (replace(dear, tax_class="reduced"), replace(free, line_number=2))
-    order = paper.make_paper_order(goods)
+    order = paper_orders.make_paper_order(goods)
     taxed = [
         ("reduced", Money(10, "EUR")),
         ("standard", Money(0, "EUR")),
@@ -504,7 +510,9 @@ def test_i2_i9_hold_whatever_happens(data: st.DataObject) -> None:
     )
     off = to_minor_units(goods[1].line_total) * data.draw(st.integers(0, 4)) // 4
     goods = (goods[0], replace(goods[1], discount=from_minor_units(off, "EUR")))
-    order = paper.make_paper_order(goods, {"berlin": {1: 2}, "cork": {1: 1, 2: 3}, "ahead": {2: 1}})
+    order = paper_orders.make_paper_order(
+        goods, {"berlin": {1: 2}, "cork": {1: 1, 2: 3}, "ahead": {2: 1}}
+    )
 
     def draw(most: int) -> int:
         return data.draw(st.integers(0, most))

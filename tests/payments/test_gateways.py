@@ -22,7 +22,7 @@ from payments.errors import GatewayUnavailable, NoGateway
 from payments.gateways import CaptureRefused, Gateway, PaymentRequest
 from pricing.money import from_minor_units
 from tests.factories import make_order
-from tests.orders.audit import assert_order_consistent
+from tests.orders.consistency_checks import assert_order_consistent
 from tests.payments.fake_stripe import serve_fake_stripe
 
 

@@ -28,10 +28,10 @@ from payments.gateways import CaptureRefused, PaymentRequest, stripe
 from pricing.money import from_minor_units, to_minor_units
 from tests.environment import ROOT
 from tests.factories import make_order
-from tests.orders.audit import assert_order_consistent
+from tests.orders.consistency_checks import assert_order_consistent
 from tests.payments.bank import make_stripe_event, sign_stripe_event
 from tests.payments.fake_stripe import FakeStripe, serve_fake_stripe
-from tests.serving import find_free_port
+from tests.web_server import find_free_port
 
 ORIGIN = "https://shop.example"
 SECRET = "whsec_of_this_test"

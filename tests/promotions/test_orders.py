@@ -17,7 +17,7 @@ from demo.testbank import operations as bank
 from inventory import queries as stock
 from orders import operations, queries
 from orders.entities import Order
-from orders.operations import placing, settling
+from orders.operations import effects, placement
 from orders.transitions import Transition
 from promotions import queries as promotions
 from promotions.errors import VoucherRefused
@@ -25,7 +25,7 @@ from promotions.operations import claim_voucher, has_voucher_use, release_vouche
 from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key
 from tests.factories import make_draft, make_payment, make_product, make_stock
-from tests.orders.crashing import run_worker
+from tests.orders.crashes import run_worker
 from tests.promotions.test_vouchers import make_voucher, somebody, used
 
 
@@ -45,7 +45,7 @@ def goods(price: str = "33.33") -> Product:
 
 def draft(
     code: str, *products: Product, user_id: UUID | None = None, email: str = ""
-) -> placing.OrderDraft:
+) -> placement.OrderDraft:
     made = make_draft(
         *((product, 1) for product in products or (goods(),)),
         user_id=user_id,
@@ -83,7 +83,7 @@ def test_s37_fifty_checkouts_with_one_use_left_make_one_order_with_it() -> None:
     code, product = make_code(uses=1), goods()
     drafts = [draft(code, product) for _ in range(50)]
 
-    def place(each: placing.OrderDraft) -> bool:
+    def place(each: placement.OrderDraft) -> bool:
         try:
             operations.place_order(each, now())
         except VoucherRefused:
@@ -155,12 +155,12 @@ def test_killed_between_the_use_and_the_order_gives_it_back(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(placing, "claim_order_number", die)
+        patch.setattr(placement, "claim_order_number", die)
         with pytest.raises(KeyboardInterrupt):
             operations.place_order(made, now())
     assert used(code) == 1
     me = _claimant(made.order_id)
-    placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=made.order_id, me=me)
+    placement.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=made.order_id, me=me)
     swept(made.order_id, now() + timedelta(minutes=12))
     assert used(code) == 0
 
@@ -175,10 +175,10 @@ def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(placing, "claim_order_number", die)
+        patch.setattr(placement, "claim_order_number", die)
         with pytest.raises(KeyboardInterrupt):
             operations.place_order(made, now())
-    placing.UNCLAIM.apply(
+    placement.UNCLAIM.apply(
         if_lost=RAISE_UNKNOWN, order_id=made.order_id, me=_claimant(made.order_id)
     )
     order = make_payment(operations.place_order(replace(made, voucher=second), now()))
@@ -225,7 +225,7 @@ def test_a_settling_that_comes_late_takes_nothing_from_an_order_that_was_paid_la
     old = _fresh(order)
     operations.settle_payment(order.order_id, payment_id, now())
     assert (old.state, _fresh(order).customer_label, used(code)) == ("expired", "Confirmed", 1)
-    settling._sync_voucher(old, now())
+    effects._sync_voucher(old, now())
     assert used(code) == 1
 
 
@@ -260,7 +260,7 @@ def _fresh(order: Order) -> Order:
 
 
 def _claimant(order_id: UUID) -> UUID:
-    row = placing.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=uuid4()).current
+    row = placement.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=uuid4()).current
     assert row
     found: UUID = row.placing
     return found

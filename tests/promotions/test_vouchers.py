@@ -24,7 +24,7 @@ from promotions.operations import (
 )
 from promotions.queries import CODE
 from promotions.rules import AMOUNT, PERCENTAGE
-from tests.answers import AnswerLosingSession
+from tests.lost_answers import AnswerLosingSession
 
 NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_email
 
-from accounts import audit, operations, queries
+from accounts import audit_log, operations, queries
 from accounts.errors import LastAdmin
 from accounts.models import User
 from accounts.roles import ROLES
@@ -55,13 +55,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, action: str, email: str = "", **options: Any) -> None:
         if action == "list":
             return self.list_staff()
-        # As for a press on the staff's pages: entered first, then done (accounts.audit).
+        # As for a press on the staff's pages: entered first, then done (accounts.audit_log).
         found = queries.find_user_by_email(email)
-        entry = audit.open_entry(
+        entry = audit_log.open_entry(
             f"staff {action}",
             datetime.now(UTC),
             name=f"{_system_user()}, by manage.py",
-            subject=str(found.pk) if found else audit.mailbox_pseudonym(email),
+            subject=str(found.pk) if found else audit_log.mailbox_pseudonym(email),
             fields={"role": [options.get("role") or ""]},
         )
         try:
@@ -71,12 +71,12 @@ class Command(BaseCommand):
                 "second-factor-reset": self.reset_second_factor,
             }[action](email=email, **options)
         except CommandError:
-            audit.close_entry(entry, "refused")
+            audit_log.close_entry(entry, "refused")
             raise
         except LastAdmin as error:
-            audit.close_entry(entry, "refused")
+            audit_log.close_entry(entry, "refused")
             raise CommandError(str(error)) from error
-        audit.close_entry(entry, "done")
+        audit_log.close_entry(entry, "done")
         return None
 
     def add_staff(

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from demo import logins as demo
-from devtools import running
+from devtools import shop_run
 from devtools.node import NodeError
 
 
@@ -35,15 +35,15 @@ class Command(BaseCommand):
         self, *args: Any, port: int, dev: bool, as_is: bool, stop: bool, **options: Any
     ) -> None:
         if stop:
-            if not running.stop_runs(self.say):
+            if not shop_run.stop_runs(self.say):
                 self.say("No run of this checkout is open.")
             return
         try:
             logins = [(login.label, login.email, login.password) for login in demo.LOGINS]
-            running.serve_shop(
+            shop_run.serve_shop(
                 port=port, development=dev, prepare=not as_is, logins=logins, say=self.say
             )
-        except (NodeError, running.RunError) as error:
+        except (NodeError, shop_run.RunError) as error:
             raise CommandError(str(error)) from error
 
     def say(self, line: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from catalogue import jobs, search
-from orders.lists import rebuild_order_lists
+from orders.rebuild import rebuild_order_lists
 from storefront.jobs import rebuild_related_products, rebuild_sitemap
 
 REBUILDS: dict[str, Callable[[datetime], str]] = {

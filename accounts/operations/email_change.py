@@ -1,0 +1,177 @@
+"""A member's e-mail address changes.
+
+intent > claim of the new address > move > mails > release of the old one. The intent and the old address stand in the
+user's row until all is done: whoever finds them there goes on (`finish_email_change`, at each login). Before the move the
+new address logs nobody in, after it the old one does not any more, wherever it broke off.
+"""
+
+from datetime import datetime
+from time import time_ns
+from uuid import UUID, uuid5
+
+from django.conf import settings
+from django.core import signing
+from django.urls import reverse
+from django.utils.crypto import constant_time_compare
+
+from accounts import audit_log, queries
+from accounts.errors import EmailTaken, NoSuchUser
+from accounts.models import User
+from accounts.operations.email_claims import CANCEL_EMAIL_CHANGE, EMAIL_RELEASED, claim_email
+from accounts.operations.passwords import account_fingerprint
+from accounts.operations.registration import MAILBOX_NAMESPACE
+from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, applied_if, conditional_write, write
+from jobs.minutes import floor_to_minute
+from mail.operations import queue_mail
+
+START_EMAIL_CHANGE = conditional_write(
+    "Q6", "UPDATE users SET email_next = :next WHERE user_id = :user_id IF email = :email"
+)
+CHANGE_EMAIL = conditional_write(
+    "Q6",
+    """UPDATE users SET email = :next, email_next = null, email_before = :email, verified_at = :now
+       WHERE user_id = :user_id IF email = :email AND email_next = :next""",
+)
+FINISH_EMAIL_CHANGE = conditional_write(
+    "Q6", "UPDATE users SET email_before = null WHERE user_id = :user_id IF email_before = :before"
+)
+INSERT_EMAIL_PROOF = write(
+    "Q7",
+    """INSERT INTO users_proved (minute, user_id, written) VALUES (:minute, :user_id, :written)
+       USING TIMESTAMP :written AND TTL 604800""",
+)
+DELETE_EMAIL_PROOF = write(
+    "Q7",
+    "DELETE FROM users_proved USING TIMESTAMP :written WHERE minute = :minute AND user_id = :user_id",
+)
+CHANGE_SECONDS = 24 * 3600
+_SAME_REQUEST_SECONDS = 120
+_SALT = "accounts.email"
+
+
+def request_email_change(member: User, email: str, now: datetime) -> None:
+    """Mail the link that moves a member's account to another address there, and tell the present one about it.
+
+    An address that has an account is told so instead; nobody else is. Raises CassandraUnavailable.
+    """
+    taken = queries.find_user_by_email(email)
+    free = taken is None or taken == member
+    template = "email_confirm" if free else "email_taken"
+    url = (
+        email_change_link(member, email)
+        if free
+        else settings.PUBLIC_URL + reverse("accounts:login")
+    )
+    request = f"{account_fingerprint(member)}:{int(now.timestamp()) // _SAME_REQUEST_SECONDS}"
+    key = queries.email_key(email)
+    queue_mail(
+        uuid5(MAILBOX_NAMESPACE, key), f"{template}:{request}", email, template, {"url": url}, now
+    )
+    context = {
+        "name": member.name,
+        "email": email,
+        "url": settings.PUBLIC_URL + reverse("accounts:password"),
+    }
+    queue_mail(
+        member.user_id, f"email asked {key}:{request}", member.email, "email_asked", context, now
+    )
+
+
+def email_change_link(member: User, email: str) -> str:
+    """Return the address under which a member can, for 24 hours, confirm an e-mail address; another password ends it."""
+    token = signing.dumps([member.user_id.hex, email, account_fingerprint(member)], salt=_SALT)
+    return str(settings.PUBLIC_URL) + reverse("accounts:email_confirm", args=[token])
+
+
+def parse_email_change_token(token: str, member: User) -> str | None:
+    """Return the address that a link moves this member's account to; None if it is not theirs, too old, or used."""
+    try:
+        user_id, email, state = signing.loads(token, salt=_SALT, max_age=CHANGE_SECONDS)
+    except (signing.BadSignature, ValueError, TypeError):
+        return None
+    if user_id != member.user_id.hex or not constant_time_compare(
+        state, account_fingerprint(member)
+    ):
+        return None
+    return str(email)
+
+
+def change_email(member: User, email: str, now: datetime) -> User:
+    """Move a member's account to an e-mail address that they have proved; return the member with it.
+
+    Of two who move to one address at once, or of one who moves there and one who registers it, one gets it.
+    Raises EmailTaken, NoSuchUser, CassandraUnavailable.
+    """
+    member = finish_email_change(member, now)
+    who = {"user_id": member.user_id, "email": member.email, "next": email}
+    key = queries.email_key(email)
+    if not START_EMAIL_CHANGE.apply(if_lost=SEND_AGAIN, **who):
+        return _reread_member(member, key)
+    if key != queries.email_key(member.email) and not claim_email(key, member.user_id, now):
+        CANCEL_EMAIL_CHANGE.apply(if_lost=REFUSED_MEANS_DONE, user_id=member.user_id, email=email)
+        raise EmailTaken
+    CHANGE_EMAIL.apply(if_lost=applied_if(lambda row: bool(row.email == email)), now=now, **who)
+    return finish_email_change(_reread_member(member, key), now)
+
+
+def _reread_member(member: User, key: str) -> User:
+    """Return the member as another process has moved them, or raise EmailTaken if to nowhere."""
+    fresh = queries.get_user(member.user_id)
+    if fresh is None:
+        raise NoSuchUser
+    if queries.email_key(fresh.email) != key:
+        raise EmailTaken
+    return fresh
+
+
+def finish_email_change(member: User, now: datetime) -> User:
+    """Do what a change of address still owes: the mails, and the release of the old address. Return the member.
+
+    Raises CassandraUnavailable.
+    """
+    if not (before := member.email_before):
+        return member
+    event, context = (
+        f"email changed {member.verified_at.isoformat()}",
+        {"name": member.name, "email": member.email},
+    )
+    queue_mail(member.user_id, f"{event}, old", before, "email_changed", context, now)
+    queue_mail(member.user_id, f"{event}, new", member.email, "email_welcome", context, now)
+    audit_log.add_entry("email_changed", now, by=member.user_id)
+    record_email_proof(member, now)
+    if queries.email_key(before) != queries.email_key(member.email):
+        EMAIL_RELEASED.apply(
+            if_lost=REFUSED_MEANS_DONE, email=queries.email_key(before), user_id=member.user_id
+        )
+    FINISH_EMAIL_CHANGE.apply(if_lost=REFUSED_MEANS_DONE, user_id=member.user_id, before=before)
+    member.email_before = None
+    return member
+
+
+def process_sign_in(member: User, now: datetime) -> None:
+    """A member has signed in: finish what a crash has left half done of their address. Raises CassandraUnavailable."""
+    member = finish_email_change(member, now)
+    if member.email_next:
+        try:
+            change_email(member, member.email_next, now)
+        except EmailTaken:
+            CANCEL_EMAIL_CHANGE.apply(
+                if_lost=REFUSED_MEANS_DONE, user_id=member.user_id, email=member.email_next
+            )
+    record_email_proof(member, now)
+
+
+def record_email_proof(member: User, now: datetime) -> None:
+    """Note that an address is known to be this member's, for what was ordered with it without the account.
+
+    Raises CassandraUnavailable.
+    """
+    if member.verified_at and not member.demo:
+        INSERT_EMAIL_PROOF.run(
+            minute=floor_to_minute(now), user_id=member.user_id, written=time_ns() // 1000
+        )
+
+
+def clear_email_proof(minute: datetime, user_id: UUID, written: int) -> None:
+    """Forget a note of `record_email_proof` that has been looked at; one written later stays. Raises CassandraUnavailable."""
+    DELETE_EMAIL_PROOF.run(minute=minute, user_id=user_id, written=written)

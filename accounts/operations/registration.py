@@ -1,0 +1,109 @@
+"""How an account comes to be. Every write to a user's row is conditional: an UPDATE alone would make a user of nobody."""
+
+from datetime import datetime
+from uuid import UUID, uuid4, uuid5
+
+from django.conf import settings
+from django.contrib.auth.hashers import make_password
+from django.core import signing
+from django.urls import reverse
+
+from accounts import queries
+from accounts.errors import EmailTaken, NoSuchUser
+from accounts.models import User
+from accounts.operations.email_claims import claim_email
+from accounts.operations.staff import record_staff_role
+from cassandra_db import SEND_AGAIN, applied_if, conditional_write
+from mail.operations import queue_mail
+
+USER_WRITTEN = conditional_write(
+    "Q6",
+    """INSERT INTO users (user_id, email, name, password, role, active, demo, created_at, verified_at)
+       VALUES (:user_id, :email, :name, :password, :role, true, :demo, :now, :verified_at) IF NOT EXISTS""",
+)
+USER_DROPPED = conditional_write("Q6", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
+LINK_SECONDS = 24 * 3600
+# Somebody who presses the button again at once gets no second mail.
+_SAME_REQUEST_SECONDS = 120
+_SALT = "accounts.registration"
+# namespace of what is about an e-mail address
+MAILBOX_NAMESPACE = UUID("6f2d4a3e-5a53-4b8e-9c0a-7b1a8f3f6c11")
+
+
+def request_registration(email: str, now: datetime) -> None:
+    """Mail the link that finishes a registration, or, to an address with an account, a word that there is one.
+
+    Both take the same statements, so that neither the answer nor its time tells who has an account (fault 7).
+    Raises CassandraUnavailable.
+    """
+    known = queries.find_user_by_email(email) is not None
+    template = "registered_already" if known else "registration"
+    url = settings.PUBLIC_URL + reverse("accounts:login") if known else registration_link(email)
+    request = int(now.timestamp()) // _SAME_REQUEST_SECONDS
+    queue_mail(
+        uuid5(MAILBOX_NAMESPACE, queries.email_key(email)),
+        f"{template}:{request}",
+        email,
+        template,
+        {"url": url},
+        now,
+    )
+
+
+def registration_link(email: str, role: str = "") -> str:
+    """Return the address under which, for 24 hours, this e-mail address can be registered, with a role for staff."""
+    return str(settings.PUBLIC_URL) + reverse(
+        "accounts:finish", args=[signing.dumps([email, role], salt=_SALT)]
+    )
+
+
+def parse_registration_token(token: str) -> tuple[str, str] | None:
+    """Return the e-mail address and the role that a link was made for; None if it is not ours or too old."""
+    try:
+        email, role = signing.loads(token, salt=_SALT, max_age=LINK_SECONDS)
+    except (signing.BadSignature, ValueError):
+        return None
+    return email, role
+
+
+def register_user(
+    email: str,
+    name: str,
+    password: str | None,
+    now: datetime,
+    role: str = "",
+    *,
+    demo: bool = False,
+    verified: bool = False,
+    user_id: UUID | None = None,
+) -> User:
+    """Make an account and return it; without a password nobody can log in. `verified` says that the address is proved.
+
+    The user is written first, where nobody can find it, and the claim of the e-mail address decides: of two who
+    register it at once one wins. With a `user_id` of its own (the showroom's) a repeat returns the first account.
+    Raises EmailTaken, CassandraUnavailable.
+    """
+    new_id, key = user_id or uuid4(), queries.email_key(email)
+    if role:
+        record_staff_role(new_id, role)
+    hashed = make_password(password)
+    written = USER_WRITTEN.apply(
+        # No two are alike, not even of one password or of none: somebody else's row must not go below.
+        if_lost=applied_if(lambda row: bool(row.password == hashed)),
+        user_id=new_id,
+        email=email.strip(),
+        name=name,
+        password=hashed,
+        role=role,
+        demo=demo,
+        now=now,
+        verified_at=now if verified else None,
+    )
+    if not claim_email(key, new_id, now):
+        if written:
+            USER_DROPPED.apply(if_lost=SEND_AGAIN, user_id=new_id)
+        raise EmailTaken
+    made = queries.get_user(new_id)
+    if made is None:
+        raise NoSuchUser  # erased in the same moment
+    return made

@@ -1,0 +1,82 @@
+"""Coming and going."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+from django.contrib import auth, messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+
+from accounts import audit_log, demo_logins
+from accounts.access import current_member
+from accounts.forms import LoginForm
+from accounts.login import log_in, next_url
+from accounts.models import User
+from web.decorators import get_or_post, public
+from web.errors import TooManyAttempts
+from web.rendering import render_page, render_too_many_attempts
+
+
+@sensitive_post_parameters("password")
+@get_or_post
+@never_cache
+@public
+def login(request: HttpRequest) -> HttpResponse:
+    """Log in by e-mail address and password."""
+    if request.method != "POST":
+        if request.user.is_authenticated:
+            return HttpResponseRedirect(next_url(request, request.GET.get("next", "")))
+        return _login_page(request, LoginForm(initial={"next": request.GET.get("next", "")}))
+    form = LoginForm(request.POST)
+    if not form.is_valid():
+        return _login_page(request, form)
+    try:
+        user = auth.authenticate(
+            request, username=form.cleaned_data["email"], password=form.cleaned_data["password"]
+        )
+    except TooManyAttempts as error:
+        return render_too_many_attempts(request, error, "accounts/login.html", _context(form))
+    if not isinstance(user, User):
+        # Alike for known and unknown addresses; the keyed hash finds those of one address again, and tells none.
+        audit_log.add_entry(
+            "login_failed",
+            datetime.now(UTC),
+            subject=audit_log.mailbox_pseudonym(form.cleaned_data["email"]),
+            outcome="refused",
+        )
+        form.add_error(
+            None,
+            "This e-mail address and this password do not belong together. Check both, and try again.",
+        )
+        return _login_page(request, form)
+    return log_in(request, user, form.cleaned_data["next"])
+
+
+def _login_page(request: HttpRequest, form: LoginForm) -> HttpResponse:
+    return render_page(
+        request, "accounts/login.html", _context(form), status=422 if form.is_bound else 200
+    )
+
+
+def _context(form: LoginForm) -> dict[str, Any]:
+    return {"form": form, "demo_logins": demo_logins.list_demo_logins()}
+
+
+@get_or_post
+@never_cache
+@public
+def logout(request: HttpRequest) -> HttpResponse:
+    """End the session, by a press of a button and never by a link."""
+    if request.method != "POST":
+        return render_page(request, "accounts/logout.html", {})
+    if request.user.is_authenticated:
+        audit_log.add_entry("logout", datetime.now(UTC), by=current_member(request).pk)
+    auth.logout(request)
+    messages.info(request, "You have signed out.")
+    response = redirect("home")
+    # What was typed at the checkout is this person's, and the next one at this browser may be another.
+    response.delete_cookie(settings.CHECKOUT_COOKIE_NAME, samesite="Lax")
+    return response

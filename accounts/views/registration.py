@@ -1,0 +1,84 @@
+"""Becoming a member."""
+
+from datetime import UTC, datetime
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_safe
+
+from accounts import audit_log, known_devices, operations, queries
+from accounts.errors import EmailTaken
+from accounts.forms import FinishRegistrationForm, RegisterForm
+from accounts.login import log_in
+from web.decorators import get_or_post, public
+from web.errors import TooManyAttempts
+from web.rate_limits import hit_rate_limit
+from web.rendering import render_page, render_too_many_attempts
+
+
+@get_or_post
+@never_cache
+@public
+def register(request: HttpRequest) -> HttpResponse:
+    """Ask for an e-mail address, and send it a link; the answer is the same for every address."""
+    form = RegisterForm(request.POST or None)
+    if form.is_valid():
+        email = form.cleaned_data["email"]
+        try:
+            hit_rate_limit(
+                request,
+                "registration",
+                queries.email_key(email),
+                device_bucket=known_devices.get_device_bucket(request, email),
+            )
+        except TooManyAttempts as error:
+            return render_too_many_attempts(
+                request, error, "accounts/register.html", {"form": form}
+            )
+        operations.request_registration(email, datetime.now(UTC))
+        messages.info(request, f"A mail is on its way to {email}.")
+        return redirect("accounts:sent")
+    return render_page(
+        request, "accounts/register.html", {"form": form}, status=422 if form.is_bound else 200
+    )
+
+
+@require_safe
+@never_cache
+@public
+def registration_sent(request: HttpRequest) -> HttpResponse:
+    """Tell that a mail is on its way."""
+    return render_page(request, "accounts/sent.html", {})
+
+
+@sensitive_post_parameters("password")
+@get_or_post
+@never_cache
+@public
+def finish_registration(request: HttpRequest, token: str) -> HttpResponse:
+    """Make the account of whoever follows the mailed link, and log in."""
+    meant = operations.parse_registration_token(token)
+    if meant is None:
+        return render_page(request, "accounts/link_over.html", {}, status=410)
+    email, role = meant
+    if queries.find_user_by_email(email):
+        return render_page(request, "accounts/link_used.html", {})
+    form = FinishRegistrationForm(request.POST or None, email=email)
+    if not form.is_valid():
+        context = {"form": form, "email": email}
+        return render_page(
+            request, "accounts/finish.html", context, status=422 if form.is_bound else 200
+        )
+    name, password = form.cleaned_data["name"], form.cleaned_data["password"]
+    try:
+        user = operations.register_user(
+            email, name, password, datetime.now(UTC), role, verified=True
+        )
+    except EmailTaken:
+        return render_page(request, "accounts/link_used.html", {})
+    audit_log.add_entry("registered", datetime.now(UTC), by=user.pk)
+    messages.success(request, f"Welcome, {user.name}. Your account is ready.")
+    return log_in(request, user, "")

@@ -1,0 +1,49 @@
+"""The audit log, to be read and nothing else."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from accounts.access import staff_required
+from accounts.roles import ADMIN
+from adminpanel import audit_labels
+from adminpanel.forms import LogForm
+from cassandra_db import BadPageToken
+from web.rendering import render_page
+
+
+@staff_required((ADMIN,))
+@require_safe
+def audit_log_page(request: HttpRequest) -> HttpResponse:
+    """Show the audit log: of a day, or of somebody's month."""
+    today = datetime.now(UTC).date()
+    book, day, who, after = LogForm(request.GET).parse_selection(today)
+    try:
+        shown = (
+            audit_labels.get_actor_page(who, day, after)
+            if who
+            else audit_labels.get_day_page(book, day, after)
+        )
+    except BadPageToken:
+        return redirect(f"{reverse('adminpanel:log')}?book={book}&day={day}")
+    context: dict[str, Any] = {
+        "journal": shown,
+        "form": LogForm(initial={"book": book, "day": day}),
+        "day": day,
+        "earlier": day.replace(day=1) - timedelta(days=1) if who else day - timedelta(days=1),
+        "later": _later(day, today, by_month=bool(who)),
+    }
+    return render_page(request, "adminpanel/log.html", context)
+
+
+def _later(day: date, today: date, *, by_month: bool) -> date | None:
+    following = (
+        (day.replace(day=28) + timedelta(days=4)).replace(day=1)
+        if by_month
+        else day + timedelta(days=1)
+    )
+    return following if following <= today else None

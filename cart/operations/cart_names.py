@@ -1,0 +1,86 @@
+"""A cart's other name: its owner's list first, then all whom it is shared with."""
+
+from collections.abc import Callable
+from datetime import datetime
+from uuid import UUID
+
+from cart import people, queries
+from cart.access import OWN, require_access
+from cart.errors import CartBusy, NameTaken, NoSuchCart
+from cart.names import clean_name, free_name, name_key
+from cart.operations.carts import ATTEMPTS, CART, DELETE_CART
+from cassandra_db import SEND_AGAIN, Row, applied_if, apply_batch, conditional_write, retry_attempts
+
+UPDATE_NAME_SPELLING = conditional_write(
+    "K1",
+    "UPDATE carts_by_user SET cart_name = :name WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id",
+)
+UPDATE_SHARED_NAME = conditional_write(
+    "sharing",
+    "UPDATE people_by_cart SET cart_name = :name WHERE cart_id = :cart_id IF row_count > 0",
+)
+# The page of a shared cart asks for its version: so it learns that the name is another.
+INCREMENT_VERSION = conditional_write(
+    "sharing",
+    "UPDATE items_by_cart SET version = version + 1 WHERE cart_id = :cart_id IF version > 0",
+)
+
+
+def rename_cart(person_id: UUID, cart_id: UUID, name: str, now: datetime) -> str:
+    """Give a cart of one's own another name, for all whom it is shared with as well, and return it as it is kept.
+
+    Where somebody has a cart of that name already, this one gets a number there. A second call goes on where a first
+    one broke off. Raises NoSuchCart, NotAllowed, BadName, NameTaken, CartBusy, CassandraUnavailable.
+    """
+    name = clean_name(name)
+    require_access(person_id, cart_id, OWN)
+    _rename_in_list(person_id, cart_id, name, own=True)
+    if UPDATE_SHARED_NAME.apply(
+        if_lost=applied_if(lambda row: row.row_count is not None), cart_id=cart_id, name=name
+    ):
+        for person in people.get_people(cart_id).people:
+            _rename_in_list(person.user_id, cart_id, name, own=False)
+        INCREMENT_VERSION.apply(if_lost=SEND_AGAIN, cart_id=cart_id)
+    return name
+
+
+def _rename_in_list(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> None:
+    """Write the name into one list. In others' lists it gets a number if it is taken; in one's own it is refused."""
+    for _ in retry_attempts(ATTEMPTS):
+        carts = queries.CARTS.all(owner_id=person_id)
+        row = next((row for row in carts if row.cart_id == cart_id), None)
+        if row is None:
+            if own:
+                raise NoSuchCart
+            return
+        others = {each.name_key for each in carts if each.name_key and each.cart_id != cart_id}
+        if own and name_key(name) in others:
+            raise NameTaken(name)
+        free = free_name(name, others)
+        if row.cart_name == free:
+            return
+        where = {"owner_id": person_id, "cart_id": cart_id}
+        if row.name_key == name_key(free):
+            UPDATE_NAME_SPELLING.apply(
+                if_lost=SEND_AGAIN, name_key=row.name_key, name=free, **where
+            )
+        else:
+            anew = CART.bind(
+                name_key=name_key(free),
+                name=free,
+                created_at=row.created_at,
+                activated_at=row.activated_at,
+                role=row.role,
+                shared_by=row.shared_by,
+                **where,
+            )
+            apply_batch(
+                DELETE_CART.bind(name_key=row.name_key, **where),
+                anew,
+                if_lost=applied_if(_is_cart_row(cart_id, free)),
+            )
+    raise CartBusy
+
+
+def _is_cart_row(cart_id: UUID, name: str) -> Callable[[Row], bool]:
+    return lambda row: bool(getattr(row, "cart_id", None) == cart_id and row.cart_name == name)

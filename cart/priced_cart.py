@@ -1,0 +1,270 @@
+"""What a cart's lines cost today, and how much of them can be had. The cart's page and the checkout both ask here."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from uuid import UUID
+
+from moneyed import Money
+
+from cart import queries
+from cart.entities import Cart, Line
+from cassandra_db import Chain, Row
+from catalogue.entities import Variant
+from catalogue.queries import get_sellable_variant
+from inventory.entities import Backorder, Stock
+from inventory.products_with_stock import (
+    PendingProductsWithStock,
+    ProductWithStock,
+    get_products_with_stock,
+)
+from inventory.queries import get_reserved_units
+from pricing import delivery, quotes
+from pricing.money import to_minor_units
+from pricing.quotes import QuotedLine
+from promotions import queries as promotions
+from promotions.entities import AppliedPromotions
+from promotions.queries import PendingPromotions
+
+# Of so many lines it is asked whether the cart's own checkout keeps what is missing.
+MOST_LOOKED_AT = 20
+
+
+@dataclass(frozen=True)
+class PriceConsent:
+    """What a page showed of a line whose price has risen: how many, the old price and today's, in minor units."""
+
+    key: str
+    quantity: int
+    old_price: int
+    new_price: int
+
+    def __str__(self) -> str:
+        return f"{self.key}:{self.quantity}:{self.old_price}:{self.new_price}"
+
+
+@dataclass(frozen=True)
+class PricedLine:
+    """A line beside what is true of its variant today. `left` is how many could be bought now.
+
+    This is the one rule of what a line costs: today's price. A fall passes through; a rise counts in the sums that are
+    shown, and nothing is ordered before the shopper has agreed to it (`dearer`).
+    """
+
+    line: Line
+    product_with_stock: ProductWithStock
+    available: int
+
+    @property
+    def variant(self) -> Variant | None:
+        return get_sellable_variant(self.product_with_stock.product, self.line.variant_id)
+
+    @property
+    def is_gone(self) -> bool:
+        return self.variant is None
+
+    @property
+    def is_sold_out(self) -> bool:
+        return not self.is_gone and self.available < 1
+
+    @property
+    def is_short(self) -> bool:
+        """Whether some are left, but fewer than wanted."""
+        return not self.is_gone and 0 < self.available < self.line.quantity
+
+    @property
+    def has_few_left(self) -> bool:
+        stock = self.product_with_stock.stock.get(self.line.variant_id)
+        return stock is not None and stock.availability == "few" and stock.backorder is None
+
+    @property
+    def backorder(self) -> Backorder | None:
+        """What so many of it wait for: goods that have still to arrive. None when they are sent at once."""
+        stock = self.product_with_stock.stock.get(self.line.variant_id)
+        return stock.backorder_for(self.line.quantity) if stock else None
+
+    @property
+    def price(self) -> Money:
+        """What one costs now."""
+        return self.variant.price if self.variant else self.line.price
+
+    @property
+    def has_price_rise(self) -> bool:
+        """Whether it can be ordered at a price that has risen since the line was added, and nobody has agreed to that."""
+        return bool(self.orderable_quantity) and self.price > self.line.price
+
+    @property
+    def has_price_fall(self) -> bool:
+        return self.price < self.line.price
+
+    @property
+    def price_consent(self) -> PriceConsent:
+        """What a press that agrees to today's price agrees to."""
+        return PriceConsent(
+            self.line.key,
+            self.line.quantity,
+            to_minor_units(self.line.price),
+            to_minor_units(self.price),
+        )
+
+    @property
+    def orderable_quantity(self) -> int:
+        """How many could be ordered now, of those that are wanted."""
+        return 0 if self.is_gone else max(0, min(self.line.quantity, self.available))
+
+    @property
+    def total(self) -> Money:
+        """What those that count cost together."""
+        return self.price * self.orderable_quantity
+
+    @property
+    def quoted_line(self) -> QuotedLine | None:
+        """The line as it could be ordered now; None if it cannot."""
+        product, variant = self.product_with_stock.product, self.variant
+        if product is None or variant is None or not self.orderable_quantity:
+            return None
+        return product.quote_line(variant, self.orderable_quantity)
+
+
+@dataclass(frozen=True)
+class PricedCart:
+    """A cart as it could be ordered today. What is gone or sold out does not count."""
+
+    cart: Cart
+    lines: tuple[PricedLine, ...]
+    applied_promotions: AppliedPromotions  # what makes it cheaper, and what became of its code
+
+    @cached_property
+    def quoted_lines(self) -> tuple[QuotedLine, ...]:
+        return tuple(quoted for each in self.lines if (quoted := each.quoted_line))
+
+    @cached_property
+    def dearer_lines(self) -> tuple[PricedLine, ...]:
+        """The lines whose price has risen without anybody having agreed to it."""
+        return tuple(each for each in self.lines if each.has_price_rise)
+
+    @property
+    def price_consents(self) -> list[PriceConsent]:
+        return [each.price_consent for each in self.dearer_lines]
+
+    def compute_quote(self, country: str, method: delivery.DeliveryMethod) -> quotes.Quote | None:
+        """Return what it comes to, delivered to a country; None if nothing of it can be ordered."""
+        return (
+            quotes.compute_quote(
+                self.quoted_lines, country, method, self.applied_promotions.promotions
+            )
+            if self.quoted_lines
+            else None
+        )
+
+
+def price_cart(
+    cart: Cart,
+    products: Mapping[UUID, ProductWithStock],
+    pending_promotions: PendingPromotions,
+    available_units: Mapping[UUID, int] | None = None,
+    *,
+    refusal_reason: str = "",
+) -> PricedCart:
+    """Return a cart beside its goods and what makes it cheaper; `short` knows the stock of some variants better.
+
+    `refused` is why the cart's code is known to take nothing off. Raises CassandraUnavailable.
+    """
+    lines = []
+    for line in cart.lines:
+        there = products[line.product_id]
+        stock = there.stock.get(line.variant_id, Stock())
+        lines.append(
+            PricedLine(line, there, (available_units or {}).get(line.variant_id, stock.available))
+        )
+    if cart.checkout_id and available_units is None:
+        lines = _add_own_reservations(cart.checkout_id, lines)
+    found = PricedCart(cart, tuple(lines), AppliedPromotions())
+    return replace(
+        found,
+        applied_promotions=pending_promotions.collect(
+            found.quoted_lines, datetime.now(UTC), refusal_reason=refusal_reason
+        ),
+    )
+
+
+def _add_own_reservations(checkout_id: UUID, lines: Sequence[PricedLine]) -> list[PricedLine]:
+    """Count what the cart's own checkout keeps: nobody's order is in the way of their own cart."""
+    missing = {
+        each.line.variant_id: place
+        for place, each in enumerate(lines, 1)
+        if each.is_sold_out or each.is_short
+    }
+    # A line's place in its order is that in the cart, or before it.
+    reserved = get_reserved_units(
+        checkout_id,
+        {variant_id: place for variant_id, place in missing.items() if place <= MOST_LOOKED_AT},
+    )
+    return [
+        replace(each, available=each.available + units)
+        if (units := reserved.get(each.line.variant_id))
+        else each
+        for each in lines
+    ]
+
+
+def get_priced_cart(
+    cart: Cart,
+    available_units: Mapping[UUID, int] | None = None,
+    *,
+    customer_key: str = "",
+    refusal_reason: str = "",
+) -> PricedCart:
+    """Read what a cart's lines cost today. `person` is who buys (promotions.operations.person_key), if that is known.
+
+    Raises CassandraUnavailable.
+    """
+    pending_promotions = promotions.prefetch_promotions(cart.voucher, customer_key)
+    return price_cart(
+        cart,
+        get_products_with_stock(line.product_id for line in cart.lines),
+        pending_promotions,
+        available_units,
+        refusal_reason=refusal_reason,
+    )
+
+
+def get_active_priced_cart(
+    reading: Chain, expected_cart_id: UUID | None, customer_key: str = ""
+) -> PricedCart | None:
+    """Return the active cart of the owner whose badge is being read, as it is today, or None.
+
+    Two rounds: `hint` is the cart that is probably active, so its lines are read beside the list of carts, and what
+    they need of the catalogue beside the badge's sums. A wrong hint costs two rounds more. Raises CassandraUnavailable.
+    """
+    rows = queries.prefetch_lines(expected_cart_id).rows() if expected_cart_id else []
+    products, pending_promotions = (
+        _prefetch_products(rows),
+        _prefetch_promotions(rows, customer_key),
+    )
+    carts, _ = reading.result()
+    found = queries.find_active_cart_row(carts)
+    if found is None:
+        return None
+    if found.cart_id != expected_cart_id:
+        rows = queries.prefetch_lines(found.cart_id).rows()
+        products, pending_promotions = (
+            _prefetch_products(rows),
+            _prefetch_promotions(rows, customer_key),
+        )
+    return price_cart(
+        queries.cart_from_rows(found.cart_id, found.cart_name, rows),
+        products.collect(),
+        pending_promotions,
+    )
+
+
+def _prefetch_promotions(rows: Sequence[Row], customer_key: str) -> PendingPromotions:
+    return promotions.prefetch_promotions(
+        (rows[0].voucher_code or "") if rows else "", customer_key
+    )
+
+
+def _prefetch_products(rows: Iterable[Row]) -> PendingProductsWithStock:
+    return PendingProductsWithStock(row.product_id for row in rows if row.product_id is not None)

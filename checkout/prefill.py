@@ -1,0 +1,27 @@
+"""What is known of a visitor before anything is typed, so that it is not asked for."""
+
+from accounts import queries as accounts
+from accounts.addresses import Address
+from accounts.models import User
+from checkout.form_cookie import FIELD_NAMES
+
+
+def get_prefill(visitor: User | None, country: str) -> dict[str, str]:
+    """Return what the checkout's forms are preset with, by field: of a member name, e-mail and the first address, too."""
+    preset = {"country": country, "same_billing": "on"}
+    if visitor is None:
+        return preset
+    book = accounts.list_addresses(visitor)
+    return (
+        preset | {"email": visitor.email, "name": visitor.name} | (_fields(book[0]) if book else {})
+    )
+
+
+def get_saved_address_fields(visitor: User | None, key: str) -> dict[str, str]:
+    """Return the fields of the address with a key in a member's book; none if there is no such address."""
+    found = accounts.get_address(visitor, key) if visitor else None
+    return _fields(found) if found else {}
+
+
+def _fields(address: Address) -> dict[str, str]:
+    return {name: value for name, value in address.stored_fields().items() if name in FIELD_NAMES}

@@ -1,0 +1,78 @@
+"""`manage.py audit`: what must never be, looked for in the whole shop."""
+
+from time import monotonic
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from cassandra_db.errors import CassandraUnavailable
+from consistency.findings import Scope
+from consistency.runner import RULES, check_consistency
+from orders import queries
+from orders.numbers import normalize_order_number
+
+CLEAN, VIOLATIONS, NOT_FINISHED = 0, 1, 2
+
+
+class Command(BaseCommand):
+    help = (
+        "Look through the whole shop, while it runs, for violations of its invariants (docs/operations.md); each is named in"
+        " one line. Status 0: there are none, 1: there are, 2: the audit could not finish."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--repair", action="store_true", help="mend what can be rebuilt; what is left is named"
+        )
+        parser.add_argument(
+            "--rule",
+            action="append",
+            choices=RULES,
+            help="only this invariant (may be given several times)",
+        )
+        parser.add_argument(
+            "--order",
+            action="append",
+            metavar="NUMBER",
+            help="only this order, and what is kept for it",
+        )
+
+    def handle(
+        self, *, repair: bool, rule: list[str] | None, order: list[str] | None, **options: Any
+    ) -> None:
+        began = monotonic()
+        try:
+            scope = _find_scope(order) if order else None
+            if order and scope is None:
+                self.stderr.write(f"There is no order {', '.join(order)}.")
+                raise SystemExit(NOT_FINISHED)
+            report = check_consistency(scope, rule or RULES, repair=repair, say=self.stderr.write)
+        except CassandraUnavailable as error:
+            self.stderr.write(f"Could not finish, Cassandra is away: {error}")
+            raise SystemExit(NOT_FINISHED) from error
+        for violation in report.fixed_violations:
+            self.stdout.write(f"mended: {violation}")
+        for violation in report.violations:
+            self.stdout.write(str(violation))
+        looked_at = ", ".join(f"{count} {what}" for what, count in report.checked_counts.items())
+        self.stdout.write(
+            f"{len(report.violations)} violations, {len(report.fixed_violations)} mended, {len(report.in_progress)} under way;"
+            f" looked at {looked_at} in {monotonic() - began:.1f} s."
+        )
+        if not report.is_clean:
+            raise SystemExit(VIOLATIONS)
+
+
+def _find_scope(numbers: list[str]) -> Scope | None:
+    """Return what belongs to these orders; None if there is not one of them."""
+    found = [queries.get_order_by_number(normalize_order_number(number)) for number in numbers]
+    orders = [order for order in found if order]
+    if len(orders) != len(numbers):
+        return None
+    items = [item for order in orders for item in queries.list_items(order)]
+    return Scope(
+        orders=frozenset(order.order_id for order in orders),
+        variants=frozenset(item.variant_id for item in items),
+        users=frozenset(order.user_id for order in orders if order.user_id),
+        codes=frozenset(order.voucher for order in orders if order.voucher),
+    )

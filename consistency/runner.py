@@ -1,0 +1,160 @@
+"""Runs the checks: a look at everything, a second and a third one at what seemed wrong, and then the mending.
+
+The shop goes on meanwhile. An order may be between its event and its copies, a hold between two reads: so what is found
+has to be found again, seconds later, and an order that the worker has a fresh hint of is under way, and is left to it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from time import sleep
+from typing import Any
+from uuid import UUID
+
+from consistency import orders, sales, stock, users, vouchers
+from consistency.findings import Check, Report, Scope, Violation
+from jobs.minutes import minutes_between
+from orders import queries
+
+CHECKS: tuple[Check, ...] = (
+    *stock.CHECKS,
+    *orders.CHECKS,
+    *vouchers.CHECKS,
+    *sales.CHECKS,
+    *users.CHECKS,
+)
+RULES = tuple(sorted({rule for check in CHECKS for rule in check.rules}))
+# After so many seconds each what seemed wrong is looked at again.
+RECHECK_AFTER = (1.0, 3.0)
+# The worker looks at a hint after two minutes; for so long an order with one may still be under way.
+GRACE_PERIOD = timedelta(minutes=5)
+_AT_ONCE = 8
+_CHUNK = 512
+
+log = logging.getLogger(__name__)
+
+
+def check_consistency(
+    scope: Scope | None = None,
+    rules: Collection[str] = RULES,
+    *,
+    repair: bool = False,
+    recheck_after: Sequence[float] = RECHECK_AFTER,
+    grace_period: timedelta = GRACE_PERIOD,
+    say: Callable[[str], None] = lambda line: None,
+) -> Report:
+    """Look for violations of these invariants in the whole shop, or at `only` some things; mend them with `repair`.
+
+    What was mended is looked at once more: what is still wrong stays a violation. An order of which the worker has had
+    a hint for less than `patience` is under way. Raises CassandraUnavailable.
+    """
+    report = Report()
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for check in CHECKS:
+            if set(check.rules) & set(rules):
+                suspects = _check_all(check, scope, rules, report, pool)
+                found_again = _recheck(check, suspects, rules, recheck_after)
+                left = _without_in_progress(check, found_again, report, grace_period)
+                if repair and left:
+                    left = _repair(check, left, rules, report, say)
+                report.violations += [violation for found in left.values() for violation in found]
+    return report
+
+
+def _check_all(
+    check: Check,
+    scope: Scope | None,
+    rules: Collection[str],
+    report: Report,
+    pool: ThreadPoolExecutor,
+) -> dict[Any, list[Violation]]:
+    suspects: dict[Any, list[Violation]] = {}
+    things, looked_at = iter(check.iterate_subjects(scope)), 0
+    while chunk := list(islice(things, _CHUNK)):
+        looked_at += len(chunk)
+        seen = zip(chunk, pool.map(lambda each: _check_one(check, each, rules), chunk), strict=True)
+        suspects |= {thing: found for thing, found in seen if found}
+    report.checked_counts[check.name] = looked_at
+    return suspects
+
+
+def _check_one(check: Check, thing: Any, rules: Collection[str]) -> list[Violation]:
+    return [violation for violation in check.find_violations(thing) if violation.rule in rules]
+
+
+def _recheck(
+    check: Check,
+    suspects: dict[Any, list[Violation]],
+    rules: Collection[str],
+    recheck_after: Iterable[float],
+) -> dict[Any, list[Violation]]:
+    """Return what is found each time; what comes and goes is work under way."""
+    for seconds in recheck_after:
+        if suspects:
+            sleep(seconds)
+            suspects = _still_wrong(check, suspects, rules)
+    return suspects
+
+
+def _without_in_progress(
+    check: Check, suspects: dict[Any, list[Violation]], report: Report, grace_period: timedelta
+) -> dict[Any, list[Violation]]:
+    """Leave to the worker what it has a fresh hint of."""
+    in_progress = (
+        _orders_in_progress(datetime.now(UTC), grace_period) if suspects and grace_period else set()
+    )
+    report.in_progress |= {thing for thing in suspects if check.find_order_id(thing) in in_progress}
+    return {
+        thing: found
+        for thing, found in suspects.items()
+        if check.find_order_id(thing) not in in_progress
+    }
+
+
+def _still_wrong(
+    check: Check, suspects: dict[Any, list[Violation]], rules: Collection[str]
+) -> dict[Any, list[Violation]]:
+    left = {}
+    for thing, before in suspects.items():
+        seen = {violation.key for violation in before}
+        if same := [
+            violation for violation in _check_one(check, thing, rules) if violation.key in seen
+        ]:
+            left[thing] = same
+    return left
+
+
+def _orders_in_progress(now: datetime, grace_period: timedelta) -> set[UUID]:
+    """Return the orders of which the worker has a hint that it has not had the time to follow."""
+    return {
+        order_id
+        for ids in queries.list_pending_effects(minutes_between(now - grace_period, now)).values()
+        for order_id in ids
+    }
+
+
+def _repair(
+    check: Check,
+    suspects: dict[Any, list[Violation]],
+    rules: Collection[str],
+    report: Report,
+    say: Callable[[str], None],
+) -> dict[Any, list[Violation]]:
+    for found in suspects.values():
+        for violation in found:
+            if violation.fix:
+                try:
+                    violation.fix(datetime.now(UTC))
+                except Exception:
+                    log.exception("could not mend %s", violation)
+                    say(f"could not mend: {violation}")
+    left = _still_wrong(check, suspects, rules)
+    still = {violation.key for found in left.values() for violation in found}
+    report.fixed_violations += [
+        each for found in suspects.values() for each in found if each.key not in still
+    ]
+    return left

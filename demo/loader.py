@@ -1,0 +1,192 @@
+"""Fills the showroom: goods, stock, logins and orders, all by the operations that a real shop uses.
+
+Everything has an id of its own that hangs on the data, so that loading it again meets what is there.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import TypeVar
+from uuid import UUID, uuid5
+
+from django.conf import settings
+from moneyed import Money
+
+from accounts.operations import register_user
+from accounts.second_factor import enrol_demo_second_factor
+from catalogue import operations, queries, search
+from catalogue.entities import Product, Variant
+from demo import catalogue_data
+from demo.logins import LOGINS
+from inventory.operations import copy_stock, receive_stock
+from orders.recommendations import list_bought_together
+from promotions.errors import CodeTaken
+from promotions.operations import PromotionTerms, create_promotion
+from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE
+from storefront.sitemap import write_sitemap
+
+# More threads than processors: they wait for Cassandra most of the time.
+THREADS = 12
+FEW_LEFT_FROM = 5
+
+# One of each kind: some for everybody, one for a cart that is worth it, one that is over.
+DEMO_NAMESPACE = UUID("5b0f4a52-6a0e-4f0c-9a55-3d1f0f2a7c11")
+PROMOTIONS = (
+    PromotionTerms("Welcome: 10% off", PERCENTAGE, "WELCOME10", percent=Decimal(10), per_person=1),
+    PromotionTerms("Free delivery", FREE_DELIVERY, "POST-FREE", minimum=2500),
+    PromotionTerms("€5 off from €40 on", AMOUNT, "FIVER", amount=500, minimum=4000, uses=500),
+    PromotionTerms(
+        "20% off for the summer",
+        PERCENTAGE,
+        "SUMMER20",
+        percent=Decimal(20),
+        ends_at=datetime(2025, 9, 1, tzinfo=UTC),
+    ),
+    PromotionTerms(
+        "Vases and plants: buy two, get a third free",
+        BUY_GET,
+        buy=2,
+        free=1,
+        category_id=catalogue_data.demo_category_id("vases-and-plants"),
+    ),
+)
+
+Thing = TypeVar("Thing")
+Step = Callable[[], None]
+
+
+def run_in_parallel(do: Callable[[Thing], object], things: Iterable[Thing], step: Step) -> None:
+    """Do something for each of the things, several at once; `step` is called after each. Raises what `do` raises first."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        for _ in pool.map(do, things):
+            step()
+
+
+def load_categories(step: Step) -> None:
+    """Add the showroom's categories, parents first."""
+    for position, category in enumerate(catalogue_data.CATEGORIES):
+        operations.save_category(
+            category_id=catalogue_data.demo_category_id(category.slug),
+            slug=category.slug,
+            name=category.name,
+            parent_id=catalogue_data.demo_category_id(category.parent) if category.parent else None,
+            position=position,
+            description=category.description,
+            picture=category.picture,
+        )
+        step()
+
+
+def load_products(now: datetime, step: Step, *, renew: bool) -> None:
+    """Add the showroom's products; those that are there stay as the staff has them, unless `renew`."""
+
+    def load(product: catalogue_data.DemoProduct) -> None:
+        product_id = catalogue_data.demo_product_id(product.key)
+        if not renew and queries.get_current_product(product_id):
+            # Finished, if an earlier run was cut off.
+            operations.refresh_cards(product_id)
+        else:
+            operations.save_product(_catalogue_product(product, now), now)
+
+    run_in_parallel(load, catalogue_data.PRODUCTS, step)
+
+
+def _catalogue_product(product: catalogue_data.DemoProduct, now: datetime) -> Product:
+    variants = tuple(
+        Variant(
+            variant_id=catalogue_data.demo_variant_id(variant.sku),
+            sku=variant.sku,
+            options=variant.options,
+            price=Money(variant.price, settings.CURRENCY),
+            compare_at=Money(variant.compare_at, settings.CURRENCY) if variant.compare_at else None,
+            picture=variant.picture,
+            weight_grams=variant.weight_grams,
+        )
+        for variant in product.variants
+    )
+    return Product(
+        product_id=catalogue_data.demo_product_id(product.key),
+        slug=product.slug,
+        name=product.name,
+        brand=product.brand,
+        description=product.description,
+        details=product.details,
+        category_id=catalogue_data.demo_category_id(product.category),
+        option_names=product.option_names,
+        tax_class=product.tax_class,
+        variants=variants,
+        featured=product.featured,
+        created_at=now - timedelta(days=product.created_days_ago),
+    )
+
+
+def load_stock(now: datetime, step: Step) -> None:
+    """Receive the showroom's goods into both warehouses; what was received before stays so."""
+
+    def receive(product: catalogue_data.DemoProduct) -> None:
+        product_id = catalogue_data.demo_product_id(product.key)
+        for variant in product.variants:
+            variant_id = catalogue_data.demo_variant_id(variant.sku)
+            for warehouse, units in variant.stock.items():
+                if units:
+                    receipt_id = uuid5(variant_id, f"receipt {warehouse}")
+                    receive_stock(
+                        product_id, variant_id, warehouse, units, FEW_LEFT_FROM, receipt_id, now
+                    )
+        copy_stock(product_id)
+
+    run_in_parallel(receive, catalogue_data.PRODUCTS, step)
+
+
+def load_logins(now: datetime, step: Step) -> None:
+    """Make the showroom's three logins, which no other shop lets in."""
+    for login in LOGINS:
+        user = register_user(
+            login.email,
+            login.name,
+            login.password,
+            now,
+            login.role,
+            demo=True,
+            user_id=login.user_id,
+        )
+        enrol_demo_second_factor(user, now)
+        step()
+
+
+def load_promotions(now: datetime, step: Step) -> None:
+    """Make the showroom's offers and codes; those that are there, or were ended, stay as they are."""
+    for terms in PROMOTIONS:
+        with suppress(CodeTaken):
+            create_promotion(terms, now, key=uuid5(DEMO_NAMESPACE, terms.title).hex)
+        step()
+
+
+def load_pins(step: Step) -> None:
+    """Pin what the showroom's staff would put beside each product."""
+
+    def pin(product: catalogue_data.DemoProduct) -> None:
+        operations.pin_related(catalogue_data.demo_product_id(product.key), _ids(product.related))
+
+    run_in_parallel(pin, catalogue_data.PRODUCTS, step)
+
+
+def _ids(keys: Sequence[str]) -> list[UUID]:
+    return [catalogue_data.demo_product_id(key) for key in keys]
+
+
+def rebuild_derived(now: datetime, step: Step) -> None:
+    """Make all that follows from the products: front page, related, suggestions, index, sitemap."""
+    products = list(queries.iterate_products())
+    operations.rebuild_featured(products)
+    step()
+    operations.rebuild_related(products, list_bought_together())
+    step()
+    operations.rebuild_prefixes(products)
+    step()
+    search.build_index(products)
+    step()
+    write_sitemap(products, now)
+    step()

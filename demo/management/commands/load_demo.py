@@ -1,0 +1,66 @@
+"""`manage.py load_showroom`: fill the shop with goods, stock, logins and orders that make sense together."""
+
+from argparse import ArgumentParser
+from datetime import UTC, datetime
+from time import monotonic
+from typing import IO, Any, cast
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from demo import loader as showroom
+from demo import orders as showroom_orders
+from demo.catalogue_data import CATEGORIES, PRODUCTS
+from demo.logins import LOGINS
+
+
+class Command(BaseCommand):
+    help = "Fill the showroom. Run again, it adds only what is missing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--renew",
+            action="store_true",
+            help="save the goods anew, whatever the staff has changed",
+        )
+        parser.add_argument(
+            "--orders",
+            type=int,
+            default=showroom_orders.ORDER_COUNT,
+            help="how many orders there shall be",
+        )
+
+    def handle(self, *args: Any, renew: bool, orders: int, **options: Any) -> None:
+        if not settings.DEMO:
+            raise CommandError("This is no showroom: set STOA_DEMO=true if it shall become one.")
+        began, now = monotonic(), datetime.now(UTC)
+        columns = (
+            TextColumn("{task.description:<12}"),
+            BarColumn(30),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
+        with Progress(*columns, console=Console(file=cast("IO[str]", self.stdout._out))) as bars:
+
+            def bar(what: str, total: int) -> showroom.Step:
+                task = bars.add_task(what, total=total)
+                return lambda: bars.advance(task)
+
+            showroom.load_categories(bar("Categories", len(CATEGORIES)))
+            showroom.load_products(now, bar("Products", len(PRODUCTS)), renew=renew)
+            showroom.load_stock(now, bar("Stock", len(PRODUCTS)))
+            showroom.load_logins(now, bar("Logins", len(LOGINS)))
+            showroom.load_promotions(now, bar("Promotions", len(showroom.PROMOTIONS)))
+            showroom.load_pins(bar("Pairs", len(PRODUCTS)))
+            if orders:
+                showroom_orders.load_orders(now, orders, bar("Orders", orders))
+            showroom.rebuild_derived(now, bar("Lists", 5))
+        variants = sum(len(product.variants) for product in PRODUCTS)
+        self.stdout.write(
+            f"The showroom has {len(PRODUCTS)} products in {variants} variants, {len(CATEGORIES)} categories"
+            f" and {orders} orders ({monotonic() - began:.0f} s)."
+        )
+        for login in LOGINS:
+            self.stdout.write(f"  {login.label:<8} {login.email}   password  {login.password}")

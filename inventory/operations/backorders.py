@@ -1,0 +1,101 @@
+"""A variant is sold before it has arrived: as a backorder or a pre-order, up to a limit. Staff choose it for each variant.
+
+What is promised stands on a shelf of its own, "ahead", with numbers like any other: available is how many more may be
+promised, committed what is paid for and waits. When goods arrive the worker keeps them for those who wait
+(orders.operations.goods_allocated), and the promise is free again.
+"""
+
+from datetime import date, datetime
+from uuid import UUID, uuid5
+
+from cassandra_db import applied_if, apply_batch, conditional_write, retry_attempts, write
+from inventory.entities import BACKORDER, BACKORDER_WAREHOUSE, PREORDER
+from inventory.errors import StockNumbersChanging
+from inventory.operations.group_commit import write_turn
+from inventory.operations.ledger import write_ledger_entries
+from inventory.operations.receipts import INSERT_RECEIPT, seed_stock_item
+from inventory.operations.stock_copies import copy_stock
+from inventory.queries import SHOP, get_stock_numbers
+
+# How often the limit is set anew when somebody buys meanwhile.
+TRIES = 20
+
+INSERT_BACKORDERED_VARIANT = write(
+    "Q16",
+    "INSERT INTO sold_ahead (shop, variant_id, product_id) VALUES (:shop, :variant_id, :product_id)",
+)
+UPSERT_BACKORDER = write(
+    "Q16",
+    """INSERT INTO stock_by_product (product_id, variant_id, warehouse_id, ahead, ahead_on)
+       VALUES (:product_id, :variant_id, :warehouse_id, :ahead, :ahead_on)""",
+)
+SET_BACKORDER_LIMIT = conditional_write(
+    "Q16",
+    """UPDATE inventory SET available = available + :units, received = received + :units
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id
+       IF received = :was AND available >= :least""",
+)
+
+
+def set_backorder(
+    product_id: UUID,
+    variant_id: UUID,
+    kind: str,
+    limit: int,
+    expected_on: date | None,
+    *,
+    actor: str,
+    now: datetime,
+) -> int:
+    """Sell a variant before it has arrived, as BACKORDER or PREORDER; '' ends it. Doing it again changes nothing.
+
+    `limit` is how many may be promised at once, those that wait already included; `on` is when the goods are expected.
+    Returns how many more may be promised now: none, if more wait than the limit says.
+    Raises ValueError for an unknown kind or less than nothing, StockNumbersChanging, CassandraUnavailable.
+    """
+    if kind not in (BACKORDER, PREORDER, "") or limit < 0:
+        raise ValueError(f"{kind} of {limit}")
+    INSERT_BACKORDERED_VARIANT.run(shop=SHOP, variant_id=variant_id, product_id=product_id)
+    seed_stock_item(product_id, variant_id, BACKORDER_WAREHOUSE, 0)
+    place = {"variant_id": variant_id, "warehouse_id": BACKORDER_WAREHOUSE}
+    backorder_columns = {"ahead": kind or None, "ahead_on": expected_on if kind else None}
+    if kind:
+        UPSERT_BACKORDER.run(product_id=product_id, **place, **backorder_columns)
+    free = _set_limit(variant_id, limit if kind else 0, actor, now)
+    UPSERT_BACKORDER.run(product_id=product_id, **place, **backorder_columns)
+    copy_stock(product_id)
+    return free
+
+
+def _set_limit(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
+    for _ in retry_attempts(TRIES):
+        there = get_stock_numbers(variant_id, BACKORDER_WAREHOUSE)
+        # What was sent from here is nobody's: units leave by being kept in a house, which gives them back.
+        units = max(limit - there.received, -there.available)
+        if not units:
+            return there.available
+        entry_id = uuid5(variant_id, f"ahead {there.received} {units} {now.isoformat()}")
+        place = {"variant_id": variant_id, "warehouse_id": BACKORDER_WAREHOUSE}
+        with write_turn(variant_id, BACKORDER_WAREHOUSE):
+            booked = apply_batch(
+                SET_BACKORDER_LIMIT.bind(
+                    units=units, was=there.received, least=max(0, -units), **place
+                ),
+                INSERT_RECEIPT.bind(
+                    units=units, state="adjusted", receipt_id=entry_id, now=now, **place
+                ),
+                if_lost=applied_if(lambda row: row.hold_id == entry_id),  # noqa: B023 called before the next try
+            )
+        if booked:
+            write_ledger_entries(
+                variant_id,
+                BACKORDER_WAREHOUSE,
+                entry_id,
+                [("adjusted", units)],
+                ref=entry_id,
+                booked_at=now,
+                actor=actor,
+                reason=f"At most {limit} are sold ahead.",
+            )
+            return there.available + units
+    raise StockNumbersChanging(f"variant {variant_id}, sold ahead")

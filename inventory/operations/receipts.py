@@ -1,0 +1,161 @@
+"""Goods arrive, and staff put a number right that is not what they count on the shelf. Each is booked once."""
+
+from datetime import datetime
+from uuid import UUID
+
+from cassandra_db import (
+    REFUSED_MEANS_DONE,
+    Outcome,
+    applied_if,
+    apply_batch,
+    conditional_write,
+    truncate_to_milliseconds,
+    write,
+)
+from inventory.entities import SENTINEL
+from inventory.errors import NotEnoughAvailable
+from inventory.operations.group_commit import write_turn
+from inventory.operations.ledger import write_ledger_entries
+
+RECEIVE = conditional_write(
+    "Q16",
+    """UPDATE inventory SET available = available + :units, received = received + :units, threshold = :threshold
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF received >= 0""",
+)
+ADJUST = conditional_write(
+    "Q16",
+    """UPDATE inventory SET available = available + :units, received = received + :units
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF available >= :least""",
+)
+INSERT_RECEIPT = conditional_write(
+    "Q16",
+    """INSERT INTO inventory (variant_id, warehouse_id, hold_id, quantity, state, held_at)
+       VALUES (:variant_id, :warehouse_id, :receipt_id, :units, :state, :now) IF NOT EXISTS""",
+)
+SEED_STOCK_ITEM = conditional_write(
+    "Q16",
+    """INSERT INTO inventory (variant_id, warehouse_id, hold_id, product_id, available, held, committed, shipped, received, threshold)
+       VALUES (:variant_id, :warehouse_id, :sentinel, :product_id, 0, 0, 0, 0, 0, :threshold) IF NOT EXISTS""",
+)
+INSERT_STOCK_ITEM = write(
+    "Q16",
+    """INSERT INTO stock_by_product (product_id, variant_id, warehouse_id, threshold)
+       VALUES (:product_id, :variant_id, :warehouse_id, :threshold)""",
+)
+
+
+def receive_stock(
+    product_id: UUID,
+    variant_id: UUID,
+    warehouse_id: str,
+    units: int,
+    threshold: int,
+    receipt_id: UUID,
+    now: datetime,
+) -> bool:
+    """Add goods that have arrived; a receipt that was booked before changes nothing. Tells whether it was booked now.
+
+    Pages show it after `copy_stock`, which the caller calls once for all of a product's receipts.
+    Raises ValueError for fewer than one unit, CassandraUnavailable.
+    """
+    if units < 1:
+        raise ValueError("a receipt has at least one unit")
+    place = {"variant_id": variant_id, "warehouse_id": warehouse_id}
+    # First, so that whoever copies the stock knows of this shelf.
+    INSERT_STOCK_ITEM.run(product_id=product_id, threshold=threshold, **place)
+
+    def book() -> Outcome:
+        with write_turn(variant_id, warehouse_id):
+            return apply_batch(
+                RECEIVE.bind(units=units, threshold=threshold, **place),
+                INSERT_RECEIPT.bind(
+                    units=units, state="received", receipt_id=receipt_id, now=now, **place
+                ),
+                if_lost=applied_if(
+                    lambda row: (
+                        row.hold_id == receipt_id and row.held_at == truncate_to_milliseconds(now)
+                    )
+                ),
+            )
+
+    booked = book()
+    if booked.current is None and not booked:
+        seed_stock_item(product_id, variant_id, warehouse_id, threshold)
+        booked = book()
+    first = booked.current
+    if booked or first is None:
+        write_ledger_entries(
+            variant_id,
+            warehouse_id,
+            receipt_id,
+            [("received", units)],
+            ref=receipt_id,
+            booked_at=now,
+        )
+    else:
+        write_ledger_entries(
+            *(variant_id, warehouse_id, receipt_id, [("received", first.quantity)]),
+            ref=receipt_id,
+            booked_at=first.held_at,
+        )
+    return booked.applied
+
+
+def seed_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int) -> None:
+    """Give a shelf its numbers, all 0, if it has none yet. Raises CassandraUnavailable."""
+    SEED_STOCK_ITEM.apply(
+        if_lost=REFUSED_MEANS_DONE,
+        sentinel=SENTINEL,
+        product_id=product_id,
+        variant_id=variant_id,
+        warehouse_id=warehouse_id,
+        threshold=threshold,
+    )
+
+
+def adjust_stock(
+    variant_id: UUID,
+    warehouse_id: str,
+    units: int,
+    *,
+    adjustment_id: UUID,
+    actor: str,
+    reason: str,
+    now: datetime,
+) -> bool:
+    """Put a shelf's number right by so many units, more or fewer; a correction that was booked before changes nothing.
+
+    Tells whether it was booked now. Only units that nobody holds can be taken away. Pages show it after `copy_stock`.
+    Raises ValueError for no units or no reason, LookupError where nothing ever arrived, NotEnoughAvailable, with nothing
+    changed, CassandraUnavailable.
+    """
+    if not units or not reason.strip():
+        raise ValueError("a correction has units and a reason")
+    place = {"variant_id": variant_id, "warehouse_id": warehouse_id}
+    with write_turn(variant_id, warehouse_id):
+        booked = apply_batch(
+            ADJUST.bind(units=units, least=max(0, -units), **place),
+            INSERT_RECEIPT.bind(
+                units=units, state="adjusted", receipt_id=adjustment_id, now=now, **place
+            ),
+            if_lost=applied_if(
+                lambda row: (
+                    row.hold_id == adjustment_id and row.held_at == truncate_to_milliseconds(now)
+                )
+            ),
+        )
+    first = booked.current
+    if not booked:
+        if first is None:
+            raise LookupError(f"nothing of variant {variant_id} ever arrived in {warehouse_id}")
+        if first.hold_id != adjustment_id:
+            raise NotEnoughAvailable(first.available)
+        units, now = first.quantity, first.held_at
+    write_ledger_entries(
+        *(variant_id, warehouse_id, adjustment_id, [("adjusted", units)]),
+        ref=adjustment_id,
+        booked_at=now,
+        actor=actor,
+        reason=reason,
+    )
+    return booked.applied

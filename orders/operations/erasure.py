@@ -1,0 +1,106 @@
+"""An order without its person: the number, the sums and the days stay, because tax law asks for them; nothing else does.
+
+The header is blanked by a conditional batch that also writes an event, like everything that happens to an order. The
+rows that lead from the person to the order go last, so that whoever finishes a broken run still finds its orders.
+"""
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from uuid import UUID
+
+from cassandra.query import BoundStatement
+
+from cassandra_db import applied_if, apply_batch, conditional_write, write
+from mail.addresses import email_key
+from orders import queries
+from orders.entities import Order
+from orders.errors import StaleOrder
+from orders.operations.copies import copy_timestamp, write_copies
+from orders.operations.transitions import event_statement, new_event_id
+from orders.states import ERASED
+
+BLANK_ORDER = conditional_write(
+    "Q12",
+    """UPDATE orders SET email = '', name = '', user_id = :nobody, owner_id = :order_id, delivery_address = :nowhere,
+              billing_address = :nowhere, cart_id = :nobody, fingerprint = '', version = :version
+       WHERE order_id = :order_id IF version = :seen AND placing = null""",
+)
+# What staff noted may be about the person, and so may what an event is about.
+BLANK_EVENT = conditional_write(
+    "Q14",
+    """UPDATE orders SET note = :note, details = :details WHERE order_id = :order_id AND event_id = :event_id
+       IF kind = :kind""",
+)
+# Where it went, its number at the carrier, and what somebody wrote.
+_PERSONAL = ("address", "tracking", "reason")
+DELETE_LIST = write("Q11", "DELETE FROM orders_by_user WHERE user_id = :user_id AND year = :year")
+DELETE_YEARS = write("Q11", "DELETE FROM order_years_by_user WHERE user_id = :user_id")
+# Dated like a copy of the blanked order: one that is written from the order as it was before comes too late.
+OFF_EMAIL = write(
+    "Q15",
+    """DELETE FROM orders_by_email USING TIMESTAMP :at
+       WHERE email = :email AND placed_at = :placed_at AND order_id = :order_id""",
+)
+
+
+def anonymize_order(order: Order, now: datetime) -> None:
+    """Take the person out of an order and of its copies; a second call does what a first one left.
+
+    `now` is in UTC. Raises StaleOrder when something else happened to the order meanwhile, CassandraUnavailable.
+    """
+    if not order.is_erased:
+        OFF_EMAIL.run(
+            email=email_key(order.email),
+            placed_at=order.placed_at,
+            order_id=order.order_id,
+            at=copy_timestamp(order) + 1,
+        )
+        outcome = apply_batch(
+            *_blanking_statements(order, event_id := new_event_id(order, now)),
+            if_lost=applied_if(lambda row: row.event_id == event_id),
+        )
+        fresh = queries.get_order(order.order_id)
+        if fresh is None:
+            raise LookupError(f"order {order.order_id} has vanished")
+        if not outcome and not fresh.is_erased:
+            raise StaleOrder(fresh)
+        order = fresh
+    write_copies(order)
+
+
+def _blanking_statements(order: Order, event_id: UUID) -> Iterable[BoundStatement]:
+    yield BLANK_ORDER.bind(
+        order_id=order.order_id,
+        nobody=None,
+        nowhere=None,
+        version=order.version + 1,
+        seen=order.version,
+    )
+    yield event_statement(
+        order.order_id,
+        event_id,
+        ERASED,
+        actor="shopper",
+        public=False,
+        state=order.state,
+        board=order.board_column,
+    )
+    for event in order.events:
+        note = event.note if event.actor == "system" else ""
+        details = {name: value for name, value in event.details.items() if name not in _PERSONAL}
+        if (note, details) != (event.note, event.details):
+            yield BLANK_EVENT.bind(
+                order_id=order.order_id,
+                event_id=event.event_id,
+                note=note,
+                details=json.dumps(details),
+                kind=event.kind,
+            )
+
+
+def delete_order_lists(user_id: UUID, years: Iterable[int]) -> None:
+    """Remove a person's list of orders; the orders stay. Raises CassandraUnavailable."""
+    for year in years:
+        DELETE_LIST.run(user_id=user_id, year=year)
+    DELETE_YEARS.run(user_id=user_id)

@@ -1,0 +1,50 @@
+"""An order that waits for its payment keeps its units a little longer, while its shopper is still about to pay."""
+
+from datetime import datetime, timedelta
+
+from cassandra_db import SEND_AGAIN
+from inventory import operations as inventory
+from inventory.operations import RESERVED_FOR
+from orders import queries
+from orders.entities import Order
+from orders.errors import NotPayable
+from orders.operations.payments import EXTEND_DEADLINE, RESERVED_AT_MOST
+from orders.states import PENDING
+from payments import gateways
+
+# Less than this is not worth a press.
+MIN_EXTENSION = timedelta(minutes=1)
+
+
+def next_payment_deadline(order: Order, now: datetime) -> datetime | None:
+    """Return until when a press now would keep the order's units, None if it would not: an hour is the most."""
+    if (
+        order.state != PENDING
+        or order.payment_method in gateways.MANUAL_METHODS
+        or order.pay_until <= now
+    ):
+        return None
+    until = min(now + RESERVED_FOR, order.placed_at + RESERVED_AT_MOST)
+    return until if until - order.pay_until >= MIN_EXTENSION else None
+
+
+def extend_payment_deadline(order: Order, now: datetime) -> datetime:
+    """Keep the units of an order for ten minutes from now, an hour in all; return until when they are kept.
+
+    Pressing again at once changes nothing. `now` is in UTC. Raises NotPayable when the order waits for no payment or
+    its time is over, CassandraUnavailable.
+    """
+    if order.state != PENDING or order.pay_until <= now:
+        raise NotPayable
+    until = next_payment_deadline(order, now)
+    if until is None:
+        return order.pay_until
+    inventory.extend_reservations(
+        order.order_id, until, order.list_allocations(queries.list_items(order))
+    )
+    extended = EXTEND_DEADLINE.apply(
+        if_lost=SEND_AGAIN, order_id=order.order_id, pay_until=until, seen=order.version
+    )
+    if not extended:
+        raise NotPayable
+    return until

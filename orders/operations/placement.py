@@ -1,0 +1,463 @@
+"""A checkout becomes an order.
+
+claim > the cart > hints > holds > the code's use > items > number > the order, by one conditional batch > its copies. Up to the batch
+nobody can see anything of it, and whoever dies on the way leaves hints that lead to what has to be given back.
+"""
+
+import json
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import cached_property
+from time import monotonic, sleep
+from typing import Any
+from uuid import UUID, uuid4
+
+from cassandra.query import BoundStatement
+from cassandra.util import uuid_from_time
+
+from accounts.addresses import Address
+from cart import operations as carts
+from cart.entities import Cart
+from cart.errors import CartError
+from cassandra_db import (
+    REFUSED_MEANS_DONE,
+    Outcome,
+    applied_if,
+    apply_batch,
+    conditional_write,
+    write,
+    write_batch,
+)
+from inventory import operations as inventory
+from inventory.entities import Allocation, WantedLine
+from inventory.errors import OutOfStock
+from orders import numbers, queries
+from orders.entities import Order
+from orders.errors import CartOrdered, CheckoutAbandoned, CheckoutBusy, CheckoutUsed
+from orders.operations.abandonment import ABANDONED_SECONDS, DELETE_ITEMS, abandon_checkout
+from orders.operations.effects import apply_effects
+from orders.operations.pending_effects import clear_pending_effects, record_pending_effects
+from orders.operations.transitions import event_statement
+from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
+from orders.voucher_customers import find_voucher_customer
+from payments import gateways
+from payments.errors import GatewayUnavailable
+from pricing import delivery, quotes
+from pricing.money import to_minor_units
+from pricing.quotes import snapshot_columns
+from promotions.errors import VoucherRefused
+from promotions.operations import claim_voucher
+
+log = logging.getLogger(__name__)
+
+# The TTL of a claim, in seconds.
+CLAIM_SECONDS = 60
+# For how long after its claim a process begins any further write, in seconds. What is between the two is for a write
+# that takes long: none arrives after somebody else's claim.
+WORK_SECONDS = 20
+# How long a second submit of the same checkout waits for the first.
+WAIT_SECONDS = 8.0
+
+
+@dataclass(frozen=True)
+class OrderDraft:
+    """All that an order is made of. `order_id` is the checkout's id; `fingerprint` tells its content from another's."""
+
+    order_id: UUID
+    owner_id: UUID
+    user_id: UUID | None
+    email: str
+    delivery_address: Address
+    billing_address: Address
+    method: delivery.DeliveryMethod
+    lines: tuple[quotes.QuotedLine, ...]
+    cart_id: UUID | None
+    fingerprint: str
+    payment_method: str = "card"
+    voucher: str = ""  # the code as it was typed; `promotions` has what it does
+    promotions: tuple[quotes.Promotion, ...] = ()
+    cart: Cart | None = (
+        None  # as it was when it was looked over: if it has changed, nothing is placed
+    )
+    checkout_number: int = 0  # how many of the cart's checkouts have ended without payment
+    stock: Mapping[UUID, Mapping[str, int]] | None = (
+        None  # as the page has seen it, by variant and warehouse
+    )
+
+    @cached_property
+    def sums(self) -> quotes.Quote:
+        return quotes.compute_quote(
+            self.lines, self.delivery_address.country, self.method, self.promotions
+        )
+
+
+@dataclass(frozen=True)
+class Claim:
+    """That this process alone holds an order's units, from a moment on (in seconds of `monotonic`).
+
+    `again`: somebody has claimed it before, so there may be holds already.
+    """
+
+    claim_id: UUID
+    since: float
+    is_retry: bool = False
+
+    def check(self) -> None:
+        """Raise CheckoutBusy when the claim may soon be somebody else's."""
+        if monotonic() - self.since > WORK_SECONDS:
+            raise CheckoutBusy
+
+
+# Nobody has held anything for it yet. TRIED stands in the same batch, and outlives the claim.
+CLAIM_FIRST = conditional_write(
+    "Q12",
+    """UPDATE orders USING TTL :seconds SET placing = :me
+       WHERE order_id = :order_id IF placing = null AND state = null AND tried = null""",
+)
+MARK_TRIED = conditional_write(
+    "Q12", "UPDATE orders USING TTL :seconds SET tried = true WHERE order_id = :order_id"
+)
+CLAIM_AGAIN = conditional_write(
+    "Q12",
+    """UPDATE orders USING TTL :seconds SET placing = :me
+       WHERE order_id = :order_id IF placing = null AND state = null AND tried = true""",
+)
+UNCLAIM = conditional_write(
+    "Q12", "UPDATE orders SET placing = null WHERE order_id = :order_id IF placing = :me"
+)
+INSERT_ITEM = write(
+    "Q13",
+    """INSERT INTO order_items (order_id, line_number, product_id, variant_id, sku, name, slug, options, picture,
+                                 unit_price, quantity, line_total, discount, tax_added, tax_class)
+       VALUES (:order_id, :line_number, :product_id, :variant_id, :sku, :name, :slug, :options, :picture,
+               :unit_price, :quantity, :line_total, :discount, :tax_added, :tax_class)""",
+)
+INSERT_NUMBER = conditional_write(
+    "Q12",
+    "INSERT INTO order_ids_by_number (number, order_id) VALUES (:number, :order_id) IF NOT EXISTS",
+)
+# Only while the claim stands: a process that slept through it places nothing.
+PLACE = conditional_write(
+    "Q12",
+    """UPDATE orders SET placing = null, number = :number, owner_id = :owner_id, user_id = :user_id, email = :email,
+              name = :name, state = :state, payment = 'unpaid', fulfilment = 'unfulfilled', version = 1,
+              placed_at = :placed_at, pay_until = :pay_until, currency = :currency, subtotal = :subtotal,
+              delivery = :delivery, discount = :discount, total = :total, tax = :tax, taxes = :taxes,
+              item_count = :item_count, country = :country, delivery_address = :delivery_address,
+              billing_address = :billing_address, delivery_method = :delivery_method,
+              first_item_name = :first_item_name, first_item_picture = :first_item_picture, cart_id = :cart_id,
+              allocations = :allocations, fingerprint = :fingerprint, payment_method = :payment_method,
+              captured = 0, refunded = 0, voucher = :voucher, discounts = :discounts
+       WHERE order_id = :order_id IF placing = :me AND state = null""",
+)
+
+
+def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None = None) -> Order:
+    """Make a checkout an order that waits for its payment; placing it again returns the order that it has become.
+
+    Its units are held until then (see inventory.operations.held), by default for as long as its way to pay allows.
+    Raises OutOfStock, VoucherRefused, CartChanged, or CartOrdered when another checkout has the cart, with nothing placed;
+    CheckoutUsed if the checkout became an order of another content, CheckoutAbandoned if its goods were given back
+    meanwhile, CheckoutBusy, CassandraUnavailable.
+    """
+    claim = _claim_checkout(draft)
+    if isinstance(claim, Order):
+        return claim
+    pending_effect = record_pending_effects(draft.order_id)
+    try:
+        if draft.cart:
+            _take_cart(draft, draft.cart, now)
+        allocations = inventory.reserve_stock(
+            draft.order_id,
+            _wants(draft),
+            now,
+            check=claim.check,
+            retry=claim.is_retry,
+            seen_units=draft.stock,
+        )
+        claim.check()
+        _take_voucher(draft, allocations, now)
+    except (OutOfStock, CartError, CartOrdered, VoucherRefused):
+        UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=draft.order_id, me=claim.claim_id)
+        raise
+    pay_within = pay_within or gateways.METHODS[draft.payment_method].pay_within
+    claim.check()
+    write_batch([DELETE_ITEMS.bind(order_id=draft.order_id)])
+    write_batch(list(item_statements(draft)))
+    number = claim_order_number(draft.order_id)
+    event_id = uuid_from_time(now)
+    outcome = apply_batch(
+        PLACE.bind(
+            me=claim.claim_id, **header_values(draft, number, now, now + pay_within, allocations)
+        ),
+        event_statement(
+            draft.order_id, event_id, "placed", actor="shopper", state=PENDING, board="to_pay"
+        ),
+        if_lost=applied_if(lambda row: row.event_id == event_id),
+    )
+    if not outcome:
+        # The claim ran out under us; what we hold is found by its hints.
+        raise CheckoutBusy
+    order = apply_effects(draft.order_id, now)
+    if order is None:
+        raise LookupError(f"order {draft.order_id} has vanished")
+    clear_pending_effects(pending_effect)
+    return order
+
+
+def _claim_checkout(draft: OrderDraft) -> Claim | Order:
+    """Claim the checkout for this call, or return the order that it has become already."""
+    claim_id, until, is_retry = uuid4(), monotonic() + WAIT_SECONDS, False
+    while True:
+        since = monotonic()
+        claim = _claim_again(draft, claim_id) if is_retry else _claim_first(draft, claim_id)
+        if claim:
+            return Claim(claim_id, since, is_retry)
+        there = claim.current
+        if there and there.state == ABANDONED:
+            raise CheckoutAbandoned
+        if order := queries.get_order(draft.order_id):
+            if order.fingerprint != draft.fingerprint:
+                raise CheckoutUsed(order)
+            return order
+        if monotonic() > until:
+            raise CheckoutBusy
+        if there and there.tried and not is_retry:
+            is_retry = True
+            continue
+        sleep(0.1)
+
+
+def _claim_first(draft: OrderDraft, claim_id: UUID) -> Outcome:
+    return apply_batch(
+        CLAIM_FIRST.bind(order_id=draft.order_id, me=claim_id, seconds=CLAIM_SECONDS),
+        MARK_TRIED.bind(order_id=draft.order_id, seconds=ABANDONED_SECONDS),
+        if_lost=applied_if(lambda row: row.placing == claim_id),
+    )
+
+
+def _claim_again(draft: OrderDraft, claim_id: UUID) -> Outcome:
+    return CLAIM_AGAIN.apply(
+        if_lost=applied_if(lambda row: row.placing == claim_id),
+        order_id=draft.order_id,
+        me=claim_id,
+        seconds=CLAIM_SECONDS,
+    )
+
+
+def _take_cart(draft: OrderDraft, cart: Cart, now: datetime) -> None:
+    """Let the checkout have its cart, if that is as it was looked over and no other checkout has it.
+
+    Raises CartChanged, CartOrdered, CheckoutBusy, CassandraUnavailable.
+    """
+    until = monotonic() + WAIT_SECONDS
+    while True:
+        with _free_cart(cart, draft.order_id, now) as free:
+            if free:
+                cart = replace(
+                    cart,
+                    checkout_id=carts.claim_cart_for_checkout(
+                        cart, draft.order_id, draft.checkout_number
+                    ),
+                )
+            if cart.checkout_id == draft.order_id:
+                return
+        if monotonic() > until:
+            raise CheckoutBusy
+        if not free:
+            sleep(0.1)
+
+
+@contextmanager
+def _free_cart(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
+    """Tell whether the checkout that has the cart needs it no more; False while somebody places it just now.
+
+    What it has bought is taken out of the cart, if nobody has come to that yet. What it holds without having become an
+    order is given back. No payment for an order that has expired brings that back meanwhile. Raises CartOrdered.
+    """
+    order = queries.get_order(cart.checkout_id) if cart.checkout_id else None
+    if cart.checkout_id in (None, by):
+        yield True
+    elif order is None:
+        yield abandon_checkout(cart.checkout_id)
+    elif order.has_items_in_cart:
+        raise CartOrdered(order)
+    elif order.state == EXPIRED:
+        claim = claim_expired_order(order)
+        try:
+            yield claim is not None
+            if claim:
+                _close_payment_pages(order)
+        finally:
+            if claim:
+                unclaim_expired_order(order, claim)
+    else:
+        with suppress(GatewayUnavailable):
+            apply_effects(order.order_id, now)
+        yield True
+        _close_payment_pages(order)
+
+
+def _close_payment_pages(order: Order) -> None:
+    """Close the bank's pages that an order has left open, where the bank can: the cart is another checkout's now."""
+    if order.state not in (CANCELLED, EXPIRED):
+        return
+    for attempt in queries.list_payment_attempts(order.order_id):
+        if (
+            attempt.state == "started"
+            and attempt.reference
+            and attempt.gateway not in gateways.MANUAL_METHODS
+        ):
+            try:
+                gateways.get_gateway(attempt.gateway).void(attempt.reference)
+            except (GatewayUnavailable, LookupError) as away:
+                # Then a payment that comes is given back. Nobody waits for the same bank twice.
+                log.warning(
+                    "order %s: a try to pay it stays open at %s: %s",
+                    order.number,
+                    attempt.gateway,
+                    away,
+                )
+                return
+
+
+CLAIM_EXPIRED_ORDER = conditional_write(
+    "Q12",
+    """UPDATE orders USING TTL :seconds SET placing = :me WHERE order_id = :order_id
+       IF placing = null AND state = 'expired' AND version = :seen""",
+)
+
+
+def claim_expired_order(order: Order) -> Claim | None:
+    """Claim the holding of an expired order's units, so that nobody else holds or releases any meanwhile.
+
+    Returns None when somebody else has the claim, or the order has changed. Raises CassandraUnavailable.
+    """
+    claim = Claim(uuid4(), monotonic())
+    outcome = CLAIM_EXPIRED_ORDER.apply(
+        if_lost=applied_if(lambda row: row.placing == claim.claim_id),
+        order_id=order.order_id,
+        me=claim.claim_id,
+        seen=order.version,
+        seconds=CLAIM_SECONDS,
+    )
+    return claim if outcome else None
+
+
+def unclaim_expired_order(order: Order, claim: Claim) -> None:
+    """Give up a claim of `claim_expired_order`. Raises CassandraUnavailable."""
+    UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=order.order_id, me=claim.claim_id)
+
+
+def _take_voucher(draft: OrderDraft, allocations: tuple[Allocation, ...], now: datetime) -> None:
+    """Take a use of the draft's code, or give its units back. Raises VoucherRefused, CassandraUnavailable."""
+    if not draft.voucher:
+        return
+    try:
+        claim_voucher(
+            draft.voucher, find_voucher_customer(draft.user_id, draft.email), draft.order_id, now
+        )
+    except VoucherRefused:
+        inventory.release_stock(allocations)
+        for product_id in {each.product_id for each in allocations}:
+            inventory.copy_stock(product_id)
+        raise
+
+
+def _wants(draft: OrderDraft) -> list[WantedLine]:
+    return [
+        WantedLine(number, line.product_id, line.variant_id, line.quantity)
+        for number, line in enumerate(draft.lines, 1)
+    ]
+
+
+def item_statements(draft: OrderDraft) -> Iterable[BoundStatement]:
+    """Return the writes of an order's lines."""
+    parts = zip(draft.lines, draft.sums.line_discounts, draft.sums.line_taxes, strict=True)
+    for number, (line, discount, tax_added) in enumerate(parts, 1):
+        yield INSERT_ITEM.bind(
+            order_id=draft.order_id,
+            line_number=number,
+            **snapshot_columns(line),
+            unit_price=to_minor_units(line.unit_price),
+            quantity=line.quantity,
+            line_total=to_minor_units(line.total),
+            discount=to_minor_units(discount),
+            tax_added=to_minor_units(tax_added),
+            tax_class=line.tax_class,
+        )
+
+
+def claim_order_number(order_id: UUID) -> str:
+    """Claim the order's number, which nobody else has; claiming again finds the same. Raises CassandraUnavailable."""
+    for attempt in range(100):
+        number = numbers.derive_order_number(order_id, attempt)
+        claim = INSERT_NUMBER.apply(
+            if_lost=applied_if(lambda row: row.order_id == order_id),
+            number=number,
+            order_id=order_id,
+        )
+        if claim or (claim.current and claim.current.order_id == order_id):
+            return number
+    raise LookupError(f"no free number for order {order_id}")
+
+
+def serialize_allocations(allocations: Iterable[Allocation], take: int = 0) -> str:
+    """Return the allocations as the order's header keeps them."""
+    by_warehouse: dict[str, object] = {"take": take}
+    for each in allocations:
+        lines = by_warehouse.setdefault(each.warehouse_id, [])
+        assert isinstance(lines, list)
+        lines.append([each.line_number, each.quantity])
+    return json.dumps(by_warehouse)
+
+
+def header_values(
+    draft: OrderDraft,
+    number: str,
+    now: datetime,
+    pay_until: datetime,
+    allocations: Iterable[Allocation],
+) -> dict[str, Any]:
+    """Return what an order's header says when it is placed."""
+    sums = draft.sums
+    taxes = [
+        {"rate": str(part.rate), "net": to_minor_units(part.net), "tax": to_minor_units(part.tax)}
+        for part in sums.taxes
+    ]
+    return {
+        "order_id": draft.order_id,
+        "number": number,
+        "owner_id": draft.owner_id,
+        "user_id": draft.user_id,
+        "email": draft.email,
+        "name": draft.delivery_address.name,
+        "state": PENDING,
+        "placed_at": now,
+        "pay_until": pay_until,
+        "currency": sums.total.currency.code,
+        "subtotal": to_minor_units(sums.subtotal),
+        "delivery": to_minor_units(sums.delivery),
+        "discount": to_minor_units(sums.discount),
+        "total": to_minor_units(sums.total),
+        "tax": to_minor_units(sums.tax),
+        "taxes": json.dumps(taxes),
+        "item_count": sum(line.quantity for line in draft.lines),
+        "country": draft.delivery_address.country,
+        "delivery_address": draft.delivery_address.stored_fields(),
+        "billing_address": draft.billing_address.stored_fields(),
+        "delivery_method": draft.method.code,
+        "first_item_name": draft.lines[0].name,
+        "first_item_picture": draft.lines[0].picture,
+        "cart_id": draft.cart_id,
+        "allocations": serialize_allocations(allocations),
+        "fingerprint": draft.fingerprint,
+        "payment_method": draft.payment_method,
+        "voucher": draft.voucher,
+        "discounts": json.dumps(
+            [{"name": each.name, "amount": to_minor_units(each.amount)} for each in sums.discounts]
+        ),
+    }

@@ -1,0 +1,236 @@
+"""What is owed for an order's money at its gateway: taking it, letting it go, giving it back.
+
+Each is decided by an event first, done at the gateway under that event's key, and told by a second event. Whoever dies
+in between leaves the first, and whoever comes next does the same again under the same key: once at the gateway.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from uuid import UUID, uuid5
+
+from moneyed import Money
+
+from cassandra_db import applied_if, conditional_write
+from orders import balance, queries
+from orders.entities import Order, PaymentAttempt
+from orders.errors import SettlementUnstable, StaleOrder, TransitionRefused
+from orders.operations.transitions import append_event
+from orders.refunds import Refund
+from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD
+from orders.transitions import Transition
+from payments import gateways
+from payments.gateways import CaptureRefused, Gateway, PaymentOutcome
+from pricing.money import from_minor_units, to_minor_units
+
+log = logging.getLogger(__name__)
+
+UPDATE_ATTEMPT_STATE = conditional_write(
+    "Q12",
+    """UPDATE payments SET state = :state, settled_at = :now
+       WHERE order_id = :order_id AND payment_id = :payment_id IF state = :was""",
+)
+
+
+def record_attempt_state(
+    order_id: UUID, attempt: PaymentAttempt, state: str, now: datetime
+) -> bool:
+    """Note how a try to pay stands; tell whether this call noted it. Raises CassandraUnavailable."""
+    if attempt.state == state:
+        return False
+    outcome = UPDATE_ATTEMPT_STATE.apply(
+        if_lost=applied_if(lambda row: row.state == state),
+        order_id=order_id,
+        payment_id=attempt.payment_id,
+        state=state,
+        now=now,
+        was=attempt.state,
+    )
+    return outcome.applied
+
+
+def settle_money(order: Order, now: datetime) -> Order:
+    """Do what is owed for the order's money; return the order as it is then. `now` is in UTC.
+
+    What was set aside is taken once the order is confirmed, and let go if it ended without being sent. What was taken
+    for an order that has ended goes back whole; what staff decided to give back goes back. Where nobody but staff can
+    move the money (gateways.BY_HAND), it stays owed until they say that it is done.
+    Raises GatewayUnavailable, with all done that could be; SettlementUnstable after many steps, CassandraUnavailable.
+    """
+    for _ in range(12):
+        step = _next_step(order)
+        if step is None:
+            return order
+        try:
+            order = step(order, now)
+        except StaleOrder as stale:
+            order = stale.order  # by the worker, or another request, at the same time
+        except TransitionRefused as refused:
+            order = queries.get_order(order.order_id) or refused.order
+    raise SettlementUnstable(order)
+
+
+def _next_step(order: Order) -> Callable[[Order, datetime], Order] | None:
+    if order.payment == "authorized":
+        if order.state in (CONFIRMED, ON_HOLD, CLOSED):
+            return _capture
+        if order.state in (CANCELLED, EXPIRED):
+            return _void_payment
+    if order.state in (CANCELLED, EXPIRED) and to_minor_units(balance.refundable_amount(order)) > 0:
+        return _decide_full_refund
+    if order.due_refunds and order.payment_method not in gateways.MANUAL_METHODS:
+        return _refund_next
+    return None
+
+
+def _capture(order: Order, now: datetime) -> Order:
+    attempt = _paying_attempt(order)
+    amount = balance.amount_to_capture(order)
+    if to_minor_units(amount):
+        try:
+            _gateway_for(attempt).capture(
+                attempt.reference, amount, f"capture {attempt.payment_id} {to_minor_units(amount)}"
+            )
+        except CaptureRefused as refused:
+            return _handle_capture_refusal(order, attempt, refused, now)
+    return _record_capture(order, attempt, amount, now)
+
+
+def _record_capture(order: Order, attempt: PaymentAttempt, amount: Money, now: datetime) -> Order:
+    details = {
+        "payment_id": str(attempt.payment_id),
+        "amount": to_minor_units(amount),
+        # A payment may be taken in parts.
+        "key": f"capture {attempt.payment_id}"
+        + (f" {to_minor_units(order.captured)}" if to_minor_units(order.captured) else ""),
+    }
+    order = append_event(order, Transition("captured", actor="system", at=now, details=details))[0]
+    record_attempt_state(order.order_id, attempt, "captured", now)
+    return order
+
+
+def _handle_capture_refusal(
+    order: Order, attempt: PaymentAttempt, refused: Exception, now: datetime
+) -> Order:
+    """Something was taken already, or let go by who has seen the order end, or the bank takes back what it said."""
+    fresh = queries.get_order(order.order_id)
+    if fresh and fresh.version != order.version:
+        return fresh
+    payment_outcome = _gateway_for(attempt).get_outcome(attempt.reference)
+    if to_minor_units(_unrecorded_amount(order, attempt, payment_outcome)) > 0:
+        return _record_earlier_capture(order, attempt, payment_outcome, now)
+    log.error("order %s: the gateway does not pay out: %s", order.number, refused)
+    note = "The bank had approved the payment, and would not carry it out."
+    order = append_event(order, Transition("capture_refused", actor="system", at=now, note=note))[0]
+    if attempt.state != "captured":  # in part
+        record_attempt_state(order.order_id, attempt, "failed", now)
+    return order
+
+
+def _void_payment(order: Order, now: datetime) -> Order:
+    """Let go of what was set aside for an order that has ended, unless it was taken meanwhile."""
+    attempt = _paying_attempt(order)
+    _gateway_for(attempt).void(attempt.reference)
+    payment_outcome = _gateway_for(attempt).get_outcome(attempt.reference)
+    if to_minor_units(_unrecorded_amount(order, attempt, payment_outcome)) > 0:
+        return _record_earlier_capture(order, attempt, payment_outcome, now)
+    order = append_event(order, Transition("voided", actor="system", at=now))[0]
+    record_attempt_state(order.order_id, attempt, "voided", now)
+    return order
+
+
+def _unrecorded_amount(
+    order: Order, attempt: PaymentAttempt, payment_outcome: PaymentOutcome
+) -> Money:
+    """Return how much more the gateway has for us than the order knows of."""
+    return (
+        payment_outcome.captured
+        - payment_outcome.refunded
+        - balance.balance_by_payment(order).get(attempt.payment_id, order.total * 0)
+    )
+
+
+def _record_earlier_capture(
+    order: Order, attempt: PaymentAttempt, payment_outcome: PaymentOutcome, now: datetime
+) -> Order:
+    """Note what was taken by who saw the order as it was before; what is too much of it goes back."""
+    there = _unrecorded_amount(order, attempt, payment_outcome)
+    amount = min(there, balance.amount_to_capture(order))
+    if excess := to_minor_units(there - amount):
+        _gateway_for(attempt).refund(
+            attempt.reference,
+            from_minor_units(excess, amount.currency.code),
+            f"excess {attempt.payment_id}",
+        )
+    return _record_capture(order, attempt, amount, now)
+
+
+def _decide_full_refund(order: Order, now: datetime) -> Order:
+    """All that is left of an ended order's money is to go back."""
+    details = {
+        "refund": str(uuid5(order.order_id, f"the rest {len(order.refunds)}")),
+        "amount": to_minor_units(balance.refundable_amount(order)),
+        "lines": {},
+        "reason": order.state,
+    }
+    return append_event(order, Transition("refund_owed", actor="system", at=now, details=details))[
+        0
+    ]
+
+
+def _refund_next(order: Order, now: datetime) -> Order:
+    """Give back the oldest of what is owed."""
+    refund = order.due_refunds[0]
+    of = balance.refund_sources(order, refund.amount)
+    attempts = {each.payment_id: each for each in queries.list_payment_attempts(order.order_id)}
+    for payment_id, part in of.items():
+        attempt = attempts[payment_id]
+        _gateway_for(attempt).refund(attempt.reference, part, f"{refund.refund_id} {payment_id}")
+    return record_refund(order, refund, actor="system", now=now)
+
+
+def record_refund(
+    order: Order, refund: Refund, *, actor: str, now: datetime, note: str = ""
+) -> Order:
+    """Note that what was owed has gone back, and of which payments; return the order.
+
+    Raises TransitionRefused, StaleOrder, CassandraUnavailable.
+    """
+    of = balance.refund_sources(order, refund.amount)
+    details = {
+        "refund": refund.refund_id,
+        "amount": to_minor_units(refund.amount),
+        "of": {str(payment_id): to_minor_units(part) for payment_id, part in of.items()},
+    }
+    order = append_event(
+        order, Transition("refunded", actor=actor, at=now, note=note, details=details)
+    )[0]
+    left = balance.balance_by_payment(order)
+    for attempt in queries.list_payment_attempts(order.order_id):
+        if attempt.payment_id in of and not to_minor_units(left[attempt.payment_id]):
+            record_attempt_state(order.order_id, attempt, "refunded", now)
+    return order
+
+
+def reverse_payment(attempt: PaymentAttempt, payment_outcome: PaymentOutcome) -> None:
+    """Give a payment back that the shop does not want: let go of it, or return what was taken.
+
+    Raises GatewayUnavailable, CassandraUnavailable.
+    """
+    _gateway_for(attempt).void(attempt.reference)
+    if left := to_minor_units(payment_outcome.captured - payment_outcome.refunded):
+        part = from_minor_units(left, payment_outcome.captured.currency.code)
+        _gateway_for(attempt).refund(attempt.reference, part, f"not wanted {attempt.payment_id}")
+
+
+def _gateway_for(attempt: PaymentAttempt) -> Gateway:
+    return gateways.get_gateway(attempt.gateway)
+
+
+def _paying_attempt(order: Order) -> PaymentAttempt:
+    """The try that pays the order."""
+    return next(
+        each
+        for each in queries.list_payment_attempts(order.order_id)
+        if each.payment_id == order.payment_id
+    )

@@ -1,0 +1,43 @@
+"""Takes a copy away that no order stands behind, or that stands where its order does not. For the audit.
+
+Like every write of these lists it is dated, so that a copy which an event writes meanwhile stays.
+"""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+from cassandra_db import write
+from orders.operations.copies import OFF_BOARD
+from orders.operations.erasure import OFF_EMAIL
+
+OFF_USER = write(
+    "Q11",
+    """DELETE FROM orders_by_user USING TIMESTAMP :at
+       WHERE user_id = :user_id AND year = :year AND placed_at = :placed_at AND order_id = :order_id""",
+)
+
+
+def delete_from_board(
+    status: str, placed_at: datetime, order_id: UUID, write_timestamp: int
+) -> None:
+    """Take an order from a column of the board, as that was written. Raises CassandraUnavailable."""
+    day = placed_at.astimezone(UTC).date()
+    OFF_BOARD.run(
+        status=status, day=day, placed_at=placed_at, order_id=order_id, at=write_timestamp
+    )
+
+
+def delete_from_user_list(
+    user_id: UUID, year: int, placed_at: datetime, order_id: UUID, write_timestamp: int
+) -> None:
+    """Take an order from a person's list, as that was written. Raises CassandraUnavailable."""
+    OFF_USER.run(
+        user_id=user_id, year=year, placed_at=placed_at, order_id=order_id, at=write_timestamp
+    )
+
+
+def delete_from_email_list(
+    email: str, placed_at: datetime, order_id: UUID, write_timestamp: int
+) -> None:
+    """Take an order from an e-mail address's list, as that was written. Raises CassandraUnavailable."""
+    OFF_EMAIL.run(email=email, placed_at=placed_at, order_id=order_id, at=write_timestamp)

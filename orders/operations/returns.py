@@ -1,0 +1,114 @@
+"""What comes back of an order, goods and money: one event each, guarded like all that happens to an order.
+
+`order` is the order as it was read. All of them raise TransitionRefused when that cannot happen to it, StaleOrder when somebody
+was faster, CassandraUnavailable; times are in UTC.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from uuid import uuid5
+
+from moneyed import Money
+
+from orders.entities import Order
+from orders.errors import TransitionRefused
+from orders.operations.effects import transition_order
+from orders.returns import has_all_units
+from orders.transitions import Transition
+from pricing.money import to_minor_units
+
+
+def request_return(
+    order: Order,
+    lines: Mapping[int, int],
+    reason: str,
+    *,
+    actor: str,
+    now: datetime,
+    note: str = "",
+) -> Order:
+    """Ask to send units of lines, by line number, back; return the order with the return as its last one.
+
+    What has arrived may be sent back for so many days as the shop gives (RETURN_DAYS), and once.
+    """
+    wanted = {line: units for line, units in lines.items() if units}
+    if not has_all_units(wanted, order.returnable_units(now)):
+        raise TransitionRefused(order, "return_requested", "so much cannot be sent back")
+    details = {"return": str(len(order.returns) + 1), "lines": wanted, "reason": reason}
+    return transition_order(
+        order, Transition("return_requested", actor=actor, at=now, note=note, details=details)
+    )
+
+
+def approve_return(
+    order: Order, return_id: str, *, actor: str, now: datetime, note: str = ""
+) -> Order:
+    """Agree to a return; return the order."""
+    return transition_order(
+        order,
+        Transition(
+            "return_approved", actor=actor, at=now, note=note, details={"return": return_id}
+        ),
+    )
+
+
+def reject_return(order: Order, return_id: str, *, actor: str, now: datetime, note: str) -> Order:
+    """Refuse a return; `note` says why, in words for the shopper. Return the order."""
+    return transition_order(
+        order,
+        Transition(
+            "return_rejected", actor=actor, at=now, note=note, details={"return": return_id}
+        ),
+    )
+
+
+def receive_return(
+    order: Order,
+    return_id: str,
+    restock: Mapping[int, int],
+    *,
+    actor: str,
+    now: datetime,
+    note: str = "",
+) -> Order:
+    """Note that a return has arrived, and how many units of each line go back to the shelf; return the order."""
+    details = {
+        "return": return_id,
+        "restock": {line: units for line, units in restock.items() if units},
+    }
+    return transition_order(
+        order, Transition("return_received", actor=actor, at=now, note=note, details=details)
+    )
+
+
+def decide_refund(
+    order: Order,
+    amount: Money,
+    lines: Mapping[int, int],
+    reason: str,
+    *,
+    actor: str,
+    now: datetime,
+    note: str = "",
+    return_id: str = "",
+    delivery: bool = False,
+) -> Order:
+    """Decide that money goes back, for these units of lines or, without any, for the order; return the order.
+
+    It goes back the way it came, now or when the bank can be reached again. Together with what was decided before it
+    is never more than what was taken. `return_id` is the return for which it is; `delivery` tells that what was paid
+    for the delivery is in it.
+    """
+    details: dict[str, object] = {
+        "refund": str(uuid5(order.order_id, f"refund {order.version}")),
+        "amount": to_minor_units(amount),
+        "lines": {line: units for line, units in lines.items() if units},
+        "reason": reason,
+    }
+    if return_id:
+        details["return"] = return_id
+    if delivery:
+        details["delivery"] = True
+    return transition_order(
+        order, Transition("refund_owed", actor=actor, at=now, note=note, details=details)
+    )

@@ -1,0 +1,217 @@
+"""An order's events: each is one conditional batch that changes the header and appends its row, guarded by state and version."""
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from cassandra.query import BoundStatement
+from cassandra.util import uuid_from_time
+
+from cassandra_db import applied_if, apply_batch, conditional_write
+from orders import projection, queries
+from orders.entities import Order
+from orders.errors import StaleOrder
+from orders.events import Event
+from orders.operations.pending_effects import PendingEffect, record_pending_effects
+from orders.parcels import plan_packing
+from orders.states import TRANSITION_RULES
+from orders.transitions import Transition
+from pricing.money import to_minor_units
+from pricing.quotes import Discount
+from pricing.tax import TaxPart
+from web.logs import current_request_id
+
+UPDATE_HEADER = conditional_write(
+    "Q12",
+    """UPDATE orders SET state = :state, payment = :payment, fulfilment = :fulfilment, version = :version,
+                         payment_id = :payment_id, captured = :captured, refunded = :refunded,
+                         allocations = :allocations, placing = null
+       WHERE order_id = :order_id IF state = :was AND version = :seen AND placing = :claim""",
+)
+# In a batch with MOVE, whose condition is for both.
+UPDATE_SUMS = conditional_write(
+    "Q12",
+    """UPDATE orders SET subtotal = :subtotal, discount = :discount, total = :total, tax = :tax, taxes = :taxes,
+                         discounts = :discounts, item_count = :item_count, name = :name,
+                         delivery_address = :delivery_address
+       WHERE order_id = :order_id""",
+)
+INSERT_EVENT = conditional_write(
+    "Q14",
+    """INSERT INTO orders (order_id, event_id, kind, actor, note, public, state_after, board_after, details, request_id)
+       VALUES (:order_id, :event_id, :kind, :actor, :note, :public, :state, :board, :details, :request_id) IF NOT EXISTS""",
+)
+
+
+def event_statement(
+    order_id: UUID,
+    event_id: UUID,
+    kind: str,
+    *,
+    actor: str,
+    state: str,
+    board: str,
+    note: str = "",
+    public: bool = True,
+    details: Mapping[str, Any] | None = None,
+) -> BoundStatement:
+    """Return the write of an event's row, with the id of the request that brings it about."""
+    return INSERT_EVENT.bind(
+        order_id=order_id,
+        event_id=event_id,
+        kind=kind,
+        actor=actor,
+        note=note,
+        public=public,
+        state=state,
+        board=board,
+        details=json.dumps(details or {}),
+        request_id=current_request_id(),
+    )
+
+
+def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEffect]:
+    """Let something happen to the order as it was read; return what it is then, and the hint at what that owes.
+
+    Raises TransitionRefused when the order's state does not allow it, StaleOrder when somebody was faster, CassandraUnavailable.
+    """
+    then, rows = order, []
+    for kind, details in transition.events.items():
+        then = projection.apply_event(
+            then, _event(then, kind, details, transition), transition.allocations_json
+        )
+        rows.append(_event_statement(then))
+    pending_effect = record_pending_effects(order.order_id)
+    new_event_ids = {event.event_id for event in then.events} - {
+        event.event_id for event in order.events
+    }
+    outcome = apply_batch(
+        _header_statement(order, then, transition),
+        *([_sums_statement(then)] if transition.kind == "changed" else []),
+        *rows,
+        if_lost=applied_if(lambda row: row.event_id in new_event_ids),
+    )
+    fresh = queries.get_order(order.order_id)
+    if fresh is None:
+        raise LookupError(f"order {order.order_id} has vanished")
+    if not outcome:
+        # The hint stays: in the same minute it is the winner's, too.
+        raise StaleOrder(fresh)
+    return fresh, pending_effect
+
+
+def _event(order: Order, kind: str, details: Mapping[str, Any], of: Transition) -> Event:
+    if kind == "packed":
+        made = plan_packing(details, order.parcels(), order.reserved_units)
+        details = made[0] if len(made) == 1 else {"parcels": made}
+    # As it is read again: JSON knows no numbers as keys.
+    kept = json.loads(json.dumps(details))
+    return Event(
+        new_event_id(order, of.at),
+        kind,
+        of.actor,
+        of.note,
+        bool(TRANSITION_RULES[kind].customer_label),
+        "",
+        kept,
+        current_request_id(),
+    )
+
+
+def _event_statement(order: Order) -> BoundStatement:
+    event = order.events[0]
+    return event_statement(
+        order.order_id,
+        event.event_id,
+        event.kind,
+        actor=event.actor,
+        note=event.note,
+        public=event.public,
+        state=order.state,
+        board=event.board_after,
+        details=event.details,
+    )
+
+
+def _header_statement(order: Order, then: Order, transition: Transition) -> BoundStatement:
+    return UPDATE_HEADER.bind(
+        order_id=order.order_id,
+        state=then.state,
+        payment=then.payment,
+        fulfilment=then.fulfilment,
+        version=order.version + 1,
+        payment_id=transition.payment_id or order.payment_id,
+        captured=to_minor_units(then.captured),
+        refunded=to_minor_units(then.refunded),
+        allocations=then.allocations_json,
+        was=order.state,
+        seen=order.version,
+        claim=transition.claim,
+    )
+
+
+def _sums_statement(then: Order) -> BoundStatement:
+    return UPDATE_SUMS.bind(
+        order_id=then.order_id,
+        subtotal=to_minor_units(then.subtotal),
+        discount=to_minor_units(then.discount),
+        total=to_minor_units(then.total),
+        tax=to_minor_units(then.tax),
+        taxes=serialize_taxes(then.taxes),
+        discounts=serialize_discounts(then.discounts),
+        item_count=then.item_count,
+        name=then.name,
+        delivery_address=then.delivery_address.stored_fields(),
+    )
+
+
+def serialize_taxes(taxes: Iterable[TaxPart]) -> str:
+    """Return the tax by rate as an order's header keeps it."""
+    return json.dumps(
+        [
+            {
+                "rate": str(part.rate),
+                "net": to_minor_units(part.net),
+                "tax": to_minor_units(part.tax),
+            }
+            for part in taxes
+        ]
+    )
+
+
+def serialize_discounts(discounts: Iterable[Discount]) -> str:
+    """Return what was taken off as an order's header keeps it."""
+    return json.dumps(
+        [{"name": each.name, "amount": to_minor_units(each.amount)} for each in discounts]
+    )
+
+
+def add_note(order: Order, text: str, *, actor: str, now: datetime, public: bool = False) -> Order:
+    """Write a note into the order's history, for staff unless `public`; return the order with it.
+
+    A note changes nothing else, so it makes nobody's page stale. Raises CassandraUnavailable.
+    """
+    event_id = new_event_id(order, now)
+    apply_batch(
+        event_statement(
+            order.order_id,
+            event_id,
+            "note",
+            actor=actor,
+            note=text,
+            public=public,
+            state=order.state,
+            board="",
+        ),
+        if_lost=applied_if(lambda row: row.event_id == event_id),
+    )
+    return queries.get_order(order.order_id) or order
+
+
+def new_event_id(order: Order, now: datetime) -> UUID:
+    """Return an id for what happens now, later than all that has happened, whatever a host's clock says."""
+    last = order.events[0].at if order.events else now
+    made: UUID = uuid_from_time(max(now, last + timedelta(milliseconds=1)))
+    return made

@@ -1,0 +1,80 @@
+"""What a gateway tells of its own accord. A notice is a reason to ask, and nothing more: what it says is not believed.
+
+What cannot be asked for is written down for staff, who look at it.
+"""
+
+import logging
+from datetime import datetime
+from uuid import uuid4
+
+from cassandra_db import REFUSED_MEANS_DONE, applied_if, conditional_write
+from orders import queries
+from orders.errors import WebhookBusy
+from orders.operations.payments import settle_payment
+from orders.operations.transitions import add_note
+from payments.gateways import WebhookEvent
+
+log = logging.getLogger(__name__)
+
+# For how long a request has a notice to itself, in seconds; after that, whoever died on the way is forgotten.
+BUSY_SECONDS = 120
+# For how long a notice that was followed is known, in seconds: longer than any gateway sends one again.
+KNOWN_SECONDS = 7 * 24 * 3600
+
+BEGIN_WEBHOOK = conditional_write(
+    "Q12",
+    """INSERT INTO payment_notices (gateway, event_id, state, follower) VALUES (:gateway, :event_id, 'begun', :me)
+       IF NOT EXISTS USING TTL :seconds""",
+)
+FINISH_WEBHOOK = conditional_write(
+    "Q12",
+    """UPDATE payment_notices USING TTL :seconds SET state = 'followed', follower = :me
+       WHERE gateway = :gateway AND event_id = :event_id IF state != 'followed'""",
+)
+FORGET_WEBHOOK = conditional_write(
+    "Q12",
+    "DELETE FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id IF follower = :me",
+)
+
+
+def process_webhook(gateway: str, webhook: WebhookEvent, now: datetime) -> bool:
+    """Ask the gateway about the payment that its notice is about, once an event; tell whether it was the first time.
+
+    One that could not be followed may come again. Raises LookupError for a payment that is not this order's, or that
+    this gateway knows by another name; WebhookBusy, GatewayUnavailable, CassandraUnavailable.
+    """
+    claim_values = {"gateway": gateway, "event_id": webhook.event_id, "me": uuid4()}
+    begun = BEGIN_WEBHOOK.apply(
+        if_lost=applied_if(lambda row: row.follower == claim_values["me"]),
+        seconds=BUSY_SECONDS,
+        **claim_values,
+    )
+    if not begun:
+        if begun.current and begun.current.state == "followed":
+            return False
+        raise WebhookBusy
+    try:
+        _check_payment(gateway, webhook, now)
+    except Exception:
+        FORGET_WEBHOOK.apply(if_lost=REFUSED_MEANS_DONE, **claim_values)
+        raise
+    FINISH_WEBHOOK.apply(if_lost=REFUSED_MEANS_DONE, seconds=KNOWN_SECONDS, **claim_values)
+    return True
+
+
+def _check_payment(gateway: str, webhook: WebhookEvent, now: datetime) -> None:
+    order = queries.get_order_by_number(webhook.number)
+    tries = queries.list_payment_attempts(order.order_id) if order else ()
+    attempt = next((each for each in tries if each.payment_id == webhook.payment_id), None)
+    if order is None or attempt is None:
+        raise LookupError(f"no payment {webhook.payment_id} of an order {webhook.number!r}")
+    if (attempt.gateway, attempt.reference) != (gateway, webhook.reference):
+        raise LookupError(
+            f"payment {webhook.payment_id} of order {order.number} is another one at {gateway}"
+        )
+    if webhook.staff_message:
+        log.error("order %s: %s", order.number, webhook.staff_message)
+        if all(event.note != webhook.staff_message for event in order.events):
+            add_note(order, webhook.staff_message, actor="system", now=now)
+        return
+    settle_payment(order.order_id, attempt.payment_id, now)

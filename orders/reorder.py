@@ -1,0 +1,64 @@
+"""An order's lines as they could be bought today."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from moneyed import Money
+
+from catalogue.entities import Product, Variant
+from catalogue.queries import get_sellable_variant
+from inventory.products_with_stock import get_products_with_stock
+from orders.items import Item
+from pricing.templatetags.money import format_money
+
+
+@dataclass(frozen=True)
+class ReorderItem:
+    """A line of an order beside what is true of its variant now. `left` is how many could be bought."""
+
+    item: Item
+    product: Product | None
+    variant: Variant | None
+    available_units: int
+
+    @property
+    def quantity(self) -> int:
+        """How many of it a press on "Buy again" puts into a cart."""
+        return min(self.item.quantity, self.available_units) if self.variant else 0
+
+    @property
+    def price(self) -> Money:
+        """Today's price of one, or that of then for what is no longer sold."""
+        return self.variant.price if self.variant else self.item.unit_price
+
+    @property
+    def total(self) -> Money:
+        return self.price * self.quantity
+
+    @property
+    def differences(self) -> list[str]:
+        """What is not any more as it was, in words."""
+        if self.variant is None:
+            return ["no longer sold"]
+        if self.available_units < 1:
+            return ["sold out at the moment"]
+        found = []
+        if self.available_units < self.item.quantity:
+            found.append(f"only {self.available_units} left, you had {self.item.quantity}")
+        if self.price != self.item.unit_price:
+            found.append(
+                f"was {format_money(self.item.unit_price)}, now {format_money(self.price)}"
+            )
+        return found
+
+
+def list_reorder_items(items: Sequence[Item]) -> list[ReorderItem]:
+    """Return an order's lines as they could be bought now. Raises CassandraUnavailable."""
+    products = get_products_with_stock(item.product_id for item in items)
+    found = []
+    for item in items:
+        today = products[item.product_id]
+        stock = today.stock.get(item.variant_id)
+        variant = get_sellable_variant(today.product, item.variant_id)
+        found.append(ReorderItem(item, today.product, variant, stock.available if stock else 0))
+    return found

@@ -1,0 +1,140 @@
+"""What a shopper changes of an order that is placed: fewer of a line, another door, something sent back.
+
+A page that is sent when something has happened to the order's goods since it was opened is answered by 409, with what
+happened and with what was typed; sent again, it counts.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
+
+from orders import access, operations, parcels, presentation, queries
+from orders.change_forms import ChangeForm, DeliveryAddressForm, SendBackForm
+from orders.entities import Order
+from orders.errors import StaleOrder, TransitionRefused
+from web.decorators import get_or_post, owner_only
+from web.rendering import render_page
+
+# So often is a wish tried anew when something else happens to the order at the same moment, such as its payment.
+_TRIES = 3
+
+
+@get_or_post
+@never_cache
+@owner_only
+@access.order_owner_required
+def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
+    """Take things out of an order, as long as they are not packed."""
+    lines = order.current_lines(queries.list_items(order))
+    packed = parcels.units_by_line(parcels.packed_units(order.parcels()))
+    form = ChangeForm(request.POST or None, items=lines, packed=packed)
+    return _handle_change_form(
+        request,
+        order,
+        "orders/change.html",
+        {"form": form, "may": presentation.can_change_lines(order)},
+        presentation.CHANGE_KINDS,
+        lambda order, now: operations.change_order(order, form.units, actor="shopper", now=now),
+        "Your order is changed.",
+    )
+
+
+@get_or_post
+@never_cache
+@owner_only
+@access.order_owner_required
+def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
+    """Have an order sent to another door in the same country, as long as nothing of it is packed."""
+    form = DeliveryAddressForm(request.POST or None, current_address=order.delivery_address)
+    return _handle_change_form(
+        request,
+        order,
+        "orders/door.html",
+        {"form": form, "may": presentation.can_change_address(order)},
+        presentation.CHANGE_KINDS,
+        lambda order, now: operations.change_order(
+            order, {}, form.address(), actor="shopper", now=now
+        ),
+        "Your order goes to the new address.",
+    )
+
+
+@get_or_post
+@never_cache
+@owner_only
+@access.order_owner_required
+def request_return(request: HttpRequest, order: Order) -> HttpResponse:
+    """Ask to send things of an order back, as long after they have arrived as the shop gives."""
+    items = queries.list_items(order)
+    contents = presentation.item_units(items, order.returnable_units(datetime.now(UTC)))
+    form = SendBackForm(request.POST or None, contents=contents)
+    context = {
+        "form": form,
+        "may": bool(contents),
+        "until": presentation.return_deadline(order),
+        "returns": presentation.summarize_returns(order, items),
+    }
+    return _handle_change_form(
+        request,
+        order,
+        "orders/send_back.html",
+        context,
+        presentation.RETURN_KINDS,
+        lambda order, now: operations.request_return(
+            order, form.units, form.reason_text, actor="shopper", now=now
+        ),
+        "We have your request. We answer by mail within two working days.",
+    )
+
+
+def _handle_change_form(
+    request: HttpRequest,
+    order: Order,
+    template: str,
+    context: dict[str, Any],
+    kinds: frozenset[str],
+    do: Callable[[Order, datetime], Order],
+    success_message: str,
+) -> HttpResponse:
+    """Show the page; or do what was wished and go to the order's page, or say why not."""
+    context |= {"order": order, "seen": presentation.last_event_id(order)}
+    if request.method != "POST":
+        return render_page(request, template, context)
+    news = presentation.events_since(order, request.POST.get("seen", ""), kinds)
+    if news or not context["may"]:
+        return render_page(request, template, context | {"news": news, "typed": True}, status=409)
+    if not context["form"].is_valid():
+        return render_page(request, template, context, status=422)
+    for _ in range(_TRIES):
+        try:
+            order = do(order, datetime.now(UTC))
+        except StaleOrder as stale:
+            if news := presentation.events_since(
+                stale.order, presentation.last_event_id(order), kinds
+            ):
+                context |= {"order": stale.order, "seen": presentation.last_event_id(stale.order)}
+                return render_page(
+                    request, template, context | {"news": news, "typed": True}, status=409
+                )
+            order = stale.order
+        except TransitionRefused as refused:
+            return render_page(
+                request,
+                template,
+                context | {"why": refused.why or order.customer_label.lower(), "typed": True},
+                status=409,
+            )
+        else:
+            messages.success(request, success_message)
+            return redirect("orders:detail", order.number)
+    return render_page(
+        request,
+        template,
+        context | {"why": "it is being worked on just now", "typed": True},
+        status=409,
+    )

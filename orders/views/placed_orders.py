@@ -1,0 +1,195 @@
+"""What a shopper does with orders once they are placed: finds them again, buys one again, cancels one."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from urllib.parse import urlencode
+from uuid import UUID, uuid4
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from accounts.access import current_member, member_required
+from cart import owner
+from cart import queries as carts
+from cart.access import EDIT, Access
+from cart.errors import CartError
+from cart.operations.bulk_lines import VariantQuantity, add_variants
+from cassandra_db import BadPageToken
+from orders import access, operations, presentation, queries
+from orders.entities import Order
+from orders.errors import StaleOrder, TransitionRefused
+from orders.events import Event
+from orders.forms import HistoryForm, ReorderForm
+from orders.reorder import list_reorder_items
+from orders.transitions import Transition
+from web.decorators import get_or_post, owner_only
+from web.rendering import render_page
+
+# So much does a page of the list show.
+PAGE_SIZE = 20
+_FIRST_DAY = date(1970, 1, 2)
+
+
+# ---- The list
+
+
+@require_safe
+@member_required
+def order_history(request: HttpRequest) -> HttpResponse:
+    """A member's orders, the newest first: all of them, a year's, or those of some days."""
+    visitor = current_member(request)
+    years = queries.list_order_years(visitor.user_id)
+    form = HistoryForm(request.GET or None, years=years)
+    context = {
+        "form": form,
+        "years": years,
+        "filtered": any(request.GET.get(name) for name in form.fields),
+    }
+    if form.is_bound and not form.is_valid():
+        return render_page(request, "orders/history.html", context, status=422)
+    since, before = _span(form)
+    try:
+        listed, more = queries.list_orders_between(
+            visitor.user_id, years, since, before, request.GET.get("after", ""), limit=PAGE_SIZE
+        )
+    except BadPageToken:
+        return redirect("orders:history")
+    kept = {name: value for name in form.fields if (value := request.GET.get(name))}
+    context |= {
+        "orders": listed,
+        "next_url": f"?{urlencode(kept | {'after': more})}" if more else "",
+    }
+    return render_page(request, "orders/history.html", context)
+
+
+def _span(form: HistoryForm) -> tuple[datetime, datetime]:
+    """From when on and until when the form asks for orders; the shop's days, as moments in UTC."""
+    chosen = form.cleaned_data if form.is_bound else {}
+    first, last = chosen.get("since") or _FIRST_DAY, chosen.get("until") or timezone.localdate()
+    if year := chosen.get("year"):
+        first, last = max(first, date(int(year), 1, 1)), min(last, date(int(year), 12, 31))
+    return _start_of_day(first), _start_of_day(last + timedelta(days=1))
+
+
+def _start_of_day(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time())).astimezone(UTC)
+
+
+# ---- Buy again
+
+
+@get_or_post
+@never_cache
+@owner_only
+@access.order_owner_required
+def reorder(request: HttpRequest, order: Order) -> HttpResponse:
+    """Show what of an order can be bought today, and put it into a cart of choice."""
+    items = list_reorder_items(queries.list_items(order))
+    form = ReorderForm(request.POST or None, carts=_carts(request), initial={"operation": uuid4()})
+    if form.is_valid() and any(each.quantity for each in items):
+        units_to_add = [
+            VariantQuantity(each.product, each.variant, each.quantity)
+            for each in items
+            if each.product and each.variant and each.quantity
+        ]
+        try:
+            cart_id, name = add_variants(
+                owner.get_or_create_owner_id(request),
+                form.cleaned_data["cart"],
+                f"Order {order.number}",
+                units_to_add,
+                form.cleaned_data["operation"],
+                datetime.now(UTC),
+                guest=not request.user.is_authenticated,
+            )
+        except CartError as refused:
+            form.add_error("cart", str(refused))
+        else:
+            _add_reorder_messages(request, name, len(units_to_add), len(items))
+            return redirect("cart:one", cart_id)
+    context = {
+        "order": order,
+        "items": items,
+        "form": form,
+        "can_be_bought": any(each.quantity for each in items),
+    }
+    return render_page(request, "orders/again.html", context, status=422 if form.errors else 200)
+
+
+def _carts(request: HttpRequest) -> list[tuple[UUID, str]]:
+    """The carts that a visitor may put things into, the active one first."""
+    person_id = owner.get_checked_owner_id(request)
+    listed = carts.listed_carts_from_rows(carts.CARTS.all(owner_id=person_id)) if person_id else []
+    may = [
+        each
+        for each in listed
+        if Access(each.cart_id, each.name, each.role, each.shared_by).is_allowed(EDIT)
+    ]
+    return [(each.cart_id, each.name) for each in sorted(may, key=lambda each: not each.is_active)]
+
+
+def _add_reorder_messages(request: HttpRequest, name: str, put: int, of: int) -> None:
+    left = of - put
+    messages.success(
+        request,
+        f"{put} of {of} things {'is' if put == 1 else 'are'} in “{name}” now."
+        if left
+        else f"All of it is in “{name}” now.",
+    )
+    if left:
+        messages.warning(request, f"{left} could not be put in: sold out, or no longer sold.")
+
+
+# ---- Cancel
+
+
+@get_or_post
+@never_cache
+@owner_only
+@access.order_owner_required
+def cancel_order(request: HttpRequest, order: Order) -> HttpResponse:
+    """Ask whether an order shall be cancelled, and cancel it; once it is packed, say what can be done instead."""
+    if request.method != "POST":
+        return _cancellation_page(request, order)
+    news = (
+        presentation.events_since(order, seen, presentation.CHANGE_KINDS)
+        if (seen := request.POST.get("seen", ""))
+        else []
+    )
+    if news or not order.can_be_cancelled:
+        return _cancellation_page(request, order, news, status=409)
+    for _ in range(3):
+        try:
+            operations.transition_order(
+                order, Transition("cancelled", actor="shopper", at=datetime.now(UTC))
+            )
+        except StaleOrder as stale:
+            # Such as its payment, at the same moment; what matters to the shopper is told before anything is done.
+            if news := presentation.events_since(
+                stale.order, presentation.last_event_id(order), presentation.CHANGE_KINDS
+            ):
+                return _cancellation_page(request, stale.order, news, status=409)
+            order = stale.order
+        except TransitionRefused as refused:
+            return _cancellation_page(request, refused.order, status=409)
+        else:
+            messages.success(request, f"Order {order.number} is cancelled.")
+            return redirect(reverse("orders:detail", args=[order.number]))
+    return _cancellation_page(request, order, status=409)
+
+
+def _cancellation_page(
+    request: HttpRequest, order: Order, news: Sequence[Event] = (), status: int = 200
+) -> HttpResponse:
+    context = {
+        "order": order,
+        "news": news,
+        "seen": presentation.last_event_id(order),
+        "back": order.captured - order.refunded,
+    }
+    return render_page(request, "orders/cancel.html", context, status=status)

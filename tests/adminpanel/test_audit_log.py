@@ -1,0 +1,302 @@
+"""The audit log: every act of the staff is entered before it is done, and nothing takes an entry out again."""
+
+import logging
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
+from django.utils.module_loading import import_string
+
+from accounts import audit_log, operations
+from accounts.models import User
+from adminpanel import audit_labels
+from adminpanel.urls import urlpatterns
+from cassandra_db import REGISTRY, CassandraUnavailable
+from orders import queries
+from tests.adminpanel.audit_entries import list_entries_this_month
+from tests.adminpanel.conftest import make_order_with_events
+from tests.architecture.apps import ROOT
+from tests.factories import PASSWORD, make_user, sign_in_staff
+from web.logs import (
+    OneLineFormatter,
+    RequestIdFilter,
+    clear_request_id,
+    escape_control_characters,
+    start_request_id,
+)
+
+LOG = "/staff/log/"
+TODAY = datetime.now(UTC).date()
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    return sign_in_staff(client, make_user("Ada", password=None, role="admin"))
+
+
+def note_of(number: str) -> str:
+    return reverse("adminpanel:note", args=[number])
+
+
+# ---- What is entered
+
+
+def test_s50_an_act_is_entered_with_who_what_on_what_and_how_it_ended(
+    staff: Client, ann: User
+) -> None:
+    order = make_order_with_events("paid")
+    secrets = dict.fromkeys(("password", "code", "token", "secret", "card", "cvc", "key"), "123456")
+    answer = staff.post(
+        note_of(order.number), {"note": "Called", "csrfmiddlewaretoken": "x", **secrets}
+    )
+    (entry,) = list_entries_this_month(ann)
+    assert (entry.actor, entry.act, entry.subject, entry.outcome) == (
+        "Ann",
+        "adminpanel:note",
+        order.number,
+        "done (302)",
+    )
+    assert entry.fields == {
+        "note": "(in the order's history)",
+        **dict.fromkeys(secrets, "(not kept)"),
+    }
+    assert str(entry.request_id) == answer["X-Request-Id"]
+    assert abs(datetime.now(UTC) - entry.moment) < timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "outcome"),
+    [
+        ("note", {"note": ""}, "refused (422)"),
+        ("move", {"event": "packed", "version": "99"}, "refused (409)"),
+    ],
+)
+def test_s50_what_was_refused_is_entered_too(
+    staff: Client, ann: User, name: str, sent: dict[str, str], outcome: str
+) -> None:
+    staff.post(reverse(f"adminpanel:{name}", args=[make_order_with_events("paid").number]), sent)
+    assert [entry.outcome for entry in list_entries_this_month(ann)] == [outcome]
+    staff.post(reverse(f"adminpanel:{name}", args=["AAAA-BBBB"]), sent)
+    assert list_entries_this_month(ann)[0].outcome == "refused (404)"
+
+
+def test_s50_what_cannot_be_entered_is_not_done(
+    staff: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = make_order_with_events("paid")
+
+    def away(*_: object, **__: object) -> None:
+        raise CassandraUnavailable("away")
+
+    monkeypatch.setattr(audit_labels, "write_batch", away)
+    assert staff.post(note_of(order.number), {"note": "Called"}).status_code == 503
+    found = queries.get_order(order.order_id)
+    assert found
+    assert not [event for event in found.events if event.kind == "note"]
+
+
+def test_s50_what_would_be_left_out_of_the_log_is_not_done(staff: Client, ann: User) -> None:
+    """A field that is sent twice, and one field too many."""
+    order, answered, noted = make_order_with_events("paid"), [], []
+    for sent in (
+        {"note": ["x" * 300, "Called"]},
+        {**{f"a{n}": "x" for n in range(30)}, "note": "Called"},
+    ):
+        answered.append(staff.post(note_of(order.number), sent).status_code)
+        found = queries.get_order(order.order_id)
+        assert found
+        noted.append([event.kind for event in found.events].count("note"))
+    assert answered == [400, 400]
+    assert [entry.outcome for entry in list_entries_this_month(ann)] == ["refused (400)"] * 2
+    assert noted == [0, 0]
+
+
+def test_s53_no_entry_keeps_what_says_who_a_customer_is(admin: Client) -> None:
+    """A customer may be erased, and the log stays for 400 days."""
+    sam = make_user("Sam")
+    admin.post(reverse("adminpanel:person_find"), {"email": sam.email})
+    entries, _ = audit_log.list_day_entries(audit_log.STAFF, TODAY, "", 20)
+    found = next(entry for entry in entries if entry.act == "adminpanel:person_find")
+    assert found.fields == {"email": audit_log.mailbox_pseudonym(sam.email)}
+
+
+def test_s50_an_act_that_was_cut_off_stands_there_without_an_end(admin: Client) -> None:
+    who = uuid4()
+    audit_log.open_entry(
+        "adminpanel:move", datetime.now(UTC), by=who, name="Ben", subject="7KQF-3M9X"
+    )
+    assert "No outcome: it was cut off" in admin.get(f"{LOG}?who={who}").content.decode()
+
+
+def test_s50_logins_are_entered_and_no_address_that_nobody_has_proved(client: Client) -> None:
+    sam = make_user("Sam")
+    client.post(reverse("accounts:login"), {"email": sam.email, "password": PASSWORD})
+    client.post(reverse("accounts:logout"))
+    assert [entry.act for entry in list_entries_this_month(sam)] == ["logout", "login"]
+    client.post(reverse("accounts:login"), {"email": sam.email, "password": "wrong and long"})
+    entries, _ = audit_log.list_day_entries(audit_log.ACCOUNTS, TODAY, "", 200)
+    failed = next(entry for entry in entries if entry.act == "login_failed")
+    assert (failed.actor_id, failed.subject) == (None, audit_log.mailbox_pseudonym(sam.email))
+    assert "@" not in repr(failed)
+
+
+def test_a_get_enters_nothing(staff: Client, ann: User) -> None:
+    for address in (
+        "/staff/",
+        "/staff/second-factor/",
+        f"/staff/orders/{make_order_with_events('paid').number}/",
+    ):
+        staff.get(address)
+    assert list_entries_this_month(ann) == []
+
+
+def test_everything_that_is_entered_has_words_for_its_reader() -> None:
+    presses = {f"adminpanel:{name}" for name in ("move", "note", "second_factor", "recovery_codes")}
+    presses |= {
+        f"adminpanel:{each.name}" for each in urlpatterns if str(each.name).startswith("person_")
+    }
+    code = "\n".join(path.read_text() for path in (ROOT / "accounts").rglob("*.py"))
+    noted = set(re.findall(r"audit\.noted\(\s*\"([a-z_]+)\"", code))
+    assert len(noted) >= 6
+    assert presses | noted <= set(audit_labels.ACTS)
+
+
+# ---- Nothing takes an entry out
+
+
+def test_s50_no_statement_of_the_shop_changes_or_deletes_an_entry() -> None:
+    ours = [
+        each.cql
+        for each in REGISTRY
+        if each.question != "test" and re.search(r"\baudit_log", each.cql)
+    ]
+    assert len(ours) == 6
+    for cql in ours:
+        assert cql.startswith(("INSERT INTO audit_log", "SELECT ")), cql
+        assert not re.search(r"\b(UPDATE|DELETE|TRUNCATE|TTL|TIMESTAMP)\b", cql), cql
+
+
+def test_s50_the_log_is_read_and_nothing_else(admin: Client) -> None:
+    for method in ("post", "put", "patch", "delete"):
+        assert getattr(admin, method)(LOG).status_code == 405
+
+
+# ---- The page
+
+
+def test_it_shows_a_day_by_pages_and_one_persons_month(admin: Client) -> None:
+    who = uuid4()
+    for number in range(45):
+        audit_log.add_entry(
+            f"act {number}",
+            datetime.now(UTC),
+            by=who,
+            name="Ben",
+            subject=f"thing {number}",
+            book=audit_log.STAFF,
+        )
+    first = admin.get(f"{LOG}?who={who}").content.decode()
+    assert first.count("<tr>") == 41
+    assert "act 44" in first
+    older = re.search(r'href="([^"]+after=[^"]+)"', first)
+    assert older
+    following = admin.get(older[1].replace("&amp;", "&")).content.decode()
+    assert following.count("<tr>") == 6
+    assert "act 0" in following
+    assert "act 44" not in following
+    assert admin.get(f"{LOG}?book=staff&day={TODAY}").status_code == 200
+    assert "Nothing here" in admin.get(f"{LOG}?day=2001-01-01").content.decode()
+
+
+def test_whatever_is_asked_for_it_answers(admin: Client) -> None:
+    queries = (
+        "book=none&day=yesterday&who=ann&after=x",
+        "after=forged",
+        "day=0001-01-01",
+        "day=9999-12-31",
+    )
+    answered = {each: admin.get(f"{LOG}?{each}").status_code for each in queries}
+    assert {each: status for each, status in answered.items() if status not in (200, 302)} == {}
+
+
+def test_s27_what_was_typed_is_shown_as_text(admin: Client) -> None:
+    who = uuid4()
+    evil = '<img src=x onerror=alert(1)><a hx-get="/staff/">'
+    audit_log.open_entry(
+        "adminpanel:note", datetime.now(UTC), by=who, name=evil, subject=evil, fields={evil: [evil]}
+    )
+    page = admin.get(f"{LOG}?who={who}").content.decode()
+    assert "<img src=x" not in page
+    assert "<a hx-get" not in page
+    assert "&lt;img src=x" in page
+
+
+# ---- Lines that nobody can make up
+
+
+def test_s45_a_line_break_or_a_colour_in_what_was_sent_is_written_out(
+    staff: Client, ann: User
+) -> None:
+    staff.post(note_of("AAAA-BBBB"), {"event": "a\r\n12:00 INFO forged\x1b[31m\u202e"})
+    (entry,) = list_entries_this_month(ann)
+    assert entry.fields["event"] == "a\\x0d\\x0a12:00 INFO forged\\x1b[31m\\u202e"
+
+
+def test_s45_no_line_of_the_log_can_be_made_up() -> None:
+    record = logging.LogRecord(
+        "shop", logging.WARNING, "", 1, "said %s", ("x\n12:00 ERROR forged\x1b[2J",), None
+    )
+    made = start_request_id()
+    try:
+        RequestIdFilter().filter(record)
+    finally:
+        clear_request_id()
+    assert OneLineFormatter("%(levelname)s %(request_id)s %(message)s").format(record) == (
+        f"WARNING {made.hex[:8]} said x\\x0a12:00 ERROR forged\\x1b[2J"
+    )
+    try:
+        raise ValueError("first\n12:00 ERROR forged")
+    except ValueError as error:
+        record.exc_info = (ValueError, error, error.__traceback__)
+    lines = OneLineFormatter("%(message)s").format(record).split("\n")
+    assert all(line.startswith("    ") for line in lines[1:])
+    assert escape_control_characters("plain ünïcode €") == "plain ünïcode €"
+
+
+def test_s48_the_log_tells_no_address_that_opens_something(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Cassandra is away while somebody follows a mailed link, and as a form on its page was open for too long."""
+
+    def away(*_: object, **__: object) -> None:
+        raise CassandraUnavailable("away")
+
+    monkeypatch.setattr(operations, "get_user_by_reset_token", away)
+    address = reverse("accounts:reset_finish", args=["tokentokentoken"])
+    assert Client().get(address).status_code == 503
+    assert Client(enforce_csrf_checks=True).post(address).status_code == 403
+    logs: Any = settings.LOGGING
+    (handler,) = logs["handlers"].values()
+    filters = [logs["filters"][name]["()"] for name in handler["filters"]]
+    told = [record for record in caplog.records if hasattr(record, "request")]
+    assert len(told) == 2
+    for record in told:
+        for name in filters:
+            import_string(name)().filter(record)
+        assert "tokentokentoken" not in OneLineFormatter("%(message)s").format(record)
+        assert "accounts:reset_finish" in record.getMessage()
+
+
+def test_each_answer_has_a_request_id_of_our_own(client: Client) -> None:
+    asked = str(uuid4())
+    ids = {
+        client.get("/healthz", headers={"X-Request-Id": asked})["X-Request-Id"] for _ in range(2)
+    }
+    assert len(ids) == 2
+    assert asked not in ids
+    assert all(UUID(each) for each in ids)

@@ -1,0 +1,185 @@
+"""Each rule of security that holds in this shop has a test that bears its number; and what holds for every address."""
+
+import re
+
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
+from django.utils.module_loading import import_string
+
+from accounts.roles import ADMIN, ROLES
+from tests.architecture.apps import ROOT
+from tests.architecture.routes import ROUTES
+from tests.factories import PASSWORD, make_product, make_user, sign_in_staff
+
+RULES = {*range(1, 26), *range(32, 41), 46, 47, 52, 53, 54}
+# How somebody becomes a member, or is one again: all else below /account/ is for members.
+BEFORE_LOGIN = {
+    *("accounts:register", "accounts:sent", "accounts:finish", "accounts:login", "accounts:logout"),
+    *("accounts:reset", "accounts:reset_sent", "accounts:reset_finish", "accounts:erased"),
+}
+# What takes a press without a form's token, and why.
+WITHOUT_TOKEN = {
+    "orders:payment_notice": "the bank's notice carries a signature in its stead (S46)"
+}
+
+
+def numbered() -> set[int]:
+    """Return the rules that a test's name begins with: `test_s7_…`, or `test_x43_s35_…` for two in one."""
+    found: set[int] = set()
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        for name in re.findall(r"def test_((?:[a-z]\d+_)+)", path.read_text()):
+            found |= {int(number) for number in re.findall(r"s(\d+)", name)}
+    return found
+
+
+def test_it_has_a_test_named_by_its_number() -> None:
+    without = sorted(RULES - numbered())
+    assert not without, f"no test bears the number of {without}"
+
+
+def test_s25_each_view_says_whom_it_is_for() -> None:
+    """See docs/architecture.md: @public, @own, @personal or @staff_required(roles) on each view."""
+    violations = []
+    for name, path, access, roles in (
+        (each.name, each.sample_path, each.access, each.roles) for each in ROUTES
+    ):
+        if access not in {"public", "own", "member", "staff"}:
+            violations.append(f"{name} says of nobody that it is for them")
+        if access == "staff" and not (roles and roles <= {*ROLES}):
+            violations.append(f"{name} is for roles that there are not: {roles}")
+        if (access == "staff") != path.startswith("/staff/"):
+            violations.append(
+                f"{name} at {path} is for {access!r}: what is for staff stands below /staff/, and nothing else"
+            )
+        if (access == "member") != (path.startswith("/account/") and name not in BEFORE_LOGIN):
+            violations.append(
+                f"{name} at {path} is for {access!r}: what is for members stands below /account/"
+            )
+    assert not violations, "\n".join(violations)
+    assert len({each.name for each in ROUTES}) == len(ROUTES) >= 125
+
+
+def test_s19_no_press_counts_without_its_token() -> None:
+    """Neither a guest's, nor that of an admin, who may press all there is for staff."""
+    asked = [each for each in ROUTES if each.name not in WITHOUT_TOKEN]
+    for_staff = [each for each in asked if each.sample_path.startswith("/staff/")]
+    guest, admin = (
+        Client(enforce_csrf_checks=True, raise_request_exception=False) for _ in range(2)
+    )
+    sign_in_staff(admin, make_user("Ada", role=ADMIN))
+    violations = []
+    for who, client, each in (
+        *(("a guest", guest, each) for each in asked),
+        *(("an admin", admin, each) for each in for_staff),
+    ):
+        answer = client.post(each.sample_path, {"operation": "any"})
+        if answer.status_code != 403 or "Nothing was changed" not in answer.content.decode():
+            violations.append(
+                f"{each.name} takes a press of {who} at {each.sample_path}: {answer.status_code}"
+            )
+    assert not violations, "\n".join(violations)
+    assert len(asked) >= 125
+    assert len(for_staff) >= 28
+
+
+def test_s19_no_view_is_spared_the_token_but_the_banks() -> None:
+    assert {
+        each.name for each in ROUTES if getattr(each.view, "csrf_exempt", False)
+    } == WITHOUT_TOKEN.keys()
+
+
+def test_s19_the_token_is_looked_at_before_a_request_does_anything() -> None:
+    place = settings.MIDDLEWARE.index("django.middleware.csrf.CsrfViewMiddleware")
+    # It looks at it when its view is known, as nothing does that stands before it.
+    assert [
+        each for each in settings.MIDDLEWARE[:place] if hasattr(import_string(each), "process_view")
+    ] == []
+
+
+def test_s19_htmx_sends_it_by_header_and_it_is_another_one_after_login() -> None:
+    user, strict = make_user(), Client(enforce_csrf_checks=True)
+    page = strict.get(reverse("accounts:login")).content.decode()
+    sent = re.search(r'x-csrftoken": "(\w+)"', page)
+    assert sent
+    before = strict.cookies[settings.CSRF_COOKIE_NAME].value
+    typed = {"email": user.email, "password": PASSWORD}
+    answer = strict.post(
+        reverse("accounts:login"), typed, headers={"X-CSRFToken": sent[1], "HX-Request": "true"}
+    )
+    assert answer["HX-Redirect"] == reverse("accounts:profile")
+    assert strict.cookies[settings.CSRF_COOKIE_NAME].value != before
+    # The token of a page from before the login is worth nothing any more; that of a fresh page is.
+    old = strict.post(
+        reverse("accounts:profile"), {"name": "Eve"}, headers={"X-CSRFToken": sent[1]}
+    )
+    assert old.status_code == 403
+    fresh = re.search(
+        r'x-csrftoken": "(\w+)"', strict.get(reverse("accounts:profile")).content.decode()
+    )
+    assert fresh
+    answer = strict.post(
+        reverse("accounts:profile"), {"name": "Ann"}, headers={"X-CSRFToken": fresh[1]}
+    )
+    assert answer.status_code == 303
+
+
+def test_s21_over_tls_a_press_comes_from_our_own_pages() -> None:
+    violations = []
+    for headers, status in (
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "http://testserver"}, 403),  # the same name, without TLS
+        ({"Origin": "null"}, 403),
+        ({"Referer": "https://evil.example/testserver"}, 403),
+        ({}, 403),  # neither of the two
+        ({"Origin": "https://testserver"}, 422),
+        ({"Referer": "https://testserver/account/login/"}, 422),
+    ):
+        strict = Client(enforce_csrf_checks=True)
+        page = strict.get(reverse("accounts:register"), secure=True).content.decode()
+        token = re.search(r'x-csrftoken": "(\w+)"', page)
+        assert token
+        sent = {"X-CSRFToken": token[1], **headers}
+        answer = strict.post(reverse("accounts:register"), {"email": ""}, secure=True, headers=sent)
+        if answer.status_code != status:
+            violations.append(
+                f"{headers or 'neither Origin nor Referer'}: {answer.status_code}, not {status}"
+            )
+    assert not violations, "\n".join(violations)
+
+
+def test_s33_htmx_is_never_led_where_a_request_says() -> None:
+    sku = make_product().variants[0].sku
+    violations = []
+    for to in (
+        "//evil.example",
+        "https://evil.example",
+        "\\\\evil.example",
+        "/\\evil.example",
+        "javascript:alert(1)",
+        "/\r\nX: y",
+    ):
+        client, user, asked = Client(), make_user(), {"HX-Request": "true"}
+        typed = {"email": user.email, "password": PASSWORD, "next": to}
+        answers = {"accounts:login": [client.post(reverse("accounts:login"), typed, headers=asked)]}
+        if "\n" not in to:
+            asked |= {"HX-Current-URL": to, "Referer": to}
+        for name in ("cart:switch", "cart:add", "accounts:addresses", "cart:panel"):
+            pressed = client.post(reverse(name), {"next": to, "variant": sku}, headers=asked)
+            answers[name] = [pressed, Client().get(reverse(name), {"next": to}, headers=asked)]
+        for name, answer in ((name, each) for name, both in answers.items() for each in both):
+            for header in (
+                "HX-Redirect",
+                "HX-Location",
+                "HX-Push-Url",
+                "HX-Replace-Url",
+                "Location",
+            ):
+                told = answer.get(header, "")
+                ours = told.startswith("/") and not told.startswith(("//", "/\\"))
+                asked_for = "evil.example" in told.split("?")[0] or (
+                    "evil.example" in told and "next=" in told
+                )
+                if told and (not ours or asked_for):
+                    violations.append(f"{name}, asked for {to!r}: {header}: {told}")
+    assert not violations, "\n".join(violations)

@@ -1,0 +1,170 @@
+"""Every statement of the shop, prepared on the real engine and judged by the rules of docs/architecture.md."""
+
+import ast
+import importlib
+import pkgutil
+import re
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+
+from cassandra_db import REGISTRY, Statement
+from cassandra_db.configuration import CONDITIONAL, READ
+from tests.architecture.apps import (
+    APPS,
+    FILES,
+    ROOT,
+    VIEWS,
+    list_modules,
+    module_kind,
+    relative_path,
+)
+from tests.rules import for_each
+
+for room in APPS:
+    for module in list_modules(room):
+        importlib.import_module(module)
+
+OURS = [statement for statement in REGISTRY if statement.question != "test"]
+READS = [statement for statement in OURS if statement.profile == READ]
+REQUESTS = [statement for statement in READS if not statement.is_scan]
+SCANS = [statement for statement in READS if statement.is_scan]
+WRITES = [statement for statement in OURS if statement.profile != READ]
+MODELS: list[Any] = [
+    model
+    for room in apps.get_app_configs()
+    for model in getattr(room.models_module, "__dict__", {}).values()
+    if getattr(model, "__table_name__", None) and not getattr(model, "__abstract__", False)
+]
+# What answers a request: the views, and what runs around them.
+ANSWERING = [
+    *VIEWS,
+    *(path for path in FILES if module_kind(path).endswith(("context", "middleware", "forms"))),
+]
+
+# Where a plain write may touch what conditional writes also touch, and why it is safe.
+_SCALE = "benchmarks.scale fills a keyspace that nobody else writes to, with ids that nobody else can have made"
+PLAIN_BESIDE_CONDITIONAL = {
+    "inventory": _SCALE,
+    "order_ids_by_number": _SCALE,
+    "orders": _SCALE,
+    "product_ids_by_slug": _SCALE,
+    "variants_by_sku": _SCALE,
+}
+
+
+# CQL stands in queries, operations and the library; elsewhere only for a reason.
+_STORE = "reads and writes a table of its own, which nobody else touches"
+CQL_ELSEWHERE = {
+    "accounts/audit_log.py": _STORE,
+    "accounts/known_devices.py": "ends all sessions by one column of the user",
+    "accounts/second_factor.py": _STORE,
+    "accounts/sessions.py": _STORE,
+    "cart/people.py": "who shares a cart: its two reads stand beside what they are made into",
+    "consistency/copies.py": "asks what no page asks",
+    "consistency/users.py": "asks what no page asks",
+    "consistency/sales.py": "asks what no page asks",
+    "consistency/stock.py": "asks what no page asks",
+    "consistency/vouchers.py": "asks what no page asks",
+    "jobs/leases.py": _STORE,
+    "web/rate_limits.py": _STORE,
+}
+
+
+def test_cql_stands_in_queries_and_operations() -> None:
+    declaring = re.compile(r"^\w+ = (?:read|scan|write|conditional)\(", re.MULTILINE)
+    found = {relative_path(path) for path in FILES if declaring.search(path.read_text())}
+    allowed = {
+        relative_path(path) for path in FILES if module_kind(path) in {"queries", "operations"}
+    }
+    assert len(found & allowed) >= 40
+    assert found - allowed == set(CQL_ELSEWHERE)
+
+
+def table_of(statement: Statement) -> str:
+    found = re.search(r"(?:FROM|INTO|UPDATE)\s+([a-z_]+)", statement.cql)
+    assert found, statement
+    return found[1]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def prepared() -> None:
+    """Prepare all of them at once, side by side. One that cannot be says so where it is judged."""
+    with ThreadPoolExecutor(8) as threads:
+        wait([threads.submit(statement.prepare) for statement in OURS])
+
+
+@for_each(OURS, at_least=320)
+def test_it_prepares_and_asks_for_nothing_forbidden(statement: Statement) -> None:
+    statement.prepare()
+    cql = f" {statement.cql.upper()} "
+    for forbidden in ("SELECT *", "ALLOW FILTERING", "COUNT(", " OFFSET ", "MATERIALIZED"):
+        assert forbidden not in cql
+    assert " USING TIMESTAMP " not in cql or " IF " not in cql
+    assert statement.question.strip()
+
+
+@for_each(REQUESTS + WRITES, at_least=305)
+def test_a_request_binds_its_whole_partition_key(statement: Statement) -> None:
+    assert statement.prepare().routing_key_indexes, (
+        "the partition key is not bound: make it a scan, or another table"
+    )
+    assert " IN :" not in statement.cql.split(" IF ")[0]
+
+
+@for_each(SCANS, at_least=15)
+def test_a_scan_goes_over_token_ranges(statement: Statement) -> None:
+    assert re.search(r"token\((.+?)\) > :start AND token\(\1\) <= :end", statement.cql)
+
+
+@for_each(WRITES, at_least=210)
+def test_a_conditional_write_is_declared_as_one(statement: Statement) -> None:
+    if " IF " in statement.cql:
+        assert statement.profile == CONDITIONAL
+        assert not statement.is_idempotent
+    if statement.profile == CONDITIONAL:
+        assert not statement.is_idempotent
+
+
+def test_no_table_takes_plain_and_conditional_writes_without_a_reason() -> None:
+    conditional = {table_of(s) for s in WRITES if s.profile == CONDITIONAL}
+    plain = {table_of(s) for s in WRITES if s.profile != CONDITIONAL}
+    assert conditional & plain == set(PLAIN_BESIDE_CONDITIONAL)
+
+
+@for_each(MODELS, lambda model: model.__table_name__, at_least=55)
+def test_every_table_is_used(model: Any) -> None:
+    assert model.__table_name__ in {table_of(s) for s in OURS}, "nothing reads or writes it"
+
+
+@cache
+def scanning_functions() -> set[str]:
+    return {
+        node.name
+        for path in FILES
+        if ".over_ring(" in path.read_text()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef) and ".over_ring(" in ast.unparse(node)
+    }
+
+
+def test_scanning_functions_are_found() -> None:
+    assert len(scanning_functions()) >= 12
+
+
+@for_each(ANSWERING, relative_path, at_least=42)
+def test_views_scan_nothing(path: Path) -> None:
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    names |= {
+        alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert not names & (scanning_functions() | {"over_ring"})
+
+
+def test_all_modules_were_imported() -> None:
+    assert {name for _, name, _ in pkgutil.iter_modules([str(ROOT)])} >= set(APPS)

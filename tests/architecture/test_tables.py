@@ -1,0 +1,93 @@
+"""Tables: the models are the schema, and each says what it answers, what bounds it and who writes it."""
+
+import pkgutil
+import re
+from typing import Any
+
+from django.db import connections
+
+from cassandra_db.session import get_session, keyspace_name
+from tests.rules import for_each
+from web.personal_data import list_privacy_modules
+
+introspection: Any = connections["default"].introspection  # the engine's own
+MODELS = [model for models in introspection.cql_models.values() for model in models]
+
+
+def named(model: Any) -> str:
+    return str(model.__table_name__)
+
+
+@for_each(MODELS, named, at_least=55)
+def test_the_model_equals_the_live_table(model: Any) -> None:
+    table = get_session().cluster.metadata.keyspaces[keyspace_name()].tables[model.__table_name__]
+    live = {name: (column.cql_type, column.is_static) for name, column in table.columns.items()}
+    declared = {
+        column.db_field_name: (column.db_type, column.static) for column in model._columns.values()
+    }
+    assert declared == live
+    assert [column.name for column in table.partition_key] == [
+        c.db_field_name for c in model._partition_keys.values()
+    ]
+    clustering = [(column.name, column.is_reversed) for column in table.clustering_key]
+    assert clustering == [
+        (c.db_field_name, c.clustering_order == "DESC") for c in model._clustering_keys.values()
+    ]
+    for option, value in (getattr(model, "__options__", None) or {}).items():
+        if isinstance(value, dict):
+            assert {key: table.options[option].get(key) for key in value if key != "class"} == {
+                k: v for k, v in value.items() if k != "class"
+            }
+        else:
+            assert table.options[option] == value
+
+
+@for_each(MODELS, named, at_least=55)
+def test_the_docstring_names_the_bound_and_the_writer(model: Any) -> None:
+    text = model.__doc__ or ""
+    assert re.search(r"^(?:[QKU]\d+(?:, [QKU]\d+)*: )?\S.*\.", text), (
+        "the first line is the question it answers"
+    )
+    assert re.search(r"Bound: \S", text)
+    writer = re.search(r"Writer: ([a-z_.]+[a-z_])", text)
+    assert writer, "say who writes it"
+    assert pkgutil.resolve_name(writer[1].rstrip("."))
+
+
+# What erasing a person may do to a row; what expires goes by itself, by its TTL.
+ON_ERASE = {"deleted", "pseudonymised", "kept", "expires"}
+
+
+@for_each(MODELS, named, at_least=55)
+def test_s52_each_table_declares_whose_data_it_holds_and_what_erasing_does(model: Any) -> None:
+    assert hasattr(model, "__personal_data__"), (
+        "say __personal_data__ = None, or whose it is: web/personal_data.py tells how, and write what the room's privacy.py does with it"
+    )
+    declared = model.__personal_data__ or {"why": "nobody's"}
+    assert set(declared) in ({"why"}, {"columns", "on_erase"}, {"columns", "on_erase", "why"})
+    if "columns" not in declared:
+        return
+    assert declared["columns"], "it names no column"
+    assert isinstance(declared["columns"], tuple)
+    assert set(declared["columns"]) <= set(model._columns), (
+        "it names columns that the table does not have"
+    )
+    assert declared["on_erase"] in ON_ERASE
+    assert declared["on_erase"] == "deleted" or declared.get("why"), "a row that stays has a reason"
+    room = model.__module__.removesuffix(".models")
+    if declared["on_erase"] != "expires":
+        assert room in {
+            module.__name__.removesuffix(".privacy") for module in list_privacy_modules()
+        }, f"{room} has no privacy.py"
+
+
+def test_no_table_is_made_that_no_model_declares() -> None:
+    live = set(get_session().cluster.metadata.keyspaces[keyspace_name()].tables)
+    assert live == {model.__table_name__ for model in MODELS}
+
+
+def test_the_questions_of_this_shop_each_have_a_table() -> None:
+    told = " ".join(model.__doc__.split("\n")[0] for model in MODELS)
+    questions = (*(f"Q{number}" for number in range(1, 19)), "K1", "K4", "K5", "U1", "U2")
+    without = [question for question in questions if not re.search(rf"\b{question}\b", told)]
+    assert not without, f"{without} have no table"

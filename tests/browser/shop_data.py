@@ -1,0 +1,284 @@
+"""What there is to be looked at: goods, carts, orders, people, and the cookies of whoever may see them.
+
+`made` runs in a process of the shop: `manage.py shell -c "from tests.browser import making; making.made()"`.
+"""
+
+import json
+import mailbox
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.message import EmailMessage
+from uuid import UUID, uuid4
+
+import pyotp
+from django.conf import settings
+from django.core import signing
+from django.http import HttpResponse
+from django.test import Client, RequestFactory
+from django.urls import reverse
+
+from accounts import second_factor
+from accounts.addresses import Address
+from accounts.models import User
+from accounts.operations import (
+    email_change_link,
+    password_reset_link,
+    registration_link,
+    save_address,
+)
+from benchmarks.buyers import CHECKOUT_DETAILS, make_guest_cart
+from cart import operations as carts
+from cart import queries as cart_queries
+from cart.operations import sharing
+from catalogue import operations as catalogue
+from catalogue.entities import Product
+from catalogue.queries import find_category_by_slug, find_product_id_by_slug, get_product
+from checkout.form_cookie import save_typed_fields
+from demo import catalogue_data as data
+from demo.testbank.cards import CHALLENGED
+from demo.testbank.operations import submit_card
+from notifications.queries import Subscription, sign_unsubscribe_token
+from orders.entities import Order
+from orders.operations import place_order, request_return, start_payment, transition_order
+from orders.transitions import Transition
+from tests.browser import steps
+from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
+from tests.factories import (
+    make_category,
+    make_draft,
+    make_payment,
+    make_product,
+    make_user,
+    sign_in_staff,
+)
+from web.errors import TooManyAttempts
+from web.rate_limits import hit_rate_limit
+
+# What stands in a form that is sent without the page before it.
+CSRF = "a" * 32
+# Each test of several people in one cart takes one for itself.
+SHARED_CARTS = 3
+LONG_CATEGORY_SIZE = 40
+
+Cookies = dict[str, str]
+
+
+def make_shop_data() -> None:
+    """Make it all and print it: what stands in addresses, people's cookies, shared carts, and the long shelf's address."""
+    now = datetime.now(UTC)
+    ann, orders = make_user("Ann"), _make_orders(now)
+    wanted = [
+        (each.product_id, each.variants[0].variant_id, 2)
+        for each in _products_in_stock(steps.TWO_CHOICES)[:2]
+    ]
+    guest = make_guest_cart(wanted, "guest@example.org")
+    guest[settings.ORDER_COOKIE_NAME] = signing.dumps(
+        [each.order_id.hex for each in orders.values()], salt="orders.cookie"
+    )
+    guest[settings.CHECKOUT_COOKIE_NAME] = _checkout_draft_cookie(guest)
+    things = _make_addressed(ann, now) | _make_carts(guest, now) | _start_payments(orders, now)
+    things |= {name: each.number for name, each in orders.items()}
+    people, shared_carts = _make_people(ann, guest), []
+    for _ in range(SHARED_CARTS):
+        cart, together = _make_shared_cart(now)
+        shared_carts.append(cart)
+        people |= {f"{role} of {cart}": cookies for role, cookies in together.items()}
+    made = {
+        "things": things,
+        "people": people,
+        "shared_carts": shared_carts,
+        "long_shelf": _make_long_category(now),
+    }
+    print(json.dumps(made))
+
+
+def _get_product(wanted: data.DemoProduct) -> Product:
+    product_id = find_product_id_by_slug(wanted.slug)
+    found = get_product(product_id) if product_id else None
+    assert found, wanted.slug
+    return found
+
+
+def _products_in_stock(wanted: data.DemoProduct) -> list[Product]:
+    """The product once for each variant that there are plenty of, with that variant alone."""
+    product, skus = _get_product(wanted), steps.skus_in_stock(wanted)
+    return [replace(product, variants=(each,)) for each in product.variants if each.sku in skus]
+
+
+def _make_orders(now: datetime) -> dict[str, Order]:
+    """A guest's orders: paid; arrived, with a thing on its way back; and two that are at the bank."""
+    paid, sent, unpaid, challenged = (_place_order(number, now) for number in range(4))
+    sent = make_payment(sent)
+    for event in ("packed", "shipped", "delivered"):
+        sent = transition_order(sent, Transition(event, actor="system", at=datetime.now(UTC)))
+    sent = request_return(sent, {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC))
+    return {"order": make_payment(paid), "sent": sent, "unpaid": unpaid, "challenged": challenged}
+
+
+def _place_order(number: int, now: datetime, by: User | None = None) -> Order:
+    """An order of two goods that no other order here, and no test, takes from the shelves."""
+    others = [
+        each
+        for each in data.PRODUCTS
+        if steps.skus_in_stock(each) and each not in (steps.ONE_CHOICE, steps.TWO_CHOICES)
+    ]
+    lines = [(_products_in_stock(each)[0], 2) for each in others[2 * number :][:2]]
+    email, user_id = (by.email, by.user_id) if by else ("ada@example.org", None)
+    return place_order(make_draft(*lines, email=email, user_id=user_id), now)
+
+
+def _start_payments(orders: dict[str, Order], now: datetime) -> dict[str, str]:
+    card, code = (
+        start_payment(orders[each], settings.PUBLIC_URL, now).payment_id
+        for each in ("unpaid", "challenged")
+    )
+    submit_card(code, CHALLENGED, now)
+    return {"card": str(card), "code": str(code)}
+
+
+def _make_carts(guest: Cookies, now: datetime) -> dict[str, str]:
+    """A guest's two carts: one in use and shared by a link, with a thing kept for later; and another."""
+    person, cart = (
+        UUID(hex=each)
+        for each in signing.loads(guest[settings.CART_COOKIE_NAME], salt="cart.owner")
+    )
+    more = _get_product(steps.ONE_CHOICE)
+    carts.add_line(person, more, more.variants[0], 1, uuid4(), now, guest=True)
+    lines = {each.product_id: each.key for each in cart_queries.get_cart(cart).lines}
+    carts.save_line_for_later(person, cart, lines[more.product_id], uuid4(), now)
+    other = carts.create_cart(person, "For the garden", uuid4(), now, guest=True)
+    carts.add_line(person, more, more.variants[0], 2, uuid4(), now, guest=True)
+    carts.switch_cart(person, cart, now)
+    link = sharing.create_link(person, cart, "", now)
+    return {
+        "cart": str(cart),
+        "other": str(other),
+        "line": lines[_get_product(steps.TWO_CHOICES).product_id],
+        "link": _token(link.url),
+    }
+
+
+def _checkout_draft_cookie(guest: Cookies) -> str:
+    """What a guest has typed at the checkout, so that each of its steps can be looked at."""
+    response, person = (
+        HttpResponse(),
+        signing.loads(guest[settings.CART_COOKIE_NAME], salt="cart.owner")[0],
+    )
+    save_typed_fields(response, UUID(hex=person), CHECKOUT_DETAILS | {"email": "guest@example.org"})
+    return response.cookies[settings.CHECKOUT_COOKIE_NAME].value
+
+
+def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
+    """What opens by an address of its own, and Ann's things."""
+    gone = make_product("Discontinued mug", category=find_category_by_slug("kitchen"), listed=True)
+    catalogue.save_product(replace(gone, status="archived"), now)
+    shared, present = (
+        make_shared_cart(ann, "Gifts", mugs=0),
+        _products_in_stock(steps.ONE_CHOICE)[0],
+    )
+    carts.add_line(ann.user_id, present, present.variants[0], 2, uuid4(), now)
+    make_person(ann, shared, "editor", name="Ben")
+    wanted = _get_product(next(each for each in data.PRODUCTS if steps.sold_out_skus(each)))
+    wish = Subscription(wanted.product_id, wanted.variants[0].variant_id, "ann@example.org")
+    make_payment(_place_order(4, now, ann))
+    return {
+        "gone": gone.slug,
+        "shared": str(shared),
+        "invitation": sharing.invite_person(
+            as_cart_user(ann), shared, "cem@example.org", "viewer", now
+        ).token,
+        "wish": wish.sign_token(),
+        "end": sign_unsubscribe_token(wish.email),
+        "mail": mailbox.Maildir(settings.MAILDIR).add(_mail(wish)),
+        "registration": _token(registration_link(f"{uuid4().hex}@example.org")),
+        "registered": _token(registration_link(ann.email)),
+        "reset": _token(password_reset_link(ann)),
+        "new_email": _token(email_change_link(ann, f"{uuid4().hex}@example.org")),
+        "address": save_address(
+            ann.user_id, Address("Ann Other", "12 Harbour Street", "10115", "Berlin", "DE")
+        ),
+        "ann": str(ann.user_id),
+        "forged": signing.dumps("x", key="a key that is not ours"),
+    }
+
+
+def _token(address: str) -> str:
+    return address.rstrip("/").rpartition("/")[2]
+
+
+def _mail(subscription: Subscription) -> EmailMessage:
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = (
+        settings.DEFAULT_FROM_EMAIL,
+        subscription.email,
+        "Is this your address?",
+    )
+    mail.set_content(
+        f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('notifications:waiting', args=[subscription.sign_token()])}\n"
+    )
+    return mail
+
+
+def _make_people(ann: User, guest: Cookies) -> dict[str, Cookies]:
+    """The cookies of a guest and of members; and of staff who have passed the second factor, or have yet to."""
+    clients = {
+        "ann": _sign_in(ann),
+        "staff": sign_in_staff(Client(), _make_enrolled("warehouse")),
+        "admin": sign_in_staff(Client(), _make_enrolled("admin")),
+        "not passed": _sign_in(_make_enrolled("support")),
+        "not enrolled": _sign_in(make_user("Eve", role="support")),
+        "to be enrolled": _sign_in(make_user("Uma", role="support")),
+        "limited": _sign_in(_make_limited()),
+    }
+    return {"guest": guest} | {
+        name: _cookies(client) | {settings.CSRF_COOKIE_NAME: CSRF}
+        for name, client in clients.items()
+    }
+
+
+def _make_enrolled(role: str) -> User:
+    user, secret, now = make_user(role.title(), role=role), pyotp.random_base32(), datetime.now(UTC)
+    assert second_factor.enrol_second_factor(user, secret, pyotp.TOTP(secret).at(now), now)
+    return user
+
+
+def _make_limited() -> User:
+    """Somebody who has asked for another e-mail address so often that it is enough for an hour."""
+    user = make_user("Max")
+    request = RequestFactory().post(reverse("accounts:email"))
+    with suppress(TooManyAttempts):
+        for _ in range(100):
+            hit_rate_limit(request, "registration", f"by {user.pk}")
+    return user
+
+
+def _sign_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def _cookies(client: Client) -> Cookies:
+    return {name: morsel.value for name, morsel in client.cookies.items()}
+
+
+def _make_shared_cart(now: datetime) -> tuple[str, dict[str, Cookies]]:
+    """An empty cart with an owner, an editor and a viewer, who all use it; and their cookies."""
+    ann = make_user("Ann")
+    cart_id = make_shared_cart(ann, mugs=0)
+    people = {"owner": ann} | {
+        each: make_person(ann, cart_id, each, name=each.title()) for each in ("editor", "viewer")
+    }
+    for person in people.values():
+        carts.switch_cart(person.user_id, cart_id, now)
+    return str(cart_id), {role: _cookies(_sign_in(each)) for role, each in people.items()}
+
+
+def _make_long_category(now: datetime) -> str:
+    """A category with more products than a page shows: deep in the tree and old, so that the front page shows none of it."""
+    category = make_category("Long shelf", parent=find_category_by_slug("stationery"))
+    for number in range(LONG_CATEGORY_SIZE):
+        made = datetime(2020, 1, 1, tzinfo=UTC) - timedelta(days=number)
+        make_product(f"Card {number:02}", category=category, now=made, listed=True)
+    return reverse("category", args=[category.slug])

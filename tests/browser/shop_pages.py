@@ -1,0 +1,288 @@
+"""The shop's pages, each ready to be looked at: with something in the cart, an order placed, somebody signed in."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from demo.catalogue_data import PRODUCTS
+from tests.browser.shop_data import CSRF
+from tests.browser.steps import TWO_CHOICES, sold_out_skus
+from tests.factories import PASSWORD
+
+
+@dataclass(frozen=True)
+class ShopPage:
+    """A page: the view that draws it, or a template that needs none; where it is, who looks, and what it answers.
+
+    "{order}" in an address stands for what `making` has made. `sent` is what a form sends there.
+    """
+
+    view: str = ""
+    address: str = ""
+    who: str = ""
+    status: int = 200
+    form_data: str = ""
+    template: str = ""
+
+
+_SOLD_OUT = next((each.slug, sku) for each in PRODUCTS for sku in sold_out_skus(each))
+_ORDER, _SENT = "/orders/{order}/", "/orders/{sent}/"
+_ANOTHER_ADDRESS = urlencode(
+    {"email": "max@example.org", "current": PASSWORD, "csrfmiddlewaretoken": CSRF}
+)
+_TOO_MANY_FIELDS = "&".join(f"field{number}=" for number in range(201))
+
+# By the part of the shop: each is looked at in one go. A page may stand here in several states.
+PAGES: dict[str, dict[str, ShopPage]] = {
+    "shop window": {
+        "front": ShopPage("home", "/"),
+        "category": ShopPage("category", "/c/kitchen/"),
+        "product": ShopPage("product", f"/p/{TWO_CHOICES.slug}/"),
+        "sold out": ShopPage("product", "/p/{}/?variant={}".format(*_SOLD_OUT)),
+        "no longer sold": ShopPage("product", "/p/{gone}/", status=410),
+        "not found": ShopPage("product", "/p/no-such-thing/", status=404),
+        "search": ShopPage("search", "/search?q=cotton"),
+        "search without a result": ShopPage("search", "/search?q=zzzzzz"),
+        "suggestions": ShopPage("suggest", "/search/suggest?q=tow"),
+        "recently viewed": ShopPage("viewed", "/viewed/"),
+        "nothing viewed": ShopPage("viewed", "/viewed/", "ann"),
+        "help": ShopPage("help", "/help/"),
+        "delivery": ShopPage("delivery", "/help/delivery/"),
+        "privacy": ShopPage("privacy", "/help/privacy/"),
+        "imprint": ShopPage("imprint", "/help/imprint/"),
+    },
+    "carts": {
+        "empty cart": ShopPage("cart:show", "/cart/"),
+        "cart": ShopPage("cart:show", "/cart/", "guest"),
+        "another cart": ShopPage("cart:one", "/carts/{other}/", "guest"),
+        "shared cart": ShopPage("cart:one", "/carts/{shared}/", "ann"),
+        "shared cart, changed": ShopPage("cart:changes", "/carts/{shared}/changes/", "ann"),
+        "no carts": ShopPage("cart:carts", "/carts/"),
+        "carts": ShopPage("cart:carts", "/carts/", "guest"),
+        "another name": ShopPage("cart:rename", "/carts/{cart}/rename/", "guest"),
+        "merge": ShopPage("cart:merge", "/carts/{cart}/merge/", "guest"),
+        "merge into": ShopPage("cart:merge", "/carts/{cart}/merge/?into={other}", "guest"),
+        "move": ShopPage("cart:move", "/carts/{cart}/lines/{line}/move/", "guest"),
+        "a guest's people": ShopPage("cart:people", "/carts/{cart}/people/", "guest"),
+        "a member's people": ShopPage("cart:people", "/carts/{shared}/people/", "ann"),
+        "cart behind a link": ShopPage("cart:shared", "/carts/shared/{link}/"),
+        "link that is over": ShopPage("cart:shared", "/carts/shared/{forged}/", status=404),
+        "invitation": ShopPage("cart:invitation", "/carts/invitation/{invitation}/"),
+        "another's invitation": ShopPage(
+            "cart:invitation", "/carts/invitation/{invitation}/", "ann"
+        ),
+        "invitation that is over": ShopPage(
+            "cart:invitation", "/carts/invitation/{forged}/", status=404
+        ),
+        "tell me": ShopPage("notifications:wait", f"/cart/wait/?variant={_SOLD_OUT[1]}"),
+        "tell me, confirmed": ShopPage("notifications:waiting", "/cart/wait/{wish}/"),
+        "tell me no more": ShopPage("notifications:wait_end", "/cart/wait/end/{end}/"),
+        "telling that is over": ShopPage(
+            "notifications:waiting", "/cart/wait/{forged}/", status=410
+        ),
+    },
+    "orders": {
+        "checkout's first step": ShopPage("checkout:details", "/checkout/", "guest"),
+        "checkout's second step": ShopPage("checkout:delivery", "/checkout/delivery/", "guest"),
+        "checkout's last step": ShopPage("checkout:review", "/checkout/review/", "guest"),
+        "line before the checkout": ShopPage(address="/checkout/", template="waiting_room.html"),
+        "bank": ShopPage("testbank:pay", "/testbank/{card}/"),
+        "bank that asks for a code": ShopPage("testbank:pay", "/testbank/{code}/"),
+        "order": ShopPage("orders:detail", _ORDER, "guest"),
+        "order to be paid": ShopPage("orders:detail", "/orders/{unpaid}/", "guest"),
+        "order that has arrived": ShopPage("orders:detail", _SENT, "guest"),
+        "buy again": ShopPage("orders:again", f"{_ORDER}again/", "guest"),
+        "cancel": ShopPage("orders:cancel", f"{_ORDER}cancel/", "guest"),
+        "too late to cancel": ShopPage("orders:cancel", f"{_SENT}cancel/", "guest"),
+        "take something out": ShopPage("orders:change", f"{_ORDER}change/", "guest"),
+        "another door": ShopPage("orders:door", f"{_ORDER}address/", "guest"),
+        "nothing to send back": ShopPage("orders:send_back", f"{_ORDER}return/", "guest"),
+        "send back": ShopPage("orders:send_back", f"{_SENT}return/", "guest"),
+        "find an order": ShopPage("orders:lookup", "/orders/"),
+        "history": ShopPage("orders:history", "/account/orders/", "ann"),
+    },
+    "accounts": {
+        "sign in": ShopPage("accounts:login", "/account/login/"),
+        "sign out": ShopPage("accounts:logout", "/account/logout/", "ann"),
+        "register": ShopPage("accounts:register", "/account/register/"),
+        "registration sent": ShopPage("accounts:sent", "/account/register/sent/"),
+        "registration's link": ShopPage("accounts:finish", "/account/register/{registration}/"),
+        "registered already": ShopPage("accounts:finish", "/account/register/{registered}/"),
+        "registration that is over": ShopPage(
+            "accounts:finish", "/account/register/{forged}/", status=410
+        ),
+        "forgotten password": ShopPage("accounts:reset", "/account/reset/"),
+        "reset sent": ShopPage("accounts:reset_sent", "/account/reset/sent/"),
+        "reset's link": ShopPage("accounts:reset_finish", "/account/reset/{reset}/"),
+        "reset that is over": ShopPage(
+            "accounts:reset_finish", "/account/reset/{forged}/", status=410
+        ),
+        "profile": ShopPage("accounts:profile", "/account/", "ann"),
+        "addresses": ShopPage("accounts:addresses", "/account/addresses/", "ann"),
+        "new address": ShopPage("accounts:address_add", "/account/addresses/add/", "ann"),
+        "address": ShopPage("accounts:address_edit", "/account/addresses/{address}/", "ann"),
+        "security": ShopPage("accounts:security", "/account/security/", "ann"),
+        "new password": ShopPage("accounts:password", "/account/password/", "ann"),
+        "new e-mail address": ShopPage("accounts:email", "/account/email/", "ann"),
+        "new e-mail address's link": ShopPage(
+            "accounts:email_confirm", "/account/email/{new_email}/", "ann"
+        ),
+        "new e-mail address that is over": ShopPage(
+            "accounts:email_confirm", "/account/email/{forged}/", "ann", 410
+        ),
+        "preferences": ShopPage("accounts:preferences", "/account/preferences/", "ann"),
+        "own data": ShopPage("accounts:privacy", "/account/privacy/", "ann"),
+        "erasing": ShopPage("accounts:erase", "/account/privacy/erase/", "ann"),
+        "goodbye": ShopPage("accounts:erased", "/account/privacy/erased/"),
+    },
+    "staff": {
+        "board": ShopPage("adminpanel:board", "/staff/", "staff"),
+        "nothing found": ShopPage("adminpanel:find", "/staff/find/?number=x", "staff", 422),
+        "staff's order": ShopPage("adminpanel:order", "/staff/orders/{order}/", "staff"),
+        "staff's order with a return": ShopPage(
+            "adminpanel:order", "/staff/orders/{sent}/", "admin"
+        ),
+        "second factor": ShopPage(
+            "adminpanel:second_factor", "/staff/second-factor/", "not passed"
+        ),
+        "recovery code": ShopPage(
+            "adminpanel:second_factor", "/staff/second-factor/?way=recovery", "not passed"
+        ),
+        "enrolling": ShopPage("adminpanel:second_factor", "/staff/second-factor/", "not enrolled"),
+        "own second factor": ShopPage("adminpanel:second_factor", "/staff/second-factor/", "staff"),
+        "people": ShopPage("adminpanel:people", "/staff/people/", "admin"),
+        "person": ShopPage("adminpanel:person", "/staff/people/{ann}/", "admin"),
+        "audit log": ShopPage("adminpanel:log", "/staff/log/", "admin"),
+        "sales": ShopPage("adminpanel:sales", "/staff/sales/", "admin"),
+        "worker": ShopPage("adminpanel:worker", "/staff/worker/", "staff"),
+        "promotions": ShopPage("adminpanel:promotions", "/staff/promotions/", "admin"),
+        "mails": ShopPage("mail:messages", "/demo/mail/"),
+        "mail": ShopPage("mail:message", "/demo/mail/{mail}/"),
+    },
+    "errors": {
+        "makes no sense": ShopPage(
+            "accounts:email", "/account/email/", "ann", 400, form_data=_TOO_MANY_FIELDS
+        ),
+        "form from elsewhere": ShopPage(
+            "accounts:login", "/account/login/", status=403, form_data="email=x"
+        ),
+        "not for everybody": ShopPage("adminpanel:people", "/staff/people/", "staff", 403),
+        "no such address": ShopPage(address="/no-such-page/", status=404),
+        "too often": ShopPage(
+            "accounts:email", "/account/email/", "limited", 429, form_data=_ANOTHER_ADDRESS
+        ),
+        "broken": ShopPage(address="/", status=500, template="errors/500.html"),
+        "away": ShopPage(address="/", status=503, template="errors/503.html"),
+    },
+}
+PAGES_BY_NAME = {name: place for group in PAGES.values() for name, place in group.items()}
+
+_SUBMIT = "a press, which leads to a page"
+_CART_ACTIONS = (
+    *(
+        "add",
+        "agree",
+        "change",
+        "remove",
+        "restore",
+        "voucher",
+        "make",
+        "switch",
+        "undo",
+        "duplicate",
+        "empty",
+        "delete",
+    ),
+    *(
+        "later",
+        "now",
+        "drop",
+        "shared_copy",
+        "invite",
+        "withdraw",
+        "role",
+        "exclude",
+        "link",
+        "unlink",
+        "leave",
+    ),
+)
+_STAFF_ACTIONS = (
+    *(
+        "move",
+        "note",
+        "pack",
+        "parcel",
+        "sent_back",
+        "return_refund",
+        "refund",
+        "lines",
+        "door",
+        "received",
+        "money_sent",
+    ),
+    *("recovery_codes", "person_find", "person_role", "person_sessions_end", "person_factor_reset"),
+    *("promotion_make", "promotion_end"),
+)
+# Addresses that show no page of ours to whoever opens them, and why.
+URLS_WITHOUT_PAGE = {
+    "picture": "a drawing",
+    "adminpanel:second_factor_picture": "a drawing",
+    "sitemap": "for robots",
+    "sitemap_part": "for robots",
+    "robots": "for robots",
+    "favicon": "a redirect to the icon",
+    "healthz": "for machines",
+    "readyz": "for machines",
+    "cart:panel": "a part of a page, for htmx",
+    "orders:invoice": "a PDF",
+    "orders:track": "a redirect to the order",
+    "orders:payment_return": "a redirect to the order",
+    "orders:payment_notice": "for a gateway's machines",
+    "viewed_forget": _SUBMIT,
+    "accounts:export": _SUBMIT,
+    **dict.fromkeys((f"cart:{name}" for name in _CART_ACTIONS), _SUBMIT),
+    **dict.fromkeys((f"orders:{name}" for name in ("pay", "give_up", "keep")), _SUBMIT),
+    **dict.fromkeys(
+        (
+            f"accounts:{name}"
+            for name in ("session_end", "sessions_end_others", "sessions_end_all", "address_remove")
+        ),
+        _SUBMIT,
+    ),
+    **dict.fromkeys((f"adminpanel:{name}" for name in _STAFF_ACTIONS), _SUBMIT),
+}
+# What stands in their addresses.
+URL_ARGUMENTS = {
+    "<uuid:cart_id>": "{cart}",
+    "<uuid:key>": "{line}",
+    "<int:key>": "{address}",
+    "<str:number>": "{order}",
+    "<int:number>": "1",
+    "<str:token>": "{link}",
+    "<str:house>": "berlin",
+    "<str:parcel_id>": "1",
+    "<str:return_id>": "1",
+    "<uuid:user_id>": "{ann}",
+    "<uuid:payment_id>": "{card}",
+    "<str:gateway>": "testbank",
+    "<slug:shelf>": "code",
+    "<str:name>": "welcome10",
+    "<slug:shape>": "mug",
+    "<slug:colours>": "c8724c-efeae0",
+}
+
+
+def iterate_urls(
+    patterns: Any = None, space: str = "", route: str = "/"
+) -> Iterator[tuple[str, str]]:
+    """Yield the names of all addresses of the shop, and their routes."""
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        if isinstance(pattern, URLResolver):
+            inner = f"{space}{pattern.namespace}:" if pattern.namespace else space
+            yield from iterate_urls(pattern.url_patterns, inner, f"{route}{pattern.pattern}")
+        elif isinstance(pattern, URLPattern):
+            yield f"{space}{pattern.name}", f"{route}{pattern.pattern}"

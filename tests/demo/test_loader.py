@@ -1,0 +1,299 @@
+"""The showroom and the large shop, loaded by their commands into keyspaces of their own and looked at from outside.
+
+Each is loaded once, by one process, which also does what is to be done to it, and tells what it has seen as it goes on.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import override_settings
+
+from cassandra_db.session import get_session
+from demo.orders import FATES, plan_orders
+from tests.environment import KEYSPACE, ROOT
+from tests.journeys.stored_state import connect_node
+from tests.proof import LONG, ProofReport
+
+pytestmark = [pytest.mark.whole_shop, pytest.mark.timeout(900)]
+
+PRODUCTS, ORDERS = (20_000, 2_000) if LONG else (300, 40)
+# Enough for every fate; the real showroom has 200.
+PLACED = 60
+
+# What is seen of a showroom, by the name of what happened before.
+Seen = Callable[[str], Any]
+
+SHOWROOM = (
+    f"PLACED = {PLACED}"
+    + """
+import json
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from django.core.management import call_command
+from cassandra_db.session import close
+from catalogue import queries, search
+from inventory.queries import WAREHOUSES, numbers
+from orders import queries as orders
+from orders.operations.pending_effects import hint_dropped
+from orders.operations.transitions import event_written
+from orders.transitions import Transition
+from consistency.runner import RULES, audited
+from demo.orders import plans
+
+def command(*words):
+    said = StringIO()
+    call_command(*words, stdout=said)
+    return said.getvalue()
+
+def looked_at():
+    products = list(queries.scanned_products())
+    kept = [numbers(v.variant_id, w) for p in products for v in p.variants for w in WAREHOUSES]
+    placed = [orders.order(plan.order_id) for plan in plans(datetime.now(UTC), PLACED)]
+    return {
+        "products": len(products),
+        "rows": [len(queries.featured(name)) for name in ("featured", "deals", "new_arrivals")],
+        "without company": [p.name for p in products if not queries.related(p.product_id)],
+        "words": Counter(order.word for order in placed),
+        "numbers": len({order.number for order in placed}),
+        "wrong sums": [o.number for o in placed if o.subtotal + o.delivery - o.discount != o.total],
+        "wrong stock": sum(n.received != n.available + n.held + n.committed + n.shipped for n in kept),
+        "negative": sum(min(n.available, n.held, n.committed, n.shipped) < 0 for n in kept),
+        "received": sum(n.received for n in kept),
+        "sams": sum(order.email == "shopper@stoa.example" for order in placed),
+        "board": {name: count.number for name, count in orders.board_counts().items()},
+        "suggested": [each.name for each in queries.suggestions("mu")],
+        "found": search.search("mug").total,
+    }
+
+def audit(*rules):
+    report = audited(None, rules or RULES, again=(0.0, 0.0), patience=timedelta(0))
+    return {"violations": [str(each) for each in report.violations], "looked at": report.looked_at}
+
+def seen(what, found):
+    print(json.dumps([what, found]), flush=True)
+
+load = ("load_showroom", "--orders", str(PLACED))
+command("sync_cassandra")
+close()
+seen("said", command(*load))
+seen("loaded", looked_at())
+command(*load)
+seen("loaded again", looked_at())
+seen("rebuilt", command("rebuild"))
+seen("index rebuilt", command("rebuild", "index"))
+seen("audited", audit())
+# A process dies after an event, and somebody has lost the hint at it, too.
+order = next(found for plan in plans(datetime.now(UTC), PLACED) if (found := orders.order(plan.order_id)).word == "Confirmed")
+_, hint = event_written(order, Transition("held", actor="system", at=datetime.now(UTC)))
+hint_dropped(hint)
+seen("broken", f"order {order.number} ({order.order_id})")
+seen("audited when broken", audit("I3"))
+"""
+)
+
+LARGE = """
+import json
+from catalogue import queries, search
+from inventory.queries import stock_of
+from orders import queries as orders
+from benchmarks import scale
+
+tree = queries.categories()
+products = list(queries.scanned_products())
+product = products[0]
+order_id = scale.id_for("order", 7)
+order = orders.order(order_id)
+print(json.dumps({
+    "products": len(products),
+    "roots": [len(queries.category_page(node.category_id, limit=20_000).cards) for node in tree.roots],
+    "category": product.product_id in {
+        c.product_id for c in queries.category_page(product.category_id, "name", limit=20_000).cards
+    },
+    "slug": queries.product_id_by_slug(product.slug) == product.product_id,
+    "sku": queries.variant_by_sku(product.variants[0].sku).variant_id == product.variants[0].variant_id,
+    "related": len(queries.related(product.product_id)),
+    "stock": set(stock_of(product.product_id)) == {v.variant_id for v in product.variants},
+    "order": [order.state, order.payment, order.fulfilment, len(order.events), order.column],
+    "by number": orders.order_by_number(order.number) == order,
+    "items": sum(item.quantity for item in orders.items(order)) == order.item_count,
+    "listed": sum(map(len, orders.orders_of(order.user_id, [order.placed_at.year]).values())) > 0,
+    "found": search.search(product.name).total,
+    "featured": len(queries.featured("new_arrivals")),
+}))
+"""
+
+
+@contextmanager
+def shop(name: str, folder: Path) -> Iterator[dict[str, str]]:
+    """Name a keyspace of its own in an environment, and drop it at the end."""
+    keyspace = f"{KEYSPACE}_{name}"
+    yield os.environ | {"CASSANDRA_KEYSPACE": keyspace, "SEARCH_INDEX_DIR": str(folder)}
+    get_session().execute(f"DROP KEYSPACE IF EXISTS {keyspace}", timeout=180)
+
+
+def run(environment: dict[str, str], *words: str) -> str:
+    """Run a command of manage.py and return what it printed."""
+    command = [sys.executable, "manage.py", *words]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def ask(environment: dict[str, str], script: str) -> dict[str, Any]:
+    """Run a script in the shop and return the JSON that it printed last."""
+    found: dict[str, Any] = json.loads(
+        run(environment, "shell", "-v0", "-c", script).splitlines()[-1]
+    )
+    return found
+
+
+@pytest.fixture(scope="module")
+def showroom(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
+    """A showroom: loaded, loaded again, rebuilt, audited, broken and audited again. Each test waits for what it looks at."""
+    known: dict[str, Any] = {}
+    command = [sys.executable, "manage.py", "shell", "-v0", "-c", SHOWROOM]
+    with (
+        shop("room", tmp_path_factory.mktemp("room")) as environment,
+        subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+        ) as process,
+    ):
+
+        def seen(what: str) -> Any:
+            assert process.stdout
+            while what not in known:
+                line = process.stdout.readline()
+                assert line, f"it ended before anything was {what}"
+                known.update([json.loads(line)])
+            return known[what]
+
+        seen("loaded")  # what takes longest is nobody's test
+        yield seen
+        process.communicate()
+        assert process.returncode == 0
+
+
+def test_the_showroom_makes_sense(showroom: Seen) -> None:
+    for login in ("shopper@stoa.example", "staff@stoa.example", "admin@stoa.example"):
+        assert login in showroom("said")
+    first = showroom("loaded")
+    assert 55 <= first["products"] <= 70
+    assert min(first["rows"]) >= 6
+    assert first["without company"] == []
+    assert sum(first["words"].values()) == first["numbers"] == PLACED
+    assert len(first["words"]) == len(FATES)
+    assert first["wrong sums"] == []
+    assert (first["wrong stock"], first["negative"]) == (0, 0)
+    assert first["sams"] > 2
+    assert all(
+        first["board"][name]
+        for name in ("to_pay", "payment_problem", "to_pack", "shipped", "on_hold")
+    )
+    assert first["suggested"]
+    assert first["found"] >= 2
+
+
+def test_loading_it_again_changes_nothing(showroom: Seen) -> None:
+    assert showroom("loaded again") == showroom("loaded")
+
+
+def test_what_is_derived_can_be_made_anew(showroom: Seen) -> None:
+    assert [line.split(":")[0] for line in showroom("rebuilt").splitlines()] == [
+        "index",
+        "suggestions",
+        "front-page",
+        "related",
+        "sitemap",
+        "order-lists",
+    ]
+    assert showroom("index rebuilt").startswith("index: ")
+
+
+def test_the_audit_looks_at_the_whole_shop_and_names_what_is_broken_in_it(showroom: Seen) -> None:
+    audit = showroom("audited")
+    assert audit["violations"] == []
+    least = {
+        "orders": PLACED,
+        "copies of orders": 2 * PLACED,
+        "shelves": 2 * showroom("loaded")["products"],
+    }
+    seen = audit["looked at"]
+    assert {what: seen[what] for what, count in least.items() if seen[what] < count} == {}
+    broken = showroom("audited when broken")["violations"]
+    assert any(each.startswith(f"I3 {showroom('broken')}") for each in broken)
+    assert [each for each in broken if showroom("broken") not in each] == []
+
+
+@pytest.mark.proof
+def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, told: ProofReport) -> None:
+    told.state_claim(
+        "A large shop",
+        f"A shop of {PRODUCTS:,} products and {ORDERS:,} orders, filled by several processes at once, has every product on its"
+        " shelves, in its lists and in the search, and every order in its lists.",
+    )
+    with shop("large", tmp_path) as environment:
+        load = (
+            "load_scale",
+            "--products",
+            str(PRODUCTS),
+            "--orders",
+            str(ORDERS),
+            "--processes",
+            "2",
+        )
+        said = run(environment, *load, "--keyspace", environment["CASSANDRA_KEYSPACE"])
+        found = ask(environment, LARGE)
+        goods, orders, *_ = (" ".join(line.split()) for line in said.splitlines())
+        with connect_node() as plain:
+            for asked, answer, table, count in (
+                (f"load {PRODUCTS:,} products", goods, "products", PRODUCTS),
+                (f"load {ORDERS:,} orders", orders, "orders", ORDERS),
+                (
+                    "how many are on the shelves",
+                    f"{sum(found['roots']):,} products in {len(found['roots'])} categories",
+                    "products",
+                    PRODUCTS,
+                ),
+            ):
+                key = "order_id" if table == "orders" else "product_id"
+                ids = plain.execute(
+                    f"SELECT DISTINCT {key} FROM {environment['CASSANDRA_KEYSPACE']}.{table}"  # noqa: S608
+                )
+                there = sum(1 for _ in ids)
+                told.add_row(
+                    asked, answer, f"{there:,} partitions in {table}", is_match=there == count
+                )
+    assert "rows in" in said
+    assert found["products"] == PRODUCTS
+    assert sum(found["roots"]) == PRODUCTS
+    for what in ("category", "slug", "sku", "stock", "by number", "items", "listed", "found"):
+        assert found[what], what
+    assert found["related"] >= 2
+    assert found["order"] == ["closed", "paid", "delivered", 7, "done"]
+    assert found["featured"] == 24
+
+
+def test_the_showroom_is_loaded_only_into_one() -> None:
+    with override_settings(DEMO=False), pytest.raises(CommandError, match="no showroom"):
+        call_command("load_showroom")
+
+
+def test_an_order_of_the_showroom_is_the_same_each_time() -> None:
+    now = datetime.now(UTC)
+    assert [plan.order_id for plan in plan_orders(now)] == [
+        plan.order_id for plan in plan_orders(now)
+    ]
+    assert all(plan.placed_at <= now for plan in plan_orders(now))
+    assert {plan.fate for plan in plan_orders(now)} == set(FATES)

@@ -1,0 +1,189 @@
+"""`make run` and its twin: the whole shop as processes, beside another run, and gone without a trace at the end."""
+
+import contextlib
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from django.core.management import call_command
+from django.core.management.base import SystemCheckError
+
+from cassandra_db.session import get_session
+from devtools import shop_run
+from devtools.shop_run import RunError, ShopRun
+from tests.environment import ROOT
+from tests.web_server import fetch_page, find_free_port
+
+OPEN_SECONDS = 90.0
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ShopRun]:
+    monkeypatch.setattr(shop_run, "RUN_FOLDER", tmp_path)
+    for folder in ("runs", "logs"):
+        (tmp_path / folder).mkdir()
+    the_run = ShopRun(
+        find_free_port(), is_development=False, say=print, environment=dict(os.environ)
+    )
+    yield the_run
+    the_run.close()
+
+
+def test_a_part_that_ends_by_itself_is_named_with_its_last_lines(run: ShopRun) -> None:
+    run.launch_part("worker", [sys.executable, "-c", "print('no such table'); raise SystemExit(3)"])
+    run.processes["worker"].wait(20)
+    with pytest.raises(RunError, match=r"worker process ended \(exit code 3\)") as told:
+        run.check_parts()
+    assert "no such table" in str(told.value)
+
+
+def test_a_step_that_fails_is_told_with_what_it_printed(run: ShopRun) -> None:
+    with pytest.raises(RunError, match="no_such_command"):
+        run.run_command("Trying", "no_such_command")
+
+
+def test_only_a_showroom_is_filled_and_tells_its_logins(run: ShopRun) -> None:
+    run.is_development = True
+    run.environment["STOA_DEMO"] = "false"
+    assert not run.is_demo
+    assert "demo/mail" not in shop_run._welcome(run, ())
+    run.environment["STOA_DEMO"] = "1"
+    assert run.is_demo
+
+
+def test_closing_ends_also_what_a_part_has_started(run: ShopRun, tmp_path: Path) -> None:
+    grandchild = tmp_path / "grandchild"
+    script = (
+        "import signal, subprocess, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit())\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        f"open({str(grandchild)!r}, 'w').write(str(child.pid)); time.sleep(600)"
+    )
+    run.launch_part("web", [sys.executable, "-c", script])
+    deadline = time.monotonic() + 20
+    while not (grandchild.exists() and grandchild.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    started = psutil.Process(int(grandchild.read_text()))
+    run.close()
+    # Adopted by init, it may stay in the table for a moment after its end.
+    with contextlib.suppress(psutil.NoSuchProcess):
+        assert (
+            started.status() == psutil.STATUS_ZOMBIE
+            or not psutil.wait_procs([started], timeout=5)[1]
+        )
+
+
+@contextlib.contextmanager
+def a_run(port: int, keyspace: str, folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    folder.mkdir()
+    screen = folder / "screen"
+    environment = {
+        name: value for name, value in os.environ.items() if name not in {"PUBLIC_URL", "EMAIL_URL"}
+    }
+    own = {"STATIC_ROOT": "static", "SEARCH_INDEX_DIR": "search", "MAILDIR": "mail"}
+    environment |= {name: str(folder / value) for name, value in own.items()} | {
+        "CASSANDRA_KEYSPACE": keyspace
+    }
+    with screen.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "serve", "--as-is", "--port", str(port)],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield process, screen
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait(60)
+
+
+def wait_until_open(process: subprocess.Popen[bytes], screen: Path) -> str:
+    deadline = time.monotonic() + OPEN_SECONDS
+    while "Ctrl-C closes the shop" not in (text := screen.read_text(encoding="utf-8")):
+        assert process.poll() is None, text
+        assert time.monotonic() < deadline, text
+        time.sleep(0.2)
+    return text
+
+
+def test_two_runs_beside_each_other_each_end_what_they_started(tmp_path: Path) -> None:
+    # Nothing is in this keyspace: what is looked at are the processes, and whether they answer.
+    keyspace, port = f"stoa_run_{secrets.token_hex(4)}", find_free_port()
+    with a_run(port, keyspace, tmp_path / "first") as (first, first_screen):
+        shown = wait_until_open(first, first_screen)
+        assert f"http://127.0.0.1:{port}/" in shown
+        assert "shopper@stoa.example" in shown, "the demo logins are on the screen"
+        with a_run(port, keyspace, tmp_path / "second") as (second, second_screen):
+            shown = wait_until_open(second, second_screen)
+            assert f"Port {port} is taken" in shown
+            found = re.search(r"Shop +http://127\.0\.0\.1:(\d+)/", shown)
+            assert found
+            assert fetch_page(f"http://127.0.0.1:{found[1]}/healthz")[0] == 200
+            parts = psutil.Process(second.pid).children()
+            assert len(parts) == 3, "web server, worker, mail catcher"
+            second.send_signal(signal.SIGINT)
+            assert second.wait(60) == 0
+            assert not any(part.is_running() for part in parts)
+        assert fetch_page(f"http://127.0.0.1:{port}/healthz")[0] == 200, "the first run goes on"
+        parts = psutil.Process(first.pid).children()
+        first.terminate()
+        assert first.wait(60) == 0
+        assert not any(part.is_running() for part in parts)
+    assert get_session().execute("SELECT release_version FROM system.local"), (
+        "the suite's node was not theirs to stop"
+    )
+
+
+def test_s54_cheap_password_hashes_are_no_way_to_deploy() -> None:
+    with pytest.raises(SystemCheckError, match=r"cassandra_db\.E006"):
+        call_command("check", deploy=True)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"SECRET_KEY": ""}, "SECRET_KEY"),
+        ({"SECRET_KEY": "changeme"}, "SECRET_KEY is shorter"),
+        ({"SECRET_KEY_FALLBACKS": "changeme"}, "SECRET_KEY_FALLBACKS is shorter"),
+        ({"CASSANDRA_USERNAME": "cassandra", "CASSANDRA_PASSWORD": "cassandra"}, "superuser"),
+        ({"CASSANDRA_HOSTS": "10.1.2.3", "STOA_DEMO": "0"}, "without a login"),
+        ({"CHEAP_PASSWORD_HASHES": "1", "STOA_DEMO": "0"}, "CHEAP_PASSWORD_HASHES"),
+        ({"DEBUG": "1", "PUBLIC_URL": "https://shop.example"}, "DEBUG is on"),
+        ({"STOA_SHOWROOM": "1"}, "STOA_SHOWROOM is called STOA_DEMO now"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_s54_gunicorn_refuses_to_start_with_secrets_that_are_none(
+    wrong: dict[str, str], told: str
+) -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "-c",
+            "gunicorn.conf.py",
+            "-b",
+            f"127.0.0.1:{find_free_port()}",
+            "storefront.wsgi",
+        ],
+        cwd=ROOT,
+        env=os.environ | {"DEBUG": "0"} | wrong,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert told in done.stderr

@@ -1,0 +1,98 @@
+"""From which warehouses an order is sent: one parcel if possible, else as few as possible."""
+
+from itertools import combinations
+from uuid import UUID, uuid4
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inventory.allocation import choose_warehouses, needed_units, plan_allocations
+from inventory.entities import WantedLine
+from inventory.queries import WAREHOUSES
+
+ORDER = uuid4()
+GOODS = [UUID(int=n) for n in range(1, 4)]
+UNITS = st.integers(0, 6)
+SHELVES = st.fixed_dictionaries(
+    {(variant, place): UNITS for variant in GOODS for place in WAREHOUSES}
+)
+LINES = st.lists(st.tuples(st.sampled_from(GOODS), st.integers(1, 6)), min_size=1, max_size=5)
+
+
+def wants_of(lines: list[tuple[UUID, int]]) -> list[WantedLine]:
+    return [
+        WantedLine(line, variant, variant, units) for line, (variant, units) in enumerate(lines, 1)
+    ]
+
+
+@given(SHELVES, LINES)
+def test_a_plan_has_all_that_is_wanted_from_as_few_places_as_can_be(
+    shelves: dict[tuple[UUID, str], int], lines: list[tuple[UUID, int]]
+) -> None:
+    wants = wants_of(lines)
+    plan = plan_allocations(
+        ORDER, wants, lambda variant, place: shelves.get((variant, place), 0), 0
+    )
+
+    def enough(places: tuple[str, ...]) -> bool:
+        return all(
+            sum(shelves[variant, place] for place in places) >= most
+            for variant, most in needed_units(wants).items()
+        )
+
+    if plan is None:
+        assert not enough(WAREHOUSES)
+        return
+    for want in wants:
+        assert (
+            sum(each.quantity for each in plan if each.line_number == want.line_number)
+            == want.quantity
+        )
+    for (variant, place), there in shelves.items():
+        taken = sum(
+            each.quantity
+            for each in plan
+            if (each.variant_id, each.warehouse_id) == (variant, place)
+        )
+        assert taken <= there
+    places = {each.warehouse_id for each in plan}
+    assert not any(
+        enough(fewer) for n in range(1, len(places)) for fewer in combinations(WAREHOUSES, n)
+    )
+    assert [(each.variant_id, each.warehouse_id) for each in plan] == sorted(
+        (each.variant_id, each.warehouse_id) for each in plan
+    )
+    assert len({each.reservation_id for each in plan}) == len(plan)
+
+
+@given(SHELVES, LINES)
+def test_the_same_question_has_the_same_answer(
+    shelves: dict[tuple[UUID, str], int], lines: list[tuple[UUID, int]]
+) -> None:
+    def units(variant: UUID, place: str) -> int:
+        return shelves.get((variant, place), 0)
+
+    assert plan_allocations(ORDER, wants_of(lines), units, 0) == plan_allocations(
+        ORDER, wants_of(lines), units, 0
+    )
+
+
+def test_among_equals_the_first_warehouse_sends() -> None:
+    assert choose_warehouses(wants_of([(GOODS[0], 2)]), lambda *_: 5) == WAREHOUSES[:1]
+
+
+def test_what_one_warehouse_has_whole_is_not_split() -> None:
+    there = {
+        (GOODS[0], "berlin"): 1,
+        (GOODS[0], "cork"): 3,
+        (GOODS[1], "berlin"): 1,
+        (GOODS[1], "cork"): 0,
+    }
+    plan = plan_allocations(
+        ORDER, wants_of([(GOODS[0], 3), (GOODS[1], 1)]), lambda *shelf: there.get(shelf, 0), 0
+    )
+    assert plan is not None
+    assert [(each.line_number, each.warehouse_id, each.quantity) for each in plan] == [
+        (1, "cork", 3),
+        (2, "berlin", 1),
+    ]

@@ -1,0 +1,290 @@
+"""Who waits for a shelf is served with all others who wait; never more than two writes are under way, and none is lost."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from cassandra import OperationTimedOut
+from cassandra.cluster import NoHostAvailable
+from cassandra.query import BatchStatement
+
+from cassandra_db import CassandraUnavailable, UnknownOutcome, statements
+from cassandra_db import session as sessions
+from cassandra_db.configuration import CONDITIONAL
+from inventory import operations
+from inventory.entities import StockNumbers
+from inventory.operations import group_commit
+from inventory.operations.group_commit import ReservationRequest, reserve_batched
+from tests.factories import make_stock
+from tests.inventory.test_operations import NOW, numbers, want
+
+
+def hold(units: int = 1, hold_id: UUID | None = None) -> ReservationRequest:
+    return ReservationRequest(
+        reservation_id=hold_id or uuid4(), order_id=uuid4(), line_number=1, units=units, now=NOW
+    )
+
+
+class Watched:
+    """The driver's session, which notes conditional writes, and lets a test do something around each."""
+
+    def __init__(
+        self, around: Callable[[int, Callable[[], Any]], Any] = lambda _, go: go()
+    ) -> None:
+        self.real, self.around = sessions.get_session(), around
+        self.lock = threading.Lock()
+        self.now = self.most = self.writes = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+    def execute(self, statement: Any, **kwargs: Any) -> Any:
+        if kwargs.get("execution_profile") != CONDITIONAL:
+            return self.real.execute(statement, **kwargs)
+        with self.lock:
+            self.writes += 1
+            self.now += 1
+            self.most = max(self.most, self.now)
+            mine = self.writes
+        try:
+            return self.around(mine, lambda: self.real.execute(statement, **kwargs))
+        finally:
+            with self.lock:
+                self.now -= 1
+
+
+@pytest.fixture
+def watch(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Watched]:
+    def watched(*around: Any) -> Watched:
+        made = Watched(*around)
+        monkeypatch.setattr(statements, "get_session", lambda: made)
+        return made
+
+    return watched
+
+
+@contextmanager
+def busy(variant_id: UUID) -> Iterator[None]:
+    """Occupy all turns of a shelf, so that all who come now wait."""
+    with ExitStack() as turns:
+        for _ in range(group_commit.AT_ONCE):
+            turns.enter_context(group_commit.write_turn(variant_id, "berlin"))
+        yield
+
+
+@pytest.fixture
+def one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a single leader take all others along."""
+    monkeypatch.setattr(group_commit, "AT_ONCE", 1)
+
+
+def waiting(variant_id: UUID, count: int) -> None:
+    """Return when so many stand in the queue."""
+    while len(group_commit._queues[variant_id, "berlin"].waiting_turns) < count:
+        threading.Event().wait(0.005)
+
+
+def all_at_once(variant_id: UUID, holds: list[ReservationRequest]) -> list[BaseException | None]:
+    """Let each be held by a thread of its own; they come in this order, and wait for the shelf together."""
+
+    def take(each: ReservationRequest) -> BaseException | None:
+        try:
+            reserve_batched(variant_id, "berlin", each)
+        except BaseException as error:  # noqa: BLE001 what was raised is what is looked at
+            return error
+        return None
+
+    with ThreadPoolExecutor(len(holds)) as pool:
+        with busy(variant_id):
+            going = []
+            for place, each in enumerate(holds, 1):
+                going.append(pool.submit(take, each))
+                waiting(variant_id, place)
+        return [each.result(60) for each in going]
+
+
+@pytest.mark.usefixtures("one_turn")
+def test_who_waits_is_served_by_one_batch_with_the_others(watch: Callable[..., Watched]) -> None:
+    variant_id = make_stock(100)
+    session = watch()
+    holds = [hold() for _ in range(60)]
+    assert all_at_once(variant_id, holds) == [None] * 60
+    assert all(each.is_reserved for each in holds)
+    assert session.writes == 2, "32 and 28"
+    assert numbers(variant_id) == StockNumbers(100, 40, 60, 0, 0)
+    assert group_commit._queues == {}
+
+
+def test_never_more_than_two_writes_of_a_shelf_are_under_way(watch: Callable[..., Watched]) -> None:
+    variant_id = make_stock(400)
+    session = watch()
+
+    def buy(_: int) -> None:
+        kept = operations.reserve_stock(uuid4(), [want(variant_id)], NOW, retry=False)
+        operations.commit_stock(kept)
+        operations.ship_stock(kept)
+
+    with ThreadPoolExecutor(24) as pool:
+        list(pool.map(buy, range(96)))
+    assert session.most <= group_commit.AT_ONCE
+    assert numbers(variant_id) == StockNumbers(400, 304, 0, 0, 96)
+
+
+@pytest.mark.usefixtures("one_turn")
+def test_if_the_sum_does_not_fit_as_many_come_along_as_fit_in_their_order() -> None:
+    variant_id = make_stock(7)
+    holds = [hold(units) for units in (3, 5, 2, 2, 1)]
+    all_at_once(variant_id, holds)
+    assert [each.is_reserved for each in holds] == [True, False, True, True, False]
+    assert [each.available for each in holds if not each.is_reserved] == [4, 0], (
+        "what was left for them"
+    )
+    assert numbers(variant_id) == StockNumbers(7, 0, 7, 0, 0)
+
+
+@pytest.mark.usefixtures("one_turn")
+def test_a_hold_that_stands_already_is_won_and_the_rest_is_tried() -> None:
+    variant_id = make_stock(10)
+    before, other = hold(2), hold(3)
+    reserve_batched(variant_id, "berlin", before)
+    reserve_batched(variant_id, "berlin", other)
+    again, changed = hold(2, before.reservation_id), hold(1, other.reservation_id)
+    fresh = [hold(), hold()]
+    all_at_once(variant_id, [fresh[0], again, changed, fresh[1]])
+    assert [each.is_reserved for each in (fresh[0], again, fresh[1])] == [True] * 3
+    assert (changed.is_reserved, changed.has_other_quantity) == (False, True)
+    assert numbers(variant_id) == StockNumbers(10, 3, 7, 0, 0)
+
+
+@pytest.mark.usefixtures("one_turn")
+def test_one_hold_twice_at_once_takes_its_units_once() -> None:
+    variant_id, hold_id = make_stock(10), uuid4()
+    holds = [hold(2, hold_id), hold(2, hold_id), hold(1)]
+    all_at_once(variant_id, holds)
+    assert all(each.is_reserved for each in holds)
+    assert numbers(variant_id) == StockNumbers(10, 7, 3, 0, 0)
+
+
+def test_nothing_was_ever_received_is_nothing_there() -> None:
+    alone = hold()
+    reserve_batched(uuid4(), "berlin", alone)
+    assert (alone.is_reserved, alone.available) == (False, 0)
+    variant_id, several = uuid4(), [hold(), hold()]
+    all_at_once(variant_id, several)
+    assert [each.is_reserved for each in several] == [False, False]
+
+
+@pytest.mark.parametrize("count", [1, 12])
+def test_a_lost_answer_is_settled_for_each_who_waited(
+    watch: Callable[..., Watched], count: int
+) -> None:
+    variant_id = make_stock(10)
+
+    def lost(write: int, go: Callable[[], Any]) -> Any:
+        answer = go()
+        if write == 1:
+            raise OperationTimedOut
+        return answer
+
+    watch(lost)
+    holds = [hold() for _ in range(count)]
+    assert all_at_once(variant_id, holds) == [None] * count
+    assert sum(bool(each.is_reserved) for each in holds) == min(count, 10)
+    assert numbers(variant_id).held == min(count, 10)
+
+
+@pytest.mark.usefixtures("one_turn")
+def test_who_cannot_be_told_is_told_so_and_the_shelf_goes_on(
+    watch: Callable[..., Watched], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variant_id = make_stock(10)
+    monkeypatch.setattr(statements, "_PAUSES", (0.0, 0.0))
+
+    def silent(write: int, go: Callable[[], Any]) -> Any:
+        if write <= 3:
+            go()
+            raise OperationTimedOut
+        return go()
+
+    watch(silent)
+    told = all_at_once(variant_id, [hold(), hold(), hold()])
+    assert [type(each) for each in told] == [UnknownOutcome] * 3
+    after = hold()
+    reserve_batched(variant_id, "berlin", after)
+    assert after.is_reserved
+    assert numbers(variant_id).held == 4, (
+        "the three are held, and their hints lead the sweeper to them"
+    )
+
+
+def test_without_a_node_everybody_is_told(watch: Callable[..., Watched]) -> None:
+    variant_id = make_stock(10)
+
+    def away(*_: Any) -> Any:
+        raise NoHostAvailable("away", {})
+
+    watch(away)
+    told = all_at_once(variant_id, [hold(), hold()])
+    assert [type(each) for each in told] == [CassandraUnavailable] * 2
+    assert group_commit._queues == {}
+
+
+class Killed(BaseException):
+    """As a process ends."""
+
+
+@pytest.mark.usefixtures("one_turn")
+def test_who_leads_and_is_interrupted_leaves_nobody_waiting(watch: Callable[..., Watched]) -> None:
+    variant_id = make_stock(10)
+
+    def interrupted(write: int, go: Callable[[], Any]) -> Any:
+        if write == 1:
+            raise Killed
+        return go()
+
+    watch(interrupted)
+    first, *others = all_at_once(variant_id, [hold(), hold(), hold()])
+    assert isinstance(first, Killed)
+    assert [type(each) for each in others] == [UnknownOutcome] * 2
+    assert group_commit._queues == {}
+
+
+def test_who_waits_too_long_is_sent_away_politely(monkeypatch: pytest.MonkeyPatch) -> None:
+    variant_id = make_stock(10)
+    monkeypatch.setattr(group_commit, "WAIT_SECONDS", 0.1)
+    with busy(variant_id):
+        with pytest.raises(CassandraUnavailable, match="too many wait"):
+            reserve_batched(variant_id, "berlin", hold())
+        with (
+            pytest.raises(CassandraUnavailable, match="too many wait"),
+            group_commit.write_turn(variant_id, "berlin"),
+        ):
+            pass
+        with group_commit.write_turn(uuid4(), "berlin"):
+            pass
+    assert group_commit._queues == {}
+    assert numbers(variant_id).held == 0
+
+
+def test_all_conditional_writes_of_a_shelf_meet_at_one_coordinator() -> None:
+    variant_id = make_stock(10)
+    session = sessions.get_session()
+    policy = session.cluster.profile_manager.profiles[CONDITIONAL].load_balancing_policy
+    assert policy.shuffle_replicas is False, "the same replica comes first each time"
+    keys = set()
+    for statement, bound in (
+        (group_commit.RESERVE_UNITS, {"units": 1, "minus": -1}),
+        (operations.movements.MOVE_UNITS, dict.fromkeys(["available", "held", "committed", "shipped"], 0)
+         | {"least_held": 0, "least_committed": 0}),
+    ):  # fmt: skip
+        batch = BatchStatement()
+        batch.add(statement.bind(variant_id=variant_id, warehouse_id="berlin", **bound))
+        keys.add(batch.routing_key)
+        assert next(
+            iter(policy.make_query_plan(session.keyspace, batch))
+        ) in session.cluster.metadata.get_replicas(session.keyspace, batch.routing_key)
+    assert len(keys) == 1

@@ -1,0 +1,197 @@
+"""An order takes its units: nothing is read before, all or nothing, and whoever is told of too little is told the truth."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from threading import Barrier
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from cassandra_db import count_statements
+from inventory import operations, queries
+from inventory.entities import Allocation, StockNumbers, WantedLine
+from inventory.errors import OutOfStock
+from inventory.operations import group_commit, reservations
+from jobs.minutes import floor_to_minute
+from tests.factories import make_stock
+from tests.inventory.test_operations import NOW, numbers, want
+
+
+def first_try(order_id: UUID, *wants: WantedLine, **knows: Any) -> tuple[Allocation, ...]:
+    return operations.reserve_stock(order_id, wants, NOW, retry=False, **knows)
+
+
+def test_a_first_try_reads_nothing() -> None:
+    one, other = make_stock(5), make_stock(5)
+    first_try(uuid4(), want(one), want(other, 2, 2))  # statements are prepared
+    with count_statements() as meter:
+        first_try(uuid4(), want(one), want(other, 2, 2))
+    assert (meter.statement_count, meter.round_count) == (3, 0), (
+        "the hint, then one conditional write each, and no read"
+    )
+    assert (numbers(one).held, numbers(other).held) == (2, 4)
+
+
+def test_a_page_tells_where_the_goods_are() -> None:
+    variant_id = make_stock(0, cork=5)
+    with count_statements() as meter:
+        (kept,) = first_try(
+            uuid4(), want(variant_id, 2), seen={variant_id: {"berlin": 0, "cork": 5}}
+        )
+    assert (kept.warehouse_id, meter.statement_count) == ("cork", 2), (
+        "the hint, and one conditional write"
+    )
+
+
+def test_what_a_refused_batch_tells_leads_on() -> None:
+    variant_id = make_stock(1, cork=5)
+    (kept,) = first_try(uuid4(), want(variant_id, 2))
+    assert kept.warehouse_id == "cork"
+    split = first_try(uuid4(), want(variant_id, 4))
+    assert sorted((each.warehouse_id, each.quantity) for each in split) == [
+        ("berlin", 1),
+        ("cork", 3),
+    ]
+
+
+@pytest.mark.parametrize("seen", [0, 99], ids=["the page had nothing", "the page had plenty"])
+def test_nobody_is_told_of_too_little_because_a_page_was_old(seen: int) -> None:
+    variant_id = make_stock(3)
+    page = {variant_id: {"berlin": seen}}
+    assert first_try(uuid4(), want(variant_id, 2), seen=page)[0].quantity == 2
+    with pytest.raises(OutOfStock) as refused:
+        first_try(uuid4(), want(variant_id, 2), seen=page)
+    assert refused.value.shortages == {variant_id: 1}
+    assert numbers(variant_id) == StockNumbers(3, 1, 2, 0, 0)
+
+
+def test_the_numbers_of_a_refusal_count_what_was_kept_for_a_moment() -> None:
+    there, short = make_stock(2, cork=2), make_stock(1)
+    with pytest.raises(OutOfStock) as refused:
+        first_try(uuid4(), want(there, 4, 1), want(short, 2, 2))
+    assert refused.value.shortages == {short: 1}
+    assert numbers(there, "berlin").held == numbers(there, "cork").held == numbers(short).held == 0
+
+
+def test_a_first_try_that_was_none_finds_its_own_hold() -> None:
+    variant_id, order_id = make_stock(5), uuid4()
+    mine = want(variant_id, 3)
+    assert first_try(order_id, mine) == first_try(order_id, mine)
+    assert numbers(variant_id).held == 3
+    assert first_try(order_id, want(variant_id, 4))[0].quantity == 4, (
+        "another wish takes the place of the former"
+    )
+    assert numbers(variant_id).held == 4
+
+
+def test_a_further_try_gives_back_only_what_is_not_wanted_any_more() -> None:
+    one, other, order_id = make_stock(5), make_stock(5), uuid4()
+    operations.reserve_stock(order_id, [want(one, 2, 1), want(other, 2, 2)], NOW)
+    with count_statements() as meter:
+        kept = operations.reserve_stock(order_id, [want(one, 2, 1), want(other, 3, 2)], NOW)
+    assert {each.variant_id: each.quantity for each in kept} == {one: 2, other: 3}
+    assert (numbers(one).held, numbers(other).held) == (2, 3)
+    assert meter.statement_count == 6 + 3, (
+        "looks at six shelves, gives one hold back, leaves a hint and takes one"
+    )
+
+
+def test_the_same_variant_on_two_lines_is_counted_together() -> None:
+    variant_id = make_stock(5)
+    with pytest.raises(OutOfStock) as refused:
+        first_try(uuid4(), want(variant_id, 3, 1), want(variant_id, 3, 2))
+    assert refused.value.shortages == {variant_id: 5}
+    assert len(first_try(uuid4(), want(variant_id, 2, 1), want(variant_id, 3, 2))) == 2
+    assert numbers(variant_id).held == 5
+
+
+def test_orders_that_overlap_in_opposite_order_neither_wait_for_each_other_nor_starve() -> None:
+    variants = [make_stock(12) for _ in range(3)]
+    barrier = Barrier(16)
+
+    def buy(n: int) -> bool:
+        if n < 16:
+            barrier.wait(30)
+        chosen = variants if n % 2 else variants[::-1]
+        try:
+            first_try(
+                uuid4(), *(want(variant, 1 + n % 2, line) for line, variant in enumerate(chosen, 1))
+            )
+        except OutOfStock:
+            return False
+        return True
+
+    with ThreadPoolExecutor(16) as pool:
+        won = list(pool.map(buy, range(40)))
+    units = sum(1 + n % 2 for n, one in enumerate(won) if one)
+    assert [numbers(variant).held for variant in variants] == [units] * 3
+    assert 11 <= units <= 12, "at most one unit is left, which two would have wanted together"
+
+
+def test_who_lost_the_claim_holds_nothing_more() -> None:
+    one, other = sorted((make_stock(5), make_stock(5)))
+    looks = iter([None, RuntimeError("the claim is over")])
+
+    def check() -> None:
+        if error := next(looks):
+            raise error
+
+    with pytest.raises(RuntimeError):
+        operations.reserve_stock(
+            uuid4(), [want(one), want(other, 1, 2)], NOW, check=check, retry=False
+        )
+    assert (numbers(one).held, numbers(other).held) == (1, 0), (
+        "what was held is left to the sweeper"
+    )
+
+
+def test_a_renewed_hold_is_looked_at_when_it_runs_out_now() -> None:
+    order_id = uuid4()
+    kept = first_try(order_id, want(make_stock(5)))
+    until = datetime.now(UTC) + timedelta(minutes=25)
+    operations.extend_reservations(order_id, until, kept)
+    operations.extend_reservations(order_id, until, ())
+    (hint,) = (row for row in queries.list_reservation_expiries([floor_to_minute(until)])[floor_to_minute(until)]
+               if row.order_id == order_id)  # fmt: skip
+    assert (hint.hold_id, hint.quantity) == (kept[0].reservation_id, 1)
+
+
+def test_a_hold_gives_up_when_others_are_always_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    variant_id = make_stock(5)
+    tries = []
+
+    def faster(*of: Any) -> None:
+        hold = of[-1]
+        tries.append(hold)
+        hold.kept, hold.available = False, 5
+
+    monkeypatch.setattr(reservations, "reserve_batched", faster)
+    with pytest.raises(OutOfStock):
+        first_try(uuid4(), want(variant_id))
+    assert len(tries) == reservations.ROUNDS
+    assert group_commit._queues == {}
+
+
+def test_who_was_refused_too_often_to_know_is_told_the_true_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    variant_id = make_stock(5)
+    monkeypatch.setattr(group_commit, "ROUNDS", 0)
+    with pytest.raises(OutOfStock) as refused:
+        first_try(uuid4(), want(variant_id, 2), seen={variant_id: {"berlin": 5}})
+    assert refused.value.shortages == {variant_id: 5}, (
+        "there are five, and nobody says that there are none"
+    )
+    monkeypatch.undo()
+    rounds = iter((0, 10, 10))
+    whole = group_commit._reserve_all
+
+    def once(*of: Any) -> None:
+        monkeypatch.setattr(group_commit, "ROUNDS", next(rounds))
+        whole(*of)
+
+    monkeypatch.setattr(group_commit, "_reserve_all", once)
+    assert (
+        first_try(uuid4(), want(variant_id, 2), seen={variant_id: {"berlin": 5}})[0].quantity == 2
+    )

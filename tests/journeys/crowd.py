@@ -1,0 +1,91 @@
+"""A crowd that orders, each one a cup and a bowl, and what has to be true of all of them in the end (I5, I10)."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+from benchmarks.buyers import Buyer, make_guest_cart
+from demo.testbank import queries as bank_queries
+from inventory import queries as stock
+from inventory.queries import WAREHOUSES
+from orders import queries
+from tests.factories import make_product, make_stock
+from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
+from tests.orders.crashes import run_worker
+
+
+@dataclass
+class Crowd:
+    """So many buyers at a shop. Whoever gets no answer, or is asked to come again, sends the same again."""
+
+    port: int
+    count: int
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
+    buyers: list[Buyer] = field(init=False)
+    variants: list[UUID] = field(init=False)
+
+    def __post_init__(self) -> None:
+        goods = [make_product(name) for name in ("Cup", "Bowl")]
+        self.variants = [each.variants[0].variant_id for each in goods]
+        for product in goods:
+            place = {"product_id": product.product_id, "variant_id": product.variants[0].variant_id}
+            make_stock(self.count, cork=self.count, **place)
+        self.buyers = []
+        for number in range(self.count):
+            wanted = [(each.product_id, each.variants[0].variant_id, 1) for each in goods]
+            email = f"buyer-{uuid4().hex}@example.com"
+            cookies = make_guest_cart(wanted[::-1] if number % 2 else wanted, email)
+            self.buyers.append(Buyer(self.port, cookies, email=email, max_submits=60, patience=400))
+
+    @property
+    def answers(self) -> Counter[int]:
+        """How often each status was answered, 0 where there was no answer."""
+        return sum((buyer.answers for buyer in self.buyers), Counter[int]())
+
+    @property
+    def longest_seconds(self) -> float:
+        """After how many seconds the last one was told."""
+        return max(buyer.seconds for buyer in self.buyers)
+
+    def assert_one_order_each(self) -> None:
+        """Let the worker do what is left to do for these, and check that nothing is lost or doubled."""
+        run_worker(self.began, datetime.now(UTC) + timedelta(minutes=30), *self._checkouts())
+        assert [
+            (buyer.email, buyer.last_heading) for buyer in self.buyers if not buyer.paid_number
+        ] == []
+        assert len({buyer.paid_number for buyer in self.buyers}) == self.count
+        for buyer in self.buyers:
+            self._assert_one_order(buyer)
+        for variant_id in self.variants:
+            numbers = assert_stock_adds_up(variant_id)
+            assert (numbers["committed"], numbers["held"]) == (self.count, 0)
+
+    def _checkouts(self) -> set[UUID]:
+        """Return all that has become an order, or holds something."""
+        holds = [
+            row
+            for each in self.variants
+            for place in WAREHOUSES
+            for row in stock.get_stock_item(each, place)[1]
+        ]
+        placed = {
+            order_id
+            for buyer in self.buyers
+            for order_id in queries.list_order_ids_by_email(buyer.email)
+        }
+        return placed | {row.order_id for row in holds if row.order_id}
+
+    @staticmethod
+    def _assert_one_order(buyer: Buyer) -> None:
+        (order_id,) = queries.list_order_ids_by_email(buyer.email)
+        order = assert_order_consistent(order_id)
+        assert order.number == buyer.paid_number, "not that of which they were told"
+        assert (order.state, order.payment) == ("confirmed", "paid")
+        at_the_bank = [
+            bank_queries.get_payment(each.payment_id)
+            for each in queries.list_payment_attempts(order.order_id)
+        ]
+        assert sum(row.captured for row in at_the_bank if row and row.captured) == int(
+            order.total.amount * 100
+        )

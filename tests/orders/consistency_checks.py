@@ -1,0 +1,42 @@
+"""The shop's own audit (manage.py audit), asked about one order and the shelves that it takes from."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from consistency.findings import Scope
+from consistency.runner import check_consistency
+from inventory import queries as stock
+from inventory.queries import WAREHOUSES
+from orders import queries
+from orders.entities import Order
+
+
+def assert_stock_adds_up(variant_id: UUID) -> dict[str, int]:
+    """I1. Returns the variant's numbers over all warehouses."""
+    report = check_consistency(
+        Scope(variants=frozenset({variant_id})), ["I1"], recheck_after=(0.2,)
+    )
+    assert not report.violations, "\n".join(map(str, report.violations))
+    return get_stock_numbers(variant_id)
+
+
+def get_stock_numbers(variant_id: UUID) -> dict[str, int]:
+    """Return the variant's numbers over all warehouses."""
+    sums = {"received": 0, "available": 0, "held": 0, "committed": 0, "shipped": 0}
+    for place in WAREHOUSES:
+        found = stock.get_stock_numbers(variant_id, place)
+        for name in sums:
+            sums[name] += getattr(found, name)
+    return sums
+
+
+def assert_order_consistent(order_id: UUID) -> Order:
+    """Check the order against its lines, its stock and its copies, with nothing left for the worker to do; return it."""
+    order = queries.get_order(order_id)
+    assert order
+    variants = {item.variant_id for item in queries.list_items(order)}
+    codes = {order.voucher} - {""}
+    scope = Scope(frozenset({order_id}), frozenset(variants), codes=frozenset(codes))
+    report = check_consistency(scope, recheck_after=(0.2, 0.5), grace_period=timedelta(0))
+    assert not report.violations, "\n".join(map(str, report.violations))
+    return queries.get_order(order_id) or order

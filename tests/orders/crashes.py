@@ -1,0 +1,138 @@
+"""A process that dies at one of its writes, and the worker that comes after it."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from unittest.mock import patch
+from uuid import UUID, uuid4
+
+import pytest
+from cassandra.query import BoundStatement
+
+from cassandra_db import RAISE_UNKNOWN
+from cassandra_db.configuration import CONDITIONAL, WRITE
+from cassandra_db.session import get_session
+from jobs.minutes import MINUTE, minutes_between
+from orders import jobs
+from orders.operations import placement
+from tests.shards import ItemsShard
+
+
+class Killed(BaseException):
+    """The process is gone. No `except Exception` may go on after it."""
+
+
+def kill_in(module: Any, name: str, act: Callable[[], Any]) -> None:
+    """Run `act` in a process that dies when it comes to this function."""
+
+    def die(*_: Any, **__: Any) -> None:
+        raise Killed
+
+    with patch.object(module, name, die), pytest.raises(Killed):
+        act()
+
+
+@dataclass(frozen=True)
+class Write:
+    """A write as it leaves the process: the text of its statement, or those of its batch; and the how manieth of its kind it is."""
+
+    texts: tuple[str, ...]
+    occurrence: int
+
+    @property
+    def tables(self) -> str:
+        """The names of the tables that it writes to."""
+        return ", ".join(
+            sorted({re.findall(r"(?:INTO|UPDATE|FROM) (\w+)", text)[0] for text in self.texts})
+        )
+
+
+def record_writes(act: Callable[[], Any]) -> list[Write]:
+    """Run `act` and return all that it writes, in order."""
+    written: list[Write] = []
+    with _watch_writes(written.append):
+        act()
+    return written
+
+
+def first_and_last_writes(writes: Sequence[Write]) -> list[Write]:
+    """Return the first and the last occurrence of each distinct statement among the writes."""
+    last = Counter(write.texts for write in writes)
+    return [write for write in writes if write.occurrence in (1, last[write.texts])]
+
+
+def kill_at_write(target: Write, act: Callable[[], Any]) -> bool:
+    """Run `act` with a process that dies when it comes to this write; tell whether it came to it.
+
+    Whoever goes on after the death (a `finally`) writes nothing any more.
+    """
+    dead = False
+
+    def die(write: Write) -> None:
+        nonlocal dead
+        dead = dead or write == target
+        if dead:
+            raise Killed
+
+    with _watch_writes(die), suppress(Killed):
+        act()
+    return dead
+
+
+@contextmanager
+def _watch_writes(see: Callable[[Write], None]) -> Iterator[None]:
+    """Show each write within the block before it leaves.
+
+    All writes, plain, conditional or in batches, leave by the one door that is watched here: the driver's
+    `execute_async`.
+    """
+    connected = get_session()
+    through, seen = connected.execute_async, Counter[tuple[str, ...]]()
+
+    def watched(query: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("execution_profile", args[4] if len(args) > 4 else None) in (
+            WRITE,
+            CONDITIONAL,
+        ):
+            texts = _texts(query)
+            seen[texts] += 1
+            see(Write(texts, seen[texts]))
+        return through(query, *args, **kwargs)
+
+    with patch.object(connected, "execute_async", watched):
+        yield
+
+
+def _texts(query: Any) -> tuple[str, ...]:
+    """Return the texts of a bound statement, or the distinct ones of a batch: its rows may be more or fewer."""
+    if isinstance(query, BoundStatement):
+        return (query.prepared_statement.query_string,)
+    known = get_session().cluster._prepared_statements
+    return tuple(
+        sorted(
+            {known[query_id].query_string for _, query_id, _ in query._statements_and_parameters}
+        )
+    )
+
+
+def run_worker(since: datetime, until: datetime, *order_ids: UUID) -> None:
+    """Let the worker look at what was due for these orders between two moments, as it would have."""
+    shard = ItemsShard("orders", item_ids=frozenset(order_ids))
+    minutes = minutes_between(since - MINUTE, until)
+    jobs.apply_pending_effects(minutes, until, shard)
+    jobs.expire_reservations(minutes, until, shard)
+
+
+def expire_claim(order_id: UUID) -> None:
+    """Let the minute pass in which nobody else places a checkout: the claim's TTL counts in the node's own time."""
+    outcome = placement.CLAIM_AGAIN.apply(
+        if_lost=RAISE_UNKNOWN, order_id=order_id, me=(me := uuid4()), seconds=1
+    )
+    holder = outcome.current.placing if outcome.current else None
+    placement.UNCLAIM.apply(
+        if_lost=RAISE_UNKNOWN, order_id=order_id, me=me if outcome else holder or me
+    )

@@ -1,0 +1,143 @@
+"""Orders on paper: what follows from an event is tried out without a database."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+from cassandra.util import uuid_from_time
+
+from accounts.addresses import Address
+from orders import projection
+from orders.entities import Order
+from orders.events import Event
+from orders.items import Item
+from orders.operations.changes import plan_change
+from orders.parcels import plan_packing
+from pricing import tax
+from pricing.money import from_minor_units
+from pricing.quotes import Discount
+
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+AT_HOME = Address("Ada Lovelace", "Torstraße 1", "10115", "Berlin", "DE")
+
+
+def make_items(*quantities: int, cents: int = 1000, off: int = 0) -> tuple[Item, ...]:
+    """A line for each quantity, at one price a unit and with so much off a unit."""
+    return tuple(
+        Item(
+            line_number=number,
+            product_id=uuid4(),
+            variant_id=uuid4(),
+            sku=f"T-{number}",
+            name="Mug",
+            slug="mug",
+            options={},
+            picture="mug/c8724c-efeae0",
+            unit_price=from_minor_units(cents, "EUR"),
+            quantity=quantity,
+            line_total=from_minor_units(cents * quantity, "EUR"),
+            discount=from_minor_units(off * quantity, "EUR"),
+            tax_added=from_minor_units(0, "EUR"),
+            tax_class="standard",
+        )
+        for number, quantity in enumerate(quantities, 1)
+    )
+
+
+def make_paper_order(
+    items: tuple[Item, ...], reserved: Mapping[str, Mapping[int, int]] | None = None
+) -> Order:
+    """An order of these goods that waits for its payment. `kept` says which warehouse has how many of each line."""
+    reserved = reserved or {"berlin": {item.line_number: item.quantity for item in items}}
+    nothing, delivery = from_minor_units(0, "EUR"), from_minor_units(490, "EUR")
+    subtotal = sum((item.line_total for item in items), nothing)
+    discount = sum((item.discount for item in items), nothing)
+    taxed = [
+        *((item.tax_class, item.line_total - item.discount) for item in items),
+        ("standard", delivery),
+    ]
+    taxes = tax.split_included_tax(taxed, "DE")
+    placed = Event(
+        uuid_from_time(START), "placed", "shopper", "", public=True, board_after="to_pay"
+    )
+    return Order(
+        order_id=uuid4(),
+        number="7KQF-3M9X",
+        owner_id=uuid4(),
+        user_id=None,
+        email="ada@example.com",
+        name="Ada Lovelace",
+        state="pending_payment",
+        payment="unpaid",
+        fulfilment="unfulfilled",
+        version=1,
+        placed_at=START,
+        pay_until=START + timedelta(minutes=10),
+        subtotal=subtotal,
+        delivery=delivery,
+        discount=discount,
+        total=subtotal + delivery - discount,
+        tax=sum((part.tax for part in taxes), nothing),
+        taxes=taxes,
+        item_count=sum(item.quantity for item in items),
+        country="DE",
+        delivery_address=AT_HOME,
+        billing_address=AT_HOME,
+        delivery_method="standard",
+        first_item_name="Mug",
+        first_item_picture="mug/c8724c-efeae0",
+        cart_id=None,
+        allocations_json=json.dumps(
+            {"take": 0} | {house: [*map(list, lines.items())] for house, lines in reserved.items()}
+        ),
+        fingerprint="",
+        payment_id=None,
+        payment_method="card",
+        captured=nothing,
+        refunded=nothing,
+        voucher="",
+        discounts=(Discount("A little less", discount),) if discount.amount else (),
+        events=(placed,),
+    )
+
+
+def apply_event(order: Order, kind: str, **details: Any) -> Order:
+    """Let something happen to it, an hour after what happened last; `note` and `allocated` are none of its details.
+
+    Raises TransitionRefused.
+    """
+    note, allocated = details.pop("note", ""), details.pop("allocated", "")
+    if kind == "packed":
+        details = {"parcels": plan_packing(details, order.parcels(), order.reserved_units)}
+    at = uuid_from_time(order.events[0].at + timedelta(hours=1), node=1, clock_seq=1)
+    kept = json.loads(json.dumps(details))
+    return projection.apply_event(
+        order, Event(at, kind, "Ann", note, public=True, board_after="", details=kept), allocated
+    )
+
+
+def make_paid_order(
+    items: tuple[Item, ...], reserved: Mapping[str, Mapping[int, int]] | None = None
+) -> Order:
+    """An order that is confirmed and whose money was taken."""
+    waiting = make_paper_order(items, reserved)
+    payment = str(uuid4())
+    cents = int(waiting.total.amount * 100)
+    confirmed = apply_event(waiting, "authorized", payment_id=payment, amount=cents)
+    return apply_event(confirmed, "captured", payment_id=payment, amount=cents, key="first")
+
+
+def change_order(
+    order: Order,
+    items: tuple[Item, ...],
+    quantities: Mapping[int, int],
+    address: Address | None = None,
+) -> Order:
+    """Lower quantities, or change the address; what was paid too much is owed back with it. Raises TransitionRefused."""
+    change = plan_change(order, items, quantities, address)
+    order = apply_event(order, "changed", allocated=change.allocations_json, **change.details)
+    for kind, details in change.companion_events.items():
+        order = apply_event(order, kind, **details)
+    return order

@@ -1,0 +1,172 @@
+"""What keeps a sweep, or an order, from its other work: a bank that hangs, units that do not move, holds left over."""
+
+from datetime import UTC, datetime, timedelta
+from time import sleep
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from demo.testbank.gateway import TestBank
+from inventory import operations as inventory
+from inventory import queries as stock
+from inventory.entities import WantedLine
+from inventory.queries import make_reservation_id
+from jobs.leases import hold_lease
+from jobs.minutes import minutes_between
+from jobs.shards import Shard
+from mail.queries import list_recipient_mails
+from orders import jobs, operations, queries
+from orders.operations import effects
+from payments import gateways
+from payments.errors import GatewayUnavailable
+from tests.factories import make_draft, make_payment, make_product, make_stock
+from tests.orders.consistency_checks import assert_order_consistent
+from tests.shards import SingleItemShard
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def test_a_bank_that_hangs_is_waited_for_once_in_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def hang(*_: Any) -> None:
+        asked.append(1)
+        sleep(0.02)
+        raise TimeoutError("no answer")
+
+    monkeypatch.setattr(TestBank, "get_outcome", hang)
+    monkeypatch.setattr(gateways, "SLOW_CALL_SECONDS", 0.01)
+    bank = gateways.get_gateway("testbank")
+    with gateways.gateway_circuit_breaker():
+        for _ in range(3):
+            with pytest.raises(GatewayUnavailable):
+                bank.get_outcome(uuid4().hex)
+    assert len(asked) == 1
+    # Whoever comes afterwards, or waits for one order alone, asks.
+    for _ in range(2):
+        with pytest.raises(GatewayUnavailable):
+            bank.get_outcome(uuid4().hex)
+    assert len(asked) == 3
+
+
+def test_a_bank_that_refuses_quickly_is_asked_about_each_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    def refuse(*_: Any) -> None:
+        asked.append(1)
+        raise ConnectionError("no bank")
+
+    monkeypatch.setattr(TestBank, "get_outcome", refuse)
+    bank = gateways.get_gateway("testbank")
+    with gateways.gateway_circuit_breaker():
+        for _ in range(2):
+            with pytest.raises(GatewayUnavailable):
+                bank.get_outcome(uuid4().hex)
+    assert len(asked) == 2
+
+
+def test_a_sweep_does_not_wait_for_a_hanging_bank_order_by_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked, put_off, ids = [], [], [uuid4(), uuid4(), uuid4()]
+
+    def hang(*_: Any) -> None:
+        asked.append(1)
+        sleep(0.02)
+        raise TimeoutError("no answer")
+
+    monkeypatch.setattr(TestBank, "get_outcome", hang)
+    monkeypatch.setattr(gateways, "SLOW_CALL_SECONDS", 0.01)
+
+    def ask(_: datetime, order_id: UUID, at: datetime) -> bool:
+        return bool(gateways.get_gateway("testbank").get_outcome(order_id.hex))
+
+    def later(_: datetime, order_id: UUID, at: datetime) -> None:
+        put_off.append(order_id)
+
+    def look(minutes: list[datetime], at: datetime, share: Any) -> jobs.SweepResult:
+        if at - minutes[-1] < timedelta(minutes=5):
+            jobs._process_all(ask, later, minutes[-1], ids, at)
+        return jobs.SweepResult()
+
+    share = Shard(f"test {uuid4()}")
+    with hold_lease(share.job_name):
+        jobs._sweep(share, now(), look)
+    assert put_off == ids
+    assert len(asked) == 1
+
+
+def test_units_that_do_not_move_keep_nobody_from_being_charged_and_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    order = operations.place_order(
+        make_draft((_goods(3), 1), email=f"{uuid4().hex}@example.com"), now()
+    )
+
+    def stuck(*_: Any) -> None:
+        raise LookupError("a row that does not move")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(effects, "sync_stock", stuck)
+        paid = make_payment(order)
+        with pytest.raises(LookupError):
+            operations.apply_effects(order.order_id, now())
+    fresh = queries.get_order(order.order_id)
+    assert fresh
+    assert fresh.captured == paid.total
+    assert list_recipient_mails(order.email)
+    operations.apply_effects(order.order_id, now())
+    assert_order_consistent(order.order_id)
+
+
+def test_what_is_paid_for_is_no_left_over_of_a_try() -> None:
+    product = _goods(5)
+    variant_id = product.variants[0].variant_id
+    order = make_payment(operations.place_order(make_draft((product, 1)), now()))
+    wants = [WantedLine(7, product.product_id, variant_id, 2)]
+    (kept,) = inventory.reserve_stock(order.order_id, wants, now(), 9)
+    inventory.commit_stock([kept])
+    _holds_swept(order.order_id)
+    assert stock.get_stock_numbers(variant_id, kept.warehouse_id).committed == 3
+
+
+def test_a_hold_that_has_become_the_orders_own_is_not_given_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    product = _goods(5)
+    variant_id = product.variants[0].variant_id
+    order = make_payment(operations.place_order(make_draft((product, 1)), now()))
+    (kept,) = inventory.reserve_stock(
+        order.order_id, [WantedLine(7, product.product_id, variant_id, 2)], now(), 9
+    )
+    assert kept.reservation_id == make_reservation_id(
+        order.order_id, 7, variant_id, kept.warehouse_id, 9
+    )
+    reads = []
+
+    def own(_: Any) -> set[Any]:
+        reads.append(1)
+        return set() if len(reads) == 1 else {kept.reservation_id, *first}
+
+    first = {each.reservation_id for each in order.list_allocations(queries.list_items(order))}
+    monkeypatch.setattr(jobs, "_own_reservation_ids", own)
+    _holds_swept(order.order_id)
+    assert stock.get_stock_numbers(variant_id, kept.warehouse_id).held == 2
+
+
+def _holds_swept(order_id: UUID) -> None:
+    minutes = minutes_between(now() + timedelta(minutes=8), now() + timedelta(minutes=12))
+    jobs.expire_reservations(
+        minutes, now() + timedelta(minutes=13), SingleItemShard("holds", item_id=order_id)
+    )
+
+
+def _goods(units: int) -> Any:
+    product = make_product()
+    make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    return product

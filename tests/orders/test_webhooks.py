@@ -1,0 +1,392 @@
+"""What the bank tells of its own accord, over real HTTP: twice, late, out of order, forged, and to a shop that is away."""
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from http.client import HTTPConnection
+from typing import Any
+from unittest.mock import patch
+from urllib.parse import urlsplit
+from uuid import UUID, uuid4
+
+import pytest
+from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler
+from django.core.wsgi import get_wsgi_application
+from django.test.utils import override_settings
+
+from cassandra_db import RAISE_UNKNOWN, conditional_write, read
+from demo.testbank import cards, jobs
+from demo.testbank import operations as bank
+from demo.testbank import queries as books
+from demo.testbank.gateway import TestBank
+from inventory import operations as inventory
+from inventory.entities import WantedLine
+from jobs.minutes import floor_to_minute, minutes_between
+from orders import operations, queries
+from orders.entities import Order
+from orders.errors import WebhookBusy
+from orders.operations import webhooks
+from orders.transitions import Transition
+from payments.gateways import WebhookEvent
+from tests.factories import make_order
+from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
+from tests.payments.bank import make_webhook
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+class _Server(ThreadedWSGIServer):
+    daemon_threads = True
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[str]:
+    """The shop's address: served over HTTP, from this process."""
+    server = _Server(("127.0.0.1", 0), _Quiet)
+    server.set_app(get_wsgi_application())
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def fresh(order: Order) -> Order:
+    found = queries.get_order(order.order_id)
+    assert found
+    return found
+
+
+def post(
+    shop: str, body: bytes, signature: str = "", gateway: str = "testbank", **headers: str
+) -> int:
+    """Post a notice byte for byte; return the status."""
+    connection = HTTPConnection(urlsplit(shop).netloc, timeout=20)
+    sent = {"Content-Type": "application/json", "X-Signature": signature} | headers
+    connection.request(
+        "POST",
+        f"/payments/{gateway}/notice/",
+        body,
+        {name: value for name, value in sent.items() if value},
+    )
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+def to_be_told(payment_id: UUID, within: timedelta = timedelta(minutes=3)) -> list[Any]:
+    """What the bank has in its outbox about a payment."""
+    first = floor_to_minute(now()) - timedelta(minutes=1)
+    minutes = [first + timedelta(minutes=n) for n in range(within // timedelta(minutes=1) + 1)]
+    return [row for row in books.list_webhooks(minutes) if str(payment_id) in row.body]
+
+
+def sent(payment_id: UUID, at: datetime | None = None) -> int:
+    """Let the bank send what is due about a payment by then, by default by now."""
+    at, told = at or now(), books.list_webhooks
+
+    def about(minutes: list[datetime]) -> list[Any]:
+        return [row for row in told(minutes) if str(payment_id) in row.body]
+
+    with patch.object(books, "list_webhooks", about):
+        return jobs.send_due_webhooks(
+            minutes_between(now() - timedelta(minutes=1), at + timedelta(minutes=1)), at
+        )
+
+
+def paid_with(card: str, shop: str, order: Order | None = None) -> tuple[Order, UUID]:
+    """Give a card at the bank for an order, and do not come back."""
+    order = order or make_order()
+    started = operations.start_payment(order, shop, now())
+    bank.submit_card(started.payment_id, card, now())
+    return order, started.payment_id
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The payments about which the shop has asked the bank."""
+    seen: list[str] = []
+    outcome = TestBank.get_outcome
+
+    def ask(self: TestBank, reference: str) -> Any:
+        seen.append(reference)
+        return outcome(self, reference)
+
+    monkeypatch.setattr(TestBank, "get_outcome", ask)
+    return seen
+
+
+# ---- The bank sends
+
+
+def test_the_bank_tells_though_nobody_comes_back(shop: str) -> None:
+    order, payment_id = paid_with(cards.APPROVED, shop)
+    assert len(to_be_told(payment_id)) == 1
+    sent(payment_id)
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
+    assert not to_be_told(payment_id)
+
+
+def test_a_declined_card_is_told_too(shop: str) -> None:
+    order, payment_id = paid_with(cards.DECLINED, shop)
+    sent(payment_id)
+    assert assert_order_consistent(order.order_id).customer_label == "Payment failed"
+
+
+def test_told_twice_it_is_asked_once(shop: str, asked: list[str]) -> None:
+    order, payment_id = paid_with(cards.TWICE, shop)
+    assert len(to_be_told(payment_id)) == 2
+    sent(payment_id)
+    assert not to_be_told(payment_id)
+    assert asked.count(payment_id.hex) == 1
+    assert [event.kind for event in assert_order_consistent(order.order_id).events].count(
+        "captured"
+    ) == 1
+
+
+def test_told_in_the_wrong_order_it_stays_paid(shop: str) -> None:
+    order, payment_id = paid_with(cards.OUT_OF_ORDER, shop)
+    sent(payment_id)
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
+    (straggler,) = to_be_told(payment_id)
+    assert "payment.opened" in straggler.body
+    sent(payment_id, now() + bank.OUT_OF_ORDER_DELAY)
+    assert not to_be_told(payment_id)
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
+
+
+def test_a_late_answer_is_told_when_it_is_there(shop: str) -> None:
+    order, payment_id = paid_with(cards.LATE, shop)
+    assert fresh(order).state == "pending_payment"
+    row = books.get_payment(payment_id)
+    assert row
+    assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
+    sent(payment_id, now() + bank.LATE_DELAY)
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
+
+
+def test_a_shop_that_is_away_is_told_again_later() -> None:
+    _, payment_id = paid_with(cards.APPROVED, "http://127.0.0.1:9")
+    sent(payment_id)
+    (again,) = to_be_told(payment_id)
+    assert again.tries == 1
+    assert again.due_at > now()
+
+
+def test_the_bank_gives_up_after_a_while() -> None:
+    _, payment_id = paid_with(cards.APPROVED, "http://127.0.0.1:9")
+    (row,) = to_be_told(payment_id)
+    bank.record_webhook_attempt(row._replace(tries=bank.WEBHOOK_TRIES - 1), False, now())
+    assert not to_be_told(payment_id)
+
+
+# ---- Delayed by an hour
+
+
+def test_an_hour_late_the_goods_are_taken_again(shop: str) -> None:
+    order = make_order(stock=5, quantity=2, now=now() - timedelta(hours=1))
+    order, payment_id = paid_with(cards.APPROVED, shop, order)
+    operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
+    assert post(shop, *make_webhook(payment_id, order.number)) == 204
+    done = assert_order_consistent(order.order_id)
+    assert (done.customer_label, done.payment) == ("Confirmed", "paid")
+    assert "paid_late" in {event.kind for event in done.events}
+
+
+def test_an_hour_late_with_the_goods_gone_nothing_is_charged(shop: str) -> None:
+    order = make_order(stock=2, quantity=2, now=now() - timedelta(hours=1))
+    order, payment_id = paid_with(cards.APPROVED, shop, order)
+    operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
+    item = queries.list_items(order)[0]
+    inventory.reserve_stock(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
+    assert post(shop, *make_webhook(payment_id, order.number)) == 204
+    done = assert_order_consistent(order.order_id)
+    assert (done.state, done.payment) == ("expired", "voided")
+    told = [event.customer_label for event in done.history]
+    assert told[:2] == [
+        "Your payment was let go, nothing was charged",
+        "Your payment came too late",
+    ]
+    assert assert_stock_adds_up(item.variant_id)["available"] == 1
+
+
+# ---- Forged
+
+
+def test_s46_a_notice_counts_only_as_the_bank_has_signed_it(shop: str) -> None:
+    order, payment_id = paid_with(cards.APPROVED, shop)
+    body, signature = make_webhook(payment_id, order.number)
+    for forged in (body + b" ", body.replace(b": ", b":"), body[:-1], b"", b"\xff"):
+        assert post(shop, forged, signature) == 403
+    moment = signature.partition(".")[0]
+    for nonsense in (
+        "",
+        ".",
+        "1.x",
+        f"{moment}.",
+        f"{moment}.é".encode().decode("latin-1"),
+        signature[:-1] + "x",
+    ):
+        assert post(shop, body, nonsense) == 403
+    assert fresh(order).state == "pending_payment"
+    # It is signed again, byte for byte as it is: what it says is read after that.
+    assert post(shop, *make_webhook(payment_id, order.number)) == 204
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
+
+
+SWAPS = {
+    "amount": conditional_write(
+        "test",
+        "UPDATE testbank_payments SET amount = :value WHERE payment_id = :payment_id IF EXISTS",
+    ),
+    "currency": conditional_write(
+        "test",
+        "UPDATE testbank_payments SET currency = :value WHERE payment_id = :payment_id IF EXISTS",
+    ),
+    "reference": conditional_write(
+        "test",
+        "UPDATE testbank_payments SET reference = :value WHERE payment_id = :payment_id IF EXISTS",
+    ),
+}
+
+
+def test_s46_amount_currency_and_order_are_held_to_the_banks_own_word(
+    shop: str, subtests: pytest.Subtests
+) -> None:
+    # The notice is the bank's, and says what it should; the bank's books say something else.
+    for column, value in (("amount", 1), ("currency", "USD"), ("reference", "OTHR-0000")):
+        with subtests.test(column):
+            order, payment_id = paid_with(cards.APPROVED, shop)
+            assert SWAPS[column].apply(if_lost=RAISE_UNKNOWN, payment_id=payment_id, value=value)
+            assert post(shop, *make_webhook(payment_id, order.number)) == 204
+            done = assert_order_consistent(order.order_id)
+            assert (done.state, done.payment) == ("pending_payment", "failed")
+            assert [each.state for each in queries.list_payment_attempts(order.order_id)] == [
+                "failed"
+            ]
+            left = books.get_payment(payment_id)
+            assert left
+            assert left.state == "voided"
+
+
+def test_s47_replayed_old_wrong_and_swapped_notices_are_refused(
+    shop: str, asked: list[str]
+) -> None:
+    mine, payment_id = paid_with(cards.APPROVED, shop)
+    other, theirs = paid_with(cards.SILENT, shop)
+    for age in (301, 3600, -301):
+        assert post(shop, *make_webhook(payment_id, mine.number, age=age)) == 403, age
+    with override_settings(SECRET_KEY="another shop's"):
+        forged = make_webhook(payment_id, mine.number)
+    assert post(shop, *forged) == 403
+    for told in (
+        make_webhook(payment_id, other.number),  # mine for theirs
+        make_webhook(theirs, mine.number),
+        make_webhook(uuid4(), mine.number),
+        make_webhook(payment_id, "ZZZZ-ZZZZ"),
+    ):
+        assert post(shop, *told) == 403
+    assert not asked
+    assert fresh(mine).state == fresh(other).state == "pending_payment"
+    body, signature = make_webhook(payment_id, mine.number)
+    # Sent again within its time, it does nothing more.
+    assert [post(shop, body, signature) for _ in range(3)] == [204] * 3
+    assert len(asked) == 1
+    assert assert_order_consistent(mine.order_id).customer_label == "Confirmed"
+    assert fresh(other).state == "pending_payment"
+
+
+def test_other_gateways_notices_and_other_methods_are_nowhere(shop: str) -> None:
+    order, payment_id = paid_with(cards.APPROVED, shop)
+    body, signature = make_webhook(payment_id, order.number)
+    assert post(shop, body, signature, gateway="other") == 404
+    assert post(shop, body, signature, gateway="transfer") == 404
+    assert post(shop, body, signature, gateway="stripe") == 404
+    with override_settings(DEMO=False, DEBUG=False):
+        assert post(shop, body, signature) == 404
+
+
+# ---- Many at once, and half-way
+
+
+def test_the_same_notice_from_all_sides_is_followed_once(shop: str, asked: list[str]) -> None:
+    order, payment_id = paid_with(cards.APPROVED, shop)
+    body, signature = make_webhook(payment_id, order.number)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: post(shop, body, signature), range(8)))
+    assert set(answers) <= {204, 409}
+    assert 204 in answers
+    assert len(asked) == 1
+    assert [event.kind for event in assert_order_consistent(order.order_id).events].count(
+        "captured"
+    ) == 1
+
+
+def test_different_notices_at_once_confirm_it_once(shop: str) -> None:
+    order, payment_id = paid_with(cards.APPROVED, shop)
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(
+            pool.map(lambda _: post(shop, *make_webhook(payment_id, order.number)), range(6))
+        )
+    assert answers == [204] * 6
+    assert [event.kind for event in assert_order_consistent(order.order_id).events].count(
+        "authorized"
+    ) == 1
+
+
+def test_what_could_not_be_followed_may_come_again(
+    shop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order, payment_id = paid_with(cards.APPROVED, shop)
+    body, signature = make_webhook(payment_id, order.number)
+
+    def away(*_: Any) -> None:
+        raise ConnectionError("no bank")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TestBank, "get_outcome", away)
+        assert post(shop, body, signature) == 503
+    assert post(shop, body, signature) == 204
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
+
+
+CLAIM = read(
+    "test",
+    "SELECT TTL(follower) AS left FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id",
+)
+CLAIM_OVER = conditional_write(
+    "test",
+    "DELETE FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id IF EXISTS",
+)
+
+
+def test_whoever_died_over_a_notice_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    order, payment_id = paid_with(cards.APPROVED, "http://127.0.0.1:9")
+    notice = WebhookEvent(uuid4().hex, order.number, payment_id, payment_id.hex)
+
+    class Killed(BaseException):
+        pass
+
+    def die(*_: Any) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(webhooks, "settle_payment", die)
+        with pytest.raises(Killed):
+            operations.process_webhook("testbank", notice, now())
+    with pytest.raises(WebhookBusy):
+        operations.process_webhook("testbank", notice, now())
+    told: dict[str, Any] = {"gateway": "testbank", "event_id": notice.event_id}
+    (row,) = CLAIM.all(**told)
+    assert 0 < row.left <= webhooks.BUSY_SECONDS
+    assert CLAIM_OVER.apply(if_lost=RAISE_UNKNOWN, **told)
+    assert operations.process_webhook("testbank", notice, now())
+    assert not operations.process_webhook("testbank", notice, now())
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"

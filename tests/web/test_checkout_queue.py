@@ -1,0 +1,232 @@
+"""The line before the checkout: so many inside, whoever came first next, nobody's words lost, and no database for who waits."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pytest
+from django.conf import settings
+from django.test import Client, RequestFactory
+from django.urls import reverse
+from lxml import html
+
+from cassandra_db import count_statements
+from web.checkout_queue import CheckoutQueue, QueueTicket, QueueVisitor, QueueWait, get_queue_ticket
+
+NOW = 1_800_000_000.0
+LONG_AFTER = NOW + 3600  # whoever is inside since then has not been there for long
+
+
+@dataclass
+class Full:
+    """A shop whose checkout has one place, which is taken."""
+
+    room: CheckoutQueue
+    place: QueueVisitor
+
+    def leave(self) -> None:
+        self.room.leave(self.place, time.time())
+
+
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> Full:
+    room = CheckoutQueue(1, 0)
+    monkeypatch.setattr("web.middleware.WaitingRoom", lambda places, seats: room)
+    return Full(room, went_in(room, None, time.time() + 3600))
+
+
+def went_in(room: CheckoutQueue, turn: QueueTicket | None = None, now: float = NOW) -> QueueVisitor:
+    place = room.enter(turn, now)
+    assert isinstance(place, QueueVisitor)
+    return place
+
+
+def told(room: CheckoutQueue, turn: QueueTicket | None = None, now: float = NOW) -> QueueWait:
+    wait = room.enter(turn, now)
+    assert isinstance(wait, QueueWait)
+    return wait
+
+
+def test_so_many_go_inside_and_the_others_get_turns() -> None:
+    room = CheckoutQueue(2, 0)
+    first = went_in(room)
+    went_in(room)
+    wait = told(room)
+    assert told(room, wait.ticket, NOW + 0.5).ticket == wait.ticket
+    room.leave(first, NOW + 0.6)
+    went_in(room, wait.ticket, NOW + 0.7)
+    told(room, None, NOW + 0.8)
+
+
+def test_a_few_wait_in_their_threads_and_go_in_one_by_one_as_they_came() -> None:
+    room = CheckoutQueue(1, 3)
+    first, order = went_in(room, now=time.time()), []
+
+    def wait(number: int) -> QueueVisitor:
+        place = went_in(room, now=time.time())
+        order.append(number)
+        return place
+
+    with ThreadPoolExecutor(3) as pool:
+        waiting_ones = []
+        for number in range(3):
+            waiting_ones.append(pool.submit(wait, number))
+            while len(room._next) <= number:
+                time.sleep(0.001)
+        told(room, now=time.time())  # there is no further seat
+        inside = first
+        for each in waiting_ones:
+            room.leave(inside, time.time())
+            inside = each.result(5)
+    assert order == [0, 1, 2]
+
+
+def test_whoever_has_a_turn_goes_before_newcomers() -> None:
+    room = CheckoutQueue(1, 1)
+    room._seats = 0
+    inside = went_in(room, now=LONG_AFTER)
+    early = told(room)
+    room._seats = 1
+    at = early.ticket.at + 0.1
+    asked = time.monotonic()
+    told(room, None, at)  # a seat is free, and others have turns
+    assert told(room, early.ticket, at - 0.2).ticket == early.ticket  # theirs has not come
+    assert time.monotonic() - asked < 5, "somebody sat down who has to come again"
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(went_in, room, early.ticket, at)
+        while not room._next:
+            time.sleep(0.001)
+        room.leave(inside, at)
+        coming.result(5)
+
+
+def test_turns_are_as_far_apart_as_requests_took_and_nobody_waits_for_ever() -> None:
+    room = CheckoutQueue(1, 0)
+    inside = went_in(room)
+    for _ in range(60):  # each takes half a second
+        room.leave(inside, inside.since + 0.5)
+        inside = went_in(room)
+    turns = [told(room).ticket.at for _ in range(300)]
+    steps = [after - before for before, after in pairwise(turns[:100])]
+    assert all(step == pytest.approx(0.5, abs=0.02) for step in steps)
+    assert turns == sorted(turns)
+    assert turns[-1] <= NOW + 60
+    assert told(room).seconds == 60
+
+
+def test_whoever_does_not_come_at_their_turn_keeps_nobody() -> None:
+    room = CheckoutQueue(1, 1)
+    room._seats = 0
+    inside = went_in(room, now=LONG_AFTER)
+    for _ in range(50):
+        told(room)
+    room._seats = 1
+    with ThreadPoolExecutor(1) as pool:
+        newcomer = pool.submit(went_in, room, None, NOW + 65)
+        while not room._next:
+            time.sleep(0.001)
+        room.leave(inside, NOW + 65)
+        newcomer.result(5)
+
+
+def test_who_waits_for_the_database_inside_keeps_nobody_out() -> None:
+    room = CheckoutQueue(1, 0)
+    stuck = [went_in(room, now=NOW + 2 * number) for number in range(6)]
+    told(room, None, NOW + 20)  # but there is an end to it
+    room.leave(stuck[0], NOW + 20)
+    went_in(room, None, NOW + 20)
+
+
+def test_a_clock_that_is_set_back_lets_nobody_in_besides() -> None:
+    room = CheckoutQueue(1, 1)
+    inside = [went_in(room, now=NOW), went_in(room, now=NOW + 2)]
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(went_in, room, None, NOW + 0.5)
+        while not room._next and not coming.done():
+            time.sleep(0.001)
+        assert not coming.done()
+        for each in inside:
+            room.leave(each, NOW + 0.6)
+        coming.result(5)
+
+
+def test_a_turn_counts_in_every_process(full: Full) -> None:
+    client = Client()
+    client.get(reverse("checkout:details"))
+    request = RequestFactory().get("/checkout/")
+    request.COOKIES = {name: morsel.value for name, morsel in client.cookies.items()}
+    turn = get_queue_ticket(request)
+    assert turn
+    elsewhere = CheckoutQueue(1, 0)
+    went_in(elsewhere, now=turn.at)
+    assert told(elsewhere, turn, turn.at).ticket == turn
+
+
+def test_nobody_makes_a_turn_of_their_own() -> None:
+    def turn_with(kept: str) -> QueueTicket | None:
+        request = RequestFactory().get("/checkout/")
+        request.COOKIES = {settings.QUEUE_COOKIE_NAME: kept}
+        return get_queue_ticket(request)
+
+    assert {kept: turn_with(kept) for kept in ("", "x", "WzEsMl0:1:x")} == {
+        "": None,
+        "x": None,
+        "WzEsMl0:1:x": None,
+    }
+
+
+def test_a_page_that_waits_comes_again_by_itself_and_reads_nothing(full: Full) -> None:
+    client = Client()
+    with count_statements() as meter:
+        response = client.get(reverse("checkout:details") + "?address=2")
+    assert (response.status_code, meter.statement_count) == (200, 0)
+    assert response["Refresh"] == response["Retry-After"] == "2"
+    assert response["Cache-Control"] == "no-store"
+    page = html.fromstring(response.content)
+    assert page.findtext(".//h1") == "You are in line"
+    assert page.xpath("//main//a/@href")[0] == "/checkout/?address=2"
+    full.leave()
+    assert client.get(reverse("checkout:details")).status_code == 302  # to the empty cart
+
+
+def test_what_was_sent_is_sent_again_word_for_word(full: Full) -> None:
+    client = Client(enforce_csrf_checks=True)
+    token = "a" * 32
+    client.cookies[settings.CSRF_COOKIE_NAME] = token
+    typed = {
+        "csrfmiddlewaretoken": token,
+        "name": 'Ada "><script>',
+        "street": "Torstraße 1",
+        "checkout": "x",
+    }
+    response = client.post(reverse("checkout:review"), typed)
+    assert response.status_code == 200
+    assert "Refresh" not in response  # that would ask for the page, and forget the rest
+    form = html.fromstring(response.content).xpath("//form[@data-again]")[0]
+    assert form.get("method") == "post"
+    assert dict(form.fields) == typed
+    assert form.action == "/checkout/review/"
+
+
+def test_what_was_sent_from_elsewhere_goes_no_further_than_the_line(full: Full) -> None:
+    client = Client(enforce_csrf_checks=True)
+    assert client.post(reverse("checkout:details"), {"name": "Mallory"}).status_code == 200
+    full.leave()
+    assert client.post(reverse("checkout:details"), {"name": "Mallory"}).status_code == 403
+
+
+def test_a_visit_leaves_the_room_however_it_ends(full: Full) -> None:
+    full.leave()
+    client = Client()
+    for _ in range(3):
+        assert client.get(reverse("checkout:details")).status_code == 302
+        assert client.post(reverse("checkout:details"), {"checkout": "x"}).status_code == 303
+    assert client.delete(reverse("checkout:details")).status_code == 405
+    assert client.get(reverse("checkout:details")).status_code == 302
+
+
+def test_other_pages_and_parts_of_a_visit_do_not_wait(full: Full) -> None:
+    assert Client().get(reverse("help")).status_code == 200
+    response = Client().get(reverse("checkout:details"), headers={"HX-Request": "true"})
+    assert "Retry-After" not in response
