@@ -127,7 +127,7 @@ class User(DjangoCassandraModel):
     def delete(self, *_: Any, **__: Any) -> None:
         """Raise CannotSave: more is held about a person than this row."""
         raise CannotSave(
-            "An account goes by accounts.operations.erasure_asked, and all that is held about the person with it."
+            "An account goes by accounts.operations.request_erasure, and all that is held about the person with it."
         )
 
     def has_perm(self, perm: str, obj: Any = None) -> bool:
@@ -164,7 +164,7 @@ class UserByEmail(Model):
     A claim counts while the user's own row names the same address: one that a crash has left behind logs nobody in,
     and whoever proves the address takes it over.
     Bound: one row a partition.
-    Writer: accounts.operations.user_registered and change_email.
+    Writer: accounts.operations.register_user and change_email.
     """
 
     __table_name__ = "users_by_email"
@@ -208,7 +208,7 @@ class EmailProof(Model):
     """Who has just proved an e-mail address or come back, by minute: orders placed with it as a guest may join the account.
 
     Bound: the registrations and logins of one minute.
-    Writer: accounts.operations.mailbox_proved; the rows go when orders has looked, at the latest by their TTL.
+    Writer: accounts.operations.record_email_proof; the rows go when orders has looked, at the latest by their TTL.
     """
 
     __table_name__ = "users_proved"
@@ -229,7 +229,7 @@ class StaffMember(Model):
     Every change of a role counts the version on, so that of two admins who take the role from each other at once
     only one succeeds. The user's own row says what somebody may do; who is a shopper there is left out of lists.
     Bound: one partition, a row for each person who ever had a role, some hundreds.
-    Writer: accounts.operations.role_given, by conditional batches alone.
+    Writer: accounts.operations.set_role, by conditional batches alone.
     """
 
     __table_name__ = "staff"

@@ -8,7 +8,7 @@ class SaleFact(Model):
     """Q18: a line of a paid order: what was sold, and what of it was given back since. Absolute, never counted up.
 
     Bound: what is sold in a day, over 16 shards (analytics.days.SHARDS).
-    Writer: analytics.operations.sold, with the timestamp "placed + version" of the order, so that late writes lose.
+    Writer: analytics.operations.record_sale, with the timestamp "placed + version" of the order, so that late writes lose.
     """
 
     __table_name__ = "sales_facts"
@@ -35,7 +35,7 @@ class DailySale(Model):
 
     A line counts in its category and in each above it, once; the nil category is the whole shop.
     Bound: 31 days of the categories in which something was sold, at most 62,000 rows.
-    Writer: analytics.operations.day_rolled_up, with the time of its read, so that a slower and older sum loses.
+    Writer: analytics.operations.roll_up_day, with the time of its read, so that a slower and older sum loses.
     """
 
     __table_name__ = "daily_sales"
@@ -57,7 +57,7 @@ class SalesDay(Model):
     """Which days have facts that may not be rolled up yet. Written before the facts and once more after them.
 
     Bound: the days that changed in the last minutes; an importer of old orders changes hundreds.
-    Writer: analytics.operations.sold; removed by analytics.operations.days_rolled_up.
+    Writer: analytics.operations.record_sale; removed by analytics.operations.roll_up_changed_days.
     """
 
     __table_name__ = "sales_days"

@@ -186,7 +186,7 @@ def _goods() -> tuple[tuple[Product, Variant], ...]:
                 found.extend((goods, each) for each in sold)
             if len(found) >= FEW:
                 return tuple(found[:FEW])
-    raise SystemExit(f"the keyspace has no {FEW} variants in stock: manage.py load_showroom")
+    raise SystemExit(f"the keyspace has no {FEW} variants in stock: manage.py load_demo")
 
 
 def _shopper(goods: tuple[tuple[Product, Variant], ...], lines: int) -> Shopper:

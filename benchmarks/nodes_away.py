@@ -151,9 +151,9 @@ async def _asked(somebody: Buyer) -> Answer:
 
 def make_stocked_product(count: int) -> tuple[UUID, UUID]:
     """Put so many units of something new on the shelves; return its id and its variant's."""
-    from benchmarks.flash_sale import make_stocked_product
+    from benchmarks import flash_sale
 
-    product_id, variant_id, _ = make_stocked_product("Thing", count)
+    product_id, variant_id, _ = flash_sale.make_stocked_product("Thing", count)
     return product_id, variant_id
 
 
@@ -171,9 +171,9 @@ def make_buyer(port: int, product_id: UUID, variant_id: UUID) -> Buyer:
 
 def get_stock_numbers(variant_id: UUID) -> Counter[str]:
     """Return a variant's numbers over all warehouses."""
-    from benchmarks.flash_sale import get_stock_numbers
+    from benchmarks import flash_sale
 
-    return get_stock_numbers(variant_id)
+    return flash_sale.get_stock_numbers(variant_id)
 
 
 def order_problem(somebody: Buyer) -> str:

@@ -216,7 +216,7 @@ def get_priced_cart(
     customer_key: str = "",
     refusal_reason: str = "",
 ) -> PricedCart:
-    """Read what a cart's lines cost today. `person` is who buys (promotions.operations.person_key), if that is known.
+    """Read what a cart's lines cost today. `person` is who buys (promotions.operations.voucher_customer_key), if that is known.
 
     Raises CassandraUnavailable.
     """

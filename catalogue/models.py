@@ -31,7 +31,7 @@ class Product(Model):
     """Q1: a product with its variants. The product's columns are static, a row is a variant.
 
     Bound: 200 variants a product (catalogue.operations.MAX_VARIANTS).
-    Writer: catalogue.operations.product_saved.
+    Writer: catalogue.operations.save_product.
     """
 
     __table_name__ = "products"
@@ -67,7 +67,7 @@ class ProductIdBySlug(Model):
     """Q1: which product an address belongs to. Old slugs stay and lead to the new one by 301.
 
     Bound: one row a partition.
-    Writer: catalogue.operations.product_saved, claimed by IF NOT EXISTS.
+    Writer: catalogue.operations.save_product, claimed by IF NOT EXISTS.
     """
 
     __table_name__ = "product_ids_by_slug"
@@ -81,7 +81,7 @@ class VariantBySku(Model):
     """Q1: which variant a SKU names.
 
     Bound: one row a partition.
-    Writer: catalogue.operations.product_saved, claimed by IF NOT EXISTS.
+    Writer: catalogue.operations.save_product, claimed by IF NOT EXISTS.
     """
 
     __table_name__ = "variants_by_sku"
@@ -96,7 +96,7 @@ class Category(Model):
     """Q2: the tree of categories, three levels deep.
 
     Bound: one partition a tree, 2,000 categories (catalogue.operations.MAX_CATEGORIES).
-    Writer: catalogue.operations.category_saved.
+    Writer: catalogue.operations.save_category.
     """
 
     __table_name__ = "categories"
@@ -117,7 +117,7 @@ class ProductByCategory(Card):
 
     The sort is in the partition key; the sort key keeps its order as bytes, and descending is the reverse read.
     Bound: 400,000 products stay under 100 MB a partition.
-    Writer: catalogue.operations.cards_written.
+    Writer: catalogue.operations.refresh_cards.
     """
 
     __table_name__ = "products_by_category"
@@ -135,7 +135,7 @@ class CardPlace(Model):
     A place is written before its card and removed after it: every card that stands anywhere has its place here, also
     after a crash and when two people save at once.
     Bound: a row a category and sort: about 12, and for a moment twice that.
-    Writer: catalogue.operations.cards_written.
+    Writer: catalogue.operations.refresh_cards.
     """
 
     __table_name__ = "card_places"
@@ -150,7 +150,7 @@ class FeaturedProduct(Card):
     """Q4: the front page's rows: featured, deals, new_arrivals.
 
     Bound: 24 cards a row (catalogue.operations.FEATURED_LENGTH).
-    Writer: catalogue.operations.featured_rebuilt.
+    Writer: catalogue.operations.rebuild_featured.
     """
 
     __table_name__ = "featured_products"
@@ -165,7 +165,7 @@ class RelatedProduct(Card):
     """Q5: products bought together with this one, filled up from its category; pinned ones first.
 
     Bound: 12 cards a product (catalogue.operations.RELATED_LENGTH).
-    Writer: catalogue.operations.related_rebuilt.
+    Writer: catalogue.operations.rebuild_related.
     """
 
     __table_name__ = "related_products"
@@ -181,7 +181,7 @@ class ProductByNamePrefix(Model):
     """Q3: suggestions for a prefix of 2 to 8 letters of any word of a name, the best first.
 
     Bound: 50 products a prefix (catalogue.operations.PREFIX_LENGTH).
-    Writer: catalogue.operations.prefixes_rebuilt.
+    Writer: catalogue.operations.rebuild_prefixes.
     """
 
     __table_name__ = "products_by_name_prefix"
@@ -203,7 +203,7 @@ class ProductChange(Model):
     """Q3: which products have changed, for what is derived from them: cards, prefixes, the search index.
 
     Bound: a day of changes over 8 shards; rows vanish after a week.
-    Writer: catalogue.operations.product_changed.
+    Writer: catalogue.operations.record_product_change.
     """
 
     __table_name__ = "product_changes"

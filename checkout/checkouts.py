@@ -2,7 +2,7 @@
 
 Its id is also the order's: so whatever is sent twice, from wherever, is one order and one charge. It is made with the
 shop's key (SECRET_KEY): whoever knows a cart, as all who share it do, cannot tell the order's number from that. A checkout
-that is open while the key changes gets another id, and the cart still says whose it is (cart.operations.cart_taken).
+that is open while the key changes gets another id, and the cart still says whose it is (cart.operations.claim_cart_for_checkout).
 """
 
 from dataclasses import dataclass

@@ -129,7 +129,7 @@ def get_offer(
 ) -> Offer:
     """Return what can be ordered of a cart at today's prices and stock; `short` knows the stock of some better.
 
-    `person` is who orders (promotions.operations.person_key), '' where that is not known yet; `refused` is why the
+    `person` is who orders (promotions.operations.voucher_customer_key), '' where that is not known yet; `refused` is why the
     cart's code is known to take nothing off. Raises CassandraUnavailable.
     """
     there = get_priced_cart(cart, shortages, customer_key=person, refusal_reason=refused)

@@ -29,7 +29,7 @@ def place_reviewed_order(
 ) -> Order:
     """Order what was looked over; placed again it is the same order.
 
-    Raises what orders.operations.order_placed does; GatewayUnavailable if it could not be paid, and CartChanged if the cart has
+    Raises what orders.operations.place_order does; GatewayUnavailable if it could not be paid, and CartChanged if the cart has
     changed since.
     """
     gateways.resolve_gateway_name(

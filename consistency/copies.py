@@ -47,15 +47,15 @@ def find_unequal_copies(order: Order) -> Iterator[Violation]:
     """Tell where an order reads otherwise than in its own partition, or is missing."""
     what = f"order {order.number} ({order.order_id})"
 
-    def mend(now: datetime) -> None:
+    def fix(now: datetime) -> None:
         write_copies(order)
 
     for name, pending, wanted in list(_prefetch_copies(order)):
         row = pending.one()
         if row is None:
-            yield Violation("I3", what, f"is missing {name}", fix=mend)
+            yield Violation("I3", what, f"is missing {name}", fix=fix)
         elif wrong := [field for field, value in wanted.items() if getattr(row, field) != value]:
-            yield Violation("I3", what, f"reads otherwise {name}", ", ".join(wrong), fix=mend)
+            yield Violation("I3", what, f"reads otherwise {name}", ", ".join(wrong), fix=fix)
 
 
 def _prefetch_copies(order: Order) -> Iterator[tuple[str, Pending, dict[str, object]]]:
@@ -86,8 +86,9 @@ def _prefetch_copies(order: Order) -> Iterator[tuple[str, Pending, dict[str, obj
         )
     if order.user_id:
         listed = {
-            field: getattr(order, field)
-            for field in ("word", "first_item_name", "first_item_picture")
+            "word": order.customer_label,
+            "first_item_name": order.first_item_name,
+            "first_item_picture": order.first_item_picture,
         }
         whose = {"user_id": order.user_id, "year": day.year}
         yield "in its person's list", BY_USER.start(**whose, **place), common | listed

@@ -49,7 +49,7 @@ def describe_order(order: Order) -> str:
 
 
 def _check_stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
-    def mend(now: datetime) -> None:
+    def fix(now: datetime) -> None:
         apply_effects(order.order_id, now)
 
     for wanted, found in compare_reserved_units(order, items):
@@ -62,7 +62,7 @@ def _check_stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
                 where,
                 "other units are kept for it than it has to have",
                 f"{told}, not {right}",
-                mend,
+                fix,
             )
     if order.state not in (CANCELLED, EXPIRED):
         short = {item.line_number: item.quantity for item in order.current_lines(items)} != {

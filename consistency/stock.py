@@ -126,17 +126,17 @@ def _check_sums(
     what, there = describe_stock_item(stock_item), vars(numbers)
     told = ", ".join(f"{units} {field}" for field, units in there.items())
 
-    def mend(now: datetime) -> None:
+    def fix(now: datetime) -> None:
         rebuild_stock_numbers(*stock_item)
 
     if None in there.values():
         yield Violation("I1", what, "has no number where there has to be one", told)
         return
     if numbers.received != numbers.available + numbers.held + numbers.committed + numbers.shipped:
-        yield Violation("I1", what, "what was received is not where the numbers say", told, mend)
+        yield Violation("I1", what, "what was received is not where the numbers say", told, fix)
     for field, units in there.items():
         if units < 0:
-            yield Violation("I1", what, f"there is less than nothing {field}", told, mend)
+            yield Violation("I1", what, f"there is less than nothing {field}", told, fix)
     made = queries.fold_stock_numbers(rows, queries.list_ledger_entries(*stock_item))
     if made != numbers:
         made = queries.fold_stock_numbers(
@@ -150,7 +150,7 @@ def _check_sums(
             what,
             "the numbers are not what ledger and holds say",
             f"{told}; not {right}",
-            mend,
+            fix,
         )
 
 
@@ -187,21 +187,21 @@ def _check_reservation(
 
 
 def _fix_missing_expiry(stock_item: StockItemKey, row: Row) -> Callable[[datetime], None]:
-    def mend(now: datetime) -> None:
+    def fix(now: datetime) -> None:
         # Neither line nor product matter to a hint; the worker looks soon, and finds out when the hold ends.
         hold = Allocation(0, stock_item[0], stock_item[0], stock_item[1], row.quantity, row.hold_id)
         inventory.record_reservation_expiries(row.order_id, [hold], now)
         _clear_expiries()
 
-    return mend
+    return fix
 
 
 def _fix_overdue(until: datetime) -> Callable[[datetime], None]:
-    def mend(now: datetime) -> None:
+    def fix(now: datetime) -> None:
         expire_reservations([floor_to_minute(until)], now)
         _clear_expiries()
 
-    return mend
+    return fix
 
 
 def _check_committed(stock_item: StockItemKey, row: Row) -> Iterator[Violation]:

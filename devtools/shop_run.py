@@ -248,7 +248,7 @@ def _environment(port: int, development: bool) -> dict[str, str]:
 def _prepare(run: ShopRun) -> None:
     run.run_command("Bringing the tables up to date", "sync_cassandra")
     if run.is_demo:
-        run.run_command("Filling the showroom", "load_showroom", quiet=False)
+        run.run_command("Filling the demo shop", "load_demo", quiet=False)
     if not run.is_development:
         run.run_command(
             "Collecting the static files", "collectstatic", "--no-input", "--verbosity", "0"

@@ -69,7 +69,7 @@ class StockByProduct(Model):
 
     What is sold before it has arrived is a shelf of its own, "ahead": its units are how many more may be promised.
     Bound: variants times warehouses, at most 2,000 rows.
-    Writer: inventory.operations.stock_copied, with the time of its read, so that a slower and older copy loses;
+    Writer: inventory.operations.copy_stock, with the time of its read, so that a slower and older copy loses;
     set_backorder.
     """
 
@@ -89,7 +89,7 @@ class SoldAhead(Model):
     """Q16: the variants that are, or were, sold before they have arrived, for the worker.
 
     Bound: one partition; a variant each that was ever sold so, some thousands at most.
-    Writer: inventory.operations.sold_ahead.
+    Writer: inventory.operations.set_backorder.
     """
 
     __table_name__ = "sold_ahead"
@@ -103,7 +103,7 @@ class HoldByMinute(Model):
     """Q17: which holds run out in a minute. Written before the hold, so that a crash leaves a hint too many, never one too few.
 
     Bound: the holds of one minute.
-    Writer: inventory.operations.held, extend_reservations and clear_reservation_expiry.
+    Writer: inventory.operations.reserve_stock, extend_reservations and clear_reservation_expiry.
     """
 
     __table_name__ = "holds_by_minute"

@@ -48,7 +48,7 @@ class MailByRecipient(Model):
     """Which mails went, or are to go, to a mailbox: so that they can be told, and dropped. Written before the mail itself.
 
     Bound: the mails of 30 days to one mailbox.
-    Writer: mail.operations.mail_queued.
+    Writer: mail.operations.queue_mail.
     """
 
     __table_name__ = "mails_by_recipient"

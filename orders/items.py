@@ -31,7 +31,7 @@ class Item(VariantSnapshot):
     def units_total(self, units: int, before: int = 0) -> Money:
         """Return what `units` of it came to, when `before` of them have been accounted for already.
 
-        However a line is cut into parts, they add up to `paid` (pricing.shares.share). Raises ValueError for more
+        However a line is cut into parts, they add up to `paid` (pricing.shares.units_share). Raises ValueError for more
         units than there are.
         """
         return from_minor_units(

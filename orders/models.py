@@ -11,7 +11,7 @@ class Order(Model):
     Before an order is placed its partition may hold a claim (`placing`, a minute) or, when its checkout was
     given up, the state "abandoned": then it has no number and is no order.
     Bound: the events of one order, tens.
-    Writer: orders.operations.order_placed and transition_order, by conditional batches alone.
+    Writer: orders.operations.place_order and transition_order, by conditional batches alone.
     """
 
     __table_name__ = "orders"
@@ -63,7 +63,7 @@ class Order(Model):
     voucher = columns.Text(static=True)  # the code that was used
     # JSON: a list of {name, amount} in minor units, which add up to the discount
     discounts = columns.Text(static=True)
-    kind = columns.Text()  # one of orders.states.KINDS
+    kind = columns.Text()  # one of orders.states.EVENT_KINDS
     actor = columns.Text()  # shopper, system, or a member of staff by name
     note = columns.Text()
     public = columns.Boolean()  # shown to the shopper
@@ -78,7 +78,7 @@ class OrderItem(Model):
     """Q13: an order's lines; never changed after placing.
 
     Bound: 1,000 lines.
-    Writer: orders.operations.order_placed.
+    Writer: orders.operations.place_order.
     """
 
     __table_name__ = "order_items"
@@ -105,7 +105,7 @@ class OrderByUser(Model):
     """Q11: a person's orders, the newest first, by year; a copy of the order.
 
     Bound: the orders of a person in a year.
-    Writer: orders.operations.copies_written.
+    Writer: orders.operations.write_copies.
     """
 
     __table_name__ = "orders_by_user"
@@ -127,7 +127,7 @@ class OrderYearByUser(Model):
     """Q11: in which years a person has ordered, so that no year is looked at in vain.
 
     Bound: a row a year.
-    Writer: orders.operations.copies_written.
+    Writer: orders.operations.write_copies.
     """
 
     __table_name__ = "order_years_by_user"
@@ -140,7 +140,7 @@ class OrderByEmail(Model):
     """Q15: the orders that were placed with an e-mail address, the newest first; a copy of the order.
 
     Bound: the orders of one mailbox.
-    Writer: orders.operations.copies_written.
+    Writer: orders.operations.write_copies.
     """
 
     __table_name__ = "orders_by_email"
@@ -156,7 +156,7 @@ class OrderByStatus(Model):
 
     No TTL (fault 5): an open order of any age stays on the board.
     Bound: the orders of a day in one column.
-    Writer: orders.operations.copies_written, with the timestamp "placed + version" so that late writes lose.
+    Writer: orders.operations.write_copies, with the timestamp "placed + version" so that late writes lose.
     """
 
     __table_name__ = "orders_by_status"
@@ -186,7 +186,7 @@ class OrderDayByStatus(Model):
     """Q15: on which days a column of the board has orders.
 
     Bound: a row a day.
-    Writer: orders.operations.copies_written; emptied days are removed by its sweeper an hour behind real time.
+    Writer: orders.operations.write_copies; emptied days are removed by its sweeper an hour behind real time.
     """
 
     __table_name__ = "order_days_by_status"
@@ -199,7 +199,7 @@ class OrderIdByNumber(Model):
     """Q12: which order a number names; claimed by IF NOT EXISTS.
 
     Bound: one row a partition.
-    Writer: orders.operations.number_claimed.
+    Writer: orders.operations.claim_order_number.
     """
 
     __table_name__ = "order_ids_by_number"
@@ -212,7 +212,7 @@ class Payment(Model):
     """The attempts to pay an order.
 
     Bound: the attempts of one order, 20 (orders.operations.MAX_ATTEMPTS).
-    Writer: orders.operations.payment_started and settle_payment, by conditional writes alone.
+    Writer: orders.operations.start_payment and settle_payment, by conditional writes alone.
     """
 
     __table_name__ = "payments"
@@ -232,7 +232,7 @@ class PaymentNotice(Model):
     """Which of a gateway's notices were followed: each event once, however often it is sent.
 
     Bound: one row a partition; gone after a week, longer than any gateway sends a notice again.
-    Writer: orders.operations.notice_followed, by conditional writes alone.
+    Writer: orders.operations.process_webhook, by conditional writes alone.
     """
 
     __table_name__ = "payment_notices"

@@ -115,7 +115,7 @@ ORDER_ID = read("Q12", "SELECT order_id FROM order_ids_by_number WHERE number = 
 
 
 def get_order_by_number(number: str) -> Order | None:
-    """Return the order with this number, as `orders.numbers.tidied` writes it, or None. Raises CassandraUnavailable."""
+    """Return the order with this number, as `orders.numbers.normalize_order_number` writes it, or None. Raises CassandraUnavailable."""
     row = ORDER_ID.one(number=number) if number else None  # an empty key is an error to Cassandra
     return get_order(row.order_id) if row else None
 

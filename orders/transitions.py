@@ -11,7 +11,7 @@ from uuid import UUID
 class Transition:
     """An event that an order's state has to allow, and what it changes in the order's header.
 
-    `kind` is one of orders.states.MOVES, `actor` is "shopper", "system" or "staff:<user id>:<name>", `at` is in UTC.
+    `kind` is one of orders.states.TRANSITION_RULES, `actor` is "shopper", "system" or "staff:<user id>:<name>", `at` is in UTC.
     `details` are the event's (orders.parcels, orders.returns, orders.balance); `also` are events, by their kind, that happen
     with it or not at all. `payment_id` is the payment that pays the order from then on, `allocated` which units are kept for
     it, as its header has them; None and '' leave them. `claim` is that under which the order's units were taken; this ends

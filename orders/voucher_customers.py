@@ -7,7 +7,7 @@ from promotions.operations import voucher_customer_key
 
 
 def find_voucher_customer(user_id: UUID | None, email: str) -> str:
-    """Return who uses a code, as promotions.operations.person_key has it: somebody with an account is one person.
+    """Return who uses a code, as promotions.operations.voucher_customer_key has it: somebody with an account is one person.
 
     A guest who orders with the proved address of an account uses what that account may use. '' for a guest whose
     address is not known. Raises CassandraUnavailable.

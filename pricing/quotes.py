@@ -1,7 +1,7 @@
 """What an order comes to: goods, what is taken off, delivery and tax. Pure sums; nothing here reads or writes.
 
 How it is rounded: a unit has a price in whole cents, so lines and goods need no rounding. A percentage is taken of the sum of
-all that it is on and rounded half up once, then spread over the lines in proportion (pricing.shares.spread). Tax is
+all that it is on and rounded half up once, then spread over the lines in proportion (pricing.shares.spread_amount). Tax is
 computed from the sum of all that has one rate and rounded half up once for each rate (pricing.tax). So everything adds up,
 to the cent: lines + delivery + tax that is added - discount = total (I9), and the lines' parts to the whole.
 """

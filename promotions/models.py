@@ -8,8 +8,8 @@ class Promotion(Model):
     """The terms of promotions: those that count by themselves (shelf 'automatic'), and those with a code (shelf 'code').
 
     Terms never change: an offer is ended and another made.
-    Bound: 1,000 a shelf (promotions.operations.MOST).
-    Writer: promotions.operations.promotion_made and end_promotion, by conditional writes alone.
+    Bound: 1,000 a shelf (promotions.operations.MAX_PROMOTIONS).
+    Writer: promotions.operations.create_promotion and end_promotion, by conditional writes alone.
     """
 
     __table_name__ = "promotions"
@@ -43,7 +43,7 @@ class VoucherUse(Model):
     Bound: the uses of one code; two rows each, some 300 bytes a use. A code without limits has its rows, too: the audit
     counts them, and a use that is given back is known by its row. 100,000 uses of one code are some 30 MB; an offer to more
     than that needs no code, or several.
-    Writer: promotions.operations.voucher_claimed and release_voucher, by conditional batches alone.
+    Writer: promotions.operations.claim_voucher and release_voucher, by conditional batches alone.
     """
 
     __table_name__ = "voucher_uses"
@@ -64,7 +64,7 @@ class VoucherByOrder(Model):
     """Which codes an order may have taken a use of: written before the claim, so that a crash leaves a row too many.
 
     Bound: the codes that were tried for one order; they go once the order has ended, or its holds have.
-    Writer: promotions.operations.voucher_claimed and release_vouchers.
+    Writer: promotions.operations.claim_voucher and release_vouchers.
     """
 
     __table_name__ = "vouchers_by_order"

@@ -236,7 +236,7 @@ class PendingPromotions:
 def prefetch_promotions(typed: str, customer_key: str = "") -> PendingPromotions:
     """Start reading what makes an order cheaper: the code that was typed, if any, and what needs none. One round.
 
-    `person` is who asks (promotions.operations.person_key), '' where that is not known yet.
+    `person` is who asks (promotions.operations.voucher_customer_key), '' where that is not known yet.
     """
     prefetch_automatic_promotions()
     key = code_key(typed)

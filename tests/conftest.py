@@ -39,7 +39,7 @@ def keyspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(autouse=True)
-def honest_clock(keyspace: str) -> Iterator[None]:
+def reset_driver_clock(keyspace: str) -> Iterator[None]:
     """Bring the driver back from a journey in time: its clock never runs backwards, and writes of the future win for ever."""
     yield
     clock = get_session().cluster.timestamp_generator
@@ -76,7 +76,7 @@ def django_db_setup(keyspace: str) -> Iterator[None]:
         return []
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("accounts.users.user_registered", register)
+        patch.setattr("accounts.users.register_user", register)
         patch.setattr(CassandraDatabaseOperations, "sql_flush", flush)
         yield
 

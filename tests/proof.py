@@ -74,7 +74,7 @@ class ProofReport:
 
 
 @pytest.fixture
-def told(request: pytest.FixtureRequest, keyspace: str) -> Iterator[ProofReport]:
+def proof_report(request: pytest.FixtureRequest, keyspace: str) -> Iterator[ProofReport]:
     """Takes what clients were told beside what is stored, for the page; it has to agree."""
     report, began = ProofReport(request.node.nodeid), time.monotonic()
     yield report
@@ -187,7 +187,9 @@ def render_page(proofs: list[dict[str, Any]]) -> str:
 
 def _proof_context(proof: dict[str, Any]) -> dict[str, Any]:
     file, _, name = proof["test"].partition("::")
-    rows = sorted(proof["rows"], key=lambda row: row["agrees"])  # what does not agree stands first
+    rows = sorted(
+        proof["rows"], key=lambda row: row["is_match"]
+    )  # what does not agree stands first
     tables = [
         [row for row in rows if row["table"] == each]
         for each in dict.fromkeys(row["table"] for row in proof["rows"])
@@ -198,7 +200,7 @@ def _proof_context(proof: dict[str, Any]) -> dict[str, Any]:
         + (f" -k '{name.partition('[')[2].removesuffix(']')}'" if "[" in name else ""),
         "made": datetime.fromisoformat(proof["made"]),
         "count": len(rows),
-        "wrong": sum(not row["agrees"] for row in rows),
+        "wrong": sum(not row["is_match"] for row in rows),
         # A fold of two or three is more to read than they are.
         "tables": [
             {

@@ -7,7 +7,7 @@ from cassandra.cqlengine.models import Model
 class RateLimitSlot(Model):
     """How often something limited was tried lately: each try holds a place, a measure has as many places as it allows tries.
 
-    Bound: 100 rows (web.rate_limits.PLACES_A_PARTITION), each with the limit's window as its TTL.
+    Bound: 100 rows (web.rate_limits.SLOTS_PER_PARTITION), each with the limit's window as its TTL.
     Writer: web.rate_limits.
     """
 

@@ -2,7 +2,7 @@
 
 What is promised stands on a shelf of its own, "ahead", with numbers like any other: available is how many more may be
 promised, committed what is paid for and waits. When goods arrive the worker keeps them for those who wait
-(orders.operations.goods_allocated), and the promise is free again.
+(orders.operations.allocate_backorders), and the promise is free again.
 """
 
 from datetime import date, datetime

@@ -158,7 +158,7 @@ PLACE = conditional_write(
 def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None = None) -> Order:
     """Make a checkout an order that waits for its payment; placing it again returns the order that it has become.
 
-    Its units are held until then (see inventory.operations.held), by default for as long as its way to pay allows.
+    Its units are held until then (see inventory.operations.reserve_stock), by default for as long as its way to pay allows.
     Raises OutOfStock, VoucherRefused, CartChanged, or CartOrdered when another checkout has the cart, with nothing placed;
     CheckoutUsed if the checkout became an order of another content, CheckoutAbandoned if its goods were given back
     meanwhile, CheckoutBusy, CassandraUnavailable.

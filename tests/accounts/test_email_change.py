@@ -173,7 +173,13 @@ class Crash(BaseException):
 
 
 # Each step of a move, as it is called; the process dies right before or right after it.
-STEPS = ("email_claimed", "MOVED.apply", "mail_queued", "EMAIL_RELEASED.apply", "SETTLED.apply")
+STEPS = (
+    "claim_email",
+    "CHANGE_EMAIL.apply",
+    "queue_mail",
+    "EMAIL_RELEASED.apply",
+    "FINISH_EMAIL_CHANGE.apply",
+)
 
 
 def crashing(step: str, *, after: bool) -> Any:

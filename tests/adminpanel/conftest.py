@@ -62,11 +62,11 @@ def ann() -> User:
 
 
 @pytest.fixture
-def staff(client: Client, ann: User) -> Client:
+def staff_client(client: Client, ann: User) -> Client:
     return sign_in_staff(client, ann)
 
 
 @pytest.fixture
-def desk() -> Client:
+def support_client() -> Client:
     """Bea's browser: of those who work on orders, support alone notes money and gives it back."""
     return sign_in_staff(Client(), make_user("Bea", role="support"))

@@ -47,11 +47,11 @@ def note_of(number: str) -> str:
 
 
 def test_s50_an_act_is_entered_with_who_what_on_what_and_how_it_ended(
-    staff: Client, ann: User
+    staff_client: Client, ann: User
 ) -> None:
     order = make_order_with_events("paid")
     secrets = dict.fromkeys(("password", "code", "token", "secret", "card", "cvc", "key"), "123456")
-    answer = staff.post(
+    answer = staff_client.post(
         note_of(order.number), {"note": "Called", "csrfmiddlewaretoken": "x", **secrets}
     )
     (entry,) = list_entries_this_month(ann)
@@ -77,16 +77,18 @@ def test_s50_an_act_is_entered_with_who_what_on_what_and_how_it_ended(
     ],
 )
 def test_s50_what_was_refused_is_entered_too(
-    staff: Client, ann: User, name: str, sent: dict[str, str], outcome: str
+    staff_client: Client, ann: User, name: str, sent: dict[str, str], outcome: str
 ) -> None:
-    staff.post(reverse(f"adminpanel:{name}", args=[make_order_with_events("paid").number]), sent)
+    staff_client.post(
+        reverse(f"adminpanel:{name}", args=[make_order_with_events("paid").number]), sent
+    )
     assert [entry.outcome for entry in list_entries_this_month(ann)] == [outcome]
-    staff.post(reverse(f"adminpanel:{name}", args=["AAAA-BBBB"]), sent)
+    staff_client.post(reverse(f"adminpanel:{name}", args=["AAAA-BBBB"]), sent)
     assert list_entries_this_month(ann)[0].outcome == "refused (404)"
 
 
 def test_s50_what_cannot_be_entered_is_not_done(
-    staff: Client, monkeypatch: pytest.MonkeyPatch
+    staff_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = make_order_with_events("paid")
 
@@ -94,20 +96,20 @@ def test_s50_what_cannot_be_entered_is_not_done(
         raise CassandraUnavailable("away")
 
     monkeypatch.setattr(audit_labels, "write_batch", away)
-    assert staff.post(note_of(order.number), {"note": "Called"}).status_code == 503
+    assert staff_client.post(note_of(order.number), {"note": "Called"}).status_code == 503
     found = queries.get_order(order.order_id)
     assert found
     assert not [event for event in found.events if event.kind == "note"]
 
 
-def test_s50_what_would_be_left_out_of_the_log_is_not_done(staff: Client, ann: User) -> None:
+def test_s50_what_would_be_left_out_of_the_log_is_not_done(staff_client: Client, ann: User) -> None:
     """A field that is sent twice, and one field too many."""
     order, answered, noted = make_order_with_events("paid"), [], []
     for sent in (
         {"note": ["x" * 300, "Called"]},
         {**{f"a{n}": "x" for n in range(30)}, "note": "Called"},
     ):
-        answered.append(staff.post(note_of(order.number), sent).status_code)
+        answered.append(staff_client.post(note_of(order.number), sent).status_code)
         found = queries.get_order(order.order_id)
         assert found
         noted.append([event.kind for event in found.events].count("note"))
@@ -145,13 +147,13 @@ def test_s50_logins_are_entered_and_no_address_that_nobody_has_proved(client: Cl
     assert "@" not in repr(failed)
 
 
-def test_a_get_enters_nothing(staff: Client, ann: User) -> None:
+def test_a_get_enters_nothing(staff_client: Client, ann: User) -> None:
     for address in (
         "/staff/",
         "/staff/second-factor/",
         f"/staff/orders/{make_order_with_events('paid').number}/",
     ):
-        staff.get(address)
+        staff_client.get(address)
     assert list_entries_this_month(ann) == []
 
 
@@ -240,9 +242,9 @@ def test_s27_what_was_typed_is_shown_as_text(admin: Client) -> None:
 
 
 def test_s45_a_line_break_or_a_colour_in_what_was_sent_is_written_out(
-    staff: Client, ann: User
+    staff_client: Client, ann: User
 ) -> None:
-    staff.post(note_of("AAAA-BBBB"), {"event": "a\r\n12:00 INFO forged\x1b[31m\u202e"})
+    staff_client.post(note_of("AAAA-BBBB"), {"event": "a\r\n12:00 INFO forged\x1b[31m\u202e"})
     (entry,) = list_entries_this_month(ann)
     assert entry.fields["event"] == "a\\x0d\\x0a12:00 INFO forged\\x1b[31m\\u202e"
 

@@ -33,10 +33,10 @@ def numbers(text: str) -> list[str]:
 
 
 def test_x73_it_shows_the_orders_to_pack_the_oldest_first_and_counts_the_open_ones(
-    staff: Client,
+    staff_client: Client,
 ) -> None:
     first, second = make_order_with_events("paid"), make_order_with_events("paid")
-    answer = staff.get(BOARD)
+    answer = staff_client.get(BOARD)
     text = answer.content.decode()
     shown = numbers(text)
     assert shown.index(first.number) < shown.index(second.number)
@@ -51,15 +51,17 @@ def test_x73_it_shows_the_orders_to_pack_the_oldest_first_and_counts_the_open_on
 
 
 def test_x73_more_than_500_are_not_counted_further(
-    staff: Client, monkeypatch: pytest.MonkeyPatch
+    staff_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         "orders.queries.count_board_entries", lambda: {"to_pack": CappedCount(500, has_more=True)}
     )
-    assert '<span class="tally__count">500+</span>To pack' in staff.get(BOARD).content.decode()
+    assert (
+        '<span class="tally__count">500+</span>To pack' in staff_client.get(BOARD).content.decode()
+    )
 
 
-def test_an_order_stands_in_the_column_of_its_state_alone(staff: Client) -> None:
+def test_an_order_stands_in_the_column_of_its_state_alone(staff_client: Client) -> None:
     made = {
         "to_pay": make_order_with_events(),
         "payment_problem": make_order_with_events("payment_failed"),
@@ -68,13 +70,13 @@ def test_an_order_stands_in_the_column_of_its_state_alone(staff: Client) -> None
         "on_hold": make_order_with_events("paid", "held"),
     }
     for column in made:
-        shown = numbers(staff.get(BOARD, {"column": column}).content.decode())
+        shown = numbers(staff_client.get(BOARD, {"column": column}).content.decode())
         assert made[column].number in shown
         assert not {order.number for key, order in made.items() if key != column} & set(shown)
 
 
 def test_x24_the_column_and_the_page_stand_in_the_address(
-    staff: Client, monkeypatch: pytest.MonkeyPatch
+    staff_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queries, "PAGE_LENGTH", 2)
     for _ in range(3):
@@ -82,7 +84,7 @@ def test_x24_the_column_and_the_page_stand_in_the_address(
     seen: list[str] = []
     address = f"{BOARD}?column=on_hold"
     for _ in range(50):
-        text = staff.get(address).content.decode()
+        text = staff_client.get(address).content.decode()
         assert 'id="tally-on_hold"' in text
         assert re.search(r'id="tally-on_hold"[^>]*aria-current="page"', text)
         shown = numbers(text)
@@ -97,7 +99,7 @@ def test_x24_the_column_and_the_page_stand_in_the_address(
     assert len(seen) >= 3
 
 
-def test_what_it_does_not_understand_shows_the_orders_to_pack(staff: Client) -> None:
+def test_what_it_does_not_understand_shows_the_orders_to_pack(staff_client: Client) -> None:
     violations = []
     for query in (
         "column=nowhere",
@@ -106,25 +108,27 @@ def test_what_it_does_not_understand_shows_the_orders_to_pack(staff: Client) -> 
         "after=%00",
         "column=to_pack&column=x",
     ):
-        answer = staff.get(f"{BOARD}?{query}", follow=True)
+        answer = staff_client.get(f"{BOARD}?{query}", follow=True)
         if answer.status_code != 200 or "<h1>Orders</h1>" not in answer.content.decode():
             violations.append(f"{query}: {answer.status_code}")
     assert not violations, "\n".join(violations)
 
 
-def test_x16_an_empty_column_says_what_next(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_x16_an_empty_column_says_what_next(
+    staff_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("orders.queries.list_board_entries", lambda status, after, limit: ([], ""))
-    text = staff.get(BOARD, {"column": "partly_shipped"}).content.decode()
+    text = staff_client.get(BOARD, {"column": "partly_shipped"}).content.decode()
     assert "No orders here" in text
     assert f'href="{BOARD}?column=to_pack"' in text
-    assert "Everything is packed" in staff.get(BOARD).content.decode()
+    assert "Everything is packed" in staff_client.get(BOARD).content.decode()
 
 
-def test_x73_a_new_order_appears_without_a_reload(staff: Client) -> None:
-    page = staff.get(BOARD, {"column": "to_pay"}).content.decode()
+def test_x73_a_new_order_appears_without_a_reload(staff_client: Client) -> None:
+    page = staff_client.get(BOARD, {"column": "to_pay"}).content.decode()
     poll = poll_address(page)
     order = make_order_with_events()
-    answer = staff.get(poll, headers=HTMX)
+    answer = staff_client.get(poll, headers=HTMX)
     assert answer.status_code == 200
     part = answer.content.decode()
     assert part.lstrip().startswith('<div id="board"')
@@ -133,16 +137,16 @@ def test_x73_a_new_order_appears_without_a_reload(staff: Client) -> None:
 
 
 def test_a_board_that_has_not_changed_sends_nothing(
-    staff: Client, monkeypatch: pytest.MonkeyPatch
+    staff_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queries.Board, "checkout_fingerprint", "the same minute")
     make_order_with_events("paid")
-    answer = staff.get(poll_address(staff.get(BOARD).content.decode()), headers=HTMX)
+    answer = staff_client.get(poll_address(staff_client.get(BOARD).content.decode()), headers=HTMX)
     assert answer.status_code == 204
     assert not answer.content
 
 
-def test_what_is_seen_depends_on_orders_counts_and_ages(staff: Client) -> None:
+def test_what_is_seen_depends_on_orders_counts_and_ages(staff_client: Client) -> None:
     make_order_with_events("paid")
     now = datetime.now(UTC)
     board = queries.get_board("to_pack", "", now)
@@ -156,7 +160,7 @@ def test_what_is_seen_depends_on_orders_counts_and_ages(staff: Client) -> None:
     )
 
 
-def test_an_order_that_waits_for_over_two_days_is_marked(staff: Client) -> None:
+def test_an_order_that_waits_for_over_two_days_is_marked(staff_client: Client) -> None:
     now = datetime.now(UTC)
     order = make_order_with_events("paid")
     late = next(
@@ -168,14 +172,14 @@ def test_an_order_that_waits_for_over_two_days_is_marked(staff: Client) -> None:
     assert not queries._late(late.ticket, late.ticket.placed_at + timedelta(hours=47))
 
 
-def test_x3_the_pages_address_gives_the_whole_page(staff: Client) -> None:
-    text = staff.get(BOARD, {"column": "shipped"}).content.decode()
+def test_x3_the_pages_address_gives_the_whole_page(staff_client: Client) -> None:
+    text = staff_client.get(BOARD, {"column": "shipped"}).content.decode()
     assert "<html" in text
     assert text.count('id="board"') == 1
     assert 'data-pause="board"' in text
 
 
-def test_x57_an_order_is_found_by_its_number_however_it_is_typed(staff: Client) -> None:
+def test_x57_an_order_is_found_by_its_number_however_it_is_typed(staff_client: Client) -> None:
     number = make_order_with_events().number
     # 0 and O, 1 and l are read as the same.
     spoilt = (
@@ -184,15 +188,17 @@ def test_x57_an_order_is_found_by_its_number_however_it_is_typed(staff: Client) 
         f"  {number.replace('-', ' ')} ",
         number.replace("0", "o").replace("1", "l"),
     )
-    found = {typed: staff.get(reverse("adminpanel:find"), {"number": typed}) for typed in spoilt}
+    found = {
+        typed: staff_client.get(reverse("adminpanel:find"), {"number": typed}) for typed in spoilt
+    }
     led = {typed: (answer.status_code, answer.get("Location")) for typed, answer in found.items()}
     assert led == dict.fromkeys(spoilt, (302, reverse("adminpanel:order", args=[number])))
 
 
-def test_x60_a_number_that_no_order_has_is_kept_and_explained(staff: Client) -> None:
+def test_x60_a_number_that_no_order_has_is_kept_and_explained(staff_client: Client) -> None:
     violations = []
     for typed in ("ZZZZ-ZZZZ", "7", "<script>", "", "x" * 300):
-        answer = staff.get(reverse("adminpanel:find"), {"number": typed})
+        answer = staff_client.get(reverse("adminpanel:find"), {"number": typed})
         text = answer.content.decode()
         told = ["There is a problem", "<title>Error: "]
         if typed and "<" not in typed:

@@ -56,49 +56,58 @@ def asked(arrived: Order) -> Order:
 # ---- Parcels
 
 
-def test_a_parcel_is_packed_and_sent_with_its_number(staff: Client, ann: User) -> None:
+def test_a_parcel_is_packed_and_sent_with_its_number(staff_client: Client, ann: User) -> None:
     order = make_order_with_events("paid")
     house = next(iter(order.units_to_pack))
-    assert f"Pack a parcel in {house.capitalize()}" in text_of(staff, order)
-    answer = staff.post(url("pack", order, house), seen(order, line_1="1"))
+    assert f"Pack a parcel in {house.capitalize()}" in text_of(staff_client, order)
+    answer = staff_client.post(url("pack", order, house), seen(order, line_1="1"))
     assert (answer.status_code, answer["Location"]) == (303, url("order", order))
     packed = now_of(order)
     assert (packed.parcels()[0].lines, packed.units_to_pack) == ({1: 1}, {house: {1: 1}})
     sent = seen(packed, event="shipped", carrier="An Post", tracking=" AB 12-3 ")
-    assert staff.post(url("parcel", order, "1"), sent).status_code == 303
+    assert staff_client.post(url("parcel", order, "1"), sent).status_code == 303
     done = now_of(order)
     assert (done.fulfilment, done.parcels()[0].carrier, done.parcels()[0].tracking) == (
         "partially_shipped", "An Post", "AB 12-3",
     )  # fmt: skip
     assert staff_queries.actor_label(done.events[0]) == "Ann"
-    text = text_of(staff, order)
+    text = text_of(staff_client, order)
     for told in ("AB 12-3", "Parcel 1", "On its way", "It has arrived", "Partly shipped"):
         assert told in text, told
-    assert staff.post(url("parcel", order, "1"), seen(done, event="delivered")).status_code == 303
+    assert (
+        staff_client.post(url("parcel", order, "1"), seen(done, event="delivered")).status_code
+        == 303
+    )
     assert now_of(order).parcels()[0].state == "delivered"
 
 
 @pytest.mark.parametrize(("event", "state"), [("unpacked", "cancelled"), ("shipped", "shipped")])
 def test_a_packed_parcel_is_taken_apart_or_sent_without_a_number(
-    staff: Client, event: str, state: str
+    staff_client: Client, event: str, state: str
 ) -> None:
     order = make_order_with_events("paid", "packed")
-    assert staff.post(url("parcel", order, "1"), seen(order, event=event)).status_code == 303
+    assert staff_client.post(url("parcel", order, "1"), seen(order, event=event)).status_code == 303
     assert now_of(order).parcels()[0].state == state
 
 
-def test_a_parcel_on_its_way_is_lost(staff: Client) -> None:
+def test_a_parcel_on_its_way_is_lost(staff_client: Client) -> None:
     order = make_order_with_events("paid", "packed", "shipped")
-    assert staff.post(url("parcel", order, "1"), seen(order, event="lost")).status_code == 303
-    assert "Lost" in text_of(staff, order)
+    assert (
+        staff_client.post(url("parcel", order, "1"), seen(order, event="lost")).status_code == 303
+    )
+    assert "Lost" in text_of(staff_client, order)
 
 
-def test_x60_a_number_that_will_not_do_is_told_beside_its_field_and_kept(staff: Client) -> None:
+def test_x60_a_number_that_will_not_do_is_told_beside_its_field_and_kept(
+    staff_client: Client,
+) -> None:
     violations = []
     order = make_order_with_events("paid")
     for typed in ("3", "-1", "1.5", "1e1", "x", "٣"):
         house = next(iter(order.units_to_pack))
-        answer = staff.post(url("pack", order, house), seen(order, line_1=typed), headers=HTMX)
+        answer = staff_client.post(
+            url("pack", order, house), seen(order, line_1=typed), headers=HTMX
+        )
         told = (
             "There is a problem",
             f'href="#pack-{house}-line_1"',
@@ -118,10 +127,10 @@ def test_x60_a_number_that_will_not_do_is_told_beside_its_field_and_kept(staff: 
     assert not violations, "\n".join(violations)
 
 
-def test_an_empty_parcel_and_a_wrong_number_of_a_carrier_are_told(staff: Client) -> None:
+def test_an_empty_parcel_and_a_wrong_number_of_a_carrier_are_told(staff_client: Client) -> None:
     order = make_order_with_events("paid")
     house = next(iter(order.units_to_pack))
-    empty = staff.post(url("pack", order, house), seen(order, line_1="0"))
+    empty = staff_client.post(url("pack", order, house), seen(order, line_1="0"))
     assert (
         empty.status_code,
         "Enter a number for at least one thing" in empty.content.decode(),
@@ -129,17 +138,21 @@ def test_an_empty_parcel_and_a_wrong_number_of_a_carrier_are_told(staff: Client)
     order = operations.transition_order(
         order, Transition("packed", actor="Ben", at=datetime.now(UTC))
     )
-    wrong = staff.post(url("parcel", order, "1"), seen(order, event="shipped", tracking="<b>"))
+    wrong = staff_client.post(
+        url("parcel", order, "1"), seen(order, event="shipped", tracking="<b>")
+    )
     assert wrong.status_code == 422
     assert "as the carrier wrote it" in wrong.content.decode()
     assert 'value="&lt;b&gt;"' in wrong.content.decode()
     assert now_of(order).version == order.version
 
 
-def test_x73_a_stale_press_is_told_who_was_faster_and_what_it_had_typed(staff: Client) -> None:
+def test_x73_a_stale_press_is_told_who_was_faster_and_what_it_had_typed(
+    staff_client: Client,
+) -> None:
     order = make_order_with_events("paid", "packed")
     operations.ship_parcel(order, "1", "DHL", "FIRST", actor="Ben", now=datetime.now(UTC))
-    answer = staff.post(
+    answer = staff_client.post(
         url("parcel", order, "1"), seen(order, event="shipped", tracking="SECOND"), headers=HTMX
     )
     text = answer.content.decode()
@@ -149,11 +162,11 @@ def test_x73_a_stale_press_is_told_who_was_faster_and_what_it_had_typed(staff: C
     assert now_of(order).parcels()[0].tracking == "FIRST"
 
 
-def test_a_stale_packing_keeps_what_was_typed_in_sight(staff: Client) -> None:
+def test_a_stale_packing_keeps_what_was_typed_in_sight(staff_client: Client) -> None:
     order = make_order_with_events("paid")
     house = next(iter(order.units_to_pack))
     operations.change_order(order, {1: 1}, actor="shopper", now=datetime.now(UTC))
-    answer = staff.post(url("pack", order, house), seen(order, line_1="2"))
+    answer = staff_client.post(url("pack", order, house), seen(order, line_1="2"))
     text = answer.content.decode()
     assert answer.status_code == 409
     assert "The customer changed it" in text
@@ -161,7 +174,9 @@ def test_a_stale_packing_keeps_what_was_typed_in_sight(staff: Client) -> None:
     assert now_of(order).parcels() == ()
 
 
-def test_what_the_order_does_not_have_is_a_conflict_and_changes_nothing(desk: Client) -> None:
+def test_what_the_order_does_not_have_is_a_conflict_and_changes_nothing(
+    support_client: Client,
+) -> None:
     violations = []
     order = make_order_with_events("paid")
     asked: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
@@ -176,7 +191,7 @@ def test_what_the_order_does_not_have_is_a_conflict_and_changes_nothing(desk: Cl
         ("money_sent", (), {"refund": "nothing"}),
     ]
     for name, more, sent in asked:
-        answer = desk.post(url(name, order, *more), seen(order) | sent)
+        answer = support_client.post(url(name, order, *more), seen(order) | sent)
         if answer.status_code != 409 or "Nothing was changed" not in answer.content.decode():
             violations.append(f"{name} {more} {sent}: {answer.status_code}, or nothing is told")
         if now_of(order) != order:
@@ -188,44 +203,51 @@ def test_what_the_order_does_not_have_is_a_conflict_and_changes_nothing(desk: Cl
 # ---- Returns
 
 
-def test_a_return_is_agreed_to_received_and_refunded(desk: Client, asked: Order) -> None:
-    text = text_of(desk, asked)
+def test_a_return_is_agreed_to_received_and_refunded(support_client: Client, asked: Order) -> None:
+    text = text_of(support_client, asked)
     for told in ("Return 1", "Too small", "Waits for an answer", "Returns waiting"):
         assert told in text, told
     assert (
-        desk.post(url("sent_back", asked, "1"), seen(asked, event="return_approved")).status_code
+        support_client.post(
+            url("sent_back", asked, "1"), seen(asked, event="return_approved")
+        ).status_code
         == 303
     )
     agreed = now_of(asked)
-    assert desk.post(url("sent_back", asked, "1"), seen(agreed, line_1="1")).status_code == 303
+    assert (
+        support_client.post(url("sent_back", asked, "1"), seen(agreed, line_1="1")).status_code
+        == 303
+    )
     received = now_of(asked)
     assert (received.returns[0].state, received.returns[0].restock) == ("received", {1: 1})
-    form = text_of(desk, received)
+    form = text_of(support_client, received)
     assert url("return_refund", asked, "1") in form
     sent = seen(received, line_1="2", reason="It is back with us")
-    assert desk.post(url("return_refund", asked, "1"), sent).status_code == 303
+    assert support_client.post(url("return_refund", asked, "1"), sent).status_code == 303
     done = now_of(asked)
     assert (done.returns[0].state, done.refunded, done.board_column) == (
         "refunded",
         Money(24, "EUR"),
         "done",
     )
-    assert url("return_refund", asked, "1") not in text_of(desk, done)
+    assert url("return_refund", asked, "1") not in text_of(support_client, done)
 
 
-def test_a_refusal_needs_words_and_the_customer_reads_them(staff: Client, asked: Order) -> None:
-    bare = staff.post(url("sent_back", asked, "1"), seen(asked, event="return_rejected"))
+def test_a_refusal_needs_words_and_the_customer_reads_them(
+    staff_client: Client, asked: Order
+) -> None:
+    bare = staff_client.post(url("sent_back", asked, "1"), seen(asked, event="return_rejected"))
     assert (bare.status_code, "Tell the customer why" in bare.content.decode()) == (422, True)
     sent = seen(asked, event="return_rejected", note="It was worn outside")
-    assert staff.post(url("sent_back", asked, "1"), sent).status_code == 303
+    assert staff_client.post(url("sent_back", asked, "1"), sent).status_code == 303
     done = now_of(asked)
     assert (done.returns[0].state, done.returns[0].answer) == ("rejected", "It was worn outside")
-    assert "Our answer: It was worn outside" in text_of(staff, done)
+    assert "Our answer: It was worn outside" in text_of(staff_client, done)
 
 
-def test_no_more_goes_to_the_shelf_than_came_back(staff: Client, asked: Order) -> None:
+def test_no_more_goes_to_the_shelf_than_came_back(staff_client: Client, asked: Order) -> None:
     agreed = operations.approve_return(asked, "1", actor="Ben", now=datetime.now(UTC))
-    answer = staff.post(url("sent_back", asked, "1"), seen(agreed, line_1="3"))
+    answer = staff_client.post(url("sent_back", asked, "1"), seen(agreed, line_1="3"))
     assert answer.status_code == 422
     assert now_of(asked) == agreed
 
@@ -233,10 +255,10 @@ def test_no_more_goes_to_the_shelf_than_came_back(staff: Client, asked: Order) -
 # ---- Money
 
 
-def test_money_goes_back_for_lines_with_the_delivery(desk: Client) -> None:
+def test_money_goes_back_for_lines_with_the_delivery(support_client: Client) -> None:
     order = make_order_with_events("paid")
     sent = seen(order, line_1="1", delivery="on", reason="One was broken")
-    assert desk.post(url("refund", order), sent).status_code == 303
+    assert support_client.post(url("refund", order), sent).status_code == 303
     done = now_of(order)
     assert (done.refunded, done.payment) == (
         Money(12, "EUR") + order.delivery,
@@ -244,21 +266,23 @@ def test_money_goes_back_for_lines_with_the_delivery(desk: Client) -> None:
     )
     (refund,) = done.refunds
     assert (refund.lines, refund.reason) == ({1: 1}, "One was broken")
-    text = text_of(desk, done)
+    text = text_of(support_client, done)
     assert "Given back" in text
     assert 'value="2"' not in text.split('id="refund"')[1], "one of the two is refunded already"
 
 
-def test_money_goes_back_for_nothing_in_particular(desk: Client) -> None:
+def test_money_goes_back_for_nothing_in_particular(support_client: Client) -> None:
     order = make_order_with_events("paid")
     assert (
-        desk.post(url("refund", order), seen(order, amount="3,50", reason="Sorry")).status_code
+        support_client.post(
+            url("refund", order), seen(order, amount="3,50", reason="Sorry")
+        ).status_code
         == 303
     )
     assert now_of(order).refunded == Money("3.50", "EUR")
 
 
-def test_a_refund_that_will_not_do_is_told_and_kept(desk: Client) -> None:
+def test_a_refund_that_will_not_do_is_told_and_kept(support_client: Client) -> None:
     violations = []
     order = make_order_with_events("paid")
     for sent, told in (
@@ -271,7 +295,7 @@ def test_a_refund_that_will_not_do_is_told_and_kept(desk: Client) -> None:
         ({"reason": "x", "amount": "0"}, "Enter more than nothing"),
         ({"reason": "x", "line_1": "3"}, "Enter a whole number from 0 to 2"),
     ):
-        answer = desk.post(url("refund", order), seen(order, **sent))
+        answer = support_client.post(url("refund", order), seen(order, **sent))
         kept = (told, *(f'value="{value}"' for value in sent.values()))
         violations += [
             f"{sent}: no {each} in the page" for each in kept if each not in answer.content.decode()
@@ -284,36 +308,46 @@ def test_a_refund_that_will_not_do_is_told_and_kept(desk: Client) -> None:
     assert not violations, "\n".join(violations)
 
 
-def test_two_refunds_from_two_pages_are_one(desk: Client) -> None:
+def test_two_refunds_from_two_pages_are_one(support_client: Client) -> None:
     order = make_order_with_events("paid")
     sent = seen(order, amount="5", reason="Sorry")
-    assert [desk.post(url("refund", order), sent).status_code for _ in range(2)] == [303, 409]
+    assert [support_client.post(url("refund", order), sent).status_code for _ in range(2)] == [
+        303,
+        409,
+    ]
     assert now_of(order).refunded == Money(5, "EUR")
 
 
-def test_an_unpaid_order_has_nothing_to_give_back(desk: Client) -> None:
+def test_an_unpaid_order_has_nothing_to_give_back(support_client: Client) -> None:
     order = make_order_with_events()
-    assert url("refund", order) not in text_of(desk, order)
-    assert desk.post(url("refund", order), seen(order, amount="1", reason="x")).status_code == 422
-
-
-def test_the_delivery_goes_back_once(desk: Client) -> None:
-    order = make_order_with_events("paid")
-    assert 'id="refund-delivery"' in text_of(desk, order)
+    assert url("refund", order) not in text_of(support_client, order)
     assert (
-        desk.post(url("refund", order), seen(order, delivery="on", reason="Late")).status_code
+        support_client.post(url("refund", order), seen(order, amount="1", reason="x")).status_code
+        == 422
+    )
+
+
+def test_the_delivery_goes_back_once(support_client: Client) -> None:
+    order = make_order_with_events("paid")
+    assert 'id="refund-delivery"' in text_of(support_client, order)
+    assert (
+        support_client.post(
+            url("refund", order), seen(order, delivery="on", reason="Late")
+        ).status_code
         == 303
     )
     done = now_of(order)
     assert (done.refunded, done.events[1].details["delivery"]) == (order.delivery, True)
-    assert 'id="refund-delivery"' not in text_of(desk, done)
+    assert 'id="refund-delivery"' not in text_of(support_client, done)
     for more in ({}, {"line_1": "1"}):
-        again = desk.post(url("refund", order), seen(done, delivery="on", reason="Late", **more))
+        again = support_client.post(
+            url("refund", order), seen(done, delivery="on", reason="Late", **more)
+        )
         assert (again.status_code, "paid back already" in again.content.decode()) == (422, True)
     assert now_of(order) == done
 
 
-def test_what_was_taken_out_before_it_was_paid_is_not_given_back(desk: Client) -> None:
+def test_what_was_taken_out_before_it_was_paid_is_not_given_back(support_client: Client) -> None:
     product = make_product()
     make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     draft = make_draft((product, 3))
@@ -324,28 +358,43 @@ def test_what_was_taken_out_before_it_was_paid_is_not_given_back(desk: Client) -
     order, _ = operations.record_manual_payment(
         order, order.total, key=str(uuid4()), actor="Bea", now=datetime.now(UTC)
     )
-    assert desk.post(url("refund", order), seen(order, line_1="3", reason="All")).status_code == 422
-    assert desk.post(url("refund", order), seen(order, line_1="2", reason="All")).status_code == 303
+    assert (
+        support_client.post(url("refund", order), seen(order, line_1="3", reason="All")).status_code
+        == 422
+    )
+    assert (
+        support_client.post(url("refund", order), seen(order, line_1="2", reason="All")).status_code
+        == 303
+    )
     done = now_of(order)
     assert [refund.amount for refund in done.refunds] == [order.total - order.delivery]
-    assert desk.post(url("refund", order), seen(done, line_1="1", reason="More")).status_code == 422
+    assert (
+        support_client.post(url("refund", order), seen(done, line_1="1", reason="More")).status_code
+        == 422
+    )
 
 
-def test_what_was_taken_out_and_paid_back_is_counted_once(desk: Client) -> None:
+def test_what_was_taken_out_and_paid_back_is_counted_once(support_client: Client) -> None:
     order = make_order_with_events("paid", quantity=3)
     changed = operations.change_order(order, {1: 2}, actor="shopper", now=datetime.now(UTC))
     assert (
-        desk.post(url("refund", order), seen(changed, line_1="3", reason="All")).status_code == 422
+        support_client.post(
+            url("refund", order), seen(changed, line_1="3", reason="All")
+        ).status_code
+        == 422
     )
     assert (
-        desk.post(url("refund", order), seen(changed, line_1="2", reason="All")).status_code == 303
+        support_client.post(
+            url("refund", order), seen(changed, line_1="2", reason="All")
+        ).status_code
+        == 303
     )
     assert now_of(order).refunded == order.total - order.delivery
 
 
 @pytest.mark.parametrize("state", ["requested", "approved", "rejected", "refunded"])
 def test_only_what_has_arrived_with_us_is_refunded_and_once(
-    desk: Client, asked: Order, state: str
+    support_client: Client, asked: Order, state: str
 ) -> None:
     now = datetime.now(UTC)
     if state == "rejected":
@@ -359,20 +408,22 @@ def test_only_what_has_arrived_with_us_is_refunded_and_once(
         )
     assert asked.returns[0].state == state
     before = now_of(asked)
-    answer = desk.post(url("return_refund", asked, "1"), seen(before, line_1="1", reason="Back"))
+    answer = support_client.post(
+        url("return_refund", asked, "1"), seen(before, line_1="1", reason="Back")
+    )
     assert answer.status_code == 409
     assert now_of(asked) == before
 
 
-def test_s24_who_packs_moves_no_money(staff: Client, desk: Client) -> None:
+def test_s24_who_packs_moves_no_money(staff_client: Client, support_client: Client) -> None:
     order, owed = make_order_with_events("paid"), by_transfer()
     for waiting, name, sent in (
         (order, "refund", {"amount": "1", "reason": "Mine"}),
         (owed, "received", {"amount": "1", "press": str(uuid4())}),
     ):
-        assert url(name, waiting) in text_of(desk, waiting)
-        assert url(name, waiting) not in text_of(staff, waiting)
-        assert staff.post(url(name, waiting), seen(waiting, **sent)).status_code == 403
+        assert url(name, waiting) in text_of(support_client, waiting)
+        assert url(name, waiting) not in text_of(staff_client, waiting)
+        assert staff_client.post(url(name, waiting), seen(waiting, **sent)).status_code == 403
         assert now_of(waiting) == waiting
 
 
@@ -387,20 +438,22 @@ def by_transfer() -> Order:
     return now_of(placed)
 
 
-def test_a_transfer_is_noted_once_and_confirms_the_order(desk: Client) -> None:
+def test_a_transfer_is_noted_once_and_confirms_the_order(support_client: Client) -> None:
     order = by_transfer()
-    text = text_of(desk, order)
+    text = text_of(support_client, order)
     press = re.search(r'name="press" value="([^"]+)"', text)
     assert press
     sent = seen(order, amount=str(order.total.amount), press=press[1])
-    assert desk.post(url("received", order), sent).status_code == 303
-    assert desk.post(url("received", order), sent).status_code == 409
+    assert support_client.post(url("received", order), sent).status_code == 303
+    assert support_client.post(url("received", order), sent).status_code == 409
     done = now_of(order)
     assert (done.state, done.payment, done.captured) == ("confirmed", "paid", order.total)
-    assert url("received", order) not in text_of(desk, done)
+    assert url("received", order) not in text_of(support_client, done)
 
 
-def test_money_that_nobody_but_staff_can_send_waits_for_them(desk: Client, staff: Client) -> None:
+def test_money_that_nobody_but_staff_can_send_waits_for_them(
+    support_client: Client, staff_client: Client
+) -> None:
     order = by_transfer()
     press = str(uuid4())
     paid, _ = operations.record_manual_payment(
@@ -410,32 +463,38 @@ def test_money_that_nobody_but_staff_can_send_waits_for_them(desk: Client, staff
         paid, Transition("cancelled", actor="shopper", at=datetime.now(UTC))
     )
     (owed,) = gone.due_refunds
-    assert "I have sent them" in text_of(desk, gone)
-    assert "I have sent them" not in text_of(staff, gone)
-    assert staff.post(url("money_sent", order), {"refund": owed.refund_id}).status_code == 403
-    assert desk.post(url("money_sent", order), {"refund": owed.refund_id}).status_code == 303
-    assert desk.post(url("money_sent", order), {"refund": owed.refund_id}).status_code == 409
+    assert "I have sent them" in text_of(support_client, gone)
+    assert "I have sent them" not in text_of(staff_client, gone)
+    assert (
+        staff_client.post(url("money_sent", order), {"refund": owed.refund_id}).status_code == 403
+    )
+    assert (
+        support_client.post(url("money_sent", order), {"refund": owed.refund_id}).status_code == 303
+    )
+    assert (
+        support_client.post(url("money_sent", order), {"refund": owed.refund_id}).status_code == 409
+    )
     assert (now_of(order).payment, now_of(order).refunded) == ("refunded", order.total)
 
 
 # ---- Changes
 
 
-def test_something_is_taken_out_and_its_money_goes_back(staff: Client) -> None:
+def test_something_is_taken_out_and_its_money_goes_back(staff_client: Client) -> None:
     order = make_order_with_events("paid")
-    assert staff.post(url("lines", order), seen(order, line_1="1")).status_code == 303
+    assert staff_client.post(url("lines", order), seen(order, line_1="1")).status_code == 303
     done = now_of(order)
     assert (done.item_count, done.total, done.refunded) == (
         1,
         order.total - Money(12, "EUR"),
         Money(12, "EUR"),
     )
-    text = text_of(staff, done)
+    text = text_of(staff_client, done)
     assert "1 × €12.00" in text
     assert "1 item<" in text
 
 
-def test_a_change_that_is_none_is_told(staff: Client) -> None:
+def test_a_change_that_is_none_is_told(staff_client: Client) -> None:
     violations = []
     order = make_order_with_events("paid")
     for typed, told in (
@@ -443,7 +502,7 @@ def test_a_change_that_is_none_is_told(staff: Client) -> None:
         ("2", "Nothing is different"),
         ("3", "from 0 to 2"),
     ):
-        answer = staff.post(url("lines", order), seen(order, line_1=typed))
+        answer = staff_client.post(url("lines", order), seen(order, line_1=typed))
         if answer.status_code != 422 or told not in answer.content.decode():
             violations.append(f"{typed}: {answer.status_code}, or not told: {told}")
         if now_of(order) != order:
@@ -452,19 +511,19 @@ def test_a_change_that_is_none_is_told(staff: Client) -> None:
     assert not violations, "\n".join(violations)
 
 
-def test_what_is_packed_stays(staff: Client) -> None:
+def test_what_is_packed_stays(staff_client: Client) -> None:
     order = make_order_with_events("paid")
     order = operations.pack_parcel(
         order, next(iter(order.units_to_pack)), {1: 1}, actor="Ben", now=datetime.now(UTC)
     )
-    answer = staff.post(url("lines", order), seen(order, line_1="0"))
+    answer = staff_client.post(url("lines", order), seen(order, line_1="0"))
     assert (answer.status_code, "1 of it are packed already" in answer.content.decode()) == (
         422,
         True,
     )
 
 
-def test_an_order_goes_to_another_door(staff: Client) -> None:
+def test_an_order_goes_to_another_door(staff_client: Client) -> None:
     order = make_order_with_events("paid")
     there = {
         "country": "DE",
@@ -473,28 +532,38 @@ def test_an_order_goes_to_another_door(staff: Client) -> None:
         "postal_code": "10115",
         "city": "Berlin",
     }
-    assert staff.post(url("door", order), seen(order, **there)).status_code == 303
+    assert staff_client.post(url("door", order), seen(order, **there)).status_code == 303
     assert now_of(order).delivery_address.street == "Hof 2"
-    wrong = staff.post(url("door", order), seen(now_of(order), **(there | {"postal_code": "1"})))
+    wrong = staff_client.post(
+        url("door", order), seen(now_of(order), **(there | {"postal_code": "1"}))
+    )
     assert (wrong.status_code, "Enter a German postcode" in wrong.content.decode()) == (422, True)
-    abroad = staff.post(url("door", order), seen(now_of(order), **(there | {"country": "FR"})))
+    abroad = staff_client.post(
+        url("door", order), seen(now_of(order), **(there | {"country": "FR"}))
+    )
     assert abroad.status_code == 422
 
 
-def test_the_history_tells_what_each_step_was_about_and_which_request_it_was(staff: Client) -> None:
+def test_the_history_tells_what_each_step_was_about_and_which_request_it_was(
+    staff_client: Client,
+) -> None:
     order = make_order_with_events("paid", "packed")
-    answer = staff.post(
+    answer = staff_client.post(
         url("parcel", order, "1"), seen(order, event="shipped", carrier="DHL", tracking="JD 7")
     )
-    text = text_of(staff, order)
+    text = text_of(staff_client, order)
     assert "parcel 1, DHL, JD 7" in text
     assert answer["X-Request-Id"].replace("-", "")[:8] in text
 
 
-def test_s50_a_form_of_many_lines_is_told_by_the_log_as_one_field(staff: Client, ann: User) -> None:
+def test_s50_a_form_of_many_lines_is_told_by_the_log_as_one_field(
+    staff_client: Client, ann: User
+) -> None:
     order = make_order_with_events("paid")
     sent = {f"line_{line}": str(line % 2) for line in range(1, 200)}
-    answer = staff.post(url("pack", order, next(iter(order.units_to_pack))), seen(order, **sent))
+    answer = staff_client.post(
+        url("pack", order, next(iter(order.units_to_pack))), seen(order, **sent)
+    )
     assert answer.status_code == 303
     entries, _ = audit_log.list_actor_entries(
         ann.pk, datetime.now(UTC).date().replace(day=1), "", 20

@@ -39,12 +39,12 @@ def pressed(order: Order, kind: str, **more: str) -> dict[str, str]:
     return {"event": kind, "version": str(order.version), **more}
 
 
-def test_q12_q13_q14_it_tells_all_of_an_order(staff: Client) -> None:
+def test_q12_q13_q14_it_tells_all_of_an_order(staff_client: Client) -> None:
     order = make_order_with_events("paid")
     operations.add_note(
         order, "Called: leave it with the neighbour", actor="Ben", now=datetime.now(UTC)
     )
-    text = staff.get(page(order)).content.decode()
+    text = staff_client.get(page(order)).content.decode()
     for told in (
         order.number, "Sam Shopper", order.email, "Hauptstraße 1", "10115 Berlin", "Germany", "€24.00", "Olive",
         "2 × €12.00", "Order placed", "To pack", "Paid", "Standard, DHL", "Called: leave it with the neighbour", "Ben", "Staff only",
@@ -54,34 +54,37 @@ def test_q12_q13_q14_it_tells_all_of_an_order(staff: Client) -> None:
     assert text.index("Called: leave") < text.index("Order placed"), "the newest comes first"
 
 
-def test_an_unknown_number_is_a_404(staff: Client) -> None:
+def test_an_unknown_number_is_a_404(staff_client: Client) -> None:
     numbers = "ZZZZ-ZZZZ", "x", "%00", "x" * 500
-    answered = {number: staff.get(f"/staff/orders/{number}/").status_code for number in numbers}
+    answered = {
+        number: staff_client.get(f"/staff/orders/{number}/").status_code for number in numbers
+    }
     assert answered == dict.fromkeys(numbers, 404)
 
 
-def test_x57_a_number_in_lower_case_leads_to_the_page(staff: Client) -> None:
+def test_x57_a_number_in_lower_case_leads_to_the_page(staff_client: Client) -> None:
     order = make_order_with_events()
-    answer = staff.get(page(order).lower())
+    answer = staff_client.get(page(order).lower())
     assert answer.status_code == 302
     assert answer["Location"] == page(order)
 
 
-def test_s41_it_offers_what_is_allowed_and_nothing_else(staff: Client) -> None:
-    text = staff.get(page(make_order_with_events())).content.decode()
+def test_s41_it_offers_what_is_allowed_and_nothing_else(staff_client: Client) -> None:
+    text = staff_client.get(page(make_order_with_events())).content.decode()
     assert 'value="cancelled"' in text
     assert 'value="packed"' not in text
-    text = staff.get(page(make_order_with_events("paid"))).content.decode()
+    text = staff_client.get(page(make_order_with_events("paid"))).content.decode()
     assert 'value="packed"' in text
     assert 'value="delivered"' not in text
     assert (
-        'name="event"' not in staff.get(page(make_order_with_events("cancelled"))).content.decode()
+        'name="event"'
+        not in staff_client.get(page(make_order_with_events("cancelled"))).content.decode()
     )
 
 
-def test_a_press_moves_the_order_on(staff: Client, ann: User) -> None:
+def test_a_press_moves_the_order_on(staff_client: Client, ann: User) -> None:
     order = make_order_with_events("paid")
-    answer = staff.post(move(order), pressed(order, "shipped", note="Two parcels"))
+    answer = staff_client.post(move(order), pressed(order, "shipped", note="Two parcels"))
     assert answer.status_code == 303
     assert answer["Location"] == page(order)
     fresh = now_of(order)
@@ -99,12 +102,12 @@ def test_a_press_moves_the_order_on(staff: Client, ann: User) -> None:
         "Ann",
         "Two parcels",
     )
-    assert f"Order {order.number}: shipped." in staff.get(page(order)).content.decode()
+    assert f"Order {order.number}: shipped." in staff_client.get(page(order)).content.decode()
 
 
-def test_the_same_press_by_htmx_swaps_the_order_in_place(staff: Client) -> None:
+def test_the_same_press_by_htmx_swaps_the_order_in_place(staff_client: Client) -> None:
     order = make_order_with_events("paid")
-    answer = staff.post(move(order), pressed(order, "packed"), headers=HTMX)
+    answer = staff_client.post(move(order), pressed(order, "packed"), headers=HTMX)
     text = answer.content.decode()
     assert answer.status_code == 200
     assert text.lstrip().startswith('<div id="order"')
@@ -113,10 +116,10 @@ def test_the_same_press_by_htmx_swaps_the_order_in_place(staff: Client) -> None:
     assert "hx-swap-oob" in text
 
 
-def test_x73_a_stale_page_is_told_who_did_what_and_keeps_the_note(staff: Client) -> None:
+def test_x73_a_stale_page_is_told_who_did_what_and_keeps_the_note(staff_client: Client) -> None:
     order = make_order_with_events("paid")
     operations.transition_order(order, Transition("held", actor="Ben", at=datetime.now(UTC)))
-    answer = staff.post(
+    answer = staff_client.post(
         move(order), pressed(order, "packed", note="Wrapped as a present"), headers=HTMX
     )
     text = answer.content.decode()
@@ -132,34 +135,34 @@ def test_x73_a_stale_page_is_told_who_did_what_and_keeps_the_note(staff: Client)
     assert f'name="version" value="{fresh.version}"' in text
 
 
-def test_x73_the_same_without_scripts_is_a_whole_page(staff: Client) -> None:
+def test_x73_the_same_without_scripts_is_a_whole_page(staff_client: Client) -> None:
     order = make_order_with_events("paid")
     operations.transition_order(order, Transition("packed", actor="Ben", at=datetime.now(UTC)))
-    answer = staff.post(move(order), pressed(order, "held"))
+    answer = staff_client.post(move(order), pressed(order, "held"))
     assert answer.status_code == 409
     assert "<html" in answer.content.decode()
     assert "Ben changed it" in answer.content.decode()
 
 
-def test_x18_a_second_press_changes_nothing_more(staff: Client) -> None:
+def test_x18_a_second_press_changes_nothing_more(staff_client: Client) -> None:
     order = make_order_with_events("paid")
-    assert staff.post(move(order), pressed(order, "packed")).status_code == 303
-    assert staff.post(move(order), pressed(order, "packed")).status_code == 409
+    assert staff_client.post(move(order), pressed(order, "packed")).status_code == 303
+    assert staff_client.post(move(order), pressed(order, "packed")).status_code == 409
     assert [event.kind for event in now_of(order).events].count("packed") == 1
 
 
-def test_s41_a_press_that_the_state_does_not_allow_changes_nothing(staff: Client) -> None:
+def test_s41_a_press_that_the_state_does_not_allow_changes_nothing(staff_client: Client) -> None:
     order = make_order_with_events()
-    answer = staff.post(move(order), pressed(order, "delivered"))
+    answer = staff_client.post(move(order), pressed(order, "delivered"))
     assert answer.status_code == 409
     assert now_of(order).version == order.version
 
 
-def test_bad_input_is_told_and_changes_nothing(staff: Client) -> None:
+def test_bad_input_is_told_and_changes_nothing(staff_client: Client) -> None:
     violations = []
     for note in ("x" * 1001, "a\x00b"):
         order = make_order_with_events("paid")
-        answer = staff.post(move(order), pressed(order, "packed", note=note))
+        answer = staff_client.post(move(order), pressed(order, "packed", note=note))
         if answer.status_code != 422 or "There is a problem" not in answer.content.decode():
             violations.append(f"{note!r}: {answer.status_code}, or no problem is told")
         if now_of(order).version != order.version:
@@ -168,7 +171,7 @@ def test_bad_input_is_told_and_changes_nothing(staff: Client) -> None:
 
 
 def test_what_no_page_of_today_sends_counts_as_an_old_page_and_keeps_the_note(
-    staff: Client,
+    staff_client: Client,
 ) -> None:
     violations = []
     order = make_order_with_events("paid")
@@ -180,7 +183,7 @@ def test_what_no_page_of_today_sends_counts_as_an_old_page_and_keeps_the_note(
         {"event": "packed", "version": "x"},
         {"event": "packed", "version": "-1"},
     ):
-        answer = staff.post(move(order), sent | {"note": "Wrapped"})
+        answer = staff_client.post(move(order), sent | {"note": "Wrapped"})
         text = answer.content.decode()
         if (
             answer.status_code != 409
@@ -206,15 +209,19 @@ def test_nobody_of_the_staff_passes_for_the_shop_by_choosing_a_name(client: Clie
     assert "Note for staff only" in text
 
 
-def test_after_a_press_the_way_back_leads_to_where_the_order_stands_now(staff: Client) -> None:
+def test_after_a_press_the_way_back_leads_to_where_the_order_stands_now(
+    staff_client: Client,
+) -> None:
     order = make_order_with_events("paid")
-    text = staff.post(move(order), pressed(order, "held"), headers=HTMX).content.decode()
+    text = staff_client.post(move(order), pressed(order, "held"), headers=HTMX).content.decode()
     assert "All orders: On hold" in text
 
 
-def test_s40_other_fields_change_nothing(staff: Client) -> None:
+def test_s40_other_fields_change_nothing(staff_client: Client) -> None:
     order = make_order_with_events("paid")
-    staff.post(move(order), pressed(order, "packed", total="1", state="closed", actor="Mallory"))
+    staff_client.post(
+        move(order), pressed(order, "packed", total="1", state="closed", actor="Mallory")
+    )
     fresh = now_of(order)
     assert (fresh.total, fresh.state, staff_queries.actor_label(fresh.events[0])) == (
         order.total,
@@ -223,9 +230,9 @@ def test_s40_other_fields_change_nothing(staff: Client) -> None:
     )
 
 
-def test_a_note_is_for_staff_and_says_who_and_when(staff: Client) -> None:
+def test_a_note_is_for_staff_and_says_who_and_when(staff_client: Client) -> None:
     order = make_order_with_events("paid")
-    answer = staff.post(note(order), {"note": "Ring twice\nThen wait"})
+    answer = staff_client.post(note(order), {"note": "Ring twice\nThen wait"})
     assert answer.status_code == 303
     fresh = now_of(order)
     assert (
@@ -238,23 +245,23 @@ def test_a_note_is_for_staff_and_says_who_and_when(staff: Client) -> None:
         False,
     )
     assert fresh.version == order.version, "a note makes nobody's page stale"
-    text = staff.get(page(order)).content.decode()
+    text = staff_client.get(page(order)).content.decode()
     assert "Ring twice<br>Then wait" in text
     assert "Staff only" in text
 
 
-def test_x18_the_same_note_pressed_twice_stands_once(staff: Client) -> None:
+def test_x18_the_same_note_pressed_twice_stands_once(staff_client: Client) -> None:
     order = make_order_with_events()
     for _ in range(2):
-        assert staff.post(note(order), {"note": "Once"}).status_code == 303
+        assert staff_client.post(note(order), {"note": "Once"}).status_code == 303
     assert [event.note for event in now_of(order).events].count("Once") == 1
 
 
-def test_x60_a_note_that_will_not_do_is_kept_and_explained(staff: Client) -> None:
+def test_x60_a_note_that_will_not_do_is_kept_and_explained(staff_client: Client) -> None:
     violations = []
     order = make_order_with_events()
     for text in ("", "   ", "x" * 1001):
-        answer = staff.post(note(order), {"note": text}, headers=HTMX)
+        answer = staff_client.post(note(order), {"note": text}, headers=HTMX)
         told = "There is a problem", text.strip()
         if answer.status_code != 422 or any(each not in answer.content.decode() for each in told):
             violations.append(f"{text!r}: {answer.status_code}, or it is not kept and explained")
@@ -264,23 +271,23 @@ def test_x60_a_note_that_will_not_do_is_kept_and_explained(staff: Client) -> Non
     assert not violations, "\n".join(violations)
 
 
-def test_s27_a_note_is_text(staff: Client) -> None:
+def test_s27_a_note_is_text(staff_client: Client) -> None:
     order = make_order_with_events()
     evil = f'<img src=x onerror=alert(1)> <a hx-get="/staff/">{uuid4()}</a>'
-    staff.post(note(order), {"note": evil})
-    text = staff.get(page(order)).content.decode()
+    staff_client.post(note(order), {"note": evil})
+    text = staff_client.get(page(order)).content.decode()
     assert evil not in text
     assert "&lt;img src=x" in text
 
 
-def test_x2_a_reload_after_a_press_repeats_nothing(staff: Client) -> None:
+def test_x2_a_reload_after_a_press_repeats_nothing(staff_client: Client) -> None:
     order = make_order_with_events("paid")
-    answer = staff.post(move(order), pressed(order, "packed"), follow=True)
+    answer = staff_client.post(move(order), pressed(order, "packed"), follow=True)
     assert answer.status_code == 200
     assert answer.redirect_chain == [(page(order), 303)]
 
 
-def test_x19_times_are_the_shops_and_carry_their_zone(staff: Client) -> None:
+def test_x19_times_are_the_shops_and_carry_their_zone(staff_client: Client) -> None:
     order = make_order_with_events(now=datetime(2026, 7, 1, 22, 30, tzinfo=UTC))
-    text = staff.get(page(order)).content.decode()
+    text = staff_client.get(page(order)).content.decode()
     assert '<time datetime="2026-07-01T23:30:00+01:00">1 July 2026, 23:30</time>' in text

@@ -19,7 +19,7 @@ def failing(now: datetime) -> str:
 
 
 def test_the_page_tells_what_was_done_what_failed_and_which_mails_wait(
-    staff: Client, monkeypatch: pytest.MonkeyPatch
+    staff_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     well = Job(f"test-{uuid4()}", timedelta(hours=1), lambda now: "7 orders looked after")
     ill, idle = (Job(f"test-{uuid4()}", timedelta(hours=1), failing) for _ in range(2))
@@ -29,7 +29,7 @@ def test_the_page_tells_what_was_done_what_failed_and_which_mails_wait(
     queue_mail(
         uuid4(), "asked", email, "registration", {"url": "https://x.example/"}, datetime.now(UTC)
     )
-    text = staff.get("/staff/worker/").content.decode()
+    text = staff_client.get("/staff/worker/").content.decode()
     assert "7 orders looked after" in text
     assert "RuntimeError: the roof leaks" in text
     assert "2 of 3 jobs to look at" in text
@@ -40,14 +40,14 @@ def test_the_page_tells_what_was_done_what_failed_and_which_mails_wait(
 
 
 def test_a_job_that_is_behind_says_by_how_much(
-    staff: Client, monkeypatch: pytest.MonkeyPatch
+    staff_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job, now = Job(f"test-{uuid4()}", timedelta(seconds=10), lambda now: ""), datetime.now(UTC)
     with hold_lease(job.name) as held:
         held.last_run = now
         save_position(job.name, (now - timedelta(minutes=20)).isoformat())
     monkeypatch.setattr(workers, "list_jobs", lambda: [job])
-    assert "Behind by 1190 s" in staff.get("/staff/worker/").content.decode().replace(
+    assert "Behind by 1190 s" in staff_client.get("/staff/worker/").content.decode().replace(
         "1191 s", "1190 s"
     )
 

@@ -175,8 +175,8 @@ def test_x29_an_old_price_is_crossed_out_and_said() -> None:
 
 
 @for_each([("in", "In stock"), ("few", "Only a few left"), ("out", "Sold out")])
-def test_x29_stock_is_told_in_words(told: tuple[str, str]) -> None:
-    word, words = told
+def test_x29_stock_is_told_in_words(proof_report: tuple[str, str]) -> None:
+    word, words = proof_report
     assert words in render_to_string("catalogue/_stock.html", {"word": word})
 
 

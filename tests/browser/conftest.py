@@ -53,10 +53,10 @@ DEVICES: dict[str, dict[str, Any]] = {
 
 LOAD = """
 from django.core.management import call_command
-from cassandra_db.session import close
+from cassandra_db.session import close_session
 call_command("sync_cassandra")
-close()
-call_command("load_showroom", "--orders", "0")
+close_session()
+call_command("load_demo", "--orders", "0")
 """
 
 OpenPage = Callable[..., Page]
@@ -97,7 +97,9 @@ class ServedShop:
 
     def fill(self, first: str = "") -> None:
         """Make what there is to be looked at, in the same process as what comes before it."""
-        printed = self.run_script(first + "from tests.browser import making; making.made()")
+        printed = self.run_script(
+            first + "from tests.browser import shop_data; shop_data.make_shop_data()"
+        )
         for name, made in json.loads(printed.splitlines()[-1]).items():
             setattr(self, name, made)
 
@@ -135,7 +137,7 @@ class ServedShop:
 
 
 @pytest.fixture(scope="package")
-def chromium() -> str:
+def chromium_path() -> str:
     """The path of a Chromium."""
     found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
@@ -147,7 +149,7 @@ def chromium() -> str:
 
 @pytest.fixture(scope="package")
 def shop(
-    chromium: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory
+    chromium_path: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ServedShop]:
     """Fill a showroom once, and serve it with a worker and a mail catcher beside it.
 
@@ -216,16 +218,16 @@ class _SideCommand:
 
 
 @pytest.fixture(scope="package")
-def chrome(chromium: str) -> Iterator[Browser]:
+def browser(chromium_path: str) -> Iterator[Browser]:
     """The browser. It ends with this folder's tests: its event loop would get into the way of others."""
     with sync_playwright() as playwright, count_browser_time():
-        launched = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        launched = playwright.chromium.launch(executable_path=chromium_path, args=FLAGS)
         yield launched
         launched.close()
 
 
 @pytest.fixture
-def visit(chrome: Browser, shop: ServedShop) -> Iterator[OpenPage]:
+def open_page(browser: Browser, shop: ServedShop) -> Iterator[OpenPage]:
     """Opens a visitor's page: `visit(device="phone", who="guest", scripts=False, allow="regex of expected console words")`.
 
     It is a stranger's, unless `who` names somebody whom `making` has made.
@@ -233,7 +235,7 @@ def visit(chrome: Browser, shop: ServedShop) -> Iterator[OpenPage]:
     opened: list[tuple[BrowserContext, PageWatch]] = []
 
     def come(device: str = "desktop", *, who: str = "", allow: str = "", **options: Any) -> Page:
-        page = open_context(chrome, shop, device, who, **options).new_page()
+        page = open_context(browser, shop, device, who, **options).new_page()
         opened.append((page.context, PageWatch(page, allow)))
         return page
 
@@ -277,25 +279,25 @@ def leave_page(page: Page) -> None:
 
 
 @pytest.fixture
-def page(visit: OpenPage) -> Page:
+def page(open_page: OpenPage) -> Page:
     """A fresh visitor at a desk."""
-    return visit()
+    return open_page()
 
 
 @pytest.fixture
-def phone(visit: OpenPage) -> Page:
+def phone_page(open_page: OpenPage) -> Page:
     """A fresh visitor with a phone."""
-    return visit("phone")
+    return open_page("phone")
 
 
 @pytest.fixture
-def plain(visit: OpenPage) -> Page:
+def page_without_scripts(open_page: OpenPage) -> Page:
     """A fresh visitor whose browser runs no scripts."""
-    return visit(scripts=False)
+    return open_page(scripts=False)
 
 
 @pytest.fixture
-def look(chrome: Browser, shop: ServedShop) -> InspectPages:
+def inspect_pages(browser: Browser, shop: ServedShop) -> InspectPages:
     """Opens all pages of a part of the shop, and returns what `check` and the page's watch find wrong with each.
 
     Whoever looks has one browser and one tab for all of them: each further one would cost a process. `script` runs in
@@ -309,7 +311,7 @@ def look(chrome: Browser, shop: ServedShop) -> InspectPages:
         tabs: dict[str, tuple[Page, PageWatch]] = {}
         for name, place in PAGES[part].items():
             if place.who not in tabs:
-                page = open_context(chrome, shop, device, place.who, **options).new_page()
+                page = open_context(browser, shop, device, place.who, **options).new_page()
                 page.add_init_script(script)
                 tabs[place.who] = page, PageWatch(page)
             page, watch = tabs[place.who]
@@ -361,7 +363,7 @@ def open_shop_page(page: Page, shop: ServedShop, place: ShopPage) -> list[str]:
 
 
 @pytest.fixture(scope="package")
-def long_shelf(shop: ServedShop) -> str:
+def long_category(shop: ServedShop) -> str:
     """The address of a category with more products than a page shows."""
     return shop.long_category
 

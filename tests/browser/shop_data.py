@@ -1,6 +1,6 @@
 """What there is to be looked at: goods, carts, orders, people, and the cookies of whoever may see them.
 
-`made` runs in a process of the shop: `manage.py shell -c "from tests.browser import making; making.made()"`.
+`make_shop_data` runs in a process of the shop: `manage.py shell -c "from tests.browser import shop_data; shop_data.make_shop_data()"`.
 """
 
 import json

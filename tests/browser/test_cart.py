@@ -66,8 +66,8 @@ def test_x18_a_double_click_counts_once_and_only_its_button_rests(page: Page) ->
     expect(page.locator("#cart input[name=quantity]")).to_have_value("1")
 
 
-def test_x18_a_double_click_counts_once_without_htmx(visit: OpenPage) -> None:
-    page = visit(scripts=False)
+def test_x18_a_double_click_counts_once_without_htmx(open_page: OpenPage) -> None:
+    page = open_page(scripts=False)
     open_product(page)
     page.get_by_role("button", name="Add to cart").dblclick()
     expect(page.locator("#cart-title")).to_have_text("My cart")
@@ -89,11 +89,11 @@ def test_x46_a_changed_quantity_applies_by_itself(page: Page) -> None:
     assert_accessible(page)
 
 
-def test_x46_without_scripts_there_is_a_button(plain: Page) -> None:
-    add_to_cart(plain)
-    plain.locator("#cart input[name=quantity]").fill("3")
-    plain.get_by_role("button", name="Update").click()
-    expect(cart_badge(plain)).to_contain_text("3 items")
+def test_x46_without_scripts_there_is_a_button(page_without_scripts: Page) -> None:
+    add_to_cart(page_without_scripts)
+    page_without_scripts.locator("#cart input[name=quantity]").fill("3")
+    page_without_scripts.get_by_role("button", name="Update").click()
+    expect(cart_badge(page_without_scripts)).to_contain_text("3 items")
 
 
 def test_x43_a_quantity_that_is_none_is_explained_at_its_place_and_kept(page: Page) -> None:
@@ -183,12 +183,12 @@ def test_x50_a_country_changes_the_sums_in_place(page: Page) -> None:
     expect(page.get_by_label("Delivered to")).to_have_value("FR")
 
 
-def test_x50_without_scripts_the_country_has_a_button(plain: Page) -> None:
-    add_to_cart(plain)
-    plain.goto("/cart/")
-    plain.get_by_label("Delivered to").select_option("IE")
-    plain.get_by_role("button", name="Show", exact=True).click()
-    expect(plain.locator("#sums")).to_contain_text("tax at 23%")
+def test_x50_without_scripts_the_country_has_a_button(page_without_scripts: Page) -> None:
+    add_to_cart(page_without_scripts)
+    page_without_scripts.goto("/cart/")
+    page_without_scripts.get_by_label("Delivered to").select_option("IE")
+    page_without_scripts.get_by_role("button", name="Show", exact=True).click()
+    expect(page_without_scripts.locator("#sums")).to_contain_text("tax at 23%")
 
 
 def test_what_was_looked_at_comes_when_it_is_scrolled_to(page: Page) -> None:

@@ -36,9 +36,9 @@ FAILURES: list[tuple[str, Answer, str]] = [
 
 @pytest.mark.parametrize(("name", "answer", "words"), FAILURES, ids=[each[0] for each in FAILURES])
 def test_x9_a_failed_add_says_so_and_can_be_tried_again(
-    visit: OpenPage, name: str, answer: Answer, words: str
+    open_page: OpenPage, name: str, answer: Answer, words: str
 ) -> None:
-    page = visit(allow=ON_PURPOSE)
+    page = open_page(allow=ON_PURPOSE)
     open_product(page)
     page.route("**/cart/add/", answer)
     page.get_by_role("button", name="Add to cart").click()
@@ -50,8 +50,8 @@ def test_x9_a_failed_add_says_so_and_can_be_tried_again(
     expect(page.locator("#added")).to_contain_text("1 item,")
 
 
-def test_x9_offline_is_told_and_nothing_is_lost(visit: OpenPage) -> None:
-    page = visit(allow=ON_PURPOSE)
+def test_x9_offline_is_told_and_nothing_is_lost(open_page: OpenPage) -> None:
+    page = open_page(allow=ON_PURPOSE)
     open_product(page)
     page.context.set_offline(True)
     page.get_by_role("button", name="Add to cart").click()
@@ -61,8 +61,8 @@ def test_x9_offline_is_told_and_nothing_is_lost(visit: OpenPage) -> None:
     expect(cart_badge(page)).to_contain_text("1")
 
 
-def test_x9_an_answer_that_does_not_come_is_given_up(visit: OpenPage) -> None:
-    page = visit(allow=ON_PURPOSE)
+def test_x9_an_answer_that_does_not_come_is_given_up(open_page: OpenPage) -> None:
+    page = open_page(allow=ON_PURPOSE)
     open_product(page)
     assert page.evaluate("htmx.config.timeout") == 10_000
     page.evaluate("htmx.config.timeout = 400")
@@ -74,12 +74,12 @@ def test_x9_an_answer_that_does_not_come_is_given_up(visit: OpenPage) -> None:
     expect(page.locator("#added")).to_contain_text("1 item,")
 
 
-def test_x9_an_add_whose_answer_was_lost_counts_once_when_tried_again(visit: OpenPage) -> None:
+def test_x9_an_add_whose_answer_was_lost_counts_once_when_tried_again(open_page: OpenPage) -> None:
     def lose(route: Route) -> None:
         route.fetch()
         route.abort("connectionreset")
 
-    page = visit(allow=ON_PURPOSE)
+    page = open_page(allow=ON_PURPOSE)
     open_product(page)
     page.route("**/cart/add/", lose)
     page.get_by_role("button", name="Add to cart").click()
@@ -89,8 +89,8 @@ def test_x9_an_add_whose_answer_was_lost_counts_once_when_tried_again(visit: Ope
     expect(page.locator("#added")).to_contain_text("1 item,")
 
 
-def test_x9_a_failed_change_keeps_the_cart_on_the_page(visit: OpenPage) -> None:
-    page = visit(allow=ON_PURPOSE)
+def test_x9_a_failed_change_keeps_the_cart_on_the_page(open_page: OpenPage) -> None:
+    page = open_page(allow=ON_PURPOSE)
     add_to_cart(page, TWO_CHOICES)
     page.goto("/cart/")
     page.route("**/cart/change/", lambda route: route.fulfill(status=500, body="no"))
@@ -102,8 +102,8 @@ def test_x9_a_failed_change_keeps_the_cart_on_the_page(visit: OpenPage) -> None:
     expect(cart_badge(page)).to_contain_text(re.compile("2"))
 
 
-def test_a_press_before_the_scripts_have_loaded_works_as_a_plain_form(visit: OpenPage) -> None:
-    page = visit(allow=r"\.js|ERR_FAILED")
+def test_a_press_before_the_scripts_have_loaded_works_as_a_plain_form(open_page: OpenPage) -> None:
+    page = open_page(allow=r"\.js|ERR_FAILED")
     page.route("**/*.js", lambda route: route.abort())
     open_product(page)
     page.get_by_role("button", name="Add to cart").click()

@@ -68,14 +68,14 @@ def test_x6_the_skip_link_leads_to_the_content(page: Page) -> None:
     assert page.evaluate("document.querySelector('main').contains(document.activeElement)")
 
 
-def test_x6_escape_closes_the_menu_and_gives_the_focus_back(phone: Page) -> None:
-    phone.goto("/")
-    menu = phone.locator("details.menu")
-    tab_to(phone, "details.menu > summary")
-    phone.keyboard.press("Enter")
+def test_x6_escape_closes_the_menu_and_gives_the_focus_back(phone_page: Page) -> None:
+    phone_page.goto("/")
+    menu = phone_page.locator("details.menu")
+    tab_to(phone_page, "details.menu > summary")
+    phone_page.keyboard.press("Enter")
     expect(menu).to_have_attribute("open", "")
-    phone.keyboard.press("Tab")
-    phone.keyboard.press("Escape")
+    phone_page.keyboard.press("Tab")
+    phone_page.keyboard.press("Escape")
     expect(menu).not_to_have_attribute("open", "")
     expect(menu.locator("summary")).to_be_focused()
 

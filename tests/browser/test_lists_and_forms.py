@@ -11,9 +11,9 @@ from tests.browser.steps import ONE_CHOICE, add_to_cart, fill_in_details, focuse
 
 
 def test_x28_load_more_adds_to_the_list_and_the_footer_stays_in_reach(
-    page: Page, long_shelf: str
+    page: Page, long_category: str
 ) -> None:
-    page.goto(long_shelf)
+    page.goto(long_category)
     cards = page.locator("#cards > li")
     expect(cards).to_have_count(16)
     page.locator("footer").scroll_into_view_if_needed()
@@ -28,16 +28,18 @@ def test_x28_load_more_adds_to_the_list_and_the_footer_stays_in_reach(
     expect(page.get_by_role("link", name="Load more")).to_have_count(0)
 
 
-def test_x28_without_scripts_there_are_plain_pages(plain: Page, long_shelf: str) -> None:
-    plain.goto(long_shelf)
-    first = plain.locator("#cards > li a").first.inner_text()
-    plain.get_by_role("link", name="Load more").click()
-    expect(plain.locator("#cards > li")).to_have_count(16)
-    assert plain.locator("#cards > li a").first.inner_text() != first
+def test_x28_without_scripts_there_are_plain_pages(
+    page_without_scripts: Page, long_category: str
+) -> None:
+    page_without_scripts.goto(long_category)
+    first = page_without_scripts.locator("#cards > li a").first.inner_text()
+    page_without_scripts.get_by_role("link", name="Load more").click()
+    expect(page_without_scripts.locator("#cards > li")).to_have_count(16)
+    assert page_without_scripts.locator("#cards > li a").first.inner_text() != first
 
 
-def test_x4_back_brings_the_loaded_list_and_its_place_again(page: Page, long_shelf: str) -> None:
-    page.goto(f"{long_shelf}?sort=name")
+def test_x4_back_brings_the_loaded_list_and_its_place_again(page: Page, long_category: str) -> None:
+    page.goto(f"{long_category}?sort=name")
     page.get_by_role("link", name="Load more").click()
     cards = page.locator("#cards > li")
     expect(cards).to_have_count(32)
@@ -99,9 +101,9 @@ def test_x32_a_chosen_suggestion_opens_its_product(page: Page) -> None:
     expect(page.locator("h1")).to_have_text(ONE_CHOICE.name)
 
 
-def test_x32_an_answer_that_comes_too_late_is_dropped(visit: OpenPage) -> None:
+def test_x32_an_answer_that_comes_too_late_is_dropped(open_page: OpenPage) -> None:
     on_their_way: list[Route] = []
-    page = visit(allow="htmx:")
+    page = open_page(allow="htmx:")
     page.goto("/")
     page.route(re.compile(r"suggest\?q=to$"), lambda route: on_their_way.append(route))
     with page.expect_request(re.compile(r"suggest\?q=to$")):
@@ -212,9 +214,9 @@ def test_what_is_sent_is_not_overtaken_by_a_sum_that_was_asked_for_before(page: 
 
 
 def test_x15_an_order_prints_on_paper_without_the_shops_frame(
-    visit: OpenPage, shop: ServedShop
+    open_page: OpenPage, shop: ServedShop
 ) -> None:
-    page = visit(who="guest")
+    page = open_page(who="guest")
     page.goto(f"/orders/{shop.things['order']}/")
     page.emulate_media(media="print")
     for part in ("nav", ".search", ".header__tools", "footer", "main form", "[data-print]"):
@@ -227,8 +229,8 @@ def test_x15_an_order_prints_on_paper_without_the_shops_frame(
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) <= 2
 
 
-def test_x73_the_board_refreshes_itself_and_can_be_paused(visit: OpenPage) -> None:
-    page = visit(who="staff")
+def test_x73_the_board_refreshes_itself_and_can_be_paused(open_page: OpenPage) -> None:
+    page = open_page(who="staff")
     page.clock.install()
     page.goto("/staff/")
     asked: list[str] = []
@@ -256,9 +258,9 @@ def test_x73_the_board_refreshes_itself_and_can_be_paused(visit: OpenPage) -> No
 
 
 def test_x73_a_stale_order_page_is_told_and_overwrites_nothing(
-    visit: OpenPage, shop: ServedShop
+    open_page: OpenPage, shop: ServedShop
 ) -> None:
-    ann, bob = visit(who="staff"), visit(who="admin")
+    ann, bob = open_page(who="staff"), open_page(who="admin")
     for page in (ann, bob):
         page.goto(f"/staff/orders/{shop.things['order']}/")
     ann.locator("button[id^=move-]").first.click()

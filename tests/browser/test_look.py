@@ -106,18 +106,18 @@ def at_a_desk(page: Page) -> list[str]:
 
 
 @on_every_page
-def test_x10_x11_x13_x22_on_a_phone_in_the_dark(look: InspectPages, part: str) -> None:
-    faults = look("phone", part, on_a_phone, SHIFTS, color_scheme="dark")
+def test_x10_x11_x13_x22_on_a_phone_in_the_dark(inspect_pages: InspectPages, part: str) -> None:
+    faults = inspect_pages("phone", part, on_a_phone, SHIFTS, color_scheme="dark")
     assert not faults, "\n".join(faults)
 
 
 @on_every_page
-def test_x12_x13_x22_at_a_desk_in_the_light(look: InspectPages, part: str) -> None:
-    faults = look("desktop", part, at_a_desk, SHIFTS, bypass_csp=True)
+def test_x12_x13_x22_at_a_desk_in_the_light(inspect_pages: InspectPages, part: str) -> None:
+    faults = inspect_pages("desktop", part, at_a_desk, SHIFTS, bypass_csp=True)
     assert not faults, "\n".join(faults)
 
 
-def test_each_address_is_looked_at_or_shows_no_page(shop: ServedShop, chrome: Browser) -> None:
+def test_each_address_is_looked_at_or_shows_no_page(shop: ServedShop, browser: Browser) -> None:
     """A new address: write into PLACES how it is opened or, if nobody sees a page of ours there, into URLS_WITHOUT_PAGE why."""
     assert len(PAGES_BY_NAME) == sum(map(len, PAGES.values())), "a name stands for two pages"
     assert len(PAGES_BY_NAME) >= 100
@@ -126,8 +126,8 @@ def test_each_address_is_looked_at_or_shows_no_page(shop: ServedShop, chrome: Br
     looked_at = {place.view for place in PAGES_BY_NAME.values()} - {""}
     assert looked_at | URLS_WITHOUT_PAGE.keys() == routes.keys()
     assert not looked_at & URLS_WITHOUT_PAGE.keys()
-    browsers = {
-        who: open_context(chrome, shop, "desktop", who) for who in ("guest", "ann", "admin")
+    contexts = {
+        who: open_context(browser, shop, "desktop", who) for who in ("guest", "ann", "admin")
     }
     pages = []
     for name in URLS_WITHOUT_PAGE:
@@ -135,12 +135,12 @@ def test_each_address_is_looked_at_or_shows_no_page(shop: ServedShop, chrome: Br
             r"<\w+:\w+>", lambda found: URL_ARGUMENTS[found[0]], routes[name]
         ).format_map(shop.things)
         who = {"accounts": "ann", "adminpanel": "admin"}.get(name.partition(":")[0], "guest")
-        answer = browsers[who].request.get(address, max_redirects=0)
+        answer = contexts[who].request.get(address, max_redirects=0)
         if answer.status == 200 and "text/html" in answer.headers.get("content-type", ""):
             pages.append(f"{name} shows {who} a page: {address}")
         answer.dispose()
-    for browser in browsers.values():
-        browser.close()
+    for context in contexts.values():
+        context.close()
     assert not pages, "\n".join(pages)
 
 
@@ -173,9 +173,9 @@ def served_in_two(shop: ServedShop, middle: bytes) -> Iterator[str]:
 
 
 def test_x22_a_page_that_comes_in_two_is_painted_once_it_is_there(
-    visit: OpenPage, shop: ServedShop
+    open_page: OpenPage, shop: ServedShop
 ) -> None:
-    page = visit()
+    page = open_page()
     page.add_init_script(SHIFTS)
     with served_in_two(shop, b'</h2>\n<ul class="plain">') as late:
         page.goto(f"{late}/account/reset/")
@@ -184,9 +184,9 @@ def test_x22_a_page_that_comes_in_two_is_painted_once_it_is_there(
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_x22_what_a_shopper_looks_at_stays_where_it_is_when_a_swap_arrives(
-    visit: OpenPage, device: str
+    open_page: OpenPage, device: str
 ) -> None:
-    page = visit(device)
+    page = open_page(device)
     open_product(page)
     button = page.get_by_role("button", name="Add to cart")
     button.scroll_into_view_if_needed()
@@ -207,8 +207,8 @@ def test_x22_what_a_shopper_looks_at_stays_where_it_is_when_a_swap_arrives(
     assert page.evaluate(WHERE, list(before)) == before
 
 
-def test_x14_who_wants_less_motion_gets_none(visit: OpenPage) -> None:
-    page = visit(reduced_motion="reduce")
+def test_x14_who_wants_less_motion_gets_none(open_page: OpenPage) -> None:
+    page = open_page(reduced_motion="reduce")
     open_product(page)
     assert page.evaluate(MOVES) == []
     page.get_by_role("button", name="Add to cart").click()
@@ -216,8 +216,8 @@ def test_x14_who_wants_less_motion_gets_none(visit: OpenPage) -> None:
     assert page.evaluate(MOVES) == []
 
 
-def test_x13_forced_colours_still_show_what_is_chosen(visit: OpenPage) -> None:
-    page = visit(forced_colors="active")
+def test_x13_forced_colours_still_show_what_is_chosen(open_page: OpenPage) -> None:
+    page = open_page(forced_colors="active")
     open_product(page)
     chosen, other = (
         page.locator(".chip:has(:checked)").first,

@@ -31,8 +31,8 @@ def later(page: Page) -> None:
     page.wait_for_load_state("networkidle")
 
 
-def test_two_people_in_one_cart_see_each_others_changes(visit: OpenPage, cart: str) -> None:
-    ann, ben = come(visit, cart, "owner"), come(visit, cart, "editor", "phone")
+def test_two_people_in_one_cart_see_each_others_changes(open_page: OpenPage, cart: str) -> None:
+    ann, ben = come(open_page, cart, "owner"), come(open_page, cart, "editor", "phone")
     add_to_cart(ben, TWO_CHOICES)
     later(ann)
     expect(ann.locator("#cart .line")).to_have_count(1)
@@ -45,7 +45,7 @@ def test_two_people_in_one_cart_see_each_others_changes(visit: OpenPage, cart: s
     expect(cart_badge(ann)).to_contain_text("2 items")
     later(ben)
     expect(ben.locator("#cart input[name=quantity]")).to_have_value("2")
-    viewer = come(visit, cart, "viewer")
+    viewer = come(open_page, cart, "viewer")
     expect(viewer.locator("#cart .line")).to_have_count(1)
     ben.get_by_role("button", name="Remove").click()
     expect(ben.locator("#cart")).to_contain_text("Your cart is empty")
@@ -63,9 +63,9 @@ def test_two_people_in_one_cart_see_each_others_changes(visit: OpenPage, cart: s
 
 
 def test_changes_of_others_wait_for_whoever_types_and_can_be_paused(
-    visit: OpenPage, cart: str
+    open_page: OpenPage, cart: str
 ) -> None:
-    ann, ben = come(visit, cart, "owner"), come(visit, cart, "editor")
+    ann, ben = come(open_page, cart, "owner"), come(open_page, cart, "editor")
     add_to_cart(ann, TWO_CHOICES)
     ann.goto("/cart/")
     field = ann.locator("#cart input[name=quantity]")
@@ -95,8 +95,8 @@ def test_changes_of_others_wait_for_whoever_types_and_can_be_paused(
     expect(cart_badge(ann)).to_contain_text("15 items")
 
 
-def test_a_withdrawn_role_ends_while_its_page_is_open(visit: OpenPage, cart: str) -> None:
-    ann, ben = come(visit, cart, "owner"), come(visit, cart, "editor", allow="404")
+def test_a_withdrawn_role_ends_while_its_page_is_open(open_page: OpenPage, cart: str) -> None:
+    ann, ben = come(open_page, cart, "owner"), come(open_page, cart, "editor", allow="404")
     ann.goto(f"/carts/{cart}/people/")
     assert_accessible(ann)
     ann.locator("form", has_text="Take out Editor").get_by_role("button", name="Take out").click()

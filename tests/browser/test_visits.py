@@ -32,9 +32,9 @@ WAYS = pytest.mark.parametrize(
 
 
 def test_a_page_opens_fast_enough_to_be_photographed_for_the_readme(
-    visit: OpenPage, shop: ServedShop
+    open_page: OpenPage, shop: ServedShop
 ) -> None:
-    page = visit(device_scale_factor=1)
+    page = open_page(device_scale_factor=1)
     add_to_cart(page)
     page.goto("/", wait_until="networkidle")
     page.evaluate("document.querySelectorAll('img').forEach((e) => { e.loading = 'eager' })")
@@ -45,9 +45,9 @@ def test_a_page_opens_fast_enough_to_be_photographed_for_the_readme(
 
 @WAYS
 def test_x1_a_guest_buys_two_variants_and_follows_the_order(
-    visit: OpenPage, device: str, scripts: bool
+    open_page: OpenPage, device: str, scripts: bool
 ) -> None:
-    page = visit(device, scripts=scripts)
+    page = open_page(device, scripts=scripts)
     page.goto("/")
     page.locator("main a.tile").first.click()
     expect(page.locator("h1")).to_be_visible()
@@ -73,9 +73,9 @@ def test_x1_a_guest_buys_two_variants_and_follows_the_order(
 
 
 def test_x71_the_mailed_link_opens_the_order_in_another_browser(
-    visit: OpenPage, shop: ServedShop
+    open_page: OpenPage, shop: ServedShop
 ) -> None:
-    page = visit()
+    page = open_page()
     email = f"{uuid4().hex}@example.org"
     add_to_cart(page)
     page.goto("/checkout/")
@@ -84,13 +84,13 @@ def test_x71_the_mailed_link_opens_the_order_in_another_browser(
     pay_by_card(page)
     number = read_order_number(page)
     link = wait_until_true(lambda: shop.find_mailed_link(email, "/o/"), 40)
-    elsewhere = visit("phone", allow="404")
+    elsewhere = open_page("phone", allow="404")
     elsewhere.goto(f"/orders/{number}/")
     expect(elsewhere.locator("body")).not_to_contain_text("12 Harbour Street")
     elsewhere.goto(link)
     assert read_order_number(elsewhere) == number
     assert "/o/" not in elsewhere.url
-    third = visit()
+    third = open_page()
     third.goto("/orders/")
     third.get_by_label("Order number").fill(f" {number.lower()} ")
     third.get_by_label("E-mail address").fill(email.upper())
@@ -115,9 +115,9 @@ def test_a_declined_card_leaves_the_order_payable(page: Page) -> None:
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
 def test_x1_somebody_registers_and_buys_with_an_address_of_their_own(
-    visit: OpenPage, shop: ServedShop, scripts: bool
+    open_page: OpenPage, shop: ServedShop, scripts: bool
 ) -> None:
-    page = visit(scripts=scripts)
+    page = open_page(scripts=scripts)
     email = f"{uuid4().hex}@example.org"
     add_to_cart(page)
     page.goto("/account/register/")
@@ -152,9 +152,9 @@ def test_x1_somebody_registers_and_buys_with_an_address_of_their_own(
 
 
 def test_staff_see_a_new_order_by_themselves_and_move_it_and_the_shopper_sees_it(
-    visit: OpenPage,
+    open_page: OpenPage,
 ) -> None:
-    board, shopper = visit(), visit("phone")
+    board, shopper = open_page(), open_page("phone")
     sign_in(board, "Staff")
     for page in (board, shopper):
         page.clock.install()
@@ -179,15 +179,15 @@ def test_staff_see_a_new_order_by_themselves_and_move_it_and_the_shopper_sees_it
     assert_accessible(shopper, "the shopper's order after it refreshed itself")
 
 
-def test_x1_staff_work_without_scripts(visit: OpenPage) -> None:
-    shopper = visit(scripts=False)
+def test_x1_staff_work_without_scripts(open_page: OpenPage) -> None:
+    shopper = open_page(scripts=False)
     add_to_cart(shopper)
     shopper.goto("/checkout/")
     fill_in_checkout(shopper)
     place_order(shopper)
     pay_by_card(shopper)
     number = read_order_number(shopper)
-    staff = visit(scripts=False)
+    staff = open_page(scripts=False)
     sign_in(staff, "Admin")
     staff.goto("/staff/")
     staff.locator("#id_number").first.fill(number)
@@ -200,9 +200,9 @@ def test_x1_staff_work_without_scripts(visit: OpenPage) -> None:
 
 
 def test_somebody_new_on_the_staff_enrols_a_telephone_and_is_shown_recovery_codes(
-    visit: OpenPage,
+    open_page: OpenPage,
 ) -> None:
-    page = visit(who="to be enrolled")
+    page = open_page(who="to be enrolled")
     page.goto("/staff/second-factor/")
     page.get_by_text("Or type the key").click()
     secret = page.locator(".key").inner_text().replace(" ", "")

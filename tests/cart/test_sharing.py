@@ -498,7 +498,7 @@ def test_whoever_is_taken_out_while_joining_has_nothing_left_of_it(
         sharing.remove_person(ann.user_id, gifts, ben.user_id)
         return carts.add_cart_to_list(*args, **kwargs)
 
-    monkeypatch.setattr("cart.operations.sharing.cart_listed", late)
+    monkeypatch.setattr("cart.operations.sharing.add_cart_to_list", late)
     with pytest.raises(InvitationOver):
         sharing.accept_invitation(made.token, as_cart_user(ben), now())
     assert list_cart_names(ben.user_id) == []

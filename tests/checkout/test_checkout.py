@@ -456,7 +456,7 @@ def test_an_answer_that_never_came_is_asked_for_again(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as cut:
-        cut.setattr("checkout.views.to_payment", lost)
+        cut.setattr("checkout.views.redirect_to_payment", lost)
         with pytest.raises(KeyboardInterrupt):
             shopper.send(token, email=email)
     # The order is there, and the browser does not know it: it knows its cart.
@@ -641,7 +641,7 @@ def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(
     token = shopper.token(email=email)
     with monkeypatch.context() as cut:
         cut.setattr(
-            "orders.operations.placement.inventory.held",
+            "orders.operations.placement.inventory.reserve_stock",
             lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt),
         )
         with pytest.raises(KeyboardInterrupt):

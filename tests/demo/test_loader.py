@@ -40,15 +40,15 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from django.core.management import call_command
-from cassandra_db.session import close
+from cassandra_db.session import close_session
 from catalogue import queries, search
-from inventory.queries import WAREHOUSES, numbers
+from inventory.queries import WAREHOUSES, get_stock_numbers
 from orders import queries as orders
-from orders.operations.pending_effects import hint_dropped
-from orders.operations.transitions import event_written
+from orders.operations.pending_effects import clear_pending_effects
+from orders.operations.transitions import append_event
 from orders.transitions import Transition
-from consistency.runner import RULES, audited
-from demo.orders import plans
+from consistency.runner import RULES, check_consistency
+from demo.orders import plan_orders
 
 def command(*words):
     said = StringIO()
@@ -56,35 +56,35 @@ def command(*words):
     return said.getvalue()
 
 def looked_at():
-    products = list(queries.scanned_products())
-    kept = [numbers(v.variant_id, w) for p in products for v in p.variants for w in WAREHOUSES]
-    placed = [orders.order(plan.order_id) for plan in plans(datetime.now(UTC), PLACED)]
+    products = list(queries.iterate_products())
+    kept = [get_stock_numbers(v.variant_id, w) for p in products for v in p.variants for w in WAREHOUSES]
+    placed = [orders.get_order(plan.order_id) for plan in plan_orders(datetime.now(UTC), PLACED)]
     return {
         "products": len(products),
-        "rows": [len(queries.featured(name)) for name in ("featured", "deals", "new_arrivals")],
-        "without company": [p.name for p in products if not queries.related(p.product_id)],
-        "words": Counter(order.word for order in placed),
+        "rows": [len(queries.list_featured(name)) for name in ("featured", "deals", "new_arrivals")],
+        "without company": [p.name for p in products if not queries.list_related(p.product_id)],
+        "words": Counter(order.customer_label for order in placed),
         "numbers": len({order.number for order in placed}),
         "wrong sums": [o.number for o in placed if o.subtotal + o.delivery - o.discount != o.total],
         "wrong stock": sum(n.received != n.available + n.held + n.committed + n.shipped for n in kept),
         "negative": sum(min(n.available, n.held, n.committed, n.shipped) < 0 for n in kept),
         "received": sum(n.received for n in kept),
         "sams": sum(order.email == "shopper@stoa.example" for order in placed),
-        "board": {name: count.number for name, count in orders.board_counts().items()},
-        "suggested": [each.name for each in queries.suggestions("mu")],
-        "found": search.search("mug").total,
+        "board": {name: count.number for name, count in orders.count_board_entries().items()},
+        "suggested": [each.name for each in queries.list_suggestions("mu")],
+        "found": search.search_products("mug").total,
     }
 
 def audit(*rules):
-    report = audited(None, rules or RULES, again=(0.0, 0.0), patience=timedelta(0))
+    report = check_consistency(None, rules or RULES, recheck_after=(0.0, 0.0), grace_period=timedelta(0))
     return {"violations": [str(each) for each in report.violations], "looked at": report.looked_at}
 
 def seen(what, found):
     print(json.dumps([what, found]), flush=True)
 
-load = ("load_showroom", "--orders", str(PLACED))
+load = ("load_demo", "--orders", str(PLACED))
 command("sync_cassandra")
-close()
+close_session()
 seen("said", command(*load))
 seen("loaded", looked_at())
 command(*load)
@@ -93,9 +93,9 @@ seen("rebuilt", command("rebuild"))
 seen("index rebuilt", command("rebuild", "index"))
 seen("audited", audit())
 # A process dies after an event, and somebody has lost the hint at it, too.
-order = next(found for plan in plans(datetime.now(UTC), PLACED) if (found := orders.order(plan.order_id)).word == "Confirmed")
-_, hint = event_written(order, Transition("held", actor="system", at=datetime.now(UTC)))
-hint_dropped(hint)
+order = next(found for plan in plan_orders(datetime.now(UTC), PLACED) if (found := orders.get_order(plan.order_id)).customer_label == "Confirmed")
+_, hint = append_event(order, Transition("held", actor="system", at=datetime.now(UTC)))
+clear_pending_effects(hint)
 seen("broken", f"order {order.number} ({order.order_id})")
 seen("audited when broken", audit("I3"))
 """
@@ -104,31 +104,31 @@ seen("audited when broken", audit("I3"))
 LARGE = """
 import json
 from catalogue import queries, search
-from inventory.queries import stock_of
+from inventory.queries import get_stock
 from orders import queries as orders
 from benchmarks import scale
 
-tree = queries.categories()
-products = list(queries.scanned_products())
+tree = queries.get_category_tree()
+products = list(queries.iterate_products())
 product = products[0]
-order_id = scale.id_for("order", 7)
-order = orders.order(order_id)
+order_id = scale.stable_id("order", 7)
+order = orders.get_order(order_id)
 print(json.dumps({
     "products": len(products),
-    "roots": [len(queries.category_page(node.category_id, limit=20_000).cards) for node in tree.roots],
+    "roots": [len(queries.get_category_page(node.category_id, limit=20_000).cards) for node in tree.roots],
     "category": product.product_id in {
-        c.product_id for c in queries.category_page(product.category_id, "name", limit=20_000).cards
+        c.product_id for c in queries.get_category_page(product.category_id, "name", limit=20_000).cards
     },
-    "slug": queries.product_id_by_slug(product.slug) == product.product_id,
-    "sku": queries.variant_by_sku(product.variants[0].sku).variant_id == product.variants[0].variant_id,
-    "related": len(queries.related(product.product_id)),
-    "stock": set(stock_of(product.product_id)) == {v.variant_id for v in product.variants},
+    "slug": queries.find_product_id_by_slug(product.slug) == product.product_id,
+    "sku": queries.find_variant_by_sku(product.variants[0].sku).variant_id == product.variants[0].variant_id,
+    "related": len(queries.list_related(product.product_id)),
+    "stock": set(get_stock(product.product_id)) == {v.variant_id for v in product.variants},
     "order": [order.state, order.payment, order.fulfilment, len(order.events), order.column],
-    "by number": orders.order_by_number(order.number) == order,
-    "items": sum(item.quantity for item in orders.items(order)) == order.item_count,
-    "listed": sum(map(len, orders.orders_of(order.user_id, [order.placed_at.year]).values())) > 0,
-    "found": search.search(product.name).total,
-    "featured": len(queries.featured("new_arrivals")),
+    "by number": orders.get_order_by_number(order.number) == order,
+    "items": sum(item.quantity for item in orders.list_items(order)) == order.item_count,
+    "listed": sum(map(len, orders.list_orders_by_year(order.user_id, [order.placed_at.year]).values())) > 0,
+    "found": search.search_products(product.name).total,
+    "featured": len(queries.list_featured("new_arrivals")),
 }))
 """
 
@@ -237,8 +237,8 @@ def test_the_audit_looks_at_the_whole_shop_and_names_what_is_broken_in_it(showro
 
 
 @pytest.mark.proof
-def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, told: ProofReport) -> None:
-    told.state_claim(
+def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, proof_report: ProofReport) -> None:
+    proof_report.state_claim(
         "A large shop",
         f"A shop of {PRODUCTS:,} products and {ORDERS:,} orders, filled by several processes at once, has every product on its"
         " shelves, in its lists and in the search, and every order in its lists.",
@@ -272,7 +272,7 @@ def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, told: ProofRepor
                     f"SELECT DISTINCT {key} FROM {environment['CASSANDRA_KEYSPACE']}.{table}"  # noqa: S608
                 )
                 there = sum(1 for _ in ids)
-                told.add_row(
+                proof_report.add_row(
                     asked, answer, f"{there:,} partitions in {table}", is_match=there == count
                 )
     assert "rows in" in said
@@ -287,7 +287,7 @@ def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, told: ProofRepor
 
 def test_the_showroom_is_loaded_only_into_one() -> None:
     with override_settings(DEMO=False), pytest.raises(CommandError, match="no showroom"):
-        call_command("load_showroom")
+        call_command("load_demo")
 
 
 def test_an_order_of_the_showroom_is_the_same_each_time() -> None:

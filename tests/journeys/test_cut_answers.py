@@ -59,9 +59,9 @@ def cut_now_and_then(line: Proxy) -> Iterator[None]:
 @pytest.mark.proof
 @pytest.mark.timeout(900)  # on a machine that may be busy: on a quiet one it takes a minute
 def test_of_many_checkouts_none_is_lost_or_doubled(
-    toxiproxy: Toxiproxy, tmp_path: Path, told: ProofReport
+    toxiproxy: Toxiproxy, tmp_path: Path, proof_report: ProofReport
 ) -> None:
-    told.state_claim(
+    proof_report.state_claim(
         "The database’s answers are cut off",
         "Buyers order while the connections between shop and database are cut in the middle of answers, so that the shop does not"
         " know whether its conditional writes applied: each buyer has one paid order in the end, that of which they were told.",
@@ -87,11 +87,11 @@ def test_of_many_checkouts_none_is_lost_or_doubled(
             web.stop()
     took = time.monotonic() - started
     answers = sum((crowd.answers for crowd in crowds), Counter[int]())
-    told.add_figure("checkouts", CHECKOUTS * len(crowds))
-    told.add_figure("answers of conditional writes lost", len(lost))
-    told.add_figure("asked again by buyers", answers[NO_ANSWER] + answers[503])
-    told.add_figure("took", f"{took:.0f} s")
-    told.add_figure(
+    proof_report.add_figure("checkouts", CHECKOUTS * len(crowds))
+    proof_report.add_figure("answers of conditional writes lost", len(lost))
+    proof_report.add_figure("asked again by buyers", answers[NO_ANSWER] + answers[503])
+    proof_report.add_figure("took", f"{took:.0f} s")
+    proof_report.add_figure(
         "the slowest told after", f"{max(crowd.longest_seconds for crowd in crowds):.1f} s"
     )
     assert lost, "no answer was cut off"
@@ -101,13 +101,13 @@ def test_of_many_checkouts_none_is_lost_or_doubled(
             crowd.assert_one_order_each()
         finally:
             report_buyers(
-                told,
+                proof_report,
                 crowd.buyers,
                 crowd.variants,
                 lambda buyer: f"{buyer_name(buyer)} orders a cup and a bowl",
             )
     for (question, statement, outcome), times in sorted(Counter(lost).items()):
-        told.add_row(
+        proof_report.add_row(
             f"{statement} … IF …, for {question}",
             f"nothing, {times}×: the line was cut",
             MEANS[outcome],

@@ -185,12 +185,12 @@ COPIES = {
 }
 WRITE_COPIES = """
 import pickle, sys
-from orders.operations import copies_written
+from orders.operations import write_copies
 order = pickle.loads(bytes.fromhex(sys.stdin.readline()))
-copies_written(order)
+write_copies(order)
 print("ready", flush=True)
 sys.stdin.readline()
-copies_written(order)
+write_copies(order)
 """
 
 
@@ -236,7 +236,7 @@ def filled(cluster: state.Cluster) -> tuple[dict[str, str], list[str]]:
         "CASSANDRA_PORT": str(cluster.cql_port),
         "CASSANDRA_KEYSPACE": KEYSPACE_OF_THREE,
     }
-    stock = "from tests.factories import make_shelf; print(*make_shelf())"
+    stock = "from tests.factories import make_products_in_stock; print(*make_products_in_stock())"
     command = [sys.executable, "manage.py", "shell", "-v0", "-c", stock]
     made = subprocess.run(
         command,
@@ -283,9 +283,9 @@ def clerk(environment: dict[str, str]) -> Iterator[Callable[[], int]]:
 @pytest.mark.proof
 @pytest.mark.timeout(600)  # four starts of a node, on a machine that may be busy
 def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(
-    cluster: state.Cluster, tmp_path: Path, told: ProofReport
+    cluster: state.Cluster, tmp_path: Path, proof_report: ProofReport
 ) -> None:
-    told.state_claim(
+    proof_report.state_claim(
         "One of three database nodes is killed",
         "Eight connections put things into one cart while one of three nodes is killed by kill -9, the one that coordinates that"
         " cart: each press that was acknowledged is in the cart once, at the nodes that are left and at the one that comes back.",
@@ -318,11 +318,11 @@ def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(
     with connect_node(victim, cluster.cql_port) as back:
         again = found(back, KEYSPACE_OF_THREE, by_then[0])
     refused = [(path, status) for path, status in pages if status != HTTPStatus.OK]
-    tell_of_presses(told, stream, there, again)
-    told.add_figure("presses acknowledged", len(stream.acknowledged))
-    told.add_figure("of them before the kill", len(by_then))
-    told.add_figure("refused meanwhile, and sent again", len(stream.unanswered))
-    told.add_figure("pages read meanwhile", f"{len(pages)}, refused {len(refused)}")
+    tell_of_presses(proof_report, stream, there, again)
+    proof_report.add_figure("presses acknowledged", len(stream.acknowledged))
+    proof_report.add_figure("of them before the kill", len(by_then))
+    proof_report.add_figure("refused meanwhile, and sent again", len(stream.unanswered))
+    proof_report.add_figure("pages read meanwhile", f"{len(pages)}, refused {len(refused)}")
     assert again == there, "the node that comes back tells the same"
     assert len(by_then) < stream.all_of_them, "the node died after the last press"
     settled(stream, there)

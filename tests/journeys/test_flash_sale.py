@@ -32,8 +32,10 @@ def ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[int]]:
 @pytest.mark.proof
 @pytest.mark.timeout(1800 if LONG else 300)
 @pytest.mark.parametrize("name", flash_sale.SALES)
-def test_a_flash_sale_sells_what_there_is(name: str, ports: list[int], told: ProofReport) -> None:
-    told.state_claim(
+def test_a_flash_sale_sells_what_there_is(
+    name: str, ports: list[int], proof_report: ProofReport
+) -> None:
+    proof_report.state_claim(
         f"A flash sale: {name}",
         f"{BUYERS} buyers come within half a second for {UNITS} units: all units are sold, none of them twice; whoever was"
         " told of a paid order has it, and whoever was told anything else has neither paid nor keeps a unit from others.",
@@ -42,16 +44,16 @@ def test_a_flash_sale_sells_what_there_is(name: str, ports: list[int], told: Pro
     sale = flash_sale.make_sale(name, kind, ports[: kind.servers], BUYERS, UNITS)
     flash_sale.run_sale(sale, 0.5, looks_before=1.0)
     paid = sum(bool(buyer.paid_number) for buyer in sale.buyers)
-    told.add_figure("buyers", BUYERS)
-    told.add_figure("units", UNITS)
-    told.add_figure("orders paid", paid)
-    told.add_figure("told no, in words", BUYERS - paid)
-    told.add_figure("waits in line", sum(buyer.queue_waits for buyer in sale.buyers))
-    told.add_figure(
+    proof_report.add_figure("buyers", BUYERS)
+    proof_report.add_figure("units", UNITS)
+    proof_report.add_figure("orders paid", paid)
+    proof_report.add_figure("told no, in words", BUYERS - paid)
+    proof_report.add_figure("waits in line", sum(buyer.queue_waits for buyer in sale.buyers))
+    proof_report.add_figure(
         "the last one told after", f"{max(buyer.seconds for buyer in sale.buyers):.1f} s"
     )
     report_buyers(
-        told,
+        proof_report,
         sorted(sale.buyers, key=lambda buyer: not buyer.paid_number),
         [variant_id for _, variant_id in sale.products],
         lambda buyer: (

@@ -31,8 +31,8 @@ async def _bought_while_killed(web: WebServer, crowd: Crowd) -> None:
 
 @pytest.mark.proof
 @pytest.mark.timeout(1200 if LONG else 300)
-def test_no_checkout_is_lost_or_doubled(tmp_path: Path, told: ProofReport) -> None:
-    told.state_claim(
+def test_no_checkout_is_lost_or_doubled(tmp_path: Path, proof_report: ProofReport) -> None:
+    proof_report.state_claim(
         "The web server is killed among checkouts",
         f"{CHECKOUTS} buyers order while the web server is killed {len(KILLS_AFTER)} times by kill -9: each is told of one paid"
         " order in the end, and there is that order and no other, paid once, with its units on the shelves.",
@@ -46,17 +46,17 @@ def test_no_checkout_is_lost_or_doubled(tmp_path: Path, told: ProofReport) -> No
         took = time.monotonic() - started
     finally:
         web.stop()
-    told.add_figure("checkouts", CHECKOUTS)
-    told.add_figure("kills of the web server", len(KILLS_AFTER))
-    told.add_figure("requests without an answer", crowd.answers[NO_ANSWER])
-    told.add_figure("took", f"{took:.0f} s")
-    told.add_figure("the slowest told after", f"{crowd.longest_seconds:.1f} s")
+    proof_report.add_figure("checkouts", CHECKOUTS)
+    proof_report.add_figure("kills of the web server", len(KILLS_AFTER))
+    proof_report.add_figure("requests without an answer", crowd.answers[NO_ANSWER])
+    proof_report.add_figure("took", f"{took:.0f} s")
+    proof_report.add_figure("the slowest told after", f"{crowd.longest_seconds:.1f} s")
     assert crowd.answers[NO_ANSWER], "nobody was cut off"
     try:
         crowd.assert_one_order_each()
     finally:
         report_buyers(
-            told,
+            proof_report,
             crowd.buyers,
             crowd.variants,
             lambda buyer: f"{buyer_name(buyer)} orders a cup and a bowl",

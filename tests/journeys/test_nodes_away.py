@@ -15,8 +15,8 @@ CHECKOUTS = 60
 @pytest.mark.proof
 @pytest.mark.long
 @pytest.mark.timeout(1500)
-def test_no_checkout_is_lost_or_doubled_while_nodes_go_away(told: ProofReport) -> None:
-    told.state_claim(
+def test_no_checkout_is_lost_or_doubled_while_nodes_go_away(proof_report: ProofReport) -> None:
+    proof_report.state_claim(
         "Nodes go away among checkouts",
         f"{CHECKOUTS} buyers order while one node of three is killed, {CHECKOUTS} while one stands still for half a minute: each is told of"
         " one paid order, and there is that one. With two nodes gone the checkout says so, charges nothing, and goes on when they are back.",
@@ -27,6 +27,8 @@ def test_no_checkout_is_lost_or_doubled_while_nodes_go_away(told: ProofReport) -
         r"^((?:one node|two nodes) [^:]*): (.*); ([^;]*)$", done.stdout, re.MULTILINE
     )
     for what, clients_were_told, stored in parts:
-        told.add_row(what, clients_were_told, stored, is_match=stored == "none lost, none doubled")
+        proof_report.add_row(
+            what, clients_were_told, stored, is_match=stored == "none lost, none doubled"
+        )
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(parts) == 3, done.stdout

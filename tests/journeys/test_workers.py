@@ -108,9 +108,9 @@ def shares() -> list[LeaseRow]:
 @pytest.mark.proof
 @pytest.mark.timeout(240)
 def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within_two_leases(
-    office: tuple[PostOffice, int], tmp_path: Path, told: ProofReport
+    office: tuple[PostOffice, int], tmp_path: Path, proof_report: ProofReport
 ) -> None:
-    told.state_claim(
+    proof_report.state_claim(
         "One of two workers is killed",
         f"Of two workers that send {BACKLOG} mails one is killed by kill -9: the other one does its jobs within two leases"
         f" ({2 * LEASE:.0f} s), every mail goes out, and none twice but, at most, the one that was under way.",
@@ -167,11 +167,11 @@ def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within
         for hand in hands:
             hand.end(signal.SIGKILL)
     counted = Counter(post.took)
-    told.add_figure("mails", BACKLOG)
-    told.add_figure("sent before the kill", before)
-    told.add_figure("a lease", f"{LEASE:.0f} s")
-    told.add_figure("replaced after", f"{replaced:.1f} s")
-    tell_of_mails(told, mails, counted)
+    proof_report.add_figure("mails", BACKLOG)
+    proof_report.add_figure("sent before the kill", before)
+    proof_report.add_figure("a lease", f"{LEASE:.0f} s")
+    proof_report.add_figure("replaced after", f"{replaced:.1f} s")
+    tell_of_mails(proof_report, mails, counted)
     assert set(heir.of(shares())) == {job.name for job in JOBS}
     again = [mail for mail in wanted if counted[mail] > 1]
     assert len(again) <= 1, "at most the one that was under way goes out once more"

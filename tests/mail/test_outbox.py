@@ -293,7 +293,9 @@ def test_two_workers_may_stop_at_any_write_and_each_mail_goes_out_once_or_twice(
     server: Server, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed before each of its writes in turn: nothing is lost, and only what the server had may come again."""
-    for place, write in enumerate(("HINT.run", "ATTEMPT.apply", "SENT.apply", "UNHINT.run")):
+    for place, write in enumerate(
+        ("INSERT_OUTBOX_ENTRY.run", "ATTEMPT.apply", "SENT.apply", "DELETE_OUTBOX_ENTRY.run")
+    ):
         mail_id, email = queued(now)
         with monkeypatch.context() as crash:
             crash.setattr(f"mail.operations.{write}", _killed)

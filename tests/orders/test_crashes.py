@@ -300,13 +300,13 @@ def test_killed_at_each_statements_first_and_last_write(name: str, half: int) ->
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("half", [0, 1])
 @pytest.mark.parametrize("name", JOURNEYS)
-def test_killed_at_every_write(name: str, half: int, told: ProofReport) -> None:
-    told.state_claim(
+def test_killed_at_every_write(name: str, half: int, proof_report: ProofReport) -> None:
+    proof_report.state_claim(
         f"A process dies at each write of an order that is {name}, part {half + 1} of 2",
         "Each time another order, and the process dies before this write; then the worker looks. The order is whole, or nothing of it is left: its lines, its"
         " units on the shelves, its copies, its code, its mails and the bank's money fit together (`manage.py audit`).",
     )
-    crashed(name, lambda writes: writes[half::2], told)
+    crashed(name, lambda writes: writes[half::2], proof_report)
 
 
 def pressed_again(
@@ -345,9 +345,11 @@ def test_who_was_cut_off_presses_again_and_has_one_order() -> None:
 
 @pytest.mark.proof
 @pytest.mark.timeout(600)
-def test_who_was_cut_off_at_any_write_presses_again_and_has_one_order(told: ProofReport) -> None:
-    told.state_claim(
+def test_who_was_cut_off_at_any_write_presses_again_and_has_one_order(
+    proof_report: ProofReport,
+) -> None:
+    proof_report.state_claim(
         "Who was cut off presses again",
         "The process dies at a write of a checkout, each time of another one, and its shopper presses again at once: there is one order, paid once, and no other.",
     )
-    pressed_again(list, told)
+    pressed_again(list, proof_report)

@@ -32,7 +32,7 @@ class Full:
 @pytest.fixture
 def full(monkeypatch: pytest.MonkeyPatch) -> Full:
     room = CheckoutQueue(1, 0)
-    monkeypatch.setattr("web.middleware.WaitingRoom", lambda places, seats: room)
+    monkeypatch.setattr("web.middleware.CheckoutQueue", lambda places, seats: room)
     return Full(room, went_in(room, None, time.time() + 3600))
 
 

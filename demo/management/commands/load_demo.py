@@ -1,4 +1,4 @@
-"""`manage.py load_showroom`: fill the shop with goods, stock, logins and orders that make sense together."""
+"""`manage.py load_demo`: fill the shop with goods, stock, logins and orders that make sense together."""
 
 from argparse import ArgumentParser
 from datetime import UTC, datetime
