@@ -28,7 +28,7 @@ class EmailBackend(BaseBackend):
     ) -> User | None:
         """Return the user, or None. Known and unknown addresses cost the same two reads and one hash (fault 7).
 
-        Wrong passwords that come with a request are counted. Raises TooManyPaymentAttempts, CassandraUnavailable.
+        Wrong passwords that come with a request are counted. Raises TooManyAttempts, CassandraUnavailable.
         """
         key = queries.email_key(email or username)
         # Also of what is refused at once: each refusal stands in the audit log.

@@ -211,7 +211,7 @@ class EmailProof(Model):
     Writer: accounts.operations.record_email_proof; the rows go when orders has looked, at the latest by their TTL.
     """
 
-    __table_name__ = "users_proved"
+    __table_name__ = "verified_users_by_minute"
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = {
         "columns": ("user_id",),

@@ -114,7 +114,9 @@ def list_erasures(minutes: Iterable[datetime]) -> list[tuple[datetime, UUID]]:
 
 
 # Who has just proved an address or come back, by minute.
-EMAIL_PROOFS = read("Q7", "SELECT user_id, written FROM users_proved WHERE minute = :minute")
+EMAIL_PROOFS = read(
+    "Q7", "SELECT user_id, written FROM verified_users_by_minute WHERE minute = :minute"
+)
 
 
 def list_email_proofs(minutes: Iterable[datetime]) -> list[tuple[datetime, UUID, int]]:

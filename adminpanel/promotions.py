@@ -14,7 +14,7 @@ from promotions import queries
 from promotions.queries import AUTOMATIC, CODE
 from promotions.rules import AMOUNT, BUY_GET, PERCENTAGE, Promotion
 
-# How many of a shelf are shown, the newest.
+# How many of a trigger are shown, the newest.
 MOST_SHOWN = 200
 
 
@@ -22,7 +22,7 @@ MOST_SHOWN = 200
 class PromotionLine:
     """A promotion as the list shows it."""
 
-    shelf: str
+    trigger: str
     promotion: Promotion
     discount_label: str
     limits: str
@@ -38,22 +38,22 @@ class PromotionLine:
 def list_promotion_lines(now: datetime) -> list[PromotionLine]:
     """Return the promotions, those that count or will count first, the newest of each first. Raises CassandraUnavailable."""
     found = []
-    for shelf in (AUTOMATIC, CODE):
+    for trigger in (AUTOMATIC, CODE):
         there = [
-            queries.promotion_from_row(row) for row in queries.list_promotions(shelf)[:MOST_SHOWN]
+            queries.promotion_from_row(row) for row in queries.list_promotions(trigger)[:MOST_SHOWN]
         ]
-        used = queries.count_voucher_uses([each.key for each in there]) if shelf == CODE else {}
-        found += [_line(shelf, each, used.get(each.key, 0), now) for each in there]
+        used = queries.count_voucher_uses([each.key for each in there]) if trigger == CODE else {}
+        found += [_line(trigger, each, used.get(each.key, 0), now) for each in there]
     return sorted(found, key=lambda line: line.is_over)
 
 
-def _line(shelf: str, promotion: Promotion, used: int, now: datetime) -> PromotionLine:
+def _line(trigger: str, promotion: Promotion, used: int, now: datetime) -> PromotionLine:
     state, tone = "Counts", "good"
     if promotion.unavailable_reason(now):
         to_come = promotion.starts_at and now < promotion.starts_at and not promotion.ended_at
         state, tone = ("To come", "calm") if to_come else ("Over", "plain")
     return PromotionLine(
-        shelf, promotion, discount_label(promotion), _limits(promotion), used, state, tone
+        trigger, promotion, discount_label(promotion), _limits(promotion), used, state, tone
     )
 
 

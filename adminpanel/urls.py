@@ -57,5 +57,7 @@ urlpatterns = [
     path("worker/", worker.worker_status, name="worker"),
     path("promotions/", promotions.promotion_list, name="promotions"),
     path("promotions/make/", promotions.create_promotion, name="promotion_make"),
-    path("promotions/<slug:shelf>/<str:name>/end/", promotions.end_promotion, name="promotion_end"),
+    path(
+        "promotions/<slug:trigger>/<str:name>/end/", promotions.end_promotion, name="promotion_end"
+    ),
 ]

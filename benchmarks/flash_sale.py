@@ -200,7 +200,7 @@ def get_stock_numbers(variant_id: UUID) -> Counter[str]:
     sums: Counter[str] = Counter()
     for place in stock.WAREHOUSES:
         found = stock.get_stock_numbers(variant_id, place)
-        for name in ("received", "available", "held", "committed", "shipped"):
+        for name in ("received", "available", "reserved", "committed", "shipped"):
             sums[name] += getattr(found, name)
     return sums
 
@@ -232,7 +232,7 @@ def _look_at_stock(sale: Sale, variant_id: UUID) -> None:
             sold += sum(
                 item.quantity for item in queries.list_items(order) if item.variant_id == variant_id
             )
-    if there["committed"] != sold or there["held"] or there["available"] + sold != sale.units:
+    if there["committed"] != sold or there["reserved"] or there["available"] + sold != sale.units:
         sale.problems.append(f"{sold} units were paid for, and the stock says {dict(there)}")
     if there["available"]:
         sale.problems.append(f"{there['available']} of {sale.units} units were not sold")

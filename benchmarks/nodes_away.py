@@ -108,7 +108,7 @@ class Run:
         wrong += [f"errors were answered: {errors}"] if errors else []
         wrong += [line for each in buyers if (line := order_problem(each))]
         there = get_stock_numbers(variant_id)
-        if (there["committed"], there["held"]) != (self.checkouts, 0):
+        if (there["committed"], there["reserved"]) != (self.checkouts, 0):
             wrong.append(f"the stock says {dict(there)}")
         self.say(
             f"one node {what}: {self.checkouts} checkouts in {took:.0f} s, told after {told[len(told) // 2]:.1f} s (median), "

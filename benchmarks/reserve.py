@@ -140,7 +140,7 @@ def _yardsticks() -> list[Way]:
     from cassandra_db.session import get_session
 
     get_session().execute(
-        "CREATE TABLE IF NOT EXISTS benchmark_of_stock (id uuid PRIMARY KEY, available int, held int)",
+        "CREATE TABLE IF NOT EXISTS benchmark_of_stock (id uuid PRIMARY KEY, available int, reserved int)",
         timeout=180,
     )
     bare = conditional_write(
@@ -149,12 +149,12 @@ def _yardsticks() -> list[Way]:
     )
     first = conditional_write(
         "benchmark",
-        "INSERT INTO benchmark_of_stock (id, available, held) VALUES (:id, :units, 0) IF NOT EXISTS",
+        "INSERT INTO benchmark_of_stock (id, available, reserved) VALUES (:id, :units, 0) IF NOT EXISTS",
     )
-    there = read("benchmark", "SELECT available, held FROM benchmark_of_stock WHERE id = :id")
+    there = read("benchmark", "SELECT available, reserved FROM benchmark_of_stock WHERE id = :id")
     compared = conditional_write(
         "benchmark",
-        """UPDATE benchmark_of_stock SET available = :available, held = :held WHERE id = :id IF available = :was""",
+        """UPDATE benchmark_of_stock SET available = :available, reserved = :reserved WHERE id = :id IF available = :was""",
     )
     rows = uuid4(), uuid4()
     for row in rows:
@@ -172,7 +172,7 @@ def _yardsticks() -> list[Way]:
                 if_lost=RAISE_UNKNOWN,
                 id=rows[1],
                 available=now.available - 1,
-                held=now.held + 1,
+                reserved=now.reserved + 1,
                 was=now.available,
             ):
                 return
@@ -205,9 +205,9 @@ def _numbers(variant_id: UUID) -> StockNumbers:
 
 def _wrong(way: Way, variant_id: UUID) -> list[str]:
     there, told = _numbers(variant_id), next(way.told)
-    if (there.held, there.available) == (told, PLENTY - told):
+    if (there.reserved, there.available) == (told, PLENTY - told):
         return []
-    return [f"{way.name}: {told} were told that they have a unit, and {there.held} are held"]
+    return [f"{way.name}: {told} were told that they have a unit, and {there.reserved} are held"]
 
 
 def _rushed() -> list[str]:
@@ -237,7 +237,7 @@ def _rushed() -> list[str]:
     print(f"\n{RUSH_BUYERS:,} buyers for {RUSH_UNITS} units: {sold} sold, {there.available} left.")
     return (
         []
-        if (sold, there.held) == (RUSH_UNITS, RUSH_UNITS)
+        if (sold, there.reserved) == (RUSH_UNITS, RUSH_UNITS)
         else [f"{sold} of {RUSH_UNITS} units were sold"]
     )
 

@@ -138,8 +138,8 @@ TRANSITION = drop_condition(transitions.UPDATE_HEADER)
 # The shop itself books receipts by conditional arithmetic.
 STOCK_ITEM = write(
     "Q16",
-    """INSERT INTO inventory (variant_id, warehouse_id, hold_id, product_id, available, held, committed, shipped, received,
-       threshold) VALUES (:variant_id, :warehouse_id, :hold_id, :product_id, :units, 0, 0, 0, :units, 5)""",
+    """INSERT INTO inventory (variant_id, warehouse_id, reservation_id, product_id, available, reserved, committed, shipped, received,
+       threshold) VALUES (:variant_id, :warehouse_id, :reservation_id, :product_id, :units, 0, 0, 0, :units, 5)""",
 )
 STOCK_BY_PRODUCT = write(
     "Q16",
@@ -290,7 +290,7 @@ def _write_variants(bulk: BulkWriter, each: Product) -> None:
     bulk.send(SLUG.bind(slug=each.slug, product_id=each.product_id), *skus)
     bulk.send(
         *(
-            STOCK_ITEM.bind(variant_id=variant.variant_id, hold_id=SENTINEL, **stands)
+            STOCK_ITEM.bind(variant_id=variant.variant_id, reservation_id=SENTINEL, **stands)
             for variant in each.variants
         )
     )

@@ -42,7 +42,7 @@ def _try_finish(move: transfers.PendingMove, now: datetime) -> bool:
     try:
         transfers.finish_move(move, now)
     except (CartError, CassandraUnavailable) as error:
-        log.warning("move %s is left for the next run: %s", move.operation_id, error)
+        log.warning("move %s is left for the next run: %s", move.move_id, error)
         return False
     return True
 

@@ -75,34 +75,34 @@ class ItemByCart(Model):
     note = columns.Text()
 
 
-class CartByPress(Model):
+class CartByIdempotencyKey(Model):
     """U1: which cart a press on "Add to cart" went to, so that it goes there when it is sent again; gone after a day.
 
     Bound: one row a partition.
     Writer: cart.operations.idempotency, by conditional writes alone.
     """
 
-    __table_name__ = "carts_by_press"
+    __table_name__ = "carts_by_idempotency_key"
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = {"why": "the id of a press leads back to nobody"}
-    press_id = columns.UUID(partition_key=True)
+    idempotency_key = columns.UUID(partition_key=True)
     cart_id = columns.UUID()
 
 
-class MoveToFinish(Model):
+class PendingCartMoveByMinute(Model):
     """Moves between two carts that are under way: written before the first of the two changes, removed after the last.
 
     Bound: the moves of a minute; the worker finishes what is left behind.
     Writer: cart.operations.transfers.
     """
 
-    __table_name__ = "moves_to_finish"
+    __table_name__ = "pending_cart_moves_by_minute"
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = {
         "why": "a person's id alone, until the worker has finished the move, minutes later"
     }
     minute = columns.DateTime(partition_key=True)
-    operation_id = columns.UUID(primary_key=True)
+    move_id = columns.UUID(primary_key=True)
     kind = columns.Text()  # move or merge
     person_id = columns.UUID()
     source_id = columns.UUID()

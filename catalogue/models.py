@@ -129,7 +129,7 @@ class ProductByCategory(Card):
     product_id = columns.UUID(primary_key=True)
 
 
-class CardPlace(Model):
+class ListPosition(Model):
     """Where a product's cards stand, so that old ones are deleted by keys that were read, not computed again.
 
     A place is written before its card and removed after it: every card that stands anywhere has its place here, also
@@ -138,7 +138,7 @@ class CardPlace(Model):
     Writer: catalogue.operations.refresh_cards.
     """
 
-    __table_name__ = "card_places"
+    __table_name__ = "list_positions_by_product"
     __personal_data__ = None
     product_id = columns.UUID(partition_key=True)
     category_id = columns.UUID(primary_key=True)

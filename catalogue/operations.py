@@ -295,16 +295,17 @@ def set_availability(product_id: UUID, availability: str) -> None:
 # ---- Cards
 
 PLACES = read(
-    "Q2", "SELECT category_id, sort, sort_key FROM card_places WHERE product_id = :product_id"
+    "Q2",
+    "SELECT category_id, sort, sort_key FROM list_positions_by_product WHERE product_id = :product_id",
 )
 INSERT_PLACE = write(
     "Q2",
-    """INSERT INTO card_places (product_id, category_id, sort, sort_key)
+    """INSERT INTO list_positions_by_product (product_id, category_id, sort, sort_key)
        VALUES (:product_id, :category_id, :sort, :sort_key)""",
 )
 DELETE_PLACE = write(
     "Q2",
-    """DELETE FROM card_places WHERE product_id = :product_id AND category_id = :category_id AND sort = :sort
+    """DELETE FROM list_positions_by_product WHERE product_id = :product_id AND category_id = :category_id AND sort = :sort
        AND sort_key = :sort_key""",
 )
 INSERT_CARD = write(
@@ -357,7 +358,7 @@ def card_columns(card: Card) -> dict[str, Any]:
     }
 
 
-def card_places(product: Product, tree: CategoryTree) -> set[Place]:
+def list_positions_by_product(product: Product, tree: CategoryTree) -> set[Place]:
     """Return where a product's cards belong: its category and all above it, in every sort."""
     node = tree.by_id.get(product.category_id)
     if node is None or not product.is_active:
@@ -386,7 +387,7 @@ def card_statements(
     """Return for each place of a product the writes of the place and of the card there."""
     values = card_columns(product_card(product)) if product.is_active else {}
     rows = []
-    for category_id, sort, key in sorted(card_places(product, tree)):
+    for category_id, sort, key in sorted(list_positions_by_product(product, tree)):
         place = {
             "product_id": product.product_id,
             "category_id": category_id,
@@ -405,7 +406,9 @@ def card_statements(
 
 def _write_cards(product: Product) -> None:
     standing = PLACES.start(product_id=product.product_id)
-    belongs = card_places(product, queries.get_category_tree_with(product.category_id))
+    belongs = list_positions_by_product(
+        product, queries.get_category_tree_with(product.category_id)
+    )
     found = {(row.category_id, row.sort, row.sort_key) for row in standing.rows()}
     values = card_columns(product_card(product)) if belongs else {}
     _wait_for_all(

@@ -32,7 +32,7 @@ DAY = read(
 )
 BY_USER = read(
     "I3",
-    """SELECT number, word, total, currency, item_count, first_item_name, first_item_picture FROM orders_by_user
+    """SELECT number, customer_label, total, currency, item_count, first_item_name, first_item_picture FROM orders_by_user
        WHERE user_id = :user_id AND year = :year AND placed_at = :placed_at AND order_id = :order_id""",
 )
 YEAR = read("I3", "SELECT year FROM order_years_by_user WHERE user_id = :user_id AND year = :year")
@@ -86,7 +86,7 @@ def _prefetch_copies(order: Order) -> Iterator[tuple[str, Pending, dict[str, obj
         )
     if order.user_id:
         listed = {
-            "word": order.customer_label,
+            "customer_label": order.customer_label,
             "first_item_name": order.first_item_name,
             "first_item_picture": order.first_item_picture,
         }

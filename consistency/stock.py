@@ -35,7 +35,7 @@ STOCK_ITEMS = scan(
 )
 RESERVATION_EXPIRIES = scan(
     "I4",
-    "SELECT minute, hold_id FROM holds_by_minute WHERE token(minute) > :start AND token(minute) <= :end",
+    "SELECT minute, reservation_id FROM reservations_by_minute WHERE token(minute) > :start AND token(minute) <= :end",
 )
 
 StockItemKey = tuple[UUID, str]
@@ -69,7 +69,9 @@ def compare_reserved_units(
     ]
     pairs = []
     for each, pending in reading:
-        row = next((row for row in pending.rows() if row.hold_id == each.reservation_id), None)
+        row = next(
+            (row for row in pending.rows() if row.reservation_id == each.reservation_id), None
+        )
         gone = shipped.get(each.warehouse_id, {}).get(each.line_number, 0)
         state, units = _expected_units(order, each.quantity - gone)
         found = ReservedUnits(
@@ -132,7 +134,10 @@ def _check_sums(
     if None in there.values():
         yield Violation("I1", what, "has no number where there has to be one", told)
         return
-    if numbers.received != numbers.available + numbers.held + numbers.committed + numbers.shipped:
+    if (
+        numbers.received
+        != numbers.available + numbers.reserved + numbers.committed + numbers.shipped
+    ):
         yield Violation("I1", what, "what was received is not where the numbers say", told, fix)
     for field, units in there.items():
         if units < 0:
@@ -168,7 +173,9 @@ def _check_reservations(stock_item: StockItemKey, rows: Sequence[Row]) -> Iterat
 def _check_reservation(
     stock_item: StockItemKey, row: Row, until: datetime | None
 ) -> Iterator[Violation]:
-    what = f"hold {row.hold_id} of {describe_stock_item(stock_item)} for order {row.order_id}"
+    what = (
+        f"hold {row.reservation_id} of {describe_stock_item(stock_item)} for order {row.order_id}"
+    )
     if until is None:
         yield Violation(
             "I4",
@@ -189,7 +196,9 @@ def _check_reservation(
 def _fix_missing_expiry(stock_item: StockItemKey, row: Row) -> Callable[[datetime], None]:
     def fix(now: datetime) -> None:
         # Neither line nor product matter to a hint; the worker looks soon, and finds out when the hold ends.
-        hold = Allocation(0, stock_item[0], stock_item[0], stock_item[1], row.quantity, row.hold_id)
+        hold = Allocation(
+            0, stock_item[0], stock_item[0], stock_item[1], row.quantity, row.reservation_id
+        )
         inventory.record_reservation_expiries(row.order_id, [hold], now)
         _clear_expiries()
 
@@ -206,12 +215,12 @@ def _fix_overdue(until: datetime) -> Callable[[datetime], None]:
 
 def _check_committed(stock_item: StockItemKey, row: Row) -> Iterator[Violation]:
     order = orders.get_order(row.order_id) if row.order_id else None
-    what = f"{row.quantity} units of {describe_stock_item(stock_item)}, row {row.hold_id}"
+    what = f"{row.quantity} units of {describe_stock_item(stock_item)}, row {row.reservation_id}"
     if order is None:
         yield Violation("I2", what, f"are {row.state} for order {row.order_id}, which is none")
         return
     own = {each.reservation_id for each in order.list_allocations(orders.list_items(order))}
-    if row.hold_id not in own or order.state in (CANCELLED, EXPIRED) or row.state == "ended":
+    if row.reservation_id not in own or order.state in (CANCELLED, EXPIRED) or row.state == "ended":
         fault = f"are {row.state} for order {order.number} ({order.order_id}), which has no use for them"
         yield Violation("I2", what, fault, fix=lambda now: apply_effects(order.order_id, now))
 
@@ -222,13 +231,15 @@ def _reserved_until(row: Row) -> datetime | None:
     order = orders.get_order(row.order_id) if row.order_id else None
     due = queries.list_reservation_expiries([floor_to_minute(order.pay_until)]) if order else {}
     found = [
-        minute for minute, hints in due.items() if row.hold_id in {hint.hold_id for hint in hints}
+        minute
+        for minute, hints in due.items()
+        if row.reservation_id in {hint.reservation_id for hint in hints}
     ]
     # What is dearer comes later, and only where it is not looked for in vain: these minutes, and then all of them.
     if all(minute <= now for minute in found):
-        found += filter(None, [_recent_expiries.get_expiries().get(row.hold_id)])
+        found += filter(None, [_recent_expiries.get_expiries().get(row.reservation_id)])
     if not found:
-        found += filter(None, [_all_expiries.get_expiries().get(row.hold_id)])
+        found += filter(None, [_all_expiries.get_expiries().get(row.reservation_id)])
     return max(found, default=None)
 
 
@@ -243,8 +254,8 @@ class _ExpiryCache:
         with self._lock:
             if self._cached is None or monotonic() - self._cached[0] > 0.5:
                 found: dict[UUID, datetime] = {}
-                for hold_id, minute in self._read():
-                    found[hold_id] = max(minute, found.get(hold_id, minute))
+                for reservation_id, minute in self._read():
+                    found[reservation_id] = max(minute, found.get(reservation_id, minute))
                 self._cached = monotonic(), found
             return self._cached[1]
 
@@ -256,12 +267,12 @@ def _iterate_recent_expiries() -> Iterator[tuple[UUID, datetime]]:
     now = floor_to_minute(datetime.now(UTC))
     minutes = [now + timedelta(minutes=away) for away in range(-15, 16)]
     for minute, hints in queries.list_reservation_expiries(minutes).items():
-        yield from ((hint.hold_id, minute) for hint in hints)
+        yield from ((hint.reservation_id, minute) for hint in hints)
 
 
 _recent_expiries = _ExpiryCache(_iterate_recent_expiries)
 _all_expiries = _ExpiryCache(
-    lambda: ((row.hold_id, row.minute) for row in RESERVATION_EXPIRIES.iterate_table())
+    lambda: ((row.reservation_id, row.minute) for row in RESERVATION_EXPIRIES.iterate_table())
 )
 
 

@@ -63,11 +63,11 @@ class Stock:
 
 @dataclass(frozen=True)
 class StockNumbers:
-    """A variant's numbers in one warehouse: received = available + held + committed + shipped (I1)."""
+    """A variant's numbers in one warehouse: received = available + reserved + committed + shipped (I1)."""
 
     received: int
     available: int
-    held: int
+    reserved: int
     committed: int
     shipped: int
 

@@ -1,4 +1,4 @@
-"""Stock: what is available, held, committed and shipped, and who holds it."""
+"""Stock: what is available, reserved, committed and shipped, and who holds it."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -8,7 +8,7 @@ class Inventory(Model):
     """Q16, Q17: a variant's stock in one warehouse. The numbers are static, a row is a hold, a receipt, a correction or a return.
 
     All numbers start at 0, never null: Cassandra's conditional arithmetic on null applies and writes nothing.
-    received = available + held + committed + shipped, always (I1). The row with the nil id is a sentinel that sorts
+    received = available + reserved + committed + shipped, always (I1). The row with the nil id is a sentinel that sorts
     first, so that the numbers are read quickly whatever lies behind it. A hold that has ended leaves; the rows of
     receipts, corrections and returns stay: they make each of them count once, however often it is told.
     Bound: the holds of ten minutes, the committed units not yet shipped, the receipts and corrections, some tens a
@@ -22,22 +22,22 @@ class Inventory(Model):
     __options__ = {"gc_grace_seconds": 10 * 24 * 3600}
     variant_id = columns.UUID(partition_key=True)
     warehouse_id = columns.Text(partition_key=True)
-    hold_id = columns.UUID(primary_key=True)
+    reservation_id = columns.UUID(primary_key=True)
     product_id = columns.UUID(static=True)
     available = columns.Integer(static=True)
-    held = columns.Integer(static=True)
+    reserved = columns.Integer(static=True)
     committed = columns.Integer(static=True)
     shipped = columns.Integer(static=True)
     received = columns.Integer(static=True)
     threshold = columns.Integer(static=True)
     quantity = columns.Integer()  # of a hold: what it keeps still
     sent = columns.Integer()  # of a hold: what has left the house; null for nothing
-    freed = columns.Integer()  # of a paid hold: what was given back; null for nothing
+    released = columns.Integer()  # of a paid hold: what was given back; null for nothing
     # held, committed, ended (until the ledger knows); received, adjusted, returned
     state = columns.Text()
     order_id = columns.UUID()
     line_number = columns.Integer()
-    held_at = columns.DateTime()
+    reserved_at = columns.DateTime()
 
 
 class StockLedger(Model):
@@ -81,37 +81,37 @@ class StockByProduct(Model):
     available = columns.Integer()
     threshold = columns.Integer()
     # of the shelf "ahead": backorder or preorder; null when nothing is sold ahead (any more)
-    ahead = columns.Text()
-    ahead_on = columns.Date()  # when the goods are expected; null when nobody knows
+    backorder_kind = columns.Text()
+    expected_on = columns.Date()  # when the goods are expected; null when nobody knows
 
 
-class SoldAhead(Model):
+class BackorderedVariant(Model):
     """Q16: the variants that are, or were, sold before they have arrived, for the worker.
 
     Bound: one partition; a variant each that was ever sold so, some thousands at most.
     Writer: inventory.operations.set_backorder.
     """
 
-    __table_name__ = "sold_ahead"
+    __table_name__ = "backorders"
     __personal_data__ = None
     shop = columns.Text(partition_key=True)
     variant_id = columns.UUID(primary_key=True)
     product_id = columns.UUID()
 
 
-class HoldByMinute(Model):
+class ReservationByMinute(Model):
     """Q17: which holds run out in a minute. Written before the hold, so that a crash leaves a hint too many, never one too few.
 
     Bound: the holds of one minute.
     Writer: inventory.operations.reserve_stock, extend_reservations and clear_reservation_expiry.
     """
 
-    __table_name__ = "holds_by_minute"
+    __table_name__ = "reservations_by_minute"
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = None
     minute = columns.DateTime(partition_key=True)
     variant_id = columns.UUID(primary_key=True)
     warehouse_id = columns.Text(primary_key=True)
-    hold_id = columns.UUID(primary_key=True)
+    reservation_id = columns.UUID(primary_key=True)
     order_id = columns.UUID()
     quantity = columns.Integer()

@@ -24,7 +24,7 @@ PLACES = (*WAREHOUSES, BACKORDER_WAREHOUSE)
 # Q16: a product's stock, for its pages.
 STOCK = read(
     "Q16",
-    """SELECT variant_id, warehouse_id, available, threshold, ahead, ahead_on FROM stock_by_product
+    """SELECT variant_id, warehouse_id, available, threshold, backorder_kind, expected_on FROM stock_by_product
        WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
@@ -54,29 +54,31 @@ def stock_from_rows(rows: Iterable[Row]) -> dict[UUID, Stock]:
     """Return rows of `stock_by_product` as stock by variant."""
     units: dict[UUID, dict[str, int]] = {}
     few: dict[UUID, int] = {}
-    ahead: dict[UUID, Backorder] = {}
+    backorders: dict[UUID, Backorder] = {}
     for row in rows:
         there = units.setdefault(row.variant_id, {})
         if row.warehouse_id != BACKORDER_WAREHOUSE:
             there[row.warehouse_id] = row.available or 0
             few[row.variant_id] = max(few.get(row.variant_id, 0), row.threshold or 0)
-        elif row.ahead:
+        elif row.backorder_kind:
             there[BACKORDER_WAREHOUSE] = max(row.available or 0, 0)
-            on = row.ahead_on.date() if row.ahead_on else None
-            ahead[row.variant_id] = Backorder(row.ahead, there[BACKORDER_WAREHOUSE], on)
+            on = row.expected_on.date() if row.expected_on else None
+            backorders[row.variant_id] = Backorder(
+                row.backorder_kind, there[BACKORDER_WAREHOUSE], on
+            )
     return {
-        variant_id: _stock(there, few.get(variant_id, 0), ahead.get(variant_id))
+        variant_id: _stock(there, few.get(variant_id, 0), backorders.get(variant_id))
         for variant_id, there in units.items()
     }
 
 
-def _stock(there: dict[str, int], few: int, ahead: Backorder | None) -> Stock:
+def _stock(there: dict[str, int], few: int, backorder: Backorder | None) -> Stock:
     total_in_stock = sum(units for place, units in there.items() if place != BACKORDER_WAREHOUSE)
-    promised = ahead.units if ahead else 0
+    promised = backorder.units if backorder else 0
     availability = (
         "ahead" if total_in_stock < 1 and promised else stock_availability(total_in_stock, few)
     )
-    return Stock(max(total_in_stock, promised), availability, there, ahead)
+    return Stock(max(total_in_stock, promised), availability, there, backorder)
 
 
 def stock_availability(available: int, threshold: int) -> Availability:
@@ -96,8 +98,8 @@ def product_availability(stock: Iterable[Stock]) -> Availability:
 # Q17: a variant's numbers in a warehouse and, among them, the holds that somebody asks for.
 NUMBERS = read(
     "Q17",
-    """SELECT hold_id, quantity, state, line_number, product_id, available, held, committed, shipped, received, threshold
-       FROM inventory WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND hold_id IN (:sentinel, :hold_id)""",
+    """SELECT reservation_id, quantity, state, line_number, product_id, available, reserved, committed, shipped, received, threshold
+       FROM inventory WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND reservation_id IN (:sentinel, :reservation_id)""",
 )
 
 
@@ -106,7 +108,10 @@ def prefetch_stock_numbers(
 ) -> Pending:
     """Start reading a variant's numbers in a warehouse and, beside the sentinel's row, that of a hold."""
     return NUMBERS.start(
-        variant_id=variant_id, warehouse_id=warehouse_id, sentinel=SENTINEL, hold_id=reservation_id
+        variant_id=variant_id,
+        warehouse_id=warehouse_id,
+        sentinel=SENTINEL,
+        reservation_id=reservation_id,
     )
 
 
@@ -118,7 +123,7 @@ def get_stock_numbers(variant_id: UUID, warehouse_id: str) -> StockNumbers:
     row = prefetch_stock_numbers(variant_id, warehouse_id).one()
     if row is None:
         return StockNumbers(0, 0, 0, 0, 0)
-    return StockNumbers(row.received, row.available, row.held, row.committed, row.shipped)
+    return StockNumbers(row.received, row.available, row.reserved, row.committed, row.shipped)
 
 
 def make_reservation_id(
@@ -144,15 +149,19 @@ def get_reserved_units(order_id: UUID, lines: Mapping[UUID, int]) -> dict[UUID, 
                 for number in range(1, last + 1)
             ]
             reading += [
-                (variant_id, hold_id, prefetch_stock_numbers(variant_id, place, hold_id))
-                for hold_id in ids
+                (
+                    variant_id,
+                    reservation_id,
+                    prefetch_stock_numbers(variant_id, place, reservation_id),
+                )
+                for reservation_id in ids
             ]
     reserved = dict.fromkeys(lines, 0)
     for variant_id, reservation_id, pending in reading:
         reserved[variant_id] += sum(
             row.quantity
             for row in pending.rows()
-            if row.hold_id == reservation_id and row.state == "held"
+            if row.reservation_id == reservation_id and row.state == "held"
         )
     return reserved
 
@@ -160,7 +169,7 @@ def get_reserved_units(order_id: UUID, lines: Mapping[UUID, int]) -> dict[UUID, 
 # I4: the holds that run out in a minute.
 RESERVATION_EXPIRIES = read(
     "Q17",
-    "SELECT variant_id, warehouse_id, hold_id, order_id, quantity FROM holds_by_minute WHERE minute = :minute",
+    "SELECT variant_id, warehouse_id, reservation_id, order_id, quantity FROM reservations_by_minute WHERE minute = :minute",
 )
 
 
@@ -173,7 +182,7 @@ def list_reservation_expiries(minutes: Sequence[datetime]) -> dict[datetime, lis
 # Q16: all that lies on a shelf: its numbers, and the holds, receipts, corrections and returns.
 STOCK_ITEM = read(
     "Q16",
-    """SELECT hold_id, quantity, sent, state, order_id, held_at, available, held, committed, shipped, received
+    """SELECT reservation_id, quantity, sent, state, order_id, reserved_at, available, reserved, committed, shipped, received
        FROM inventory WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id""",
     timeout=30,
 )
@@ -185,7 +194,7 @@ def get_stock_item(variant_id: UUID, warehouse_id: str) -> tuple[StockNumbers, l
     if not rows:
         return StockNumbers(0, 0, 0, 0, 0), []
     row = rows[0]
-    there = StockNumbers(row.received, row.available, row.held, row.committed, row.shipped)
+    there = StockNumbers(row.received, row.available, row.reserved, row.committed, row.shipped)
     return there, [row for row in rows if row.state]
 
 
@@ -227,16 +236,16 @@ def fold_stock_numbers(stock_rows: Iterable[Row], entries: Iterable[Row]) -> Sto
     What still lies on the shelf as a row speaks for itself; the ledger speaks for what has left. Its entries count up:
     of one source, line, kind and reference the largest holds.
     """
-    received = held = committed = shipped = 0
+    received = reserved = committed = shipped = 0
     known_rows = set()
     for row in stock_rows:
-        known_rows.add(row.hold_id)
+        known_rows.add(row.reservation_id)
         if row.state in ("received", "adjusted"):
             received += row.quantity
         elif row.state == "returned":
             shipped -= row.quantity
         else:
-            held += row.quantity if row.state == "held" else 0
+            reserved += row.quantity if row.state == "held" else 0
             committed += row.quantity if row.state == "committed" else 0
             shipped += row.sent or 0
     most: dict[tuple[UUID, int, str, UUID], int] = {}
@@ -250,13 +259,15 @@ def fold_stock_numbers(stock_rows: Iterable[Row], entries: Iterable[Row]) -> Sto
             kind, 0
         )
         shipped += {"shipped": units, "returned": -units}.get(kind, 0)
-    return StockNumbers(received, received - held - committed - shipped, held, committed, shipped)
+    return StockNumbers(
+        received, received - reserved - committed - shipped, reserved, committed, shipped
+    )
 
 
 # Q16: what is sold before it has arrived, in one partition: it is short.
 SHOP = "stoa"
 BACKORDERED_VARIANTS = read(
-    "Q16", "SELECT variant_id, product_id FROM sold_ahead WHERE shop = :shop"
+    "Q16", "SELECT variant_id, product_id FROM backorders WHERE shop = :shop"
 )
 
 
@@ -275,7 +286,7 @@ def list_waiting_orders(variant_id: UUID) -> list[UUID]:
     waits = there.pop(BACKORDER_WAREHOUSE)
     # What is held may be held for one of these, by whoever died on the way.
     if not (waits and waits.committed) or not any(
-        row and row.available + row.held > 0 for row in there.values()
+        row and row.available + row.reserved > 0 for row in there.values()
     ):
         return []
     rows = [
@@ -283,4 +294,6 @@ def list_waiting_orders(variant_id: UUID) -> list[UUID]:
         for row in get_stock_item(variant_id, BACKORDER_WAREHOUSE)[1]
         if row.state == "committed"
     ]
-    return list(dict.fromkeys(row.order_id for row in sorted(rows, key=lambda row: row.held_at)))
+    return list(
+        dict.fromkeys(row.order_id for row in sorted(rows, key=lambda row: row.reserved_at))
+    )

@@ -32,7 +32,7 @@ TAKEOVER_WITHIN = 2 * LEASE_DURATION
 
 SELECT_LEASE = read(
     "lease",
-    """SELECT job, holder, held_until, position, last_run, worker, did, did_at, took, failure
+    """SELECT job, holder, held_until, position, last_run, worker, result, result_at, duration_ms, failure
        FROM leases WHERE job = :job""",
 )
 # On a job that has no row yet, all three are null: the same statement claims it.
@@ -49,8 +49,8 @@ SAVE_POSITION = conditional_write(
 )
 RELEASE = conditional_write(
     "lease",
-    """UPDATE leases SET holder = :nobody, held_until = :until, last_run = :ran_at, did = :did, did_at = :did_at,
-              took = :took, failure = :failure WHERE job = :job IF holder = :me""",
+    """UPDATE leases SET holder = :nobody, held_until = :until, last_run = :ran_at, result = :result, result_at = :result_at,
+              duration_ms = :duration_ms, failure = :failure WHERE job = :job IF holder = :me""",
 )
 
 log = logging.getLogger(__name__)
@@ -67,9 +67,9 @@ class LeaseRow:
     position: str = ""
     last_run: datetime | None = None
     worker: str = ""
-    did: str = ""
-    did_at: datetime | None = None
-    took: timedelta | None = None
+    result: str = ""
+    result_at: datetime | None = None
+    duration: timedelta | None = None
     failure: str = ""
 
     def is_running(self, now: datetime) -> bool:
@@ -105,9 +105,9 @@ def _lease_row(job: str, row: Row | None) -> LeaseRow:
         row.position or "",
         row.last_run,
         row.worker or "",
-        row.did or "",
-        row.did_at,
-        timedelta(milliseconds=row.took) if row.took is not None else None,
+        row.result or "",
+        row.result_at,
+        timedelta(milliseconds=row.duration_ms) if row.duration_ms is not None else None,
         row.failure or "",
     )
 
@@ -124,8 +124,8 @@ class Lease:
         self.job = seen.job
         self.holder = holder
         # What the row shall say when it is given back.
-        self.last_run, self.did, self.did_at = seen.last_run, seen.did, seen.did_at
-        self.took, self.failure = seen.took, seen.failure
+        self.last_run, self.result, self.result_at = seen.last_run, seen.result, seen.result_at
+        self.duration, self.failure = seen.duration, seen.failure
         self.cooldown = timedelta(0)  # for how long nobody shall claim the job after that
         self.is_lost = False
         self._over = threading.Event()
@@ -162,9 +162,11 @@ class Lease:
             nobody=None,
             until=datetime.now(UTC) + self.cooldown,
             ran_at=self.last_run,
-            did=self.did or None,
-            did_at=self.did_at,
-            took=self.took // timedelta(milliseconds=1) if self.took is not None else None,
+            result=self.result or None,
+            result_at=self.result_at,
+            duration_ms=self.duration // timedelta(milliseconds=1)
+            if self.duration is not None
+            else None,
             failure=self.failure or None,
         )
         if not given_back:

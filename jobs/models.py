@@ -5,7 +5,7 @@ from cassandra.cqlengine.models import Model
 
 
 class Lease(Model):
-    """Which worker runs a job now, how far the job has come, and what it did last.
+    """Which worker runs a job now, how far the job has come, and what it result last.
 
     Bound: one row a job, some thirty jobs.
     Writer: jobs.leases.
@@ -19,7 +19,7 @@ class Lease(Model):
     position = columns.Text()
     last_run = columns.DateTime()
     worker = columns.Text()  # host and process of whoever ran it last, or runs it now
-    did = columns.Text()  # what the last run did that had something to do
-    did_at = columns.DateTime()
-    took = columns.Integer()  # the last run, in milliseconds
+    result = columns.Text()  # what the last run did that had something to do
+    result_at = columns.DateTime()
+    duration_ms = columns.Integer()  # of the last run
     failure = columns.Text()  # why the last run failed; null if it did not

@@ -104,7 +104,7 @@ class Worker:
             did = job.run(now)
         except Exception as error:  # one job must not stop the others
             self.tally.failure_count += 1
-            held.took, held.failure = timedelta(seconds=monotonic() - started), _in_short(error)
+            held.duration, held.failure = timedelta(seconds=monotonic() - started), _in_short(error)
             held.cooldown = min(job.every, COOLDOWN_AFTER_FAILURE)
             away = isinstance(error, CassandraUnavailable)
             log.error(
@@ -115,9 +115,13 @@ class Worker:
                 exc_info=None if away else error,
             )
             return
-        held.last_run, held.failure, held.took = now, "", timedelta(seconds=monotonic() - started)
+        held.last_run, held.failure, held.duration = (
+            now,
+            "",
+            timedelta(seconds=monotonic() - started),
+        )
         if did:
-            held.did, held.did_at = did[:_MAX_SUMMARY_LENGTH], now
+            held.result, held.result_at = did[:_MAX_SUMMARY_LENGTH], now
         level = logging.INFO if did else logging.DEBUG
         log.log(
             level,

@@ -12,7 +12,7 @@ class SubscriberByVariant(Model):
     Writer: notifications.operations, by conditional writes alone.
     """
 
-    __table_name__ = "waiters_by_variant"
+    __table_name__ = "subscriptions_by_variant"
     __options__ = {"default_time_to_live": 30 * 24 * 3600}
     __personal_data__ = {"columns": ("email_key",), "on_erase": "deleted"}
     variant_id = columns.UUID(partition_key=True)
@@ -29,7 +29,7 @@ class SubscriptionByAddress(Model):
     Writer: notifications.operations.
     """
 
-    __table_name__ = "waits_by_address"
+    __table_name__ = "subscriptions_by_email"
     __options__ = {"default_time_to_live": 30 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
     __personal_data__ = {"columns": ("email_key",), "on_erase": "deleted"}
     email_key = columns.Text(partition_key=True)
@@ -45,7 +45,7 @@ class SubscribedVariant(Model):
     Writer: notifications.operations.
     """
 
-    __table_name__ = "variants_waited_for"
+    __table_name__ = "subscribed_variants"
     __options__ = {"default_time_to_live": 31 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
     __personal_data__ = None
     bucket = columns.Integer(partition_key=True)

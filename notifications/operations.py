@@ -26,35 +26,35 @@ from pricing.quotes import line_label
 
 INSERT_SUBSCRIBED_VARIANT = write(
     "waiting",
-    "INSERT INTO variants_waited_for (bucket, variant_id, product_id) VALUES (:bucket, :variant_id, :product_id)",
+    "INSERT INTO subscribed_variants (bucket, variant_id, product_id) VALUES (:bucket, :variant_id, :product_id)",
 )
 # With the time of the row that was read: one that somebody has written meanwhile stays.
 DELETE_SUBSCRIBED_VARIANT = write(
     "waiting",
-    "DELETE FROM variants_waited_for USING TIMESTAMP :written WHERE bucket = :bucket AND variant_id = :variant_id",
+    "DELETE FROM subscribed_variants USING TIMESTAMP :written WHERE bucket = :bucket AND variant_id = :variant_id",
 )
 INSERT_SUBSCRIPTION = write(
     "waiting",
-    "INSERT INTO waits_by_address (email_key, variant_id, product_id) VALUES (:email_key, :variant_id, :product_id)",
+    "INSERT INTO subscriptions_by_email (email_key, variant_id, product_id) VALUES (:email_key, :variant_id, :product_id)",
 )
 DELETE_SUBSCRIPTION = write(
     "waiting",
-    "DELETE FROM waits_by_address WHERE email_key = :email_key AND variant_id = :variant_id",
+    "DELETE FROM subscriptions_by_email WHERE email_key = :email_key AND variant_id = :variant_id",
 )
 INSERT_SUBSCRIBER = conditional_write(
     "waiting",
-    """INSERT INTO waiters_by_variant (variant_id, email_key, email, product_id, asked_at)
+    """INSERT INTO subscriptions_by_variant (variant_id, email_key, email, product_id, asked_at)
        VALUES (:variant_id, :email_key, :email, :product_id, :now) IF NOT EXISTS""",
 )
 # All its columns, so that none is forgotten before the others.
 UPDATE_SUBSCRIBER = conditional_write(
     "waiting",
-    """UPDATE waiters_by_variant SET email = :email, product_id = :product_id, asked_at = :now
+    """UPDATE subscriptions_by_variant SET email = :email, product_id = :product_id, asked_at = :now
        WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS""",
 )
 DELETE_SUBSCRIBER = conditional_write(
     "waiting",
-    "DELETE FROM waiters_by_variant WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS",
+    "DELETE FROM subscriptions_by_variant WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS",
 )
 # A variant is written down before its waiter: only after this time the lack of one means that there is none.
 SUBSCRIBER_GRACE = timedelta(minutes=5)

@@ -17,19 +17,20 @@ _SALT = "cart.waiting"
 
 SUBSCRIBED_VARIANTS = read(
     "waiting",
-    "SELECT variant_id, product_id, WRITETIME(product_id) AS written FROM variants_waited_for WHERE bucket = :bucket",
+    "SELECT variant_id, product_id, WRITETIME(product_id) AS written FROM subscribed_variants WHERE bucket = :bucket",
 )
 SUBSCRIBERS = read(
     "waiting",
-    "SELECT variant_id, email_key, email, product_id, asked_at FROM waiters_by_variant WHERE variant_id = :variant_id LIMIT 200",
+    "SELECT variant_id, email_key, email, product_id, asked_at FROM subscriptions_by_variant WHERE variant_id = :variant_id LIMIT 200",
 )
 SUBSCRIBER = read(
     "waiting",
-    """SELECT email, product_id, asked_at FROM waiters_by_variant
+    """SELECT email, product_id, asked_at FROM subscriptions_by_variant
        WHERE variant_id = :variant_id AND email_key = :email_key""",
 )
 SUBSCRIPTIONS = read(
-    "waiting", "SELECT variant_id, product_id FROM waits_by_address WHERE email_key = :email_key"
+    "waiting",
+    "SELECT variant_id, product_id FROM subscriptions_by_email WHERE email_key = :email_key",
 )
 
 

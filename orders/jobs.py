@@ -242,7 +242,7 @@ def _end_reservations(minute: datetime, expiries: list[Row], now: datetime) -> b
     else:
         # Paid, or ended: what belongs to the order follows it; what a try of its own has left over is given back.
         own_reservation_ids = _own_reservation_ids(order)
-        if any(hold.hold_id in own_reservation_ids for hold in expiries):
+        if any(hold.reservation_id in own_reservation_ids for hold in expiries):
             operations.apply_effects(order_id, now)
         claim = None
         if order.state == EXPIRED and not (claim := operations.claim_expired_order(order)):
@@ -253,7 +253,7 @@ def _end_reservations(minute: datetime, expiries: list[Row], now: datetime) -> b
             return False  # it has just ended
         own_reservation_ids = _own_reservation_ids(order)
         release_orphaned_reservations(
-            [hold for hold in expiries if hold.hold_id not in own_reservation_ids]
+            [hold for hold in expiries if hold.reservation_id not in own_reservation_ids]
         )
         release_vouchers(
             order_id, except_code="" if order.state in (CANCELLED, EXPIRED) else order.voucher
@@ -274,7 +274,7 @@ def _postpone_expiry(minute: datetime, expiries: list[Row], now: datetime) -> No
 def _delete_expiries(minute: datetime, expiries: list[Row]) -> None:
     for expiry in expiries:
         inventory.clear_reservation_expiry(
-            minute, expiry.variant_id, expiry.warehouse_id, expiry.hold_id
+            minute, expiry.variant_id, expiry.warehouse_id, expiry.reservation_id
         )
 
 

@@ -115,7 +115,7 @@ class OrderByUser(Model):
     placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
     order_id = columns.UUID(primary_key=True, clustering_order="DESC")
     number = columns.Text()
-    word = columns.Text()  # the status in one word for the shopper
+    customer_label = columns.Text()  # the status in one word for the shopper
     total = columns.BigInt()
     currency = columns.Text()
     item_count = columns.Integer()
@@ -228,23 +228,23 @@ class Payment(Model):
     settled_at = columns.DateTime()
 
 
-class PaymentNotice(Model):
+class PaymentWebhook(Model):
     """Which of a gateway's notices were followed: each event once, however often it is sent.
 
     Bound: one row a partition; gone after a week, longer than any gateway sends a notice again.
     Writer: orders.operations.process_webhook, by conditional writes alone.
     """
 
-    __table_name__ = "payment_notices"
+    __table_name__ = "payment_webhooks"
     __options__ = {"default_time_to_live": 7 * 24 * 3600}
     __personal_data__ = {"why": "a gateway's own ids"}
     gateway = columns.Text(partition_key=True)
     event_id = columns.Text(partition_key=True)
     state = columns.Text()  # begun (for two minutes), followed
-    follower = columns.UUID()
+    handler = columns.UUID()
 
 
-class OrderToSettle(Model):
+class PendingEffectByMinute(Model):
     """Which orders may owe something (copies, stock, mail) after an event, by the minute from which on to look.
 
     Written before the event, removed once all that follows from it is done: a crash leaves a hint too many.
@@ -252,7 +252,7 @@ class OrderToSettle(Model):
     Writer: orders.operations.
     """
 
-    __table_name__ = "orders_to_settle"
+    __table_name__ = "pending_effects_by_minute"
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = None
     minute = columns.DateTime(partition_key=True)

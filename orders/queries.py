@@ -188,7 +188,7 @@ def payment_attempts_from_rows(rows: Iterable[Row]) -> tuple[PaymentAttempt, ...
 _FIRST_ID = UUID(int=0)
 
 
-_ORDER_SUMMARY = """SELECT order_id, number, placed_at, word, total, currency, item_count, first_item_name, first_item_picture
+_ORDER_SUMMARY = """SELECT order_id, number, placed_at, customer_label, total, currency, item_count, first_item_name, first_item_picture
                     FROM orders_by_user WHERE user_id = :user_id AND year = :year"""
 # Q11: a person's orders of a year, the newest first; from a place on, and not before a day.
 BY_USER = read("Q11", _ORDER_SUMMARY)
@@ -265,7 +265,7 @@ def _order_summary(row: Row) -> OrderSummary:
         row.order_id,
         row.number,
         row.placed_at,
-        row.word,
+        row.customer_label,
         from_minor_units(row.total, row.currency),
         row.item_count,
         row.first_item_name,
@@ -392,7 +392,9 @@ def _waves(standing: dict[str, list[date]]) -> Iterator[list[tuple[str, date]]]:
 
 
 # What the worker has to look after.
-PENDING_EFFECTS = read("Q12", "SELECT order_id FROM orders_to_settle WHERE minute = :minute")
+PENDING_EFFECTS = read(
+    "Q12", "SELECT order_id FROM pending_effects_by_minute WHERE minute = :minute"
+)
 
 
 def list_pending_effects(minutes: Sequence[datetime]) -> dict[datetime, list[UUID]]:

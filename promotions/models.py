@@ -5,16 +5,16 @@ from cassandra.cqlengine.models import Model
 
 
 class Promotion(Model):
-    """The terms of promotions: those that count by themselves (shelf 'automatic'), and those with a code (shelf 'code').
+    """The terms of promotions: those that count by themselves (trigger 'automatic'), and those with a code (trigger 'code').
 
     Terms never change: an offer is ended and another made.
-    Bound: 1,000 a shelf (promotions.operations.MAX_PROMOTIONS).
+    Bound: 1,000 a trigger (promotions.operations.MAX_PROMOTIONS).
     Writer: promotions.operations.create_promotion and end_promotion, by conditional writes alone.
     """
 
     __table_name__ = "promotions"
     __personal_data__ = {"why": "the shop's own offers"}
-    shelf = columns.Text(partition_key=True)
+    trigger = columns.Text(partition_key=True)
     # the code without case, spaces and dashes; an id where there is no code
     key = columns.Text(primary_key=True)
     code = columns.Text()  # as it is written

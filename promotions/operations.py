@@ -23,7 +23,7 @@ from promotions.errors import CodeTaken, PromotionRefused, VoucherRefused
 from promotions.queries import AUTOMATIC, CODE, UNLIMITED
 from promotions.rules import Promotion, code_key
 
-# The promotions of a shelf, over ones included.
+# The promotions of a trigger, over ones included.
 MAX_PROMOTIONS = 1000
 # How often somebody else may be faster with a use of the same code before we say that we are busy.
 ATTEMPTS = 50
@@ -50,14 +50,14 @@ class PromotionTerms:
 
 INSERT_PROMOTION = conditional_write(
     "promotions",
-    """INSERT INTO promotions (shelf, key, code, title, kind, percent, amount, buy, free, category_id, minimum, per_person,
+    """INSERT INTO promotions (trigger, key, code, title, kind, percent, amount, buy, free, category_id, minimum, per_person,
                                uses, starts_at, ends_at, made_at)
-       VALUES (:shelf, :key, :code, :title, :kind, :percent, :amount, :buy, :free, :category_id, :minimum, :per_person,
+       VALUES (:trigger, :key, :code, :title, :kind, :percent, :amount, :buy, :free, :category_id, :minimum, :per_person,
                :uses, :starts_at, :ends_at, :made_at) IF NOT EXISTS""",
 )
 END_PROMOTION = conditional_write(
     "promotions",
-    "UPDATE promotions SET ended_at = :now WHERE shelf = :shelf AND key = :key IF ended_at = null AND kind IN :kinds",
+    "UPDATE promotions SET ended_at = :now WHERE trigger = :trigger AND key = :key IF ended_at = null AND kind IN :kinds",
 )
 
 
@@ -75,7 +75,7 @@ def create_promotion(terms: PromotionTerms, now: datetime, key: str = "") -> str
         if_lost=applied_if(
             lambda row: row.made_at == truncate_to_milliseconds(now) and row.title == terms.title
         ),
-        shelf=trigger,
+        trigger=trigger,
         key=key,
         code=terms.code,
         title=terms.title,
@@ -119,7 +119,7 @@ def end_promotion(trigger: str, key: str, now: datetime) -> bool:
     """End a promotion; tell whether this call ended it. Raises CassandraUnavailable."""
     outcome = END_PROMOTION.apply(
         if_lost=applied_if(lambda row: row.ended_at == truncate_to_milliseconds(now)),
-        shelf=trigger,
+        trigger=trigger,
         key=key,
         now=now,
         kinds=list(rules.KINDS),

@@ -28,15 +28,15 @@ UNLIMITED = 1_000_000_000
 
 PROMOTIONS_BY_TRIGGER = read(
     "promotions",
-    """SELECT shelf, key, code, title, kind, percent, amount, buy, free, category_id, minimum, per_person, uses, starts_at,
+    """SELECT trigger, key, code, title, kind, percent, amount, buy, free, category_id, minimum, per_person, uses, starts_at,
               ends_at, ended_at, made_at
-       FROM promotions WHERE shelf = :shelf""",
+       FROM promotions WHERE trigger = :trigger""",
 )
 PROMOTION = read(
     "promotions",
-    """SELECT shelf, key, code, title, kind, percent, amount, buy, free, category_id, minimum, per_person, uses, starts_at,
+    """SELECT trigger, key, code, title, kind, percent, amount, buy, free, category_id, minimum, per_person, uses, starts_at,
               ends_at, ended_at, made_at
-       FROM promotions WHERE shelf = :shelf AND key = :key""",
+       FROM promotions WHERE trigger = :trigger AND key = :key""",
 )
 # I6: the uses of a code, which are static: they cost one row.
 VOUCHER_USES = read(
@@ -99,7 +99,7 @@ class _Copy:
             self._reading = self._begun()
 
     def _begun(self) -> tuple[str, float, Pending]:
-        return keyspace_name(), monotonic(), PROMOTIONS_BY_TRIGGER.start(shelf=AUTOMATIC)
+        return keyspace_name(), monotonic(), PROMOTIONS_BY_TRIGGER.start(trigger=AUTOMATIC)
 
     def _under_way(self) -> tuple[str, float, Pending] | None:
         """Return what is being read. A page that failed may have left it behind: so old a one is none."""
@@ -159,15 +159,15 @@ def list_current_promotions(
 
 
 def list_promotions(trigger: str) -> list[Row]:
-    """Return a shelf's promotions as rows, the newest first. Raises CassandraUnavailable."""
+    """Return a trigger's promotions as rows, the newest first. Raises CassandraUnavailable."""
     return sorted(
-        PROMOTIONS_BY_TRIGGER.all(shelf=trigger), key=lambda row: row.made_at, reverse=True
+        PROMOTIONS_BY_TRIGGER.all(trigger=trigger), key=lambda row: row.made_at, reverse=True
     )
 
 
 def get_promotion(trigger: str, key: str) -> Promotion | None:
     """Return a promotion, over or not, or None. Raises CassandraUnavailable."""
-    row = PROMOTION.one(shelf=trigger, key=key) if key else None
+    row = PROMOTION.one(trigger=trigger, key=key) if key else None
     return promotion_from_row(row) if row else None
 
 
@@ -246,7 +246,7 @@ def prefetch_promotions(typed: str, customer_key: str = "") -> PendingPromotions
     return PendingPromotions(
         typed,
         customer_key,
-        PROMOTION.start(shelf=CODE, key=key),
+        PROMOTION.start(trigger=CODE, key=key),
         VOUCHER_USES.start(key=key),
         VOUCHER_USES_OF_CUSTOMER.start(key=key, first=first, after=after) if customer_key else None,
     )

@@ -112,8 +112,8 @@ FAULTS = (
     _fault(
         "A hold leaves its shelf before the ledger knows what became of it",
         "inventory/operations/movements.py",
-        '    if there.state in ("committed", "ended"):\n        write_reservation_entries(each, there.quantity, there.sent, there.freed)\n    if there.state == "ended":\n        with write_turn(each.variant_id, each.warehouse_id):\n            DELETE_ENDED_RESERVATION.apply(\n                if_lost=SEND_AGAIN,\n                variant_id=each.variant_id,\n                warehouse_id=each.warehouse_id,\n                hold_id=each.reservation_id,\n            )\n',
-        '    if there.state == "ended":\n        with write_turn(each.variant_id, each.warehouse_id):\n            DELETE_ENDED_RESERVATION.apply(\n                if_lost=SEND_AGAIN,\n                variant_id=each.variant_id,\n                warehouse_id=each.warehouse_id,\n                hold_id=each.reservation_id,\n            )\n    if there.state in ("committed", "ended"):\n        write_reservation_entries(each, there.quantity, there.sent, there.freed)\n',
+        '    if there.state in ("committed", "ended"):\n        write_reservation_entries(each, there.quantity, there.sent, there.released)\n    if there.state == "ended":\n        with write_turn(each.variant_id, each.warehouse_id):\n            DELETE_ENDED_RESERVATION.apply(\n                if_lost=SEND_AGAIN,\n                variant_id=each.variant_id,\n                warehouse_id=each.warehouse_id,\n                reservation_id=each.reservation_id,\n            )\n',
+        '    if there.state == "ended":\n        with write_turn(each.variant_id, each.warehouse_id):\n            DELETE_ENDED_RESERVATION.apply(\n                if_lost=SEND_AGAIN,\n                variant_id=each.variant_id,\n                warehouse_id=each.warehouse_id,\n                reservation_id=each.reservation_id,\n            )\n    if there.state in ("committed", "ended"):\n        write_reservation_entries(each, there.quantity, there.sent, there.released)\n',
         "tests/inventory/test_movements.py",
     ),
     _fault(
@@ -126,7 +126,7 @@ FAULTS = (
     _fault(
         "The ledger does not learn of a limit whose answer was lost",
         "inventory/operations/backorders.py",
-        "if_lost=applied_if(lambda row: row.hold_id == entry_id),  # noqa: B023 called before the next try",
+        "if_lost=applied_if(lambda row: row.reservation_id == entry_id),  # noqa: B023 called before the next try",
         "if_lost=applied_if(lambda _: False),",
         "tests/inventory/test_backorders.py",
     ),

@@ -11,7 +11,7 @@ class RateLimitSlot(Model):
     Writer: web.rate_limits.
     """
 
-    __table_name__ = "attempts"
+    __table_name__ = "rate_limit_slots"
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = {
         "columns": ("bucket",),
@@ -21,6 +21,6 @@ class RateLimitSlot(Model):
     # a keyed hash of what is limited and of whose tries it counts
     bucket = columns.Text(partition_key=True)
     # a measure of more than 100 tries is spread over several partitions
-    part = columns.Integer(partition_key=True)
-    place = columns.Integer(primary_key=True)
-    attempt_id = columns.UUID()
+    shard = columns.Integer(partition_key=True)
+    slot = columns.Integer(primary_key=True)
+    hit_id = columns.UUID()

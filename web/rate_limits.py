@@ -1,13 +1,13 @@
 """How often something may be tried: by account, by network address, and by everybody together.
 
 A measure has as many places as it allows tries, and each try first writes itself into a free one, by IF NOT EXISTS: whoever
-gets none is refused. The place comes free by its TTL, a window after it was taken. So no race lets more through and none
+gets none is refused. The slot comes free by its TTL, a window after it was taken. So no race lets more through and none
 lets too few through, the window slides, hammering writes nothing, and a partition cannot grow.
 
 Nobody is locked out by strangers: a browser that has logged in before (accounts.known_devices) comes with a bucket of its own, and
 is counted there alone.
 
-    attempted(request, "lookup", email)        # raises TooManyPaymentAttempts, which is answered with 429
+    attempted(request, "lookup", email)        # raises TooManyAttempts, which is answered with 429
 """
 
 import ipaddress
@@ -28,16 +28,16 @@ from web.errors import TooManyAttempts
 
 TAKEN_SLOTS = read(
     "limits",
-    "SELECT place, TTL(attempt_id) AS seconds FROM attempts WHERE bucket = :bucket AND part = :part",
+    "SELECT slot, TTL(hit_id) AS seconds FROM rate_limit_slots WHERE bucket = :bucket AND shard = :shard",
 )
 TAKE_SLOT = conditional_write(
     "limits",
-    """INSERT INTO attempts (bucket, part, place, attempt_id) VALUES (:bucket, :part, :place, :attempt_id)
+    """INSERT INTO rate_limit_slots (bucket, shard, slot, hit_id) VALUES (:bucket, :shard, :slot, :hit_id)
        IF NOT EXISTS USING TTL :seconds""",
 )
 RELEASE_SLOT = conditional_write(
     "limits",
-    "DELETE FROM attempts WHERE bucket = :bucket AND part = :part AND place = :place IF attempt_id = :attempt_id",
+    "DELETE FROM rate_limit_slots WHERE bucket = :bucket AND shard = :shard AND slot = :slot IF hit_id = :hit_id",
 )
 SLOTS_PER_PARTITION = 100
 _ADDRESSES_IN_MEMORY = 100_000
@@ -66,27 +66,27 @@ def get_rate_limit(kind: str) -> RateLimit:
 @dataclass(frozen=True)
 class _Slot:
     bucket: str
-    part: int
-    place: int
+    shard: int
+    slot: int
 
 
 @dataclass(frozen=True)
 class Hit:
     """A try that was let through, and the places that it holds."""
 
-    attempt_id: UUID
+    hit_id: UUID
     slots: tuple[_Slot, ...]
 
     def release_slots(self) -> None:
         """Give the places back, for a try that was none at guessing: the password was right. Raises CassandraUnavailable."""
         for each in self.slots:
-            # Nobody else has this id: refused means that the place has come free by itself.
+            # Nobody else has this id: refused means that the slot has come free by itself.
             RELEASE_SLOT.apply(
                 if_lost=REFUSED_MEANS_DONE,
                 bucket=each.bucket,
-                part=each.part,
-                place=each.place,
-                attempt_id=self.attempt_id,
+                shard=each.shard,
+                slot=each.slot,
+                hit_id=self.hit_id,
             )
 
 
@@ -94,9 +94,9 @@ def hit_rate_limit(request: HttpRequest, kind: str, *accounts: str, device_bucke
     """Count a try at something limited, before it is made.
 
     `accounts` is whose door is tried: an e-mail address, an order's number, a member's id. With `own`, the bucket of a
-    device that has logged in there before, only that one counts. Raises TooManyPaymentAttempts, CassandraUnavailable.
+    device that has logged in there before, only that one counts. Raises TooManyAttempts, CassandraUnavailable.
     """
-    rule, attempt_id = get_rate_limit(kind), uuid4()
+    rule, hit_id = get_rate_limit(kind), uuid4()
     whose = (
         [(f"own {device_bucket}", rule.per_account)]
         if device_bucket
@@ -108,12 +108,12 @@ def hit_rate_limit(request: HttpRequest, kind: str, *accounts: str, device_bucke
         for bucket in buckets:
             bucket.refuse_if_full()
         for bucket in buckets:
-            taken_slots.append(bucket.take_slot(attempt_id))  # noqa: PERF401 those before a refusal are given back
+            taken_slots.append(bucket.take_slot(hit_id))  # noqa: PERF401 those before a refusal are given back
     except TooManyAttempts:
         log.info("too many tries: %s", kind)
-        Hit(attempt_id, tuple(taken_slots)).release_slots()
+        Hit(hit_id, tuple(taken_slots)).release_slots()
         raise
-    return Hit(attempt_id, tuple(taken_slots))
+    return Hit(hit_id, tuple(taken_slots))
 
 
 def _buckets(rule: RateLimit, address: str, accounts: tuple[str, ...]) -> list[tuple[str, int]]:
@@ -131,51 +131,51 @@ class _Bucket:
         # Keyed: the table tells nobody whose mailbox or network it was.
         self.key = salted_hmac("web.limits", f"{kind} {name}", algorithm="sha256").hexdigest()
         self.most, self.window = most, window
-        self.parts = -(-most // SLOTS_PER_PARTITION)
-        self.first = _random.randrange(self.parts)
-        self._reading = TAKEN_SLOTS.start(bucket=self.key, part=self.first)
+        self.shard_count = -(-most // SLOTS_PER_PARTITION)
+        self.first = _random.randrange(self.shard_count)
+        self._reading = TAKEN_SLOTS.start(bucket=self.key, shard=self.first)
         self._rows: list[Row] | None = None
 
     def refuse_if_full(self) -> None:
-        """Raise TooManyPaymentAttempts if there is no place at first sight: then nothing is written in the other measures, either."""
+        """Raise TooManyAttempts if there is no slot at first sight: then nothing is written in the other measures, either."""
         self._rows = self._reading.rows()
-        if self.parts == 1 and not self._free_slots(self.first, self._rows):
+        if self.shard_count == 1 and not self._free_slots(self.first, self._rows):
             raise TooManyAttempts(_soonest(self._rows, self.window))
 
-    def take_slot(self, attempt_id: UUID) -> _Slot:
-        """Write the try into a free place. Raises TooManyPaymentAttempts, CassandraUnavailable."""
+    def take_slot(self, hit_id: UUID) -> _Slot:
+        """Write the try into a free slot. Raises TooManyAttempts, CassandraUnavailable."""
         wait = self.window
-        for step in range(self.parts):
-            part = (self.first + step) % self.parts
-            rows = self._rows if step == 0 and self._rows is not None else self._read_slots(part)
-            while free := self._free_slots(part, rows):
-                place = _Slot(self.key, part, _random.choice(free))
-                if self._write_slot(place, attempt_id):
-                    return place
-                # Somebody was quicker: each time that happens, there is one place less.
-                rows = self._read_slots(part)
+        for step in range(self.shard_count):
+            shard = (self.first + step) % self.shard_count
+            rows = self._rows if step == 0 and self._rows is not None else self._read_slots(shard)
+            while free := self._free_slots(shard, rows):
+                slot = _Slot(self.key, shard, _random.choice(free))
+                if self._write_slot(slot, hit_id):
+                    return slot
+                # Somebody was quicker: each time that happens, there is one slot less.
+                rows = self._read_slots(shard)
             wait = min(wait, _soonest(rows, wait))
         raise TooManyAttempts(wait)
 
-    def _write_slot(self, place: _Slot, attempt_id: UUID) -> bool:
+    def _write_slot(self, slot: _Slot, hit_id: UUID) -> bool:
         return bool(
             TAKE_SLOT.apply(
-                if_lost=applied_if(lambda row: bool(row.attempt_id == attempt_id)),
-                bucket=place.bucket,
-                part=place.part,
-                place=place.place,
-                attempt_id=attempt_id,
+                if_lost=applied_if(lambda row: bool(row.hit_id == hit_id)),
+                bucket=slot.bucket,
+                shard=slot.shard,
+                slot=slot.slot,
+                hit_id=hit_id,
                 seconds=self.window,
             )
         )
 
-    def _read_slots(self, part: int) -> list[Row]:
-        return TAKEN_SLOTS.all(bucket=self.key, part=part)
+    def _read_slots(self, shard: int) -> list[Row]:
+        return TAKEN_SLOTS.all(bucket=self.key, shard=shard)
 
-    def _free_slots(self, part: int, rows: list[Row]) -> list[int]:
-        there = min(SLOTS_PER_PARTITION, self.most - part * SLOTS_PER_PARTITION)
-        taken = {row.place for row in rows}
-        return [place for place in range(there) if place not in taken]
+    def _free_slots(self, shard: int, rows: list[Row]) -> list[int]:
+        there = min(SLOTS_PER_PARTITION, self.most - shard * SLOTS_PER_PARTITION)
+        taken = {row.slot for row in rows}
+        return [slot for slot in range(there) if slot not in taken]
 
 
 def _soonest(rows: list[Row], window: int) -> int:
@@ -183,7 +183,7 @@ def _soonest(rows: list[Row], window: int) -> int:
 
 
 def hit_local_rate_limit(request: HttpRequest, kind: str) -> None:
-    """Count a try by its network address, in this process alone. Raises TooManyPaymentAttempts.
+    """Count a try by its network address, in this process alone. Raises TooManyAttempts.
 
     For what costs less than a write would: a suggestion is one read. With several processes a visitor gets as many times
     the limit, which is generous anyway and keeps nothing secret. The window is fixed and starts for all at once.

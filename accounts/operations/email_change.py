@@ -37,12 +37,12 @@ FINISH_EMAIL_CHANGE = conditional_write(
 )
 INSERT_EMAIL_PROOF = write(
     "Q7",
-    """INSERT INTO users_proved (minute, user_id, written) VALUES (:minute, :user_id, :written)
+    """INSERT INTO verified_users_by_minute (minute, user_id, written) VALUES (:minute, :user_id, :written)
        USING TIMESTAMP :written AND TTL 604800""",
 )
 DELETE_EMAIL_PROOF = write(
     "Q7",
-    "DELETE FROM users_proved USING TIMESTAMP :written WHERE minute = :minute AND user_id = :user_id",
+    "DELETE FROM verified_users_by_minute USING TIMESTAMP :written WHERE minute = :minute AND user_id = :user_id",
 )
 CHANGE_SECONDS = 24 * 3600
 _SAME_REQUEST_SECONDS = 120

@@ -43,12 +43,12 @@ def create_promotion(request: HttpRequest) -> HttpResponse:
 
 @staff_required(("catalogue",))
 @post_only("adminpanel:promotions")
-def end_promotion(request: HttpRequest, shelf: str, name: str) -> HttpResponse:
+def end_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse:
     """End a promotion now; orders that have it keep it."""
-    found = queries.get_promotion(shelf, name)
+    found = queries.get_promotion(trigger, name)
     if found is None:
         raise Http404("no such promotion")
-    operations.end_promotion(shelf, name, datetime.now(UTC))
+    operations.end_promotion(trigger, name, datetime.now(UTC))
     messages.success(request, f"{found.title}: ended.")
     return redirect("adminpanel:promotions")
 

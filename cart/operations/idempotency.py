@@ -14,11 +14,11 @@ ATTEMPTS = 5
 
 INSERT_IDEMPOTENCY_KEY = conditional_write(
     "U1",
-    "INSERT INTO carts_by_press (press_id, cart_id) VALUES (:press_id, :cart_id) IF NOT EXISTS USING TTL :seconds",
+    "INSERT INTO carts_by_idempotency_key (idempotency_key, cart_id) VALUES (:idempotency_key, :cart_id) IF NOT EXISTS USING TTL :seconds",
 )
 REDIRECT_IDEMPOTENCY_KEY = conditional_write(
     "U1",
-    "UPDATE carts_by_press USING TTL :seconds SET cart_id = :cart_id WHERE press_id = :press_id IF cart_id = :was",
+    "UPDATE carts_by_idempotency_key USING TTL :seconds SET cart_id = :cart_id WHERE idempotency_key = :idempotency_key IF cart_id = :was",
 )
 
 
@@ -28,10 +28,10 @@ def resolve_target_cart(person_id: UUID, idempotency_key: UUID, active: Row) -> 
     If that has been deleted since, or is shared no more, it is `active`. Raises CassandraUnavailable.
     """
     # Without the person: a guest who signs in between two calls is another one, with the same carts.
-    press_id, cart_id = idempotency_key, active.cart_id
+    idempotency_key, cart_id = idempotency_key, active.cart_id
     noted = INSERT_IDEMPOTENCY_KEY.apply(
         if_lost=applied_if(lambda row: row.cart_id == cart_id),
-        press_id=press_id,
+        idempotency_key=idempotency_key,
         cart_id=cart_id,
         seconds=DAY,
     )
@@ -43,7 +43,7 @@ def resolve_target_cart(person_id: UUID, idempotency_key: UUID, active: Row) -> 
             return listed
         noted = REDIRECT_IDEMPOTENCY_KEY.apply(
             if_lost=applied_if(lambda row: row.cart_id == cart_id),
-            press_id=press_id,
+            idempotency_key=idempotency_key,
             cart_id=cart_id,
             was=there,
             seconds=DAY,

@@ -2,7 +2,7 @@
 
 Two carts are two partitions. The target is written first, in one conditional batch with a note of what was put in, and
 the source then: whatever breaks in between, nothing is lost, at worst it is in both for a moment. A row in
-`moves_to_finish` stands as long, and the worker finishes what is left behind.
+`pending_cart_moves_by_minute` stands as long, and the worker finishes what is left behind.
 """
 
 import json
@@ -36,15 +36,16 @@ from pricing.quotes import line_label, snapshot_columns
 RETENTION_DAYS = 10
 INSERT_PENDING_MOVE = write(
     "moves",
-    """INSERT INTO moves_to_finish (minute, operation_id, kind, person_id, source_id, target_id)
-       VALUES (:minute, :operation_id, :kind, :person_id, :source_id, :target_id)""",
+    """INSERT INTO pending_cart_moves_by_minute (minute, move_id, kind, person_id, source_id, target_id)
+       VALUES (:minute, :move_id, :kind, :person_id, :source_id, :target_id)""",
 )
 DELETE_PENDING_MOVE = write(
-    "moves", "DELETE FROM moves_to_finish WHERE minute = :minute AND operation_id = :operation_id"
+    "moves",
+    "DELETE FROM pending_cart_moves_by_minute WHERE minute = :minute AND move_id = :move_id",
 )
 PENDING_MOVES = read(
     "moves",
-    "SELECT minute, operation_id, kind, person_id, source_id, target_id FROM moves_to_finish WHERE minute = :minute",
+    "SELECT minute, move_id, kind, person_id, source_id, target_id FROM pending_cart_moves_by_minute WHERE minute = :minute",
 )
 MARK_DELETED_AT_VERSION = conditional_write(
     "U1",
@@ -82,7 +83,7 @@ class PendingMove:
     """A move between two carts that is under way, as its hint tells it."""
 
     minute: datetime
-    operation_id: UUID
+    move_id: UUID
     kind: str
     person_id: UUID
     source_id: UUID
@@ -350,9 +351,7 @@ def list_pending_moves(minutes: Iterable[datetime]) -> list[PendingMove]:
     """Return the moves that were begun in these minutes and are not finished. Raises CassandraUnavailable."""
     reading = [PENDING_MOVES.start(minute=minute) for minute in minutes]
     return [
-        PendingMove(
-            row.minute, row.operation_id, row.kind, row.person_id, row.source_id, row.target_id
-        )
+        PendingMove(row.minute, row.move_id, row.kind, row.person_id, row.source_id, row.target_id)
         for pending in reading
         for row in pending.rows()
     ]
@@ -363,28 +362,26 @@ def finish_move(move: PendingMove, now: datetime) -> None:
 
     A second call does nothing. Raises CartBusy, CassandraUnavailable.
     """
-    row = get_idempotency_row(move.target_id, move.operation_id)
+    row = get_idempotency_row(move.target_id, move.move_id)
     if row is None:
         # Its process may still be at it: with the operation's row there, its batch is refused.
-        batch = idempotency_row_statement(
-            move.target_id, move.operation_id, now, None, RETENTION_DAYS
-        )
-        if apply_batch(batch, if_lost=applied_if(idempotency_row_matcher(move.operation_id))):
+        batch = idempotency_row_statement(move.target_id, move.move_id, now, None, RETENTION_DAYS)
+        if apply_batch(batch, if_lost=applied_if(idempotency_row_matcher(move.move_id))):
             return clear_pending_move(move)
-        row = get_idempotency_row(move.target_id, move.operation_id)
+        row = get_idempotency_row(move.target_id, move.move_id)
     if row is not None and row.note is not None:
         done = _parse_note(row.note)
         if move.kind == "merge":
             _finish_merge(move, done, now)
         else:
-            _take_units(move.source_id, done["lines"], {}, uuid5(move.operation_id, "taken"), now)
+            _take_units(move.source_id, done["lines"], {}, uuid5(move.move_id, "taken"), now)
     clear_pending_move(move)
     return None
 
 
 def clear_pending_move(move: PendingMove) -> None:
     """Forget a move that is finished. Raises CassandraUnavailable."""
-    DELETE_PENDING_MOVE.run(minute=move.minute, operation_id=move.operation_id)
+    DELETE_PENDING_MOVE.run(minute=move.minute, move_id=move.move_id)
 
 
 def _begin_move(
@@ -398,7 +395,7 @@ def _begin_move(
     """Write the hint and then the target, and return the operation's note. What is refused leaves no hint."""
     INSERT_PENDING_MOVE.run(
         minute=move.minute,
-        operation_id=move.operation_id,
+        move_id=move.move_id,
         kind=move.kind,
         person_id=move.person_id,
         source_id=move.source_id,
@@ -407,7 +404,7 @@ def _begin_move(
     try:
         return change_contents(
             move.target_id,
-            move.operation_id,
+            move.move_id,
             now,
             put,
             owner_id=owner_id,
@@ -421,7 +418,7 @@ def _begin_move(
 
 def _finish_merge(move: PendingMove, done: dict[str, Any], now: datetime) -> None:
     """Delete the source of a merge as it was when its lines were read; if it has changed, take those lines alone."""
-    step = uuid5(move.operation_id, "gone")
+    step = uuid5(move.move_id, "gone")
     if get_idempotency_row(move.source_id, step) is None:
         seen = done["version"]
         marked = apply_batch(

@@ -54,7 +54,7 @@ def set_voucher(request: HttpRequest) -> HttpResponse:
 
 
 def _look_up_code(request: HttpRequest, typed: str) -> Voucher | None:
-    """Return what there is to say of a code, whatever is in the cart. Raises TooManyPaymentAttempts, CassandraUnavailable."""
+    """Return what there is to say of a code, whatever is in the cart. Raises TooManyAttempts, CassandraUnavailable."""
     person_id = owner.get_owner_id(request)
     member = request.user.is_authenticated
     # Who is signed in is counted alone: strangers who guess codes keep nobody else from theirs.

@@ -1,6 +1,6 @@
 """Everything that happens to stock. Each step is one conditional batch in one partition, and doing it twice does it once.
 
-    received > available > held > committed > shipped
+    received > available > reserved > committed > shipped
 
 A hold's id is made of order, line and warehouse, so a step that was repeated (or whose answer was lost) meets its
 own row and is recognised. Arithmetic reads a value once a batch: so one static UPDATE and one row in each, or one row

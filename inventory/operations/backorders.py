@@ -22,12 +22,12 @@ TRIES = 20
 
 INSERT_BACKORDERED_VARIANT = write(
     "Q16",
-    "INSERT INTO sold_ahead (shop, variant_id, product_id) VALUES (:shop, :variant_id, :product_id)",
+    "INSERT INTO backorders (shop, variant_id, product_id) VALUES (:shop, :variant_id, :product_id)",
 )
 UPSERT_BACKORDER = write(
     "Q16",
-    """INSERT INTO stock_by_product (product_id, variant_id, warehouse_id, ahead, ahead_on)
-       VALUES (:product_id, :variant_id, :warehouse_id, :ahead, :ahead_on)""",
+    """INSERT INTO stock_by_product (product_id, variant_id, warehouse_id, backorder_kind, expected_on)
+       VALUES (:product_id, :variant_id, :warehouse_id, :backorder_kind, :expected_on)""",
 )
 SET_BACKORDER_LIMIT = conditional_write(
     "Q16",
@@ -58,7 +58,10 @@ def set_backorder(
     INSERT_BACKORDERED_VARIANT.run(shop=SHOP, variant_id=variant_id, product_id=product_id)
     seed_stock_item(product_id, variant_id, BACKORDER_WAREHOUSE, 0)
     place = {"variant_id": variant_id, "warehouse_id": BACKORDER_WAREHOUSE}
-    backorder_columns = {"ahead": kind or None, "ahead_on": expected_on if kind else None}
+    backorder_columns = {
+        "backorder_kind": kind or None,
+        "expected_on": expected_on if kind else None,
+    }
     if kind:
         UPSERT_BACKORDER.run(product_id=product_id, **place, **backorder_columns)
     free = _set_limit(variant_id, limit if kind else 0, actor, now)
@@ -84,7 +87,7 @@ def _set_limit(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
                 INSERT_RECEIPT.bind(
                     units=units, state="adjusted", receipt_id=entry_id, now=now, **place
                 ),
-                if_lost=applied_if(lambda row: row.hold_id == entry_id),  # noqa: B023 called before the next try
+                if_lost=applied_if(lambda row: row.reservation_id == entry_id),  # noqa: B023 called before the next try
             )
         if booked:
             write_ledger_entries(

@@ -35,21 +35,21 @@ WAIT_SECONDS = 10.0
 
 RESERVE_UNITS = conditional_write(
     "Q17",
-    """UPDATE inventory SET available = available + :minus, held = held + :units
+    """UPDATE inventory SET available = available + :minus, reserved = reserved + :units
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF available >= :units""",
 )
 INSERT_RESERVATION = conditional_write(
     "Q17",
-    """INSERT INTO inventory (variant_id, warehouse_id, hold_id, quantity, state, order_id, line_number, held_at)
-       VALUES (:variant_id, :warehouse_id, :hold_id, :units, 'held', :order_id, :line_number, :now) IF NOT EXISTS""",
+    """INSERT INTO inventory (variant_id, warehouse_id, reservation_id, quantity, state, order_id, line_number, reserved_at)
+       VALUES (:variant_id, :warehouse_id, :reservation_id, :units, 'held', :order_id, :line_number, :now) IF NOT EXISTS""",
 )
 
 # For one hold alone: both in one statement, which costs hardly more than a bare conditional write.
 RESERVE_ONE = conditional_write(
     "Q17",
-    """UPDATE inventory SET available = available + :minus, held = held + :units, quantity = :units, state = 'held',
-              order_id = :order_id, line_number = :line_number, held_at = :now
-       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND hold_id = :hold_id
+    """UPDATE inventory SET available = available + :minus, reserved = reserved + :units, quantity = :units, state = 'held',
+              order_id = :order_id, line_number = :line_number, reserved_at = :now
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND reservation_id = :reservation_id
        IF available >= :units AND state = null AND quantity = null""",
 )
 
@@ -237,7 +237,7 @@ def _reservation_columns(key: tuple[UUID, str], request: ReservationRequest) -> 
     return {
         "variant_id": key[0],
         "warehouse_id": key[1],
-        "hold_id": request.reservation_id,
+        "reservation_id": request.reservation_id,
         "units": request.units,
         "order_id": request.order_id,
         "line_number": request.line_number,
@@ -249,7 +249,7 @@ def _sort_out(requests: list[ReservationRequest], rows: list[Row]) -> list[Reser
     """Settle those who have their hold already, and those for whom there is too little; return the others."""
     conflicts = [row for row in rows if len(row) > 1]
     there = (
-        {row.hold_id: row for row in conflicts if row.hold_id}
+        {row.reservation_id: row for row in conflicts if row.reservation_id}
         if len(requests) > 1
         else _single_row(requests[0], conflicts)
     )

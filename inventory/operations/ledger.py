@@ -58,7 +58,7 @@ def write_ledger_entries(
         pending.rows()
 
 
-def write_reservation_entries(each: Allocation, reserved: int, sent: int, freed: int) -> None:
+def write_reservation_entries(each: Allocation, reserved: int, sent: int, released: int) -> None:
     """Write what has become of a paid order's units: so many are still kept, have left the house, or are free again.
 
     Raises CassandraUnavailable.
@@ -67,7 +67,11 @@ def write_reservation_entries(each: Allocation, reserved: int, sent: int, freed:
         each.variant_id,
         each.warehouse_id,
         each.order_id,
-        (("committed", reserved + sent + freed), ("shipped", sent), ("released_committed", freed)),
+        (
+            ("committed", reserved + sent + released),
+            ("shipped", sent),
+            ("released_committed", released),
+        ),
         line_number=each.line_number,
         ref=each.reservation_id,
     )
@@ -75,10 +79,10 @@ def write_reservation_entries(each: Allocation, reserved: int, sent: int, freed:
 
 UPDATE_STOCK_NUMBERS = conditional_write(
     "Q16",
-    """UPDATE inventory SET received = :received, available = :available, held = :held, committed = :committed,
+    """UPDATE inventory SET received = :received, available = :available, reserved = :reserved, committed = :committed,
               shipped = :shipped
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id
-       IF received = :was_received AND available = :was_available AND held = :was_held AND committed = :was_committed
+       IF received = :was_received AND available = :was_available AND reserved = :was_reserved AND committed = :was_committed
           AND shipped = :was_shipped""",
 )
 # How often the numbers are made anew when somebody moves them meanwhile.
@@ -117,4 +121,4 @@ def rebuild_stock_numbers(variant_id: UUID, warehouse_id: str) -> tuple[StockNum
 
 
 def _row_states(rows: Iterable[Row]) -> set[tuple[UUID, str, int, int | None]]:
-    return {(row.hold_id, row.state, row.quantity, row.sent) for row in rows}
+    return {(row.reservation_id, row.state, row.quantity, row.sent) for row in rows}

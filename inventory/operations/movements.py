@@ -31,26 +31,26 @@ TRIES = 10
 
 MOVE_UNITS = conditional_write(
     "Q17",
-    """UPDATE inventory SET available = available + :available, held = held + :held, committed = committed + :committed,
+    """UPDATE inventory SET available = available + :available, reserved = reserved + :reserved, committed = committed + :committed,
               shipped = shipped + :shipped
-       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF held >= :least_held AND committed >= :least_committed""",
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF reserved >= :least_reserved AND committed >= :least_committed""",
 )
 UPDATE_RESERVATION = conditional_write(
     "Q17",
-    """UPDATE inventory SET state = :state, quantity = :quantity, sent = :sent, freed = :freed
-       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND hold_id = :hold_id
-       IF state = :was_state AND quantity = :was_quantity AND sent = :was_sent AND freed = :was_freed""",
+    """UPDATE inventory SET state = :state, quantity = :quantity, sent = :sent, released = :released
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND reservation_id = :reservation_id
+       IF state = :was_state AND quantity = :was_quantity AND sent = :was_sent AND released = :was_released""",
 )
 DELETE_RESERVATION = conditional_write(
     "Q17",
     """DELETE FROM inventory
-       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND hold_id = :hold_id
-       IF state = :was_state AND quantity = :was_quantity AND sent = :was_sent AND freed = :was_freed""",
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND reservation_id = :reservation_id
+       IF state = :was_state AND quantity = :was_quantity AND sent = :was_sent AND released = :was_released""",
 )
 DELETE_ENDED_RESERVATION = conditional_write(
     "Q17",
     """DELETE FROM inventory
-       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND hold_id = :hold_id IF state = 'ended'""",
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND reservation_id = :reservation_id IF state = 'ended'""",
 )
 
 
@@ -61,12 +61,12 @@ class ReservationState:
     state: str | None
     quantity: int = 0
     sent: int = 0
-    freed: int = 0
+    released: int = 0
 
     def advance(self, quantity: int, sent: int) -> ReservationState:
         """Return where it stands, paid for, when it keeps so many and has sent so many: the rest is given back."""
-        freed = self.quantity + self.sent + self.freed - quantity - sent
-        return ReservationState("committed" if quantity else "ended", quantity, sent, freed)
+        released = self.quantity + self.sent + self.released - quantity - sent
+        return ReservationState("committed" if quantity else "ended", quantity, sent, released)
 
 
 NO_RESERVATION = ReservationState(None)
@@ -164,7 +164,7 @@ def _bring_to(each: Allocation, guess: ReservationState, step: Step) -> Reservat
         else:
             row = outcome.current
             there = (
-                ReservationState(row.state, row.quantity, row.sent or 0, row.freed or 0)
+                ReservationState(row.state, row.quantity, row.sent or 0, row.released or 0)
                 if row and row.state
                 else NO_RESERVATION
             )
@@ -177,25 +177,25 @@ def _bring_to(each: Allocation, guess: ReservationState, step: Step) -> Reservat
 
 
 def _write_step(each: Allocation, there: ReservationState, wanted: ReservationState) -> Outcome:
-    held = -there.quantity if there.state == "held" else 0
+    reserved = -there.quantity if there.state == "held" else 0
     committed = wanted.quantity if wanted.state == "committed" else 0
     committed -= there.quantity if there.state == "committed" else 0
     shipped = wanted.sent - there.sent
     place = {"variant_id": each.variant_id, "warehouse_id": each.warehouse_id}
     was = {f"was_{name}": value for name, value in _columns(there).items()}
     if wanted.state is None:
-        row = DELETE_RESERVATION.bind(hold_id=each.reservation_id, **was, **place)
+        row = DELETE_RESERVATION.bind(reservation_id=each.reservation_id, **was, **place)
     else:
         row = UPDATE_RESERVATION.bind(
-            hold_id=each.reservation_id, **_columns(wanted), **was, **place
+            reservation_id=each.reservation_id, **_columns(wanted), **was, **place
         )
     return apply_batch(
         MOVE_UNITS.bind(
-            available=-(held + committed + shipped),
-            held=held,
+            available=-(reserved + committed + shipped),
+            reserved=reserved,
             committed=committed,
             shipped=shipped,
-            least_held=max(0, -held),
+            least_reserved=max(0, -reserved),
             least_committed=max(0, -committed),
             **place,
         ),
@@ -207,20 +207,20 @@ def _write_step(each: Allocation, there: ReservationState, wanted: ReservationSt
 
 def _columns(state: ReservationState) -> dict[str, str | int | None]:
     # Where nothing was sent or given back yet, a row says nothing of it.
-    return vars(state) | {"sent": state.sent or None, "freed": state.freed or None}
+    return vars(state) | {"sent": state.sent or None, "released": state.released or None}
 
 
 def _record_in_ledger(each: Allocation, there: ReservationState) -> ReservationState:
     """Let the ledger know, and then take a row that has ended off the shelf."""
     if there.state in ("committed", "ended"):
-        write_reservation_entries(each, there.quantity, there.sent, there.freed)
+        write_reservation_entries(each, there.quantity, there.sent, there.released)
     if there.state == "ended":
         with write_turn(each.variant_id, each.warehouse_id):
             DELETE_ENDED_RESERVATION.apply(
                 if_lost=SEND_AGAIN,
                 variant_id=each.variant_id,
                 warehouse_id=each.warehouse_id,
-                hold_id=each.reservation_id,
+                reservation_id=each.reservation_id,
             )
     return there
 
@@ -232,8 +232,8 @@ RESTOCK = conditional_write(
 )
 RESTOCK_ROW = conditional_write(
     "Q17",
-    """INSERT INTO inventory (variant_id, warehouse_id, hold_id, quantity, state, order_id, line_number, held_at)
-       VALUES (:variant_id, :warehouse_id, :hold_id, :units, 'returned', :order_id, :line_number, :now) IF NOT EXISTS""",
+    """INSERT INTO inventory (variant_id, warehouse_id, reservation_id, quantity, state, order_id, line_number, reserved_at)
+       VALUES (:variant_id, :warehouse_id, :reservation_id, :units, 'returned', :order_id, :line_number, :now) IF NOT EXISTS""",
 )
 
 
@@ -260,19 +260,19 @@ def _restock_one(each: Allocation, order_id: UUID, row_id: UUID, now: datetime) 
         outcome = apply_batch(
             RESTOCK.bind(units=each.quantity, minus=-each.quantity, **place),
             RESTOCK_ROW.bind(
-                hold_id=row_id,
+                reservation_id=row_id,
                 units=each.quantity,
                 order_id=order_id,
                 line_number=each.line_number,
                 now=now,
                 **place,
             ),
-            if_lost=applied_if(lambda row: row.hold_id == row_id),
+            if_lost=applied_if(lambda row: row.reservation_id == row_id),
         )
     units = each.quantity
     if not outcome:
         there = outcome.current
-        if there is None or there.hold_id != row_id:
+        if there is None or there.reservation_id != row_id:
             return False
         units = there.quantity
     write_ledger_entries(

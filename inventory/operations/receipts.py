@@ -29,12 +29,12 @@ ADJUST = conditional_write(
 )
 INSERT_RECEIPT = conditional_write(
     "Q16",
-    """INSERT INTO inventory (variant_id, warehouse_id, hold_id, quantity, state, held_at)
+    """INSERT INTO inventory (variant_id, warehouse_id, reservation_id, quantity, state, reserved_at)
        VALUES (:variant_id, :warehouse_id, :receipt_id, :units, :state, :now) IF NOT EXISTS""",
 )
 SEED_STOCK_ITEM = conditional_write(
     "Q16",
-    """INSERT INTO inventory (variant_id, warehouse_id, hold_id, product_id, available, held, committed, shipped, received, threshold)
+    """INSERT INTO inventory (variant_id, warehouse_id, reservation_id, product_id, available, reserved, committed, shipped, received, threshold)
        VALUES (:variant_id, :warehouse_id, :sentinel, :product_id, 0, 0, 0, 0, 0, :threshold) IF NOT EXISTS""",
 )
 INSERT_STOCK_ITEM = write(
@@ -73,7 +73,8 @@ def receive_stock(
                 ),
                 if_lost=applied_if(
                     lambda row: (
-                        row.hold_id == receipt_id and row.held_at == truncate_to_milliseconds(now)
+                        row.reservation_id == receipt_id
+                        and row.reserved_at == truncate_to_milliseconds(now)
                     )
                 ),
             )
@@ -96,7 +97,7 @@ def receive_stock(
         write_ledger_entries(
             *(variant_id, warehouse_id, receipt_id, [("received", first.quantity)]),
             ref=receipt_id,
-            booked_at=first.held_at,
+            booked_at=first.reserved_at,
         )
     return booked.applied
 
@@ -140,7 +141,8 @@ def adjust_stock(
             ),
             if_lost=applied_if(
                 lambda row: (
-                    row.hold_id == adjustment_id and row.held_at == truncate_to_milliseconds(now)
+                    row.reservation_id == adjustment_id
+                    and row.reserved_at == truncate_to_milliseconds(now)
                 )
             ),
         )
@@ -148,9 +150,9 @@ def adjust_stock(
     if not booked:
         if first is None:
             raise LookupError(f"nothing of variant {variant_id} ever arrived in {warehouse_id}")
-        if first.hold_id != adjustment_id:
+        if first.reservation_id != adjustment_id:
             raise NotEnoughAvailable(first.available)
-        units, now = first.quantity, first.held_at
+        units, now = first.quantity, first.reserved_at
     write_ledger_entries(
         *(variant_id, warehouse_id, adjustment_id, [("adjusted", units)]),
         ref=adjustment_id,

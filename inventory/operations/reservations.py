@@ -22,13 +22,13 @@ ROUNDS = 10
 
 INSERT_RESERVATION_EXPIRY = write(
     "Q17",
-    """INSERT INTO holds_by_minute (minute, variant_id, warehouse_id, hold_id, order_id, quantity)
-       VALUES (:minute, :variant_id, :warehouse_id, :hold_id, :order_id, :quantity)""",
+    """INSERT INTO reservations_by_minute (minute, variant_id, warehouse_id, reservation_id, order_id, quantity)
+       VALUES (:minute, :variant_id, :warehouse_id, :reservation_id, :order_id, :quantity)""",
 )
 DELETE_RESERVATION_EXPIRY = write(
     "Q17",
-    """DELETE FROM holds_by_minute
-       WHERE minute = :minute AND variant_id = :variant_id AND warehouse_id = :warehouse_id AND hold_id = :hold_id""",
+    """DELETE FROM reservations_by_minute
+       WHERE minute = :minute AND variant_id = :variant_id AND warehouse_id = :warehouse_id AND reservation_id = :reservation_id""",
 )
 
 
@@ -124,7 +124,7 @@ class _ReservationRun:
             want, place = wanted_by_reservation[reservation_id]
             for row in pending.rows():
                 self.known[want.variant_id, place] = row.available or 0
-                if row.hold_id == reservation_id:
+                if row.reservation_id == reservation_id:
                     self._note_reservation(
                         want.line_number,
                         want.product_id,
@@ -253,7 +253,7 @@ def record_reservation_expiries(
                 minute=minute,
                 variant_id=each.variant_id,
                 warehouse_id=each.warehouse_id,
-                hold_id=each.reservation_id,
+                reservation_id=each.reservation_id,
                 order_id=order_id,
                 quantity=each.quantity,
             )
@@ -277,5 +277,8 @@ def clear_reservation_expiry(
 ) -> None:
     """Forget when a hold runs out, because it has ended. Raises CassandraUnavailable."""
     DELETE_RESERVATION_EXPIRY.run(
-        minute=minute, variant_id=variant_id, warehouse_id=warehouse_id, hold_id=reservation_id
+        minute=minute,
+        variant_id=variant_id,
+        warehouse_id=warehouse_id,
+        reservation_id=reservation_id,
     )

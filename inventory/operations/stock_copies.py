@@ -9,7 +9,7 @@ from inventory.queries import prefetch_stock_numbers, product_availability, stoc
 
 STOCK_ITEMS = read(
     "Q16",
-    """SELECT variant_id, warehouse_id, available, threshold, ahead, ahead_on FROM stock_by_product
+    """SELECT variant_id, warehouse_id, available, threshold, backorder_kind, expected_on FROM stock_by_product
        WHERE product_id = :product_id""",
 )
 COPY = write(

@@ -64,7 +64,9 @@ def abandon_checkout(order_id: UUID) -> bool:
     ]
     release_orphaned_reservations([hold for _, hold in expiries])
     for minute, hold in expiries:
-        inventory.clear_reservation_expiry(minute, hold.variant_id, hold.warehouse_id, hold.hold_id)
+        inventory.clear_reservation_expiry(
+            minute, hold.variant_id, hold.warehouse_id, hold.reservation_id
+        )
     return True
 
 
@@ -74,7 +76,10 @@ def release_orphaned_reservations(expiries: Sequence[Row]) -> None:
     Raises CassandraUnavailable.
     """
     reading = [
-        (hold, stock.prefetch_stock_numbers(hold.variant_id, hold.warehouse_id, hold.hold_id))
+        (
+            hold,
+            stock.prefetch_stock_numbers(hold.variant_id, hold.warehouse_id, hold.reservation_id),
+        )
         for hold in expiries
     ]
     there = [(hold, row) for hold, pending in reading for row in pending.rows()]
@@ -82,11 +87,11 @@ def release_orphaned_reservations(expiries: Sequence[Row]) -> None:
         [
             replace(allocation_from_expiry(hold), line_number=row.line_number or 0)
             for hold, row in there
-            if row.hold_id == hold.hold_id and row.state == "held"
+            if row.reservation_id == hold.reservation_id and row.state == "held"
         ],
         paid=False,
     )
-    for product_id in {row.product_id for _, row in there if row.hold_id == SENTINEL}:
+    for product_id in {row.product_id for _, row in there if row.reservation_id == SENTINEL}:
         inventory.copy_stock(product_id)
 
 
@@ -98,6 +103,6 @@ def allocation_from_expiry(expiry: Row) -> Allocation:
         expiry.variant_id,
         expiry.warehouse_id,
         expiry.quantity,
-        expiry.hold_id,
+        expiry.reservation_id,
         expiry.order_id,
     )

@@ -27,9 +27,9 @@ ON_BOARD = write(
 )
 BY_USER = write(
     "Q11",
-    """INSERT INTO orders_by_user (user_id, year, placed_at, order_id, number, word, total, currency, item_count,
+    """INSERT INTO orders_by_user (user_id, year, placed_at, order_id, number, customer_label, total, currency, item_count,
                                    first_item_name, first_item_picture)
-       VALUES (:user_id, :year, :placed_at, :order_id, :number, :word, :total, :currency, :item_count,
+       VALUES (:user_id, :year, :placed_at, :order_id, :number, :customer_label, :total, :currency, :item_count,
                :first_item_name, :first_item_picture) USING TIMESTAMP :at""",
 )
 # Orders have this one place in time for each of these lists, whatever happens to them.
@@ -105,7 +105,7 @@ def copy_statements(order: Order) -> list[BoundStatement]:
                 year=day.year,
                 placed_at=placed_at,
                 order_id=order.order_id,
-                word=order.customer_label,
+                customer_label=order.customer_label,
                 first_item_name=order.first_item_name,
                 first_item_picture=order.first_item_picture,
                 at=at,

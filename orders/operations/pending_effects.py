@@ -14,11 +14,11 @@ from jobs.minutes import floor_to_minute
 
 INSERT_PENDING_EFFECT = write(
     "Q12",
-    "INSERT INTO orders_to_settle (minute, order_id) VALUES (:minute, :order_id) USING TIMESTAMP :written",
+    "INSERT INTO pending_effects_by_minute (minute, order_id) VALUES (:minute, :order_id) USING TIMESTAMP :written",
 )
 DELETE_PENDING_EFFECT = write(
     "Q12",
-    "DELETE FROM orders_to_settle USING TIMESTAMP :written WHERE minute = :minute AND order_id = :order_id",
+    "DELETE FROM pending_effects_by_minute USING TIMESTAMP :written WHERE minute = :minute AND order_id = :order_id",
 )
 # No event writes a hint of a minute so long after a moment of that minute, and no worker looks at it before.
 SWEPT_AFTER = timedelta(minutes=1)

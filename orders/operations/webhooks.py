@@ -23,17 +23,17 @@ KNOWN_SECONDS = 7 * 24 * 3600
 
 BEGIN_WEBHOOK = conditional_write(
     "Q12",
-    """INSERT INTO payment_notices (gateway, event_id, state, follower) VALUES (:gateway, :event_id, 'begun', :me)
+    """INSERT INTO payment_webhooks (gateway, event_id, state, handler) VALUES (:gateway, :event_id, 'begun', :me)
        IF NOT EXISTS USING TTL :seconds""",
 )
 FINISH_WEBHOOK = conditional_write(
     "Q12",
-    """UPDATE payment_notices USING TTL :seconds SET state = 'followed', follower = :me
+    """UPDATE payment_webhooks USING TTL :seconds SET state = 'followed', handler = :me
        WHERE gateway = :gateway AND event_id = :event_id IF state != 'followed'""",
 )
 FORGET_WEBHOOK = conditional_write(
     "Q12",
-    "DELETE FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id IF follower = :me",
+    "DELETE FROM payment_webhooks WHERE gateway = :gateway AND event_id = :event_id IF handler = :me",
 )
 
 
@@ -45,7 +45,7 @@ def process_webhook(gateway: str, webhook: WebhookEvent, now: datetime) -> bool:
     """
     claim_values = {"gateway": gateway, "event_id": webhook.event_id, "me": uuid4()}
     begun = BEGIN_WEBHOOK.apply(
-        if_lost=applied_if(lambda row: row.follower == claim_values["me"]),
+        if_lost=applied_if(lambda row: row.handler == claim_values["me"]),
         seconds=BUSY_SECONDS,
         **claim_values,
     )

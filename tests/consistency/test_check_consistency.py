@@ -131,12 +131,12 @@ def test_i1_less_than_nothing_is_named_though_it_adds_up() -> None:
 
 def test_i2_units_that_are_gone_from_a_paid_order_are_named() -> None:
     order = make_order(paid=True, quantity=2)
-    variant_id, place, hold_id = shelf_of(order)
+    variant_id, place, reservation_id = shelf_of(order)
     cql(
-        "DELETE FROM inventory WHERE variant_id = %s AND warehouse_id = %s AND hold_id = %s",
+        "DELETE FROM inventory WHERE variant_id = %s AND warehouse_id = %s AND reservation_id = %s",
         variant_id,
         place,
-        hold_id,
+        reservation_id,
     )
     (named,) = found(of(order), "I2")
     assert named.startswith(
@@ -201,7 +201,7 @@ def test_i3_an_order_that_stands_where_it_stood_before_is_named_and_written_anew
     assert (
         f"I3 order {order.number} ({order.order_id}): is missing on the board, in on_hold" in named
     )
-    assert any("reads otherwise in its person's list (word)" in each for each in named)
+    assert any("reads otherwise in its person's list (customer_label)" in each for each in named)
     assert any(
         f"stands on the board in to_pack, {order.placed_at.date()}" in each for each in named
     )
@@ -279,24 +279,24 @@ def test_i3_a_copy_that_says_something_else_is_named_with_what() -> None:
 
 def without_hint(order: Order, at: datetime | None = None) -> None:
     """Take the hint at the order's hold away; `at`: leave one at this minute."""
-    variant_id, place, hold_id = shelf_of(order)
+    variant_id, place, reservation_id = shelf_of(order)
     now = floor_to_minute(datetime.now(UTC))
     for minutes in range(15):
         cql(
-            "DELETE FROM holds_by_minute WHERE minute = %s AND variant_id = %s AND warehouse_id = %s AND hold_id = %s",
+            "DELETE FROM reservations_by_minute WHERE minute = %s AND variant_id = %s AND warehouse_id = %s AND reservation_id = %s",
             now + timedelta(minutes=minutes),
             variant_id,
             place,
-            hold_id,
+            reservation_id,
         )
     if at:
         cql(
-            """INSERT INTO holds_by_minute (minute, variant_id, warehouse_id, hold_id, order_id, quantity)
+            """INSERT INTO reservations_by_minute (minute, variant_id, warehouse_id, reservation_id, order_id, quantity)
                VALUES (%s, %s, %s, %s, %s, %s)""",
             floor_to_minute(at),
             variant_id,
             place,
-            hold_id,
+            reservation_id,
             order.order_id,
             order.item_count,
         )

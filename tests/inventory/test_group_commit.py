@@ -23,9 +23,13 @@ from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
 
 
-def hold(units: int = 1, hold_id: UUID | None = None) -> ReservationRequest:
+def hold(units: int = 1, reservation_id: UUID | None = None) -> ReservationRequest:
     return ReservationRequest(
-        reservation_id=hold_id or uuid4(), order_id=uuid4(), line_number=1, units=units, now=NOW
+        reservation_id=reservation_id or uuid4(),
+        order_id=uuid4(),
+        line_number=1,
+        units=units,
+        now=NOW,
     )
 
 
@@ -162,8 +166,8 @@ def test_a_hold_that_stands_already_is_won_and_the_rest_is_tried() -> None:
 
 @pytest.mark.usefixtures("one_turn")
 def test_one_hold_twice_at_once_takes_its_units_once() -> None:
-    variant_id, hold_id = make_stock(10), uuid4()
-    holds = [hold(2, hold_id), hold(2, hold_id), hold(1)]
+    variant_id, reservation_id = make_stock(10), uuid4()
+    holds = [hold(2, reservation_id), hold(2, reservation_id), hold(1)]
     all_at_once(variant_id, holds)
     assert all(each.is_reserved for each in holds)
     assert numbers(variant_id) == StockNumbers(10, 7, 3, 0, 0)
@@ -194,7 +198,7 @@ def test_a_lost_answer_is_settled_for_each_who_waited(
     holds = [hold() for _ in range(count)]
     assert all_at_once(variant_id, holds) == [None] * count
     assert sum(bool(each.is_reserved) for each in holds) == min(count, 10)
-    assert numbers(variant_id).held == min(count, 10)
+    assert numbers(variant_id).reserved == min(count, 10)
 
 
 @pytest.mark.usefixtures("one_turn")
@@ -216,7 +220,7 @@ def test_who_cannot_be_told_is_told_so_and_the_shelf_goes_on(
     after = hold()
     reserve_batched(variant_id, "berlin", after)
     assert after.is_reserved
-    assert numbers(variant_id).held == 4, (
+    assert numbers(variant_id).reserved == 4, (
         "the three are held, and their hints lead the sweeper to them"
     )
 
@@ -267,7 +271,7 @@ def test_who_waits_too_long_is_sent_away_politely(monkeypatch: pytest.MonkeyPatc
         with group_commit.write_turn(uuid4(), "berlin"):
             pass
     assert group_commit._queues == {}
-    assert numbers(variant_id).held == 0
+    assert numbers(variant_id).reserved == 0
 
 
 def test_all_conditional_writes_of_a_shelf_meet_at_one_coordinator() -> None:
@@ -278,8 +282,8 @@ def test_all_conditional_writes_of_a_shelf_meet_at_one_coordinator() -> None:
     keys = set()
     for statement, bound in (
         (group_commit.RESERVE_UNITS, {"units": 1, "minus": -1}),
-        (operations.movements.MOVE_UNITS, dict.fromkeys(["available", "held", "committed", "shipped"], 0)
-         | {"least_held": 0, "least_committed": 0}),
+        (operations.movements.MOVE_UNITS, dict.fromkeys(["available", "reserved", "committed", "shipped"], 0)
+         | {"least_reserved": 0, "least_committed": 0}),
     ):  # fmt: skip
         batch = BatchStatement()
         batch.add(statement.bind(variant_id=variant_id, warehouse_id="berlin", **bound))

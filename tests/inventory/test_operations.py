@@ -29,8 +29,10 @@ def want(variant_id: UUID, quantity: int = 1, line: int = 1) -> WantedLine:
 
 def numbers(variant_id: UUID, place: str = "berlin") -> StockNumbers:
     found = queries.get_stock_numbers(variant_id, place)
-    assert found.received == found.available + found.held + found.committed + found.shipped  # I1
-    assert min(found.available, found.held, found.committed, found.shipped) >= 0
+    assert (
+        found.received == found.available + found.reserved + found.committed + found.shipped
+    )  # I1
+    assert min(found.available, found.reserved, found.committed, found.shipped) >= 0
     return found
 
 
@@ -68,7 +70,7 @@ def test_forty_units_and_a_hundred_and_twenty_buyers() -> None:
         won = sum(pool.map(buy, range(120)))
     assert won == 40
     assert numbers(variant_id) == StockNumbers(
-        received=40, available=0, held=40, committed=0, shipped=0
+        received=40, available=0, reserved=40, committed=0, shipped=0
     )
 
 
@@ -84,7 +86,7 @@ def test_buyers_of_several_things_get_all_or_nothing() -> None:
 
     with ThreadPoolExecutor(16) as pool:
         assert sum(pool.map(buy, range(30))) == 12
-    assert numbers(plenty).held == numbers(rare).held == 6
+    assert numbers(plenty).reserved == numbers(rare).reserved == 6
 
 
 def test_holding_again_finds_the_same_holds() -> None:
@@ -92,14 +94,14 @@ def test_holding_again_finds_the_same_holds() -> None:
     wants = [want(variant_id, 3)]
     first = operations.reserve_stock(order_id, wants, NOW)
     assert operations.reserve_stock(order_id, wants, NOW) == first
-    assert numbers(variant_id).held == 3
+    assert numbers(variant_id).reserved == 3
 
 
 def test_a_changed_wish_gives_the_former_hold_back() -> None:
     variant_id, order_id = make_stock(5), uuid4()
     operations.reserve_stock(order_id, [want(variant_id, 4)], NOW)
     operations.reserve_stock(order_id, [want(variant_id, 5)], NOW)
-    assert numbers(variant_id).held == 5
+    assert numbers(variant_id).reserved == 5
 
 
 def test_too_few_hold_nothing() -> None:
@@ -107,7 +109,7 @@ def test_too_few_hold_nothing() -> None:
     with pytest.raises(OutOfStock) as refused:
         operations.reserve_stock(uuid4(), [want(there, 1, 1), want(short, 3, 2)], NOW)
     assert refused.value.shortages == {short: 2}
-    assert numbers(there).held == numbers(short).held == 0
+    assert numbers(there).reserved == numbers(short).reserved == 0
 
 
 def test_one_warehouse_sends_all_if_it_can() -> None:
@@ -185,7 +187,7 @@ def test_the_hint_stands_before_the_hold(monkeypatch: pytest.MonkeyPatch) -> Non
     ]
     hints = [row for rows in queries.list_reservation_expiries(minutes).values() for row in rows]
     assert order_id in {row.order_id for row in hints}
-    assert numbers(variant_id).held == 0
+    assert numbers(variant_id).reserved == 0
 
 
 def test_a_past_date_does_not_hide_the_hint_from_the_sweeper() -> None:
@@ -229,7 +231,9 @@ def test_what_was_kept_for_a_moment_is_seen_again(monkeypatch: pytest.MonkeyPatc
         if variant_id == variants[1]:
             operations.copy_stock(products[0])  # somebody copies while the first is ours
             monkeypatch.setattr(reservations, "reserve_batched", keep)
-            keep(variant_id, warehouse_id, replace(hold, hold_id=uuid4()))  # and buys the second
+            keep(
+                variant_id, warehouse_id, replace(hold, reservation_id=uuid4())
+            )  # and buys the second
         keep(variant_id, warehouse_id, hold)
 
     monkeypatch.setattr(reservations, "reserve_batched", kept)
@@ -264,6 +268,6 @@ def test_a_hundred_holds_do_not_hide_the_numbers() -> None:
     for _ in range(100):
         operations.reserve_stock(uuid4(), [want(variant_id)], NOW)
     rows = queries.prefetch_stock_numbers(variant_id, "berlin").rows()
-    assert [row.hold_id for row in rows] == [SENTINEL]
+    assert [row.reservation_id for row in rows] == [SENTINEL]
     assert numbers(variant_id).available == 20
     assert WAREHOUSES == ("berlin", "cork")

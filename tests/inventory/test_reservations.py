@@ -30,7 +30,7 @@ def test_a_first_try_reads_nothing() -> None:
     assert (meter.statement_count, meter.round_count) == (3, 0), (
         "the hint, then one conditional write each, and no read"
     )
-    assert (numbers(one).held, numbers(other).held) == (2, 4)
+    assert (numbers(one).reserved, numbers(other).reserved) == (2, 4)
 
 
 def test_a_page_tells_where_the_goods_are() -> None:
@@ -71,18 +71,23 @@ def test_the_numbers_of_a_refusal_count_what_was_kept_for_a_moment() -> None:
     with pytest.raises(OutOfStock) as refused:
         first_try(uuid4(), want(there, 4, 1), want(short, 2, 2))
     assert refused.value.shortages == {short: 1}
-    assert numbers(there, "berlin").held == numbers(there, "cork").held == numbers(short).held == 0
+    assert (
+        numbers(there, "berlin").reserved
+        == numbers(there, "cork").reserved
+        == numbers(short).reserved
+        == 0
+    )
 
 
 def test_a_first_try_that_was_none_finds_its_own_hold() -> None:
     variant_id, order_id = make_stock(5), uuid4()
     mine = want(variant_id, 3)
     assert first_try(order_id, mine) == first_try(order_id, mine)
-    assert numbers(variant_id).held == 3
+    assert numbers(variant_id).reserved == 3
     assert first_try(order_id, want(variant_id, 4))[0].quantity == 4, (
         "another wish takes the place of the former"
     )
-    assert numbers(variant_id).held == 4
+    assert numbers(variant_id).reserved == 4
 
 
 def test_a_further_try_gives_back_only_what_is_not_wanted_any_more() -> None:
@@ -91,7 +96,7 @@ def test_a_further_try_gives_back_only_what_is_not_wanted_any_more() -> None:
     with count_statements() as meter:
         kept = operations.reserve_stock(order_id, [want(one, 2, 1), want(other, 3, 2)], NOW)
     assert {each.variant_id: each.quantity for each in kept} == {one: 2, other: 3}
-    assert (numbers(one).held, numbers(other).held) == (2, 3)
+    assert (numbers(one).reserved, numbers(other).reserved) == (2, 3)
     assert meter.statement_count == 6 + 3, (
         "looks at six shelves, gives one hold back, leaves a hint and takes one"
     )
@@ -103,7 +108,7 @@ def test_the_same_variant_on_two_lines_is_counted_together() -> None:
         first_try(uuid4(), want(variant_id, 3, 1), want(variant_id, 3, 2))
     assert refused.value.shortages == {variant_id: 5}
     assert len(first_try(uuid4(), want(variant_id, 2, 1), want(variant_id, 3, 2))) == 2
-    assert numbers(variant_id).held == 5
+    assert numbers(variant_id).reserved == 5
 
 
 def test_orders_that_overlap_in_opposite_order_neither_wait_for_each_other_nor_starve() -> None:
@@ -125,7 +130,7 @@ def test_orders_that_overlap_in_opposite_order_neither_wait_for_each_other_nor_s
     with ThreadPoolExecutor(16) as pool:
         won = list(pool.map(buy, range(40)))
     units = sum(1 + n % 2 for n, one in enumerate(won) if one)
-    assert [numbers(variant).held for variant in variants] == [units] * 3
+    assert [numbers(variant).reserved for variant in variants] == [units] * 3
     assert 11 <= units <= 12, "at most one unit is left, which two would have wanted together"
 
 
@@ -141,7 +146,7 @@ def test_who_lost_the_claim_holds_nothing_more() -> None:
         operations.reserve_stock(
             uuid4(), [want(one), want(other, 1, 2)], NOW, check=check, retry=False
         )
-    assert (numbers(one).held, numbers(other).held) == (1, 0), (
+    assert (numbers(one).reserved, numbers(other).reserved) == (1, 0), (
         "what was held is left to the sweeper"
     )
 
@@ -154,7 +159,7 @@ def test_a_renewed_hold_is_looked_at_when_it_runs_out_now() -> None:
     operations.extend_reservations(order_id, until, ())
     (hint,) = (row for row in queries.list_reservation_expiries([floor_to_minute(until)])[floor_to_minute(until)]
                if row.order_id == order_id)  # fmt: skip
-    assert (hint.hold_id, hint.quantity) == (kept[0].reservation_id, 1)
+    assert (hint.reservation_id, hint.quantity) == (kept[0].reservation_id, 1)
 
 
 def test_a_hold_gives_up_when_others_are_always_faster(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,17 +50,17 @@ def test_a_run_leaves_what_it_did_how_long_it_took_and_who_it_was() -> None:
     before = datetime.now(UTC)
     Worker([job]).run_due_jobs()
     told = get_lease(job.name)
-    assert (told.did, told.worker, told.failure) == ("3 mails sent", worker_name(), "")
-    assert told.did_at
-    assert told.did_at >= before - timedelta(seconds=1)
-    assert told.took is not None
-    assert told.took < timedelta(minutes=1)
+    assert (told.result, told.worker, told.failure) == ("3 mails sent", worker_name(), "")
+    assert told.result_at
+    assert told.result_at >= before - timedelta(seconds=1)
+    assert told.duration is not None
+    assert told.duration < timedelta(minutes=1)
     # A run with nothing to do does not hide what was done last.
     Worker(
         [Job(job.name, job.every, lambda now: "")],
         lambda: datetime.now(UTC) + timedelta(seconds=11),
     ).run_due_jobs()
-    assert get_lease(job.name).did == "3 mails sent"
+    assert get_lease(job.name).result == "3 mails sent"
 
 
 def test_a_failure_is_told_until_a_run_succeeds() -> None:

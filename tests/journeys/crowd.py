@@ -59,7 +59,7 @@ class Crowd:
             self._assert_one_order(buyer)
         for variant_id in self.variants:
             numbers = assert_stock_adds_up(variant_id)
-            assert (numbers["committed"], numbers["held"]) == (self.count, 0)
+            assert (numbers["committed"], numbers["reserved"]) == (self.count, 0)
 
     def _checkouts(self) -> set[UUID]:
         """Return all that has become an order, or holds something."""

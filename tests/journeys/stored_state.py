@@ -16,7 +16,7 @@ from tests.environment import KEYSPACE
 from tests.proof import ProofReport
 
 WAREHOUSES = ("berlin", "cork")
-NUMBERS = ("received", "available", "held", "committed", "shipped")
+NUMBERS = ("received", "available", "reserved", "committed", "shipped")
 
 
 @contextmanager
@@ -103,7 +103,7 @@ def list_stored_orders(
         ]
         units = [each for (each,) in rows("quantity", "order_items", "order_id", order_id)]
         mine = units_by_order.get(order_id, Counter())
-        sums = (total, captured or 0, sum(taken), mine["committed"], mine["held"], sum(units))  # type: ignore[arg-type]
+        sums = (total, captured or 0, sum(taken), mine["committed"], mine["reserved"], sum(units))  # type: ignore[arg-type]
         found.append(StoredOrder(order_id, str(number), str(state), str(payment), *sums))  # type: ignore[arg-type]
     return found
 
@@ -163,7 +163,7 @@ def report_buyers(
             f"{there['received']} units of article {number} were for sale",
             f"buyers were told of orders with {sold_units} of them",
             ", ".join(f"{there[name]} {name}" for name in NUMBERS),
-            is_match=(there["committed"], there["held"], there["available"])
+            is_match=(there["committed"], there["reserved"], there["available"])
             == (sold_units, 0, there["received"] - sold_units),
             table="The stock afterwards",
         )

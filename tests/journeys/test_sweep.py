@@ -585,7 +585,7 @@ def test_s22_s23_s24_s25_s26_everybody_finds_what_is_theirs_and_nothing_of_alice
 
 # A session's expiry moves on with its use, what is tried is counted, and who was refused is written down.
 LOOKING_WRITES = re.compile(
-    r"(INTO|UPDATE) (sessions|sessions_by_user|attempts|audit_log|audit_log_by_actor)\b"
+    r"(INTO|UPDATE) (sessions|sessions_by_user|rate_limit_slots|audit_log|audit_log_by_actor)\b"
 )
 
 

@@ -153,7 +153,7 @@ def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within
         until(lambda: len(wanted - set(post.took)) <= 1, 60, "mails wait")
         # The last mail is out a moment before its run is over and tells what it did.
         until(
-            lambda: all("sent" in each.did for each in shares()),
+            lambda: all("sent" in each.result for each in shares()),
             30,
             "a job does not tell what it did",
         )

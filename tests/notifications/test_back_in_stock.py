@@ -284,7 +284,7 @@ def test_the_link_in_the_mail_ends_all_waiting_of_an_address(client: Client) -> 
 def test_waiting_is_forgotten_after_thirty_days() -> None:
     seconds = read(
         "test",
-        "SELECT TTL(asked_at) AS left FROM waiters_by_variant WHERE variant_id = :variant_id",
+        "SELECT TTL(asked_at) AS left FROM subscriptions_by_variant WHERE variant_id = :variant_id",
     )
     lamp = sold_out()
     subscribe(wish(lamp, address()), datetime.now(UTC))

@@ -22,7 +22,7 @@ def assert_stock_adds_up(variant_id: UUID) -> dict[str, int]:
 
 def get_stock_numbers(variant_id: UUID) -> dict[str, int]:
     """Return the variant's numbers over all warehouses."""
-    sums = {"received": 0, "available": 0, "held": 0, "committed": 0, "shipped": 0}
+    sums = {"received": 0, "available": 0, "reserved": 0, "committed": 0, "shipped": 0}
     for place in WAREHOUSES:
         found = stock.get_stock_numbers(variant_id, place)
         for name in sums:

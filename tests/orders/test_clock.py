@@ -87,7 +87,7 @@ def test_a_hold_lasts_for_ten_minutes(subtests: pytest.Subtests) -> None:
             with time_machine.travel(moment + timedelta(minutes=9), tick=True):
                 worked(moment, moment + timedelta(minutes=9))
             assert fresh(order).state == "pending_payment"
-            assert numbers(order)["held"] == 2
+            assert numbers(order)["reserved"] == 2
             with time_machine.travel(moment + timedelta(minutes=13), tick=True):
                 worked(moment, moment + timedelta(minutes=13))
             assert assert_order_consistent(order.order_id).state == "expired"
@@ -97,7 +97,7 @@ def test_a_hold_lasts_for_ten_minutes(subtests: pytest.Subtests) -> None:
                 each.reservation_id for each in order.list_allocations(queries.list_items(order))
             }
             left = {
-                row.hold_id
+                row.reservation_id
                 for rows in stock.list_reservation_expiries(minutes).values()
                 for row in rows
             }

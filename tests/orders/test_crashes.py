@@ -175,13 +175,13 @@ class Case:
         variants = [product.variants[0].variant_id for product in self.goods]
         if order is None or order.state == ABANDONED:
             numbers = [assert_stock_adds_up(variant_id) for variant_id in variants]
-            assert [(each["held"], each["available"]) for each in numbers] == [(0, 4), (0, 4)]
+            assert [(each["reserved"], each["available"]) for each in numbers] == [(0, 4), (0, 4)]
             self._nothing_left()
             assert used(self.code) == 0
             return None
         order = assert_order_consistent(order.order_id)  # with all that lies on its shelves
         numbers = [get_stock_numbers(variant_id) for variant_id in variants]
-        assert all(each["held"] == 0 for each in numbers)
+        assert all(each["reserved"] == 0 for each in numbers)
         back = sum((each.restock or {}).get(2, 0) for each in order.returns)
         kept = order.state in ("confirmed", "closed")
         assert [each["available"] for each in numbers] == ([3, 1 + back] if kept else [4, 4])

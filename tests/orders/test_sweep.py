@@ -156,7 +156,7 @@ def test_a_hold_that_has_become_the_orders_own_is_not_given_back(
     first = {each.reservation_id for each in order.list_allocations(queries.list_items(order))}
     monkeypatch.setattr(jobs, "_own_reservation_ids", own)
     _holds_swept(order.order_id)
-    assert stock.get_stock_numbers(variant_id, kept.warehouse_id).held == 2
+    assert stock.get_stock_numbers(variant_id, kept.warehouse_id).reserved == 2
 
 
 def _holds_swept(order_id: UUID) -> None:

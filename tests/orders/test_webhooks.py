@@ -359,11 +359,11 @@ def test_what_could_not_be_followed_may_come_again(
 
 CLAIM = read(
     "test",
-    "SELECT TTL(follower) AS left FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id",
+    "SELECT TTL(handler) AS left FROM payment_webhooks WHERE gateway = :gateway AND event_id = :event_id",
 )
 CLAIM_OVER = conditional_write(
     "test",
-    "DELETE FROM payment_notices WHERE gateway = :gateway AND event_id = :event_id IF EXISTS",
+    "DELETE FROM payment_webhooks WHERE gateway = :gateway AND event_id = :event_id IF EXISTS",
 )
 
 

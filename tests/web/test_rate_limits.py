@@ -18,7 +18,7 @@ from web.rate_limits import hit_local_rate_limit, hit_rate_limit, network_addres
 
 ALL = scan(
     "test",
-    """SELECT bucket, part, place, TTL(attempt_id) AS seconds FROM attempts
+    """SELECT bucket, part, place, TTL(hit_id) AS seconds FROM attempts
        WHERE token(bucket, part) > :start AND token(bucket, part) <= :end""",
 )
 _addresses = count(int(time.time()) % 2**20 * 2**10)

@@ -97,12 +97,12 @@ def _status_line(each: JobProgress) -> str:
     lease = each.lease
     parts = [
         f"last ran {lease.last_run:%Y-%m-%d %H:%M:%S} UTC" if lease.last_run else "has never run",
-        f"took {lease.took.total_seconds():.2f} s" if lease.took is not None else "",
+        f"took {lease.duration.total_seconds():.2f} s" if lease.duration is not None else "",
         f"{_in_seconds(each.delay)} late" if each.delay else "",
         f"{_in_seconds(each.backlog_age)} behind" if each.backlog_age else "",
         "running" if each.is_running else "",
         f"by {lease.worker}" if lease.worker else "",
-        f"{lease.did} at {lease.did_at:%H:%M:%S}" if lease.did and lease.did_at else "",
+        f"{lease.result} at {lease.result_at:%H:%M:%S}" if lease.result and lease.result_at else "",
         f"FAILED: {lease.failure}"
         if lease.failure
         else each.problem.upper()
