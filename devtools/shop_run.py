@@ -60,8 +60,11 @@ class ShopRun:
     def log_path(self, name: str) -> Path:
         return RUN_FOLDER / "logs" / f"{name}-{self.port}.log"
 
-    def run_command(self, title: str, *arguments: str, quiet: bool = True) -> None:
-        """Run a command of manage.py to its end. Raises RunError with what it printed if it fails."""
+    def run_command(self, title: str, *arguments: str, quiet: bool = True) -> str:
+        """Run a command of manage.py to its end; return what it printed, if `quiet`.
+
+        Raises RunError with what it printed if it fails.
+        """
         self.say(title)
         command = [sys.executable, "manage.py", *arguments]
         # Thousands of writes at once are slow ones each; what fails is told by the command itself.
@@ -77,6 +80,7 @@ class ShopRun:
         if done.returncode:
             printed = (done.stdout + done.stderr).decode(errors="replace") if quiet else ""
             raise RunError(f"`manage.py {' '.join(arguments)}` failed.\n{_tail(printed)}")
+        return done.stdout.decode() if quiet else ""
 
     def launch_part(
         self, name: str, command: Sequence[str], keep_open: tuple[int, ...] = ()
@@ -170,6 +174,7 @@ def serve_shop(
             run.environment["CASSANDRA_LOCAL_NODE"] = cluster.endpoint
         stack.callback(run.close)
         stack.callback(_ignore_signals, say)
+        _choose_keyspace(run)
         if prepare:
             _prepare(run)
         _launch_all(run, listener)
@@ -243,6 +248,17 @@ def _environment(port: int, development: bool) -> dict[str, str]:
             f"smtp://127.0.0.1:{machine.find_free_port(port + 25, ['127.0.0.1'])}"
         )
     return environment
+
+
+def _choose_keyspace(run: ShopRun) -> None:
+    before = settings.DATABASES["default"]["NAME"]
+    chosen = run.run_command("Looking at the tables", "choose_keyspace").strip()
+    if chosen != before:
+        run.say(
+            f"The keyspace {before} has tables of another version of this shop, which cannot be changed in place.\n"
+            f"The shop uses {chosen}; {before} stays as it is. Other commands follow with CASSANDRA_KEYSPACE={chosen} in .env."
+        )
+    run.environment["CASSANDRA_KEYSPACE"] = chosen
 
 
 def _prepare(run: ShopRun) -> None:

@@ -94,7 +94,7 @@ def _order_data(order: Order) -> dict[str, Any]:
     }
 
 
-def against(person: Person) -> list[str]:
+def list_erasure_obstacles(person: Person) -> list[str]:
     """Return a sentence for each order that is still under way."""
     now = datetime.now(UTC)
     return [

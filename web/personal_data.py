@@ -4,9 +4,9 @@ Each model says in `__personal_data__` whose data it holds: `{"columns": ("user_
 that stay, or None if it is nobody's. A test fails for a model that says nothing, and docs/data-model.md prints it. A room that holds
 something has a `privacy.py` with
 
-    held(person) -> dict        what is held about the person, by name, as JSON can take it (see `JSON`)
-    erased(person, now)         what erasing does in this room; raises ErasureNotYetPossible when something has to wait
-    against(person) -> list     why the person cannot be erased now, in sentences for the person (may be left out)
+    export_personal_data(person) -> dict      what is held about the person, by name, as JSON can take it
+    erase_personal_data(person, now)          what erasing does in this app; raises ErasureNotYetPossible when something has to wait
+    list_erasure_obstacles(person) -> list    why the person cannot be erased now, in sentences for the person (may be left out)
 """
 
 from __future__ import annotations
@@ -61,23 +61,26 @@ def list_privacy_modules() -> list[ModuleType]:
 
 def export_personal_data(person: Person) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield what is held about a person, room by room. Raises CassandraUnavailable."""
-    for room in reversed(list_privacy_modules()):
-        yield room.__name__.rpartition(".")[0].rpartition(".")[2], room.held(person)
+    for module in reversed(list_privacy_modules()):
+        yield (
+            module.__name__.rpartition(".")[0].rpartition(".")[2],
+            module.export_personal_data(person),
+        )
 
 
 def erase_personal_data(person: Person, now: datetime) -> None:
     """Erase a person in all rooms; a second call finishes what a first one left. Raises ErasureNotYetPossible, CassandraUnavailable."""
-    for room in list_privacy_modules():
-        room.erased(person, now)
+    for module in list_privacy_modules():
+        module.erase_personal_data(person, now)
 
 
 def list_erasure_obstacles(person: Person) -> list[str]:
     """Return why a person cannot be erased now, in sentences; none if nothing speaks against it. Raises CassandraUnavailable."""
     return [
         sentence
-        for room in list_privacy_modules()
-        if hasattr(room, "against")
-        for sentence in room.against(person)
+        for module in list_privacy_modules()
+        if hasattr(module, "list_erasure_obstacles")
+        for sentence in module.list_erasure_obstacles(person)
     ]
 
 

@@ -222,7 +222,7 @@ def test_s18_wherever_it_breaks_off_one_address_works_and_the_next_login_finishe
 
 def test_s18_a_claim_that_was_left_behind_logs_nobody_in_and_blocks_nobody() -> None:
     alice, new, now = make_user(), fresh_email(), datetime.now(UTC)
-    with crashing("MOVED.apply", after=False), pytest.raises(Crash):
+    with crashing("CHANGE_EMAIL.apply", after=False), pytest.raises(Crash):
         operations.change_email(alice, new, now)
     assert not is_in(signed_in(new))
     with pytest.raises(EmailTaken):  # it may still be under way
@@ -237,7 +237,7 @@ def test_s18_a_claim_that_was_left_behind_logs_nobody_in_and_blocks_nobody() -> 
 
 def test_an_abandoned_claim_of_ones_own_is_used_again() -> None:
     alice, new = make_user(), fresh_email()
-    with crashing("MOVED.apply", after=False), pytest.raises(Crash):
+    with crashing("CHANGE_EMAIL.apply", after=False), pytest.raises(Crash):
         operations.change_email(alice, new, datetime.now(UTC))
     assert operations.change_email(read(alice), new, datetime.now(UTC)).email == new
     assert operations.change_email(read(alice), alice.email, datetime.now(UTC)).email == alice.email

@@ -421,7 +421,7 @@ class Countdown:
 
             return run
 
-        patching.setattr(statements.Statement, "try_faults", counted(statements.Statement.run))
+        patching.setattr(statements.Statement, "run", counted(statements.Statement.run))
         patching.setattr(statements, "_apply_with_retries", counted(statements._apply_with_retries))
 
 

@@ -113,7 +113,7 @@ def test_s2_whoever_logged_out_meanwhile_is_told_so_on_a_page(
         SessionStore(key).delete()
         save(self, must_create)
 
-    monkeypatch.setattr(SessionStore, "save_cluster", late)
+    monkeypatch.setattr(SessionStore, "save", late)
     # due to be renewed, so the request saves it
     with time_machine.travel(time.time() + 7200, tick=True):
         answer = client.get(reverse("accounts:register"))

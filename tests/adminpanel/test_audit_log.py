@@ -95,7 +95,7 @@ def test_s50_what_cannot_be_entered_is_not_done(
     def away(*_: object, **__: object) -> None:
         raise CassandraUnavailable("away")
 
-    monkeypatch.setattr(audit_labels, "write_batch", away)
+    monkeypatch.setattr(audit_log, "write_batch", away)
     assert staff_client.post(note_of(order.number), {"note": "Called"}).status_code == 503
     found = queries.get_order(order.order_id)
     assert found

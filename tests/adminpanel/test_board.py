@@ -139,7 +139,7 @@ def test_x73_a_new_order_appears_without_a_reload(staff_client: Client) -> None:
 def test_a_board_that_has_not_changed_sends_nothing(
     staff_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queries.Board, "checkout_fingerprint", "the same minute")
+    monkeypatch.setattr(queries.Board, "fingerprint", "the same minute")
     make_order_with_events("paid")
     answer = staff_client.get(poll_address(staff_client.get(BOARD).content.decode()), headers=HTMX)
     assert answer.status_code == 204

@@ -88,7 +88,7 @@ def make_shop_data() -> None:
         "things": things,
         "people": people,
         "shared_carts": shared_carts,
-        "long_shelf": _make_long_category(now),
+        "long_category": _make_long_category(now),
     }
     print(json.dumps(made))
 

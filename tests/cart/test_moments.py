@@ -60,12 +60,12 @@ def test_an_add_that_has_looked_before_the_sweep_is_in_a_cart_that_is_listed(
 ) -> None:
     guest, product = uuid4(), make_mug()
     cart_id = guests_cart(guest)
-    before(lines, "_put", lambda: swept(cart_id), monkeypatch)
+    before(lines, "_put_units", lambda: swept(cart_id), monkeypatch)
     operations.add_line(guest, product, product.variants[0], 2, uuid4(), LATE, guest=True)
     assert items(guest) == 2
 
 
-@pytest.mark.parametrize("step", ["cart_unlisted", "sharing_ended"])
+@pytest.mark.parametrize("step", ["remove_cart_from_list", "end_sharing"])
 def test_an_add_in_the_middle_of_the_sweep_is_in_a_cart_that_is_listed(
     step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,7 +102,7 @@ def test_a_cart_that_is_brought_back_while_an_add_gives_it_up_stays(
         return row
 
     monkeypatch.setattr(lines, "get_or_create_active_cart", marked)
-    before(lines, "cart_dropped", deleted_and_undone, monkeypatch)
+    before(lines, "drop_closed_cart", deleted_and_undone, monkeypatch)
     operations.add_line(person, product, product.variants[0], 1, uuid4(), NOW)
     assert undone == ["My cart"]
     assert "My cart" in names(person)
@@ -117,7 +117,7 @@ def test_what_is_added_to_a_guests_empty_cart_at_the_login_comes_along(
     operations.remove_line(guest, gone.cart_id, str(product.variants[0].variant_id), NOW)
     before(
         carts,
-        "cart_unlisted",
+        "remove_cart_from_list",
         lambda: operations.add_line(
             guest, product, product.variants[0], 3, uuid4(), NOW, guest=True
         ),
@@ -136,7 +136,7 @@ def test_what_comes_into_a_guests_empty_cart_after_the_login_is_in_a_cart_that_i
     operations.remove_line(guest, gone.cart_id, str(product.variants[0].variant_id), NOW)
     before(
         lines,
-        "_put",
+        "_put_units",
         lambda: operations.adopt_guest_carts(guest, member, NOW, "phone"),
         monkeypatch,
     )
@@ -154,7 +154,7 @@ def test_a_cart_that_comes_along_while_it_is_swept_stays_and_takes_more(
     cart_id = guests_cart(guest)
     before(
         cleanup,
-        "cart_unlisted",
+        "remove_cart_from_list",
         lambda: operations.adopt_guest_carts(guest, member, LATE, "phone"),
         monkeypatch,
     )
@@ -169,7 +169,7 @@ def test_a_cart_that_comes_along_before_anything_is_in_it_is_no_guests_cart(
     guest, member, product = uuid4(), uuid4(), make_mug()
     before(
         bulk_lines,
-        "changed",
+        "change_contents",
         lambda: operations.adopt_guest_carts(guest, member, NOW, "phone"),
         monkeypatch,
     )

@@ -278,7 +278,7 @@ def test_a_move_that_broke_off_is_finished_by_the_worker(
 ) -> None:
     act: Callable[[], Any] = two.merge if kind == "merge" else lambda: two.move(two.small)
     with monkeypatch.context() as patch:
-        patch.setattr(transfers, "_merged" if kind == "merge" else "_taken", crashes)
+        patch.setattr(transfers, "_finish_merge" if kind == "merge" else "_take_units", crashes)
         with pytest.raises(Crash):
             act()
     assert units(two.first)[two.small] == 3  # in both for the moment, and in none never

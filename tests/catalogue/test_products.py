@@ -292,7 +292,7 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(
             operations.DELETE_PLACE,
         )
         for statement in steps:
-            patch.setattr(statement, "start_cluster", cut(statement.start))
+            patch.setattr(statement, "start", cut(statement.start))
         patch.setattr(operations, "write_batch", cut(write_batch))
         with contextlib.suppress(CassandraUnavailable):
             operations.save_product(cheaper, now())

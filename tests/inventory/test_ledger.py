@@ -274,7 +274,7 @@ def test_a_shelf_that_moved_while_it_was_read_is_read_again(
             row for row in rows if row.state != "held"
         ]  # as if it had come after the first page
 
-    monkeypatch.setattr(queries, "trigger", pages)
+    monkeypatch.setattr(queries, "get_stock_item", pages)
     assert operations.rebuild_stock_numbers(variant_id, "berlin") == (right, right)
     assert numbers(variant_id) == right
 

@@ -248,7 +248,7 @@ def test_a_crash_before_the_ledger_loses_nothing(
                 "adjusted": partial(operations.adjust_stock, variant_id, "berlin", 3, **found),
             }
             with monkeypatch.context() as patched:
-                patched.setattr(ledger.ENTRY, "start_cluster", crash)
+                patched.setattr(ledger.ENTRY, "start", crash)
                 with pytest.raises(Killed):
                     steps[step]()
             there, on_shelf = queries.get_stock_item(variant_id, "berlin")

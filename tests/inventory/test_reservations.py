@@ -37,7 +37,7 @@ def test_a_page_tells_where_the_goods_are() -> None:
     variant_id = make_stock(0, cork=5)
     with count_statements() as meter:
         (kept,) = first_try(
-            uuid4(), want(variant_id, 2), seen={variant_id: {"berlin": 0, "cork": 5}}
+            uuid4(), want(variant_id, 2), seen_units={variant_id: {"berlin": 0, "cork": 5}}
         )
     assert (kept.warehouse_id, meter.statement_count) == ("cork", 2), (
         "the hint, and one conditional write"
@@ -59,9 +59,9 @@ def test_what_a_refused_batch_tells_leads_on() -> None:
 def test_nobody_is_told_of_too_little_because_a_page_was_old(seen: int) -> None:
     variant_id = make_stock(3)
     page = {variant_id: {"berlin": seen}}
-    assert first_try(uuid4(), want(variant_id, 2), seen=page)[0].quantity == 2
+    assert first_try(uuid4(), want(variant_id, 2), seen_units=page)[0].quantity == 2
     with pytest.raises(OutOfStock) as refused:
-        first_try(uuid4(), want(variant_id, 2), seen=page)
+        first_try(uuid4(), want(variant_id, 2), seen_units=page)
     assert refused.value.shortages == {variant_id: 1}
     assert numbers(variant_id) == StockNumbers(3, 1, 2, 0, 0)
 
@@ -184,7 +184,7 @@ def test_who_was_refused_too_often_to_know_is_told_the_true_numbers(
     variant_id = make_stock(5)
     monkeypatch.setattr(group_commit, "ROUNDS", 0)
     with pytest.raises(OutOfStock) as refused:
-        first_try(uuid4(), want(variant_id, 2), seen={variant_id: {"berlin": 5}})
+        first_try(uuid4(), want(variant_id, 2), seen_units={variant_id: {"berlin": 5}})
     assert refused.value.shortages == {variant_id: 5}, (
         "there are five, and nobody says that there are none"
     )
@@ -198,5 +198,6 @@ def test_who_was_refused_too_often_to_know_is_told_the_true_numbers(
 
     monkeypatch.setattr(group_commit, "_reserve_all", once)
     assert (
-        first_try(uuid4(), want(variant_id, 2), seen={variant_id: {"berlin": 5}})[0].quantity == 2
+        first_try(uuid4(), want(variant_id, 2), seen_units={variant_id: {"berlin": 5}})[0].quantity
+        == 2
     )

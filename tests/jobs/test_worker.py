@@ -149,7 +149,7 @@ def test_it_survives_cassandra_being_away(
         return get_lease(name)
 
     slept: list[float] = []
-    monkeypatch.setattr(worker, "state", away_at_first)
+    monkeypatch.setattr(worker, "get_lease", away_at_first)
     running = Worker([job])
 
     def instead_of_sleeping(seconds: float) -> None:

@@ -141,7 +141,7 @@ def test_killed_before_the_event_nothing_has_happened() -> None:
     order = make_order(quantity=2, paid=True)
     kill_in(
         transitions,
-        "conditional_batch",
+        "apply_batch",
         lambda: operations.transition_order(order, Transition("packed", actor="A", at=now())),
     )
     swept(order)
@@ -292,7 +292,7 @@ def test_what_arrived_too_long_ago_is_not_taken_back() -> None:
 
 
 def test_killed_while_a_return_is_received(subtests: pytest.Subtests) -> None:
-    for module, name in [*((effects, name) for name in AFTERWARDS), (inventory, "restocked")]:
+    for module, name in [*((effects, name) for name in AFTERWARDS), (inventory, "restock_units")]:
         with subtests.test(name):
             order = arrived(3)
             variant_id = queries.list_items(order)[0].variant_id

@@ -204,15 +204,15 @@ def test_who_was_held_up_after_the_claim_holds_nothing_any_more(
 # ---- Crashes: killed before each write, then found by the worker
 
 STEPS: list[tuple[Any, str]] = [
-    (placement, "hint_written"),
-    (reservations, "hinted"),
-    (reservations, "held_together"),
-    (placement, "write_together"),
-    (placement, "number_claimed"),
-    (placement, "conditional_batch"),
-    (placement, "settled"),
-    (effects, "copies_written"),
-    (placement, "hint_dropped"),
+    (placement, "record_pending_effects"),
+    (reservations, "record_reservation_expiries"),
+    (reservations, "reserve_batched"),
+    (placement, "write_batch"),
+    (placement, "claim_order_number"),
+    (placement, "apply_batch"),
+    (placement, "apply_effects"),
+    (effects, "write_copies"),
+    (placement, "clear_pending_effects"),
 ]
 
 
@@ -270,7 +270,7 @@ def test_killed_while_placing_and_sent_again(subtests: pytest.Subtests) -> None:
 def test_a_checkout_that_was_given_up_becomes_no_order() -> None:
     product = goods(5)
     draft = make_draft((product, 2))
-    kill_in(placement, "number_claimed", lambda: operations.place_order(draft, now()))
+    kill_in(placement, "claim_order_number", lambda: operations.place_order(draft, now()))
     assert not operations.mark_checkout_abandoned(draft.order_id), (
         "while somebody places it, it is not given up"
     )
@@ -283,15 +283,15 @@ def test_a_checkout_that_was_given_up_becomes_no_order() -> None:
 
 
 PAYING: list[tuple[Any, str]] = [
-    (payments, "order_moved"),
-    (transitions, "conditional_batch"),
-    (effects, "settled"),
-    (effects, "stock_moved"),
-    (effects, "copies_written"),
-    (effects, "_cart_emptied"),
-    (effects, "mails_written"),
-    (effects, "hint_dropped"),
-    (payments, "attempt_ended"),
+    (payments, "transition_order"),
+    (transitions, "apply_batch"),
+    (effects, "apply_effects"),
+    (effects, "sync_stock"),
+    (effects, "write_copies"),
+    (effects, "_empty_cart"),
+    (effects, "queue_order_mails"),
+    (effects, "clear_pending_effects"),
+    (payments, "record_attempt_state"),
 ]
 
 
@@ -560,9 +560,9 @@ def test_only_one_takes_the_units_of_a_late_payment() -> None:
 
 def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> None:
     for module, name in (
-        (payments, "order_moved"),
-        (effects, "money_settled"),
-        (refunds, "attempt_ended"),
+        (payments, "transition_order"),
+        (effects, "settle_money"),
+        (refunds, "record_attempt_state"),
     ):
         with subtests.test(name):
             order = make_order(quantity=1, stock=1)
@@ -589,7 +589,7 @@ def test_killed_after_a_second_payment_went_back() -> None:
     started = operations.start_payment(order, ORIGIN, now())
     operations.transition_order(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     bank.submit_card(started.payment_id, cards.APPROVED, now())
-    kill_in(payments, "attempt_ended", settle(order, started.payment_id))
+    kill_in(payments, "record_attempt_state", settle(order, started.payment_id))
     assert at_the_bank(started.payment_id) == "voided"
     swept(order.order_id, 4)
     assert [attempt.state for attempt in queries.list_payment_attempts(order.order_id)] == [
@@ -680,7 +680,7 @@ def test_two_at_once_may_return_the_money(monkeypatch: pytest.MonkeyPatch) -> No
             raced.append(reference)
             operations.apply_effects(order.order_id, now())  # the worker, say
 
-    monkeypatch.setattr(TestBank, "decide_refund", refund_twice)
+    monkeypatch.setattr(TestBank, "refund", refund_twice)
     assert (
         operations.transition_order(
             order, Transition("cancelled", actor="Ann", at=now())
@@ -702,7 +702,7 @@ def test_with_the_bank_away_the_rest_is_done_and_the_money_follows(
         raise ConnectionError("no bank")
 
     with monkeypatch.context() as patch:
-        patch.setattr(TestBank, "decide_refund", away)
+        patch.setattr(TestBank, "refund", away)
         operations.transition_order(order, Transition("cancelled", actor="Ann", at=now()))
         assert assert_order_consistent(order.order_id).customer_label == "Cancelled"
         with pytest.raises(GatewayUnavailable):
@@ -718,7 +718,7 @@ def test_with_another_bank_than_it_was_paid_at_all_but_the_money_is_done(
     for gone in (LookupError("no such payment"), ValueError("nothing was taken"), NoGateway()):
         with subtests.test(gone=gone):
             order = make_order(quantity=2, stock=5, paid=True)
-            with patch.object(TestBank, "decide_refund", side_effect=gone):
+            with patch.object(TestBank, "refund", side_effect=gone):
                 operations.transition_order(
                     order, Transition("cancelled", actor="Ann", at=now()), with_effects=False
                 )
@@ -936,7 +936,7 @@ def test_the_holds_of_an_order_are_settled_once(monkeypatch: pytest.MonkeyPatch)
 def test_what_a_try_has_left_over_goes_back_when_the_order_expires() -> None:
     first, second = goods(5), goods(5)
     draft = make_draft((first, 2))
-    kill_in(placement, "number_claimed", lambda: operations.place_order(draft, now()))
+    kill_in(placement, "claim_order_number", lambda: operations.place_order(draft, now()))
     placement.UNCLAIM.apply(
         if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
     )

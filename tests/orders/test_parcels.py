@@ -25,7 +25,7 @@ def test_what_is_left_to_pack_is_told_by_warehouse_and_line() -> None:
     order = make_paid_order(make_items(3, 4), TWO_HOUSES)
     assert order.units_to_pack == TWO_HOUSES
     order = packed(order, "cork", line1=1, line2=1)
-    assert order.left_to_pack == {"berlin": {1: 2}, "cork": {2: 3}}
+    assert order.units_to_pack == {"berlin": {1: 2}, "cork": {2: 3}}
     (parcel,) = order.parcels()
     assert (parcel.parcel_id, parcel.warehouse, parcel.lines, parcel.state) == (
         "1",
@@ -34,7 +34,11 @@ def test_what_is_left_to_pack_is_told_by_warehouse_and_line() -> None:
         "packed",
     )
     assert parcel.packed_at == order.events[0].at
-    assert (order.packed, order.to_pack, order.word) == (True, True, "Confirmed")
+    assert (order.has_packed_parcel, order.has_units_to_pack, order.customer_label) == (
+        True,
+        True,
+        "Confirmed",
+    )
 
 
 def test_one_press_packs_a_parcel_for_each_warehouse_and_one_sends_them_all() -> None:

@@ -145,8 +145,8 @@ def test_killed_at_the_taking(subtests: pytest.Subtests) -> None:
     # Before the bank, before the event, before the attempt.
     for module, name in (
         (TestBank, "capture"),
-        (refunds, "event_written"),
-        (refunds, "attempt_ended"),
+        (refunds, "append_event"),
+        (refunds, "record_attempt_state"),
     ):
         with subtests.test(name):
             order = make_order()
@@ -421,7 +421,7 @@ def test_owed_while_the_bank_is_away_goes_back_later_and_once(
         raise ConnectionError("no bank")
 
     with monkeypatch.context() as patch:
-        patch.setattr(TestBank, "decide_refund", away)
+        patch.setattr(TestBank, "refund", away)
         owe(order, 500)
         owed = owe(order, 700)
         assert [to_minor_units(each.amount) for each in owed.due_refunds] == [500, 700]
@@ -437,8 +437,8 @@ def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
     # Before the bank, before the event, before the attempt.
     for module, name in (
         (TestBank, "refund"),
-        (refunds, "refund_noted"),
-        (refunds, "attempt_ended"),
+        (refunds, "record_refund"),
+        (refunds, "record_attempt_state"),
     ):
         with subtests.test(name):
             order = make_order(price="20.00", paid=True)
@@ -580,7 +580,9 @@ def test_a_transfer_for_a_cancelled_order_is_owed_back() -> None:
 def test_killed_after_the_money_was_noted(late: bool) -> None:
     order = by("transfer", stock=5)
     order = expired(order) if late else order
-    kill_in(payments, "_settled_by_hand", lambda: received(order, to_minor_units(order.total)))
+    kill_in(
+        payments, "_settle_manual_payment", lambda: received(order, to_minor_units(order.total))
+    )
     done = looked_after(order)
     assert (done.customer_label, done.payment) == ("Confirmed", "paid")
     assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["captured"]

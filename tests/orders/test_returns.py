@@ -28,9 +28,9 @@ def test_what_has_arrived_may_come_back_for_thirty_days() -> None:
     order = arrived(3, 1)
     there = order.parcels()[0].delivered_at
     assert there
-    assert order.returnable(there + timedelta(days=30)) == {1: 3, 2: 1}
-    assert order.returnable(there + timedelta(days=30, seconds=1)) == {}
-    assert order.returnable() == {1: 3, 2: 1}, "whatever the day"
+    assert order.returnable_units(there + timedelta(days=30)) == {1: 3, 2: 1}
+    assert order.returnable_units(there + timedelta(days=30, seconds=1)) == {}
+    assert order.returnable_units() == {1: 3, 2: 1}, "whatever the day"
     assert make_paid_order(make_items(2)).returnable_units() == {}
 
 
@@ -43,7 +43,7 @@ def test_the_way_of_a_return() -> None:
         "requested",
         order.events[0].at,
     )
-    assert (order.column, order.returnable()) == ("returns_waiting", {1: 1, 2: 1})
+    assert (order.board_column, order.returnable_units()) == ("returns_waiting", {1: 1, 2: 1})
     order = apply_event(order, "return_approved", **{"return": "1"})
     assert (order.returns[0].state, order.board_column) == ("approved", "returns_waiting")
     order = apply_event(order, "return_received", **{"return": "1", "restock": {"1": 1}})
@@ -75,7 +75,11 @@ def test_a_return_that_is_refused_says_why_and_leaves_the_goods_to_be_returned()
 
 def test_a_closed_order_waits_for_what_comes_back() -> None:
     order = asked(apply_event(arrived(2), "closed"), line1=1)
-    assert (order.state, order.column, order.word) == ("closed", "returns_waiting", "Completed")
+    assert (order.state, order.board_column, order.customer_label) == (
+        "closed",
+        "returns_waiting",
+        "Completed",
+    )
 
 
 def test_what_cannot_happen_to_a_return_is_refused(subtests: pytest.Subtests) -> None:

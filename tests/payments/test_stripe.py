@@ -54,7 +54,7 @@ def request(**changes: Any) -> PaymentRequest:
         "description": "Stoa, order 7KQF-3M9X",
         "return_url": f"{ORIGIN}/back",
         "leave_url": f"{ORIGIN}/left",
-        "notice_url": f"{ORIGIN}/notice",
+        "webhook_url": f"{ORIGIN}/notice",
     }
     return PaymentRequest(**(fields | changes))
 
@@ -246,7 +246,7 @@ def test_a_refund_that_was_not_noted_is_not_given_twice(
         raise TimeoutError("the answer was lost")
 
     with monkeypatch.context() as patch:
-        patch.setattr(stripe.Stripe, "decide_refund", lost)
+        patch.setattr(stripe.Stripe, "refund", lost)
         operations.transition_order(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     fake.answers_by_key.clear()  # a day later
     operations.apply_effects(order.order_id, now())

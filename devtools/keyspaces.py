@@ -1,0 +1,53 @@
+"""Which keyspace a run of this checkout uses: `sync_cassandra` adds tables and columns, it cannot rename them or change a key."""
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+from cassandra.metadata import KeyspaceMetadata, TableMetadata
+from django.db import connections
+
+from cassandra_db.session import get_session
+
+
+def choose_keyspace(name: str) -> str:
+    """Return the keyspace of this name, or the next one, name_2, name_3 …, if its tables are those of other models.
+
+    It may not be there yet. Raises CassandraUnavailable.
+    """
+    keyspaces = get_session().cluster.metadata.keyspaces
+    return next(each for each in _names(name) if not is_outdated(keyspaces.get(each)))
+
+
+def _names(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name}_{number}" for number in count(2))
+
+
+def is_outdated(keyspace: KeyspaceMetadata | None) -> bool:
+    """Return whether a keyspace has a table, a column or a key that the models do not have."""
+    if keyspace is None:
+        return False
+    introspection: Any = connections["default"].introspection  # the engine's own
+    models = {
+        model.__table_name__: model
+        for models in introspection.cql_models.values()
+        for model in models
+    }
+    return any(
+        name not in models or _differs(table, models[name])
+        for name, table in keyspace.tables.items()
+    )
+
+
+def _differs(table: TableMetadata, model: Any) -> bool:
+    declared = {column.db_field_name: column for column in model._columns.values()}
+    key = [column.db_field_name for column in model._primary_keys.values()]
+    return (
+        not set(table.columns) <= set(declared)
+        or [column.name for column in table.primary_key] != key
+        or any(
+            (column.cql_type, column.is_static) != (declared[name].db_type, declared[name].static)
+            for name, column in table.columns.items()
+        )
+    )

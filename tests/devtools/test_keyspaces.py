@@ -1,0 +1,55 @@
+"""A checkout whose tables are of another version fills a new keyspace, and says so."""
+
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+
+from cassandra_db.session import get_session, keyspace_name
+from devtools import shop_run
+from devtools.keyspaces import choose_keyspace
+from devtools.shop_run import ShopRun
+
+OF_BEFORE = "of_before"
+
+
+@pytest.fixture
+def keyspace_of_before(keyspace: str) -> Iterator[str]:
+    """A keyspace with a table whose key is not its model's."""
+    name = f"{keyspace}_{OF_BEFORE}"
+    session = get_session()
+    session.execute(
+        f"CREATE KEYSPACE {name} WITH replication = {{'class': 'SimpleStrategy', 'replication_factor': 1}}"
+    )
+    session.execute(
+        f"CREATE TABLE {name}.leases (job text, worker text, PRIMARY KEY (job, worker))"
+    )
+    yield name
+    session.execute(f"DROP KEYSPACE {name}")
+
+
+def test_a_keyspace_with_other_tables_is_left_alone(keyspace_of_before: str) -> None:
+    assert choose_keyspace(keyspace_of_before) == f"{keyspace_of_before}_2"
+    assert choose_keyspace(keyspace_name()) == keyspace_name()
+    assert choose_keyspace("not_there_yet") == "not_there_yet"
+
+
+def test_a_run_says_which_keyspace_it_fills(
+    keyspace_of_before: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    run = ShopRun(0, is_development=False, say=said.append, environment={})
+    monkeypatch.setattr(ShopRun, "run_command", lambda *_: _printed("choose_keyspace"))
+    monkeypatch.setitem(settings.DATABASES["default"], "NAME", keyspace_of_before)
+    shop_run._choose_keyspace(run)
+    assert run.environment["CASSANDRA_KEYSPACE"] == f"{keyspace_of_before}_2"
+    assert f"The shop uses {keyspace_of_before}_2" in said[0]
+
+
+def _printed(command: str) -> str:
+    out = StringIO()
+    call_command(command, stdout=out)
+    return out.getvalue()
