@@ -269,7 +269,7 @@ URL_ARGUMENTS = {
     "<uuid:user_id>": "{ann}",
     "<uuid:payment_id>": "{card}",
     "<str:gateway>": "testbank",
-    "<slug:shelf>": "code",
+    "<slug:trigger>": "code",
     "<str:name>": "welcome10",
     "<slug:shape>": "mug",
     "<slug:colours>": "c8724c-efeae0",

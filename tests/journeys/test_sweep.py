@@ -175,7 +175,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:door": [ask({"version": "3", "name": "Eve", "street": "Elsewhere 1"}, **_ORDER)],
     "adminpanel:received": [ask({"version": "3", "amount": "1"}, **_ORDER)],
     "adminpanel:money_sent": [ask({"refund": "1"}, **_ORDER)],
-    "adminpanel:promotion_end": [ask(shelf="code", name="{promotion}")],
+    "adminpanel:promotion_end": [ask(trigger="code", name="{promotion}")],
     "adminpanel:person": [ask(user_id="{user}")],
     "adminpanel:person_role": [ask({"role": "admin"}, user_id="{user}")],
     "adminpanel:person_sessions_end": [ask(user_id="{user}")],
