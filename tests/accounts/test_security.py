@@ -325,6 +325,7 @@ def alike(answer: Any, *typed: str) -> tuple[int, dict[str, str], str, dict[str,
 
 
 def test_s8_a_login_tells_and_costs_the_same_for_known_and_unknown_addresses() -> None:
+    """Fault 7."""
     known, without = make_user(), make_user(password=None)
     answers = []
     for email in (known.email, without.email, fresh_email()):
@@ -340,6 +341,7 @@ def test_s8_a_login_tells_and_costs_the_same_for_known_and_unknown_addresses() -
 
 @pytest.mark.parametrize("where", [RESET, REGISTER])
 def test_s9_reset_and_registration_tell_and_cost_the_same(where: str) -> None:
+    """Fault 7."""
     known, without = make_user(), make_user(password=None)
     answers = []
     for email in (known.email, without.email, fresh_email()):
@@ -355,6 +357,7 @@ def test_s9_reset_and_registration_tell_and_cost_the_same(where: str) -> None:
 
 
 def test_s10_one_address_registered_fifty_times_at_once_makes_one_account(shop: str) -> None:
+    """Fault 6."""
     email = fresh_email("race")
     written = [email, email.upper(), email.title()]
     links = [path(operations.registration_link(written[number % 3])) for number in range(AT_ONCE)]

@@ -141,6 +141,14 @@ def test_every_table_is_used(model: Any) -> None:
     assert model.__table_name__ in {table_of(s) for s in OURS}, "nothing reads or writes it"
 
 
+def test_fault_5_no_order_leaves_the_staffs_board_by_a_ttl() -> None:
+    (board,) = (model for model in MODELS if model.__table_name__ == "orders_by_status")
+    writes = [s.cql for s in WRITES if table_of(s) == "orders_by_status"]
+    assert len(writes) >= 2
+    assert "default_time_to_live" not in (board.__options__ or {})
+    assert not [cql for cql in writes if "TTL" in cql]
+
+
 @cache
 def scanning_functions() -> set[str]:
     return {

@@ -458,6 +458,7 @@ def swept(now: datetime, *cart_ids: UUID) -> list[bool]:
 
 
 def test_a_guests_cart_lives_for_30_days_after_its_last_change_and_goes_as_a_whole() -> None:
+    """Fault 17."""
     guest, member, product = uuid4(), uuid4(), make_mug()
     old = operations.add_line(
         guest, product, product.variants[0], 1, uuid4(), NOW, guest=True

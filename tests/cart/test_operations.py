@@ -113,6 +113,7 @@ def test_fifty_adds_from_eight_threads_all_count() -> None:
 
 
 def test_adds_at_two_prices_at_once_keep_the_sums() -> None:
+    """Fault 18."""
     owner, product = uuid4(), make_mug()
     cheap = with_price(product.variants[0], 900)
     add(owner, product)
@@ -248,6 +249,7 @@ def test_a_line_that_is_not_there_is_no_longer_in_the_cart() -> None:
 
 
 def test_checkout_takes_what_was_bought_and_leaves_what_came_later() -> None:
+    """Fault 12."""
     owner, product, order_id = uuid4(), make_mug(sizes=("S", "M", "L")), uuid4()
     small, middle, large = product.variants
     cart_id = add(owner, product, 0, 2).cart_id

@@ -61,6 +61,7 @@ def cut_now_and_then(line: Proxy) -> Iterator[None]:
 def test_of_many_checkouts_none_is_lost_or_doubled(
     toxiproxy: Toxiproxy, tmp_path: Path, proof_report: ProofReport
 ) -> None:
+    """I10."""
     proof_report.state_claim(
         "The database’s answers are cut off",
         "Buyers order while the connections between shop and database are cut in the middle of answers, so that the shop does not"

@@ -143,6 +143,7 @@ def settled(stream: Stream, cart: Found) -> None:
 
 
 def test_what_was_acknowledged_survives_a_kill_of_the_web_server(tmp_path: Path) -> None:
+    """I5 and I10."""
     web = WebServer(tmp_path, workers=2)
     stream = Stream(web.url, make_products_in_stock())
     with connect_node() as plain:
@@ -285,6 +286,7 @@ def clerk(environment: dict[str, str]) -> Iterator[Callable[[], int]]:
 def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(
     cluster: state.Cluster, tmp_path: Path, proof_report: ProofReport
 ) -> None:
+    """I5 and I10."""
     proof_report.state_claim(
         "One of three database nodes is killed",
         "Eight connections put things into one cart while one of three nodes is killed by kill -9, the one that coordinates that"

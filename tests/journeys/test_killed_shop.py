@@ -32,6 +32,7 @@ async def _bought_while_killed(web: WebServer, crowd: Crowd) -> None:
 @pytest.mark.proof
 @pytest.mark.timeout(1200 if LONG else 300)
 def test_no_checkout_is_lost_or_doubled(tmp_path: Path, proof_report: ProofReport) -> None:
+    """I10."""
     proof_report.state_claim(
         "The web server is killed among checkouts",
         f"{CHECKOUTS} buyers order while the web server is killed {len(KILLS_AFTER)} times by kill -9: each is told of one paid"

@@ -1,0 +1,103 @@
+"""docs/requirements.md: the rules that tests and comments name by number, and the tests that hold them.
+
+A rule's words stand on that page alone, written by hand. Its last column is made from the tests:
+`python -m tests.architecture.requirements` prints the page, with `--write` it writes it.
+"""
+
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.architecture.apps import ROOT, relative_path
+
+PAGE = ROOT / "docs" / "requirements.md"
+# So many tests of a rule are named, the others are counted.
+NAMED = 4
+
+_SEARCHED = {".py", ".md", ".html", ".css", ".js"}
+# What the commands make stands there, and is none of the repository.
+_MADE = {"staticfiles", "test-results"}
+# A browser that calls itself "X11; Linux" names no rule.
+_NUMBER = re.compile(r"\b[XSFI]\d{1,2}\b(?!;)|\b[Ff]ault \d+\b")
+_NUMBER_IN_NAME = re.compile(r"(?<=_)(?:[xsfi]\d{1,2}|fault_\d+)(?=_)")
+_TEST = re.compile(r"^def (test_\w+).*\n(?:(?:[ )].*)?\n)*", re.MULTILINE)
+_LINE = re.compile(r"^\| ([XSFI]\d+|fault \d+) \| ([^|]+) \|.*\|$", re.MULTILINE)
+
+
+def _numbers(text: str) -> set[str]:
+    return {number.replace("Fault", "fault") for number in _NUMBER.findall(text)}
+
+
+def _numbers_in_name(name: str) -> set[str]:
+    return {
+        number.replace("_", " ") if number.startswith("fault") else number.upper()
+        for number in _NUMBER_IN_NAME.findall(name)
+    }
+
+
+def _files() -> Iterator[Path]:
+    for top in sorted(ROOT.iterdir()):
+        if not top.name.startswith(".") and top.name not in _MADE:
+            for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
+                if path.suffix in _SEARCHED and path != PAGE:
+                    yield path
+
+
+def _tests() -> Iterator[tuple[str, str, str]]:
+    """Return each test's place (`file::name`), its name and its text."""
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        for test in _TEST.finditer(path.read_text()):
+            yield f"{relative_path(path)}::{test[1]}", test[1], test[0]
+
+
+def find_used_numbers() -> dict[str, str]:
+    """Return the numbers that the repository names outside of the page, each with a file that does."""
+    found: dict[str, str] = {}
+    for path in _files():
+        text = path.read_text()
+        named = _numbers(text)
+        for test in _TEST.finditer(text):
+            named |= _numbers_in_name(test[1])
+        found |= dict.fromkeys(named - found.keys(), relative_path(path))
+    return found
+
+
+def find_holding_tests() -> dict[str, list[str]]:
+    """Return the tests that hold each number: those whose names bear it, else those in whose text it stands."""
+    by_name: dict[str, list[str]] = defaultdict(list)
+    by_text: dict[str, list[str]] = defaultdict(list)
+    for place, name, text in _tests():
+        for number in _numbers_in_name(name):
+            by_name[number].append(place)
+        for number in _numbers(text):
+            by_text[number].append(place)
+    return by_text | by_name
+
+
+def list_rules(page: str) -> list[str]:
+    """Return the numbers that have a line, as often as they have one."""
+    return [line[1] for line in _LINE.finditer(page)]
+
+
+def render_page(page: str) -> str:
+    """Return the page with its last column made anew."""
+    held = find_holding_tests()
+
+    def with_holders(line: re.Match[str]) -> str:
+        places = held.get(line[1], [])
+        cells = [f"`{place}`" for place in places[:NAMED]]
+        if len(places) > NAMED:
+            cells.append(f"and {len(places) - NAMED} more")
+        return f"| {line[1]} | {line[2]} | {'<br>'.join(cells)} |"
+
+    return _LINE.sub(with_holders, page)
+
+
+if __name__ == "__main__":
+    made = render_page(PAGE.read_text())
+    if "--write" in sys.argv[1:]:
+        PAGE.write_text(made)
+    else:
+        sys.stdout.write(made)
