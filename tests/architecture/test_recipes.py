@@ -11,11 +11,11 @@ from tests.architecture.apps import FILES, ROOT
 from tests.rules import for_each
 
 RECIPES = (ROOT / "CONTRIBUTING.md").read_text()
-IDENTIFIERS = set(
-    re.findall(
-        r"[A-Za-z_]\w*", " ".join(path.read_text() for path in [*FILES, *ROOT.glob("tests/*.py")])
-    )
-)
+IDENTIFIERS = {
+    name
+    for path in [*FILES, *(ROOT / "tests").rglob("*.py")]
+    for name in re.findall(r"[A-Za-z_]\w*", path.read_text())
+}
 # What a newcomer reads in `backticks` with an underscore in it is a name: a function, a decorator, a column …
 NAMED = sorted(
     {
