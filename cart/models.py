@@ -113,8 +113,8 @@ class PersonByCart(Model):
     """Who besides its owner may do what in a cart.
 
     People (kind 'person', key = user id), invitations that are open (kind 'invitation', key = made of cart and e-mail
-    address, gone after 14 days) and links that show it (kind 'link', key = link id). Invitations have a TTL, so `get_row_count` may be too high and is counted anew when there seems to be no room.
-    Bound: 20 rows a cart (static get_row_count; cart.operations.sharing.MAX_PEOPLE).
+    address, gone after 14 days) and links that show it (kind 'link', key = link id). Invitations have a TTL, so `row_count` may be too high and is counted anew when there seems to be no room.
+    Bound: 20 rows a cart (static row_count; cart.operations.sharing.MAX_PEOPLE).
     Writer: cart.operations.sharing, by conditional batches alone.
     """
 

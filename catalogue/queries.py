@@ -159,12 +159,12 @@ def find_product_id_by_slug(slug: str) -> UUID | None:
 
 
 def prefetch_variant_by_sku(sku: str) -> Pending:
-    """Start looking a SKU up; the row has demo_product_id and demo_variant_id."""
+    """Start looking a SKU up; the row has product_id and variant_id."""
     return VARIANT.start(sku=sku)
 
 
 def find_variant_by_sku(sku: str) -> Row | None:
-    """Return the row (demo_product_id, demo_variant_id) that a SKU names, or None. Raises CassandraUnavailable."""
+    """Return the row (product_id, variant_id) that a SKU names, or None. Raises CassandraUnavailable."""
     return prefetch_variant_by_sku(sku).one()
 
 

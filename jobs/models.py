@@ -5,7 +5,7 @@ from cassandra.cqlengine.models import Model
 
 
 class Lease(Model):
-    """Which worker runs a job now, how far the job has come, and what it result last.
+    """Which worker runs a job now, how far the job has come, and what it did last.
 
     Bound: one row a job, some thirty jobs.
     Writer: jobs.leases.

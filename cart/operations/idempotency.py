@@ -28,7 +28,7 @@ def resolve_target_cart(person_id: UUID, idempotency_key: UUID, active: Row) -> 
     If that has been deleted since, or is shared no more, it is `active`. Raises CassandraUnavailable.
     """
     # Without the person: a guest who signs in between two calls is another one, with the same carts.
-    idempotency_key, cart_id = idempotency_key, active.cart_id
+    cart_id = active.cart_id
     noted = INSERT_IDEMPOTENCY_KEY.apply(
         if_lost=applied_if(lambda row: row.cart_id == cart_id),
         idempotency_key=idempotency_key,
