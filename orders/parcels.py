@@ -211,9 +211,9 @@ def parcel_problem(
             return "there is nothing to pack"
         known = {each.parcel_id for each in parcels}
         for each in made:
-            there = rest.get(each["warehouse"], {})
+            available = rest.get(each["warehouse"], {})
             if each["parcel"] in known or any(
-                count < 0 or count > there.get(line, 0)
+                count < 0 or count > available.get(line, 0)
                 for line, count in parse_line_units(each["lines"]).items()
             ):
                 return "so much is not left to pack"

@@ -1,4 +1,4 @@
-"""What `manage.py check` says of the configuration."""
+"""The checks of the payment settings for `manage.py check`."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,8 +12,8 @@ _METHODS_HINT = f"PAYMENT_METHODS: some of {', '.join(METHODS)}, comma separated
 
 
 def check_payment_settings(**_: Any) -> list[CheckMessage]:
-    """Return what is wrong with the gateway: outside a showroom nobody may pay by the test bank's cards."""
-    name, trying_out = settings.PAYMENT_GATEWAY, settings.DEBUG or settings.DEMO
+    """Return what is wrong with the payment settings: outside a demo shop the test bank's cards must not be accepted."""
+    name, is_demo = settings.PAYMENT_GATEWAY, settings.DEBUG or settings.DEMO
     found = list(_methods())
     known = settings.PAYMENT_GATEWAYS
     hint = (
@@ -33,20 +33,20 @@ def check_payment_settings(**_: Any) -> list[CheckMessage]:
             Error(f"There is no payment gateway {name!r}.", hint=hint, id="orders.E001"),
             *found,
         ]
-    if name != NONE and not trying_out and load_gateway(name).is_test:
+    if name != NONE and not is_demo and load_gateway(name).is_test:
         return [
             Error("The test bank's cards are for a showroom only.", hint=hint, id="orders.E002"),
             *found,
         ]
-    return [*(_stripe(trying_out) if name == STRIPE else ()), *found]
+    return [*(_stripe(is_demo) if name == STRIPE else ()), *found]
 
 
-def _stripe(trying_out: bool) -> Iterator[CheckMessage]:
+def _stripe(is_demo: bool) -> Iterator[CheckMessage]:
     if not settings.STRIPE_SECRET_KEY:
         yield Error(
             "Stripe opens to nobody without a key.", hint="STRIPE_SECRET_KEY=sk_…", id="orders.E003"
         )
-    elif not trying_out and settings.STRIPE_SECRET_KEY.startswith(("sk_test_", "rk_test_")):
+    elif not is_demo and settings.STRIPE_SECRET_KEY.startswith(("sk_test_", "rk_test_")):
         yield Warning(
             "Stripe's test key moves no money.",
             hint="STRIPE_SECRET_KEY=sk_live_…",
