@@ -84,15 +84,13 @@ class Offer:
 
     lines: tuple[QuotedLine, ...]
     reasons: Mapping[UUID, str]  # by variant: why the offer differs from the cart
-    price_rises: Sequence[
-        PriceConsent
-    ] = ()  # prices higher than in the cart, which nobody has accepted
+    # prices higher than in the cart, which nobody has accepted
+    price_rises: Sequence[PriceConsent] = ()
     applied: AppliedPromotions = field(default_factory=AppliedPromotions)
     # units by variant and warehouse, as the page has read them
     stock: Mapping[UUID, Mapping[str, int]] = field(default_factory=dict)
-    backorders: Mapping[UUID, Backorder] = field(
-        default_factory=dict
-    )  # by variant: what its line waits for
+    # by variant: what its line waits for
+    backorders: Mapping[UUID, Backorder] = field(default_factory=dict)
 
     def has_unseen_price_rises(self, snapshot: "CheckoutSnapshot | None") -> bool:
         """Return whether a price is higher than in the cart and than on the page that was shown."""

@@ -32,9 +32,8 @@ def place_reviewed_order(
     Raises what orders.operations.place_order does; GatewayUnavailable if it could not be paid, and CartChanged if the cart has
     changed since.
     """
-    gateways.resolve_gateway_name(
-        visit.form.cleaned_data["payment"]
-    )  # nothing is ordered that cannot be paid
+    # Nothing is ordered that cannot be paid.
+    gateways.resolve_gateway_name(visit.form.cleaned_data["payment"])
     if visit.checkout.overdue_order:
         operations.expire_order(visit.checkout.overdue_order, now)
     if offer.price_rises:  # the button had the new total, and its page said which prices had risen

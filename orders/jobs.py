@@ -311,12 +311,8 @@ def _mark_late(order_id: UUID, now: datetime) -> bool:
         return False
     try:
         operations.transition_order(order, Transition("late", actor="system", at=now))
-    # it is being packed at this moment, or its copy is older than the order
-    except (
-        StaleOrder,
-        TransitionRefused,
-    ):
-        return False
+    except (StaleOrder, TransitionRefused):
+        return False  # it is being packed at this moment, or its copy is older than the order
     return True
 
 

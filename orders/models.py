@@ -50,17 +50,16 @@ class Order(Model):
     cart_id = columns.UUID(static=True)
     # a process has begun to place it before: there may be reservations already
     tried = columns.Boolean(static=True)
-    placing = columns.UUID(
-        static=True
-    )  # the claim under which its units are reserved now; has a TTL
+    # the claim under which its units are reserved now; has a TTL
+    placing = columns.UUID(static=True)
     allocations = columns.Text(static=True)  # JSON: {"take": n, "<warehouse>": [[line, units], …]}
     # of what was submitted: the same checkout with another body is refused
     fingerprint = columns.Text(static=True)
     payment_id = columns.UUID(static=True)  # the attempt that paid it
     # how it is to be paid: one of payments.gateways.METHODS
     payment_method = columns.Text(static=True)
-    captured = columns.BigInt(static=True)  # so far
-    # so far; never more than was captured (I2)
+    captured = columns.BigInt(static=True)  # the sum of its captures so far
+    # the sum of its refunds so far; never more than was captured (I2)
     refunded = columns.BigInt(static=True)
     voucher = columns.Text(static=True)  # the code that was used
     # JSON: a list of {name, amount} in minor units, which add up to the discount

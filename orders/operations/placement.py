@@ -82,9 +82,8 @@ class OrderDraft:
     promotions: tuple[quotes.Promotion, ...] = ()
     cart: Cart | None = None  # as it was when it was reviewed: if it has changed, nothing is placed
     checkout_number: int = 0  # how many of the cart's checkouts ended without payment
-    stock: Mapping[UUID, Mapping[str, int]] | None = (
-        None  # units as the page has read them, by variant and warehouse
-    )
+    # units as the page has read them, by variant and warehouse
+    stock: Mapping[UUID, Mapping[str, int]] | None = None
 
     @cached_property
     def sums(self) -> quotes.Quote:
