@@ -118,7 +118,7 @@ def text(answer: Any) -> str:
 
 
 def held(product: Product) -> int:
-    return assert_stock_adds_up(product.variants[0].variant_id)["held"]
+    return assert_stock_adds_up(product.variants[0].variant_id)["reserved"]
 
 
 @pytest.fixture
