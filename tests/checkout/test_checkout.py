@@ -42,7 +42,7 @@ from tests.environment import KEYSPACE
 from tests.factories import make_draft, make_payment, make_user
 from tests.journeys.connection import CSRF, ShopConnection
 from tests.orders.consistency_checks import assert_order_consistent
-from tests.orders.test_pages import HTMX, TYPED, Shopper, goods, held, text, token_in
+from tests.orders.test_pages import HTMX, TYPED, Shopper, count_reserved, goods, text, token_in
 from tests.shards import SingleItemShard
 from tests.web_server import serve_shop
 
@@ -217,7 +217,7 @@ def test_s39_no_step_can_be_skipped(shopper: Shopper, mug: Product) -> None:
         assert refused.status_code == 409
         assert "Please look it over" in text(refused)
     assert shopper.client.post(at(), {"checkout": early}).status_code == 422
-    assert held(mug) == 0
+    assert count_reserved(mug) == 0
     # What the refused page shows has been reviewed, then.
     assert shopper.send(token_in(refused)).status_code == 303
 
@@ -227,9 +227,9 @@ def test_each_step_has_an_address_and_its_form_is_sent_there(shopper: Shopper) -
     for number, step in enumerate(STEPS, 1):
         answer = shopper.client.get(at(step))
         assert answer.status_code == 200
-        (review_form,) = html.fromstring(answer.content).xpath("//form[@data-checkout]")
+        (form_element,) = html.fromstring(answer.content).xpath("//form[@data-checkout]")
         assert heading(answer).startswith(str(number))
-        assert review_form.action == at(step)
+        assert form_element.action == at(step)
     assert [at(step) for step in STEPS] == [
         "/checkout/",
         "/checkout/delivery/",
@@ -322,7 +322,7 @@ def test_a_form_of_before_that_is_wrong_or_late_is_answered_by_its_step(
     assert (wrong.status_code, heading(wrong)) == (422, "2 Delivery and payment")
     late = page.send(TYPED | {"on": "review", "checkout": token_in(shopper.details())})
     assert (late.status_code, heading(late)) == (409, "3 Look it over and order")
-    assert held(mug) == 0
+    assert count_reserved(mug) == 0
 
 
 def test_s39_only_what_was_looked_over_is_ordered(
@@ -337,7 +337,7 @@ def test_s39_only_what_was_looked_over_is_ordered(
             answer = shopper.send(**{name: sent})
             assert answer.status_code == 409
             assert expected in text(answer)
-            assert held(mug) == 0
+            assert count_reserved(mug) == 0
 
 
 def test_s39_a_paid_checkout_is_not_replayed(shopper: Shopper, mug: Product) -> None:
@@ -386,7 +386,7 @@ def test_by_transfer_the_cart_is_free_at_once_and_the_things_are_kept_for_days(
     shopper.add(mug)
     assert shopper.send(shopper.token(email=email), email=email).status_code == 303
     assert len(list_orders(email)) == 2
-    assert held(mug) == 2
+    assert count_reserved(mug) == 2
 
 
 def test_cash_on_delivery_confirms_at_once(shopper: Shopper) -> None:
@@ -443,7 +443,7 @@ def test_whatever_is_sent_twice_is_one_order_and_one_charge(
     assert len(queries.list_payment_attempts(order.order_id)) == 1
     shopper.pay(first["Location"])
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
-    assert held(mug) == 0
+    assert count_reserved(mug) == 0
 
 
 def test_an_answer_that_never_came_is_asked_for_again(
@@ -466,7 +466,7 @@ def test_an_answer_that_never_came_is_asked_for_again(
     assert order.number in text(page)
     assert "/testbank/" in shopper.send(token, email=email)["Location"]
     assert len(list_orders(email)) == 1
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
 
 
 def test_a_first_try_that_died_is_found_again(
@@ -481,14 +481,14 @@ def test_a_first_try_that_died_is_found_again(
         )
         with pytest.raises(KeyboardInterrupt):
             shopper.send(token, email=email)
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
     order_id = get_checkout(get_cart(shopper), now()).checkout_id
     cleared = placement.UNCLAIM.apply(
         if_lost=REFUSED_MEANS_DONE, order_id=order_id, me=_claim_of(order_id)
     )
     assert cleared
     assert shopper.send(token, email=email).status_code == 303
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
     assert assert_order_consistent(order_id).state == "pending_payment"
 
 
@@ -506,7 +506,7 @@ def test_another_body_under_the_same_id_is_refused(shopper: Shopper, mug: Produc
     refused = shopper.send(token, email=email, city="Potsdam")
     assert refused.status_code == 409
     assert "is an order already" in text(refused)
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
 
 
 def end_order(shopper: Shopper, order: Order, how: str) -> None:
@@ -542,7 +542,7 @@ def test_what_ended_without_payment_can_be_ordered_again(
         )
         numbers.add(order.number)
         assert len(numbers) == turn + 1
-        assert held(mug) == 1
+        assert count_reserved(mug) == 1
         end_order(shopper, order, how)
         # The earlier page is refused with a message, and can be submitted as it is shown then.
         refused = shopper.send(token, email=email)
@@ -550,7 +550,7 @@ def test_what_ended_without_payment_can_be_ordered_again(
         assert f"Order {order.number} ended without a payment" in text(refused)
     assert shopper.send(token_in(refused), email=email).status_code == 303
     assert len(list_orders(email)) == 4
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
 
 
 def test_a_shared_cart_is_ordered_by_one_of_its_buyers(mug: Product) -> None:
@@ -576,11 +576,11 @@ def test_a_shared_cart_is_ordered_by_one_of_its_buyers(mug: Product) -> None:
     assert not list_orders(ben.email)
     assert settings.ORDER_COOKIE_NAME not in second.client.cookies
     assert second.client.get(reverse("orders:detail", args=[order.number])).status_code == 404
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
     # Once it is given up, it is the other's turn.
     first.client.post(reverse("orders:give_up", args=[order.number]))
     assert second.send(second.token(**theirs), **theirs).status_code == 303
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
 
 
 def test_s38_what_is_added_during_the_checkout_is_neither_free_nor_lost(
@@ -610,7 +610,7 @@ def test_s38_a_cart_that_changed_after_it_was_read_is_not_ordered(
     with pytest.raises(CartChanged):
         operations.place_order(draft, now())
     assert queries.get_order(draft.order_id) is None
-    assert held(mug) == 0
+    assert count_reserved(mug) == 0
 
 
 def test_two_checkouts_of_one_cart_become_one_order(shopper: Shopper, mug: Product) -> None:
@@ -630,7 +630,7 @@ def test_two_checkouts_of_one_cart_become_one_order(shopper: Shopper, mug: Produ
         answers = list(pool.map(place, drafts))
     assert sum(isinstance(each, Order) for each in answers) == 1
     assert sum(isinstance(each, CartOrdered) for each in answers) == 3
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
 
 
 def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(
@@ -654,7 +654,7 @@ def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(
     (order,) = list_orders(email)
     assert order.order_id != dead
     assert jobs.expire_reservations([], now()) == set()
-    assert held(mug) == 2
+    assert count_reserved(mug) == 2
 
 
 def test_s38_a_bank_page_of_an_expired_order_cannot_pay_for_a_cart_that_was_bought_since(
@@ -676,7 +676,7 @@ def test_s38_a_bank_page_of_an_expired_order_cannot_pay_for_a_cart_that_was_boug
         first.total
     )
     assert [line.quantity for line in get_cart(shopper).lines] == [1], "what was put in since stays"
-    assert held(mug) == 0
+    assert count_reserved(mug) == 0
 
 
 @pytest.mark.parametrize("second", ["bought", "waits", "given up", "being placed", "died"])
@@ -716,7 +716,7 @@ def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
     if second in ("given up", "died"):
         assert assert_order_consistent(first.order_id).customer_label == "Confirmed"
         assert not get_cart(shopper).lines
-        assert held(mug) == 0, "what the dead checkout had reserved is released"
+        assert count_reserved(mug) == 0, "what the dead checkout had reserved is released"
     else:
         assert (fresh.state, to_minor_units(fresh.captured)) == ("expired", 0)
         assert len(get_cart(shopper).lines) == 1
@@ -792,14 +792,14 @@ def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.Monke
     dead = get_cart(shopper).checkout_id
     assert dead
     placement.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
-    assert held(last) == 1
+    assert count_reserved(last) == 1
     shopper.add(plate)
     answer = shopper.send(shopper.token(email=email), email=email)
     assert answer.status_code == 303, text(answer)
     (order,) = list_orders(email)
     assert {item.name for item in queries.list_items(order)} == {"Mug", "Plate"}
     assert (order.order_id != dead, order.voucher) == (True, code)
-    assert held(last) == 1
+    assert count_reserved(last) == 1
     assert_order_consistent(order.order_id)
 
 
@@ -824,7 +824,7 @@ def test_a_checkout_that_is_open_while_the_key_changes_is_one_order(
         assert shopper.send(token_in(refused), email=email).status_code == 303
     assert "/orders/" in shopper.send(token, email=email)["Location"]
     assert len(list_orders(email)) == 1
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
 
 
 @pytest.mark.parametrize(("days", "emptied"), [(5, True), (40, False)])
@@ -882,7 +882,7 @@ def test_the_hold_runs_down_and_a_press_renews_it_for_an_hour_at_most(
     jobs.expire_reservations(
         [floor_to_minute(order.pay_until)], now() + timedelta(minutes=9), shard
     )
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
     assert shopper.client.get(extend_url)["Location"] == at
 
 
@@ -965,7 +965,7 @@ def test_eight_presses_at_once_are_one_order_and_one_charge(
         reverse("orders:detail", args=[order.number])
     }
     assert locations == {reverse("testbank:pay", args=[attempt.payment_id])}
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
     assert_order_consistent(order.order_id)
 
 
@@ -988,7 +988,7 @@ def test_two_buyers_of_a_shared_cart_at_once_are_one_order(shop: str, mug: Produ
     statuses = at_once(*submits)
     assert sorted(statuses) == [303, 303, 303, 409, 409, 409]
     assert len([*list_orders(alice.email), *list_orders(ben.email)]) == 1
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
 
 
 def test_s38_adds_at_the_moment_of_ordering_are_in_the_order_or_in_the_cart(
