@@ -65,5 +65,5 @@ def get_checkout(cart: Cart, now: datetime) -> Checkout:
 
 
 def _derive_checkout_id(cart: Cart, number: int) -> UUID:
-    about = f"{cart.cart_id} {cart.version} {number}"
-    return UUID(bytes=salted_hmac(_SALT, about, algorithm="sha256").digest()[:16], version=4)
+    content = f"{cart.cart_id} {cart.version} {number}"
+    return UUID(bytes=salted_hmac(_SALT, content, algorithm="sha256").digest()[:16], version=4)

@@ -55,7 +55,7 @@ class CheckoutForm(AddressFields):
         ]
         self.fields["delivery"].choices = choices  # type: ignore[attr-defined]
         self.payment_methods = list_payment_methods(self.shipping_country)
-        self.fields["payment"].choices = [(way.code, way.name) for way in self.payment_methods]  # type: ignore[attr-defined]
+        self.fields["payment"].choices = [(each.code, each.name) for each in self.payment_methods]  # type: ignore[attr-defined]
 
     @property
     def shipping_country(self) -> str:

@@ -106,8 +106,12 @@ def _offer_context(visit: Visit, step: str, offer: offers.Offer) -> dict[str, An
         "sums": visit.calculate_sums(offer),
         "applied": offer.applied,
         "ways": [
-            (way, offer.applied.delivery_price(offer.lines, way), *way.delivery_estimate(now))
-            for way in delivery.list_delivery_methods(form.shipping_country)
+            (
+                method,
+                offer.applied.delivery_price(offer.lines, method),
+                *method.delivery_estimate(now),
+            )
+            for method in delivery.list_delivery_methods(form.shipping_country)
         ],
         "method": form.delivery_method,
         "arrives": form.delivery_method.delivery_estimate(now),

@@ -62,10 +62,10 @@ def refunded_units_by_line(
             for line, left in (
                 (int(line), int(left)) for line, left in event.details["lines"].items()
             ):
-                gone = min(refunded[line], current[line] - left)
+                removed_now = min(refunded[line], current[line] - left)
                 refunded[line], removed[line], current[line] = (
-                    refunded[line] - gone,
-                    removed[line] + gone,
+                    refunded[line] - removed_now,
+                    removed[line] + removed_now,
                     left,
                 )
     return refunded, removed

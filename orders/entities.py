@@ -153,8 +153,8 @@ class Order:
     @property
     def due_refunds(self) -> tuple[Refund, ...]:
         """The refunds that were decided and not sent yet, the oldest first."""
-        gone = refunds.sent_refund_ids(self.events)
-        return tuple(each for each in self.refunds if each.refund_id not in gone)
+        sent_ids = refunds.sent_refund_ids(self.events)
+        return tuple(each for each in self.refunds if each.refund_id not in sent_ids)
 
     def returnable_units(self, now: datetime | None = None) -> dict[int, int]:
         """Return the units that may be sent back by `now`, by line; without it the days are not counted."""

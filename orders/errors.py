@@ -47,9 +47,9 @@ class TransitionRefused(OrderError):
     """The order's state does not allow this. `why` says so in words, where the state alone does not."""
 
     def __init__(self, order: Order, kind: str, why: str = "") -> None:
-        said = kind.replace("_", " ")
+        kind_text = kind.replace("_", " ")
         super().__init__(
-            f"Order {order.number} cannot be {said} now: {why or order.customer_label.lower()}."
+            f"Order {order.number} cannot be {kind_text} now: {why or order.customer_label.lower()}."
         )
         self.order = order
         self.why = why
@@ -92,4 +92,4 @@ class WebhookBusy(OrderError):
     """Another request is processing the same webhook at this moment."""
 
     def __init__(self) -> None:
-        super().__init__("This notice is being followed already.")
+        super().__init__("This webhook is being processed already.")

@@ -75,13 +75,13 @@ def apply_pending_effects(
 
 
 def _apply_pending_effects_in(minutes: list[datetime], now: datetime, shard: Shard) -> SweepResult:
-    swept = SweepResult()
+    result = SweepResult()
     for minute, found in queries.list_pending_effects(minutes).items():
         ids = [order_id for order_id in found if shard.has_id(order_id)]
-        swept.processed += len(ids)
+        result.processed += len(ids)
         if not _process_all(_recover_and_clear, _postpone_recovery, minute, ids, now):
-            swept.unfinished_minutes.add(minute)
-    return swept
+            result.unfinished_minutes.add(minute)
+    return result
 
 
 def sweep_expired_reservations(now: datetime, shard: Shard = ALL_RESERVATIONS) -> str:
@@ -97,19 +97,19 @@ def expire_reservations(
 
 
 def _expire_reservations_in(minutes: list[datetime], now: datetime, shard: Shard) -> SweepResult:
-    swept = SweepResult()
+    result = SweepResult()
     for minute, rows in stock.list_reservation_expiries(minutes).items():
         by_order: dict[UUID, list[Row]] = {}
         for row in rows:
             # An order's reservations are processed together.
             if shard.has_id(row.order_id):
                 by_order.setdefault(row.order_id, []).append(row)
-        swept.processed += len(by_order)
+        result.processed += len(by_order)
         if not _process_all(
             _end_reservations, _postpone_expiry, minute, list(by_order.values()), now
         ):
-            swept.unfinished_minutes.add(minute)
-    return swept
+            result.unfinished_minutes.add(minute)
+    return result
 
 
 def _sweep(
@@ -124,15 +124,15 @@ def _sweep(
         datetime.fromisoformat(last_position) if last_position else now - FIRST_LOOK_BACK,
         now - 2 * MINUTE,
     )
-    swept = SweepResult()
+    result = SweepResult()
     # Orders that need a gateway which hangs are postponed: each would keep all others waiting.
     with gateways.gateway_circuit_breaker():
         for start in range(0, len(minutes), _AT_ONCE):
-            swept += process_minutes(minutes[start : start + _AT_ONCE], now, shard)
-    reached = min({floor_to_minute(now - MAX_WRITE_DELAY), *swept.unfinished_minutes})
+            result += process_minutes(minutes[start : start + _AT_ONCE], now, shard)
+    reached = min({floor_to_minute(now - MAX_WRITE_DELAY), *result.unfinished_minutes})
     if reached.isoformat() != last_position:
         save_position(shard.job_name, reached.isoformat())
-    return str(swept)
+    return str(result)
 
 
 def _process_all(

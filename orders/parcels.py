@@ -203,14 +203,14 @@ def parcel_problem(
 ) -> str:
     """Return in words why this cannot happen to these parcels, or ''."""
     if event.kind == "packed":
-        made, rest = (
+        planned, rest = (
             plan_packing(event.details, parcels, reserved_units),
             units_to_pack(reserved_units, parcels),
         )
-        if not made or not all(parse_line_units(each["lines"]) for each in made):
+        if not planned or not all(parse_line_units(each["lines"]) for each in planned):
             return "there is nothing to pack"
         known = {each.parcel_id for each in parcels}
-        for each in made:
+        for each in planned:
             available = rest.get(each["warehouse"], {})
             if each["parcel"] in known or any(
                 count < 0 or count > available.get(line, 0)

@@ -257,7 +257,7 @@ TRANSITION_RULES = {
             next_state=ON_HOLD,
             when_fulfilment=_UNSENT,
         ),
-        # Not what nobody has paid for.
+        # Not an order whose payment has failed.
         TransitionRule(
             "resumed",
             "Resume",

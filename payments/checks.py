@@ -22,7 +22,7 @@ def check_payment_settings(**_: Any) -> list[CheckMessage]:
     if not name:
         return [
             Warning(
-                "Nobody is named to take the money, so nothing can be ordered.",
+                "No payment gateway is configured, so nothing can be ordered.",
                 hint=hint,
                 id="orders.W001",
             ),
@@ -35,7 +35,7 @@ def check_payment_settings(**_: Any) -> list[CheckMessage]:
         ]
     if name != NONE and not is_demo and load_gateway(name).is_test:
         return [
-            Error("The test bank's cards are for a showroom only.", hint=hint, id="orders.E002"),
+            Error("The test bank's cards are for a demo shop only.", hint=hint, id="orders.E002"),
             *found,
         ]
     return [*(_stripe(is_demo) if name == STRIPE else ()), *found]
@@ -44,7 +44,7 @@ def check_payment_settings(**_: Any) -> list[CheckMessage]:
 def _stripe(is_demo: bool) -> Iterator[CheckMessage]:
     if not settings.STRIPE_SECRET_KEY:
         yield Error(
-            "Stripe opens to nobody without a key.", hint="STRIPE_SECRET_KEY=sk_…", id="orders.E003"
+            "Stripe cannot be used without a key.", hint="STRIPE_SECRET_KEY=sk_…", id="orders.E003"
         )
     elif not is_demo and settings.STRIPE_SECRET_KEY.startswith(("sk_test_", "rk_test_")):
         yield Warning(
@@ -55,13 +55,15 @@ def _stripe(is_demo: bool) -> Iterator[CheckMessage]:
     if not settings.STRIPE_WEBHOOK_SECRET:
         hint = "STRIPE_WEBHOOK_SECRET=whsec_…, of the endpoint /payments/stripe/notice/"
         yield Error(
-            "Stripe's notices cannot be told from forged ones.", hint=hint, id="orders.E004"
+            "Stripe's webhooks cannot be verified without a secret.", hint=hint, id="orders.E004"
         )
 
 
 def _methods() -> Iterator[CheckMessage]:
     if unknown := [code for code in settings.PAYMENT_METHODS if code not in METHODS]:
-        yield Error(f"There is no way to pay {unknown[0]!r}.", hint=_METHODS_HINT, id="orders.E005")
+        yield Error(
+            f"There is no payment method {unknown[0]!r}.", hint=_METHODS_HINT, id="orders.E005"
+        )
     if TRANSFER in settings.PAYMENT_METHODS and not settings.BANK_ACCOUNT:
         hint = "BANK_ACCOUNT=holder|IBAN …|BIC …"
-        yield Error("Nobody can know where a transfer should go.", hint=hint, id="orders.E006")
+        yield Error("No bank account is set for transfers.", hint=hint, id="orders.E006")

@@ -34,7 +34,7 @@ class PendingEffect:
 
 
 def record_pending_effects(order_id: UUID, look_at: datetime | None = None) -> PendingEffect:
-    """Note that an order is to be looked at, by default from this minute on. Raises CassandraUnavailable.
+    """Record that an order is to be looked at, by default from this minute on. Raises CassandraUnavailable.
 
     Pending effects are recorded in real time, as the worker runs, whatever `now` an importer of old orders passes.
     """

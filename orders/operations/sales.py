@@ -96,9 +96,9 @@ def _refunds_of_sold_units(order: Order, items: Sequence[Item]) -> Iterator[Refu
             continue
         kept_lines = {}
         for line, count in refund.lines.items():
-            gone = min(count, removed.get(line, 0))
-            removed[line] = removed.get(line, 0) - gone
-            kept_lines[line] = count - gone
+            removed_units = min(count, removed.get(line, 0))
+            removed[line] = removed.get(line, 0) - removed_units
+            kept_lines[line] = count - removed_units
         if any(kept_lines.values()):
             cents = (
                 to_minor_units(refund.amount)

@@ -104,8 +104,8 @@ def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEf
 
 def _event(order: Order, kind: str, details: Mapping[str, Any], transition: Transition) -> Event:
     if kind == "packed":
-        made = plan_packing(details, order.parcels(), order.reserved_units)
-        details = made[0] if len(made) == 1 else {"parcels": made}
+        planned = plan_packing(details, order.parcels(), order.reserved_units)
+        details = planned[0] if len(planned) == 1 else {"parcels": planned}
     # As it will be read: JSON knows no numbers as keys.
     stored_details = json.loads(json.dumps(details))
     return Event(

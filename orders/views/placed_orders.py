@@ -133,11 +133,11 @@ def _carts(request: HttpRequest) -> list[tuple[UUID, str]]:
     return [(each.cart_id, each.name) for each in sorted(may, key=lambda each: not each.is_active)]
 
 
-def _add_reorder_messages(request: HttpRequest, name: str, put: int, of: int) -> None:
-    left = of - put
+def _add_reorder_messages(request: HttpRequest, name: str, added: int, total: int) -> None:
+    left = total - added
     messages.success(
         request,
-        f"{put} of {of} things {'is' if put == 1 else 'are'} in “{name}” now."
+        f"{added} of {total} things {'is' if added == 1 else 'are'} in “{name}” now."
         if left
         else f"All of it is in “{name}” now.",
     )

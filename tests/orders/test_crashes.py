@@ -182,10 +182,10 @@ class Case:
         order = assert_order_consistent(order.order_id)  # with its stock items
         numbers = [get_stock_numbers(variant_id) for variant_id in variants]
         assert all(each["reserved"] == 0 for each in numbers)
-        back = sum((each.restock or {}).get(2, 0) for each in order.returns)
+        restocked_units = sum((each.restock or {}).get(2, 0) for each in order.returns)
         is_confirmed = order.state in ("confirmed", "closed")
         assert [each["available"] for each in numbers] == (
-            [3, 1 + back] if is_confirmed else [4, 4]
+            [3, 1 + restocked_units] if is_confirmed else [4, 4]
         )
         assert used(self.code) == (1 if is_confirmed else 0)
         written = [mail.text for mail in mails.list_recipient_mails(self.email)]

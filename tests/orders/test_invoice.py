@@ -171,8 +171,8 @@ def test_a_long_one_goes_on_over_pages_with_its_headings_and_is_the_same_each_ti
         )
         for n in range(60)
     ]
-    made = render_invoice(order, many)
-    page_texts = pages(made)
+    pdf = render_invoice(order, many)
+    page_texts = pages(pdf)
     assert len(page_texts) > 3
     assert all("Goods Tax Each Sum" in page for page in page_texts[:-1])
     assert all(
@@ -180,7 +180,7 @@ def test_a_long_one_goes_on_over_pages_with_its_headings_and_is_the_same_each_ti
         for number, page in enumerate(page_texts, 1)
     )
     assert all(f"SKU-{n:04}" in "".join(page_texts) for n in range(60))
-    assert render_invoice(order, many) == made
+    assert render_invoice(order, many) == pdf
 
 
 def test_there_is_none_before_the_order_is_confirmed() -> None:

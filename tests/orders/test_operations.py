@@ -817,14 +817,16 @@ def test_a_late_copy_of_an_older_version_loses() -> None:
 
 def test_the_board_pages_over_days_the_oldest_first() -> None:
     start = datetime(2019, 3, 1, 23, tzinfo=UTC)
-    made = [make_order(now=start + timedelta(hours=9 * n), paid=True).order_id for n in range(5)]
+    order_ids = [
+        make_order(now=start + timedelta(hours=9 * n), paid=True).order_id for n in range(5)
+    ]
     seen: list[UUID] = []
     after = ""
-    while not set(made) <= set(seen):
+    while not set(order_ids) <= set(seen):
         entries, after = queries.list_board_entries("to_pack", after, limit=2)
         seen += [entry.order_id for entry in entries]
-        assert after or set(made) <= set(seen)
-    assert [order_id for order_id in seen if order_id in made] == made
+        assert after or set(order_ids) <= set(seen)
+    assert [order_id for order_id in seen if order_id in order_ids] == order_ids
     assert len(seen) == len(set(seen))
     counts = queries.count_board_entries()
     assert counts["to_pack"].number >= 5

@@ -431,8 +431,11 @@ def test_owed_while_the_bank_is_away_goes_back_later_and_once(
     with monkeypatch.context() as patch:
         patch.setattr(TestBank, "refund", away)
         decide_refund(order, 500)
-        owed = decide_refund(order, 700)
-        assert [to_minor_units(each.amount) for each in owed.due_refunds] == [500, 700]
+        order_with_refunds = decide_refund(order, 700)
+        assert [to_minor_units(each.amount) for each in order_with_refunds.due_refunds] == [
+            500,
+            700,
+        ]
         # What is due already cannot be decided again.
         with pytest.raises(TransitionRefused):
             decide_refund(order, to_minor_units(order.total) - 1199)

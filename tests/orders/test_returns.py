@@ -36,8 +36,13 @@ def test_what_has_arrived_may_come_back_for_thirty_days() -> None:
 
 def test_the_way_of_a_return() -> None:
     order = request_return(make_delivered_order(3, 1), line1=2)
-    (back,) = order.returns
-    assert (back.lines, back.reason, back.state, back.requested_at) == (
+    (customer_return,) = order.returns
+    assert (
+        customer_return.lines,
+        customer_return.reason,
+        customer_return.state,
+        customer_return.requested_at,
+    ) == (
         {1: 2},
         "Too small",
         "requested",
@@ -52,10 +57,10 @@ def test_the_way_of_a_return() -> None:
         order, "refund_owed", refund="r", amount=2000, lines={"1": 2}, reason="", **{"return": "1"}
     )
     assert order.returns[0].state == "received", "until the money has gone"
-    (owed,) = order.due_refunds
+    (due_refund,) = order.due_refunds
     payment = next(iter(balance.balance_by_payment(order)))
     order = apply_event(
-        order, "refunded", refund=owed.refund_id, amount=2000, of={str(payment): 2000}
+        order, "refunded", refund=due_refund.refund_id, amount=2000, of={str(payment): 2000}
     )
     assert (order.returns[0].state, order.payment, order.board_column) == (
         "refunded",

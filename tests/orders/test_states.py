@@ -56,19 +56,19 @@ def make_details(order: Order, kind: str) -> dict[str, Any]:
         left = to_minor_units(balance.refundable_amount(order))
         return {"refund": payment_id, "amount": left, "lines": {}, "reason": "", "return": "1"}
     if kind == "refunded":
-        owed = order.due_refunds
-        of = (
+        due_refund = order.due_refunds
+        amounts = (
             {
                 str(paid_by): to_minor_units(part)
-                for paid_by, part in balance.refund_sources(order, owed[0].amount).items()
+                for paid_by, part in balance.refund_sources(order, due_refund[0].amount).items()
             }
-            if owed
+            if due_refund
             else {}
         )
         return {
-            "refund": owed[0].refund_id if owed else "",
-            "amount": to_minor_units(owed[0].amount) if owed else 0,
-            "of": of,
+            "refund": due_refund[0].refund_id if due_refund else "",
+            "amount": to_minor_units(due_refund[0].amount) if due_refund else 0,
+            "of": amounts,
         }
     if kind == "return_requested":
         return {
@@ -213,9 +213,9 @@ def test_the_rest_of_the_money_can_come_after_some_of_it_went_back() -> None:
     order = apply_events(make_unpaid_order(), "confirmed")
     first = apply_event(order, "captured", payment_id=str(uuid4()), amount=1500, key="first parcel")
     assert first.payment == "unpaid"
-    back = refund_amount(first, 300)
-    assert back.payment == "partially_refunded"
-    whole = apply_events(back, "captured")
+    refunded = refund_amount(first, 300)
+    assert refunded.payment == "partially_refunded"
+    whole = apply_events(refunded, "captured")
     assert (whole.payment, whole.captured) == ("partially_refunded", whole.total)
     with pytest.raises(TransitionRefused):
         apply_event(whole, "captured", payment_id=str(uuid4()), amount=1, key="more")
@@ -276,8 +276,8 @@ def test_fewer_of_a_line_lowers_the_sums_and_owes_what_was_paid_for_it() -> None
     assert (order.subtotal, order.discount) == (Money(20, "EUR"), Money(2, "EUR"))
     assert order.total == order.delivery + Money(18, "EUR")
     assert order.item_count == 2
-    (owed,) = order.due_refunds
-    assert (owed.amount, owed.lines) == (Money(18, "EUR"), {1: 2})
+    (due_refund,) = order.due_refunds
+    assert (due_refund.amount, due_refund.lines) == (Money(18, "EUR"), {1: 2})
     assert order.events[1].details["sums"]["was"] == 4090
 
 
@@ -300,8 +300,8 @@ def test_what_came_for_nothing_with_other_things_does_not_stay_for_nothing_witho
     )
     assert order.total == order.delivery + Money("26.09", "EUR")
     assert [each.amount for each in order.discounts] == [order.discount]
-    (owed,) = order.due_refunds
-    assert owed.amount == order.captured - order.total == Money("173.91", "EUR")
+    (due_refund,) = order.due_refunds
+    assert due_refund.amount == order.captured - order.total == Money("173.91", "EUR")
     check(order, items)
     assert line.final_total == Money("26.09", "EUR"), "so much, and no less, goes back for it later"
 
@@ -343,12 +343,12 @@ def test_what_was_paid_back_by_line_is_not_paid_back_again_when_it_is_taken_out(
     check(first, items)
     # The next two were not refunded: they are refunded in full.
     second = change_order(first, items, {1: 0})
-    (owed,) = second.due_refunds
-    assert (owed.amount, owed.lines) == (Money(18, "EUR"), {1: 2})
+    (due_refund,) = second.due_refunds
+    assert (due_refund.amount, due_refund.lines) == (Money(18, "EUR"), {1: 2})
     # With all at once, only those are named that were not refunded.
     at_once = change_order(order, items, {1: 0})
-    (owed,) = at_once.due_refunds
-    assert (owed.amount, owed.lines) == (Money(18, "EUR"), {1: 2})
+    (due_refund,) = at_once.due_refunds
+    assert (due_refund.amount, due_refund.lines) == (Money(18, "EUR"), {1: 2})
     check(at_once, items)
     sale = build_sale(at_once, items)
     assert sale
@@ -363,8 +363,8 @@ def test_what_was_taken_out_and_paid_back_is_not_counted_with_what_is_paid_back_
     order = change_order(make_paid_order(items), items, {1: 3})
     order = apply_event(order, "refunded", **make_details(order, "refunded"))
     order = change_order(refund_amount(order, 1000, line1=1), items, {1: 1})
-    (owed,) = order.due_refunds
-    assert (owed.amount, owed.lines) == (Money(10, "EUR"), {1: 1})
+    (due_refund,) = order.due_refunds
+    assert (due_refund.amount, due_refund.lines) == (Money(10, "EUR"), {1: 1})
     assert balance.refunded_units_by_line(order, {1: 4, 2: 1}) == ({1: 0, 2: 0}, {1: 1, 2: 0})
     check(order, items)
 
@@ -372,15 +372,15 @@ def test_what_was_taken_out_and_paid_back_is_not_counted_with_what_is_paid_back_
 def test_money_given_out_of_good_will_is_on_top_of_what_is_owed_for_a_change() -> None:
     items = make_items(3, 1)
     order = change_order(refund_amount(make_paid_order(items), 500), items, {1: 1})
-    (owed,) = order.due_refunds
-    assert (owed.amount, owed.lines) == (Money(20, "EUR"), {1: 2})
+    (due_refund,) = order.due_refunds
+    assert (due_refund.amount, due_refund.lines) == (Money(20, "EUR"), {1: 2})
 
 
 def test_a_scratched_one_that_is_taken_out_after_all_gives_the_rest_of_its_money_back() -> None:
     items = make_items(3, 1)
     order = change_order(refund_amount(make_paid_order(items), 400, line1=1), items, {1: 2})
-    (owed,) = order.due_refunds
-    assert owed.amount == Money(6, "EUR")
+    (due_refund,) = order.due_refunds
+    assert due_refund.amount == Money(6, "EUR")
     check(order, items)
 
 
@@ -456,9 +456,9 @@ def check(order: Order, items: tuple[Item, ...]) -> None:
     assert sum((part.net + part.tax for part in order.taxes), zero) == order.total
     assert sum(item.quantity for item in lines) == order.item_count > 0
     # I2
-    owed = sum((each.amount for each in order.due_refunds), zero)
-    assert zero <= order.refunded + owed <= order.captured
-    assert order.captured - order.refunded - owed <= order.total
+    due_refund = sum((each.amount for each in order.due_refunds), zero)
+    assert zero <= order.refunded + due_refund <= order.captured
+    assert order.captured - order.refunded - due_refund <= order.total
     assert sum(balance.balance_by_payment(order).values(), zero) == order.captured - order.refunded
     # What is packed and sent is reserved, and what is returned was delivered.
     assert all(
@@ -474,9 +474,9 @@ def check(order: Order, items: tuple[Item, ...]) -> None:
     delivered = parcels.units_by_line(parcels.delivered_units(order.parcels()))
     assert all(
         units <= delivered.get(line, 0)
-        for back in order.returns
-        if back.state != "rejected"
-        for line, units in back.lines.items()
+        for each_return in order.returns
+        if each_return.state != "rejected"
+        for line, units in each_return.lines.items()
     )
     if order.state in (states.CANCELLED, states.EXPIRED):
         assert order.fulfilment == "unfulfilled"

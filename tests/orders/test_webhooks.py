@@ -92,10 +92,10 @@ def send_webhooks(payment_id: UUID, at: datetime | None = None) -> int:
     """Let the bank send what is due about a payment by then, by default by now."""
     at, list_webhooks = at or now(), books.list_webhooks
 
-    def about(minutes: list[datetime]) -> list[Any]:
+    def list_matching_webhooks(minutes: list[datetime]) -> list[Any]:
         return [row for row in list_webhooks(minutes) if str(payment_id) in row.body]
 
-    with patch.object(books, "list_webhooks", about):
+    with patch.object(books, "list_webhooks", list_matching_webhooks):
         return jobs.send_due_webhooks(
             minutes_between(now() - timedelta(minutes=1), at + timedelta(minutes=1)), at
         )
@@ -110,7 +110,7 @@ def pay_with_card(card: str, shop: str, order: Order | None = None) -> tuple[Ord
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def gateway_calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The payments about which the shop has asked the bank."""
     seen: list[str] = []
     outcome = TestBank.get_outcome
@@ -140,12 +140,12 @@ def test_a_declined_card_is_told_too(shop: str) -> None:
     assert assert_order_consistent(order.order_id).customer_label == "Payment failed"
 
 
-def test_told_twice_it_is_asked_once(shop: str, asked: list[str]) -> None:
+def test_told_twice_it_is_asked_once(shop: str, gateway_calls: list[str]) -> None:
     order, payment_id = pay_with_card(cards.TWICE, shop)
     assert len(list_pending_webhooks(payment_id)) == 2
     send_webhooks(payment_id)
     assert not list_pending_webhooks(payment_id)
-    assert asked.count(payment_id.hex) == 1
+    assert gateway_calls.count(payment_id.hex) == 1
     assert [event.kind for event in assert_order_consistent(order.order_id).events].count(
         "captured"
     ) == 1
@@ -277,10 +277,10 @@ def test_s46_amount_currency_and_order_are_held_to_the_banks_own_word(
 
 
 def test_s47_replayed_old_wrong_and_swapped_notices_are_refused(
-    shop: str, asked: list[str]
+    shop: str, gateway_calls: list[str]
 ) -> None:
     order, payment_id = pay_with_card(cards.APPROVED, shop)
-    other, theirs = pay_with_card(cards.SILENT, shop)
+    other, other_payment_id = pay_with_card(cards.SILENT, shop)
     for age in (301, 3600, -301):
         assert post(shop, *make_webhook(payment_id, order.number, age=age)) == 403, age
     with override_settings(SECRET_KEY="another shop's"):
@@ -288,17 +288,17 @@ def test_s47_replayed_old_wrong_and_swapped_notices_are_refused(
     assert post(shop, *forged) == 403
     for forged_webhook in (
         make_webhook(payment_id, other.number),  # a payment for another order
-        make_webhook(theirs, order.number),
+        make_webhook(other_payment_id, order.number),
         make_webhook(uuid4(), order.number),
         make_webhook(payment_id, "ZZZZ-ZZZZ"),
     ):
         assert post(shop, *forged_webhook) == 403
-    assert not asked
+    assert not gateway_calls
     assert fresh(order).state == fresh(other).state == "pending_payment"
     body, signature = make_webhook(payment_id, order.number)
     # Sent again while it is valid, it does nothing more.
     assert [post(shop, body, signature) for _ in range(3)] == [204] * 3
-    assert len(asked) == 1
+    assert len(gateway_calls) == 1
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
     assert fresh(other).state == "pending_payment"
 
@@ -316,14 +316,16 @@ def test_other_gateways_notices_and_other_methods_are_nowhere(shop: str) -> None
 # ---- Many at once, and interrupted
 
 
-def test_the_same_notice_from_all_sides_is_followed_once(shop: str, asked: list[str]) -> None:
+def test_the_same_notice_from_all_sides_is_followed_once(
+    shop: str, gateway_calls: list[str]
+) -> None:
     order, payment_id = pay_with_card(cards.APPROVED, shop)
     body, signature = make_webhook(payment_id, order.number)
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: post(shop, body, signature), range(8)))
     assert set(answers) <= {204, 409}
     assert 204 in answers
-    assert len(asked) == 1
+    assert len(gateway_calls) == 1
     assert [event.kind for event in assert_order_consistent(order.order_id).events].count(
         "captured"
     ) == 1

@@ -72,7 +72,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeStripe]:
     # Stripe's own client waits between its tries.
     monkeypatch.setattr(HTTPClient, "INITIAL_DELAY", 0)
     with (
-        serve_fake_stripe() as (made, address),
+        serve_fake_stripe() as (fake_stripe, address),
         override_settings(
             PAYMENT_GATEWAY="stripe",
             STRIPE_SECRET_KEY="sk_test_123",
@@ -80,7 +80,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeStripe]:
             STRIPE_API=address,
         ),
     ):
-        yield made
+        yield fake_stripe
 
 
 def start_payment(order: Order) -> tuple[operations.PaymentRedirect, str]:
@@ -218,8 +218,8 @@ def test_taken_but_not_noted_is_noted_and_not_taken_twice(
     intent = fake.approve(reference)
     capture = stripe.Stripe.capture
 
-    def lost(self: stripe.Stripe, *about: Any) -> None:
-        capture(self, *about)
+    def lost(self: stripe.Stripe, *args: Any) -> None:
+        capture(self, *args)
         raise TimeoutError("the answer was lost")
 
     with monkeypatch.context() as patch:
@@ -241,8 +241,8 @@ def test_a_refund_that_was_not_noted_is_not_given_twice(
     settle(order, opened)
     refund = stripe.Stripe.refund
 
-    def lost(self: stripe.Stripe, *about: Any) -> None:
-        refund(self, *about)
+    def lost(self: stripe.Stripe, *args: Any) -> None:
+        refund(self, *args)
         raise TimeoutError("the answer was lost")
 
     with monkeypatch.context() as patch:
@@ -452,8 +452,8 @@ def test_s46_stripes_signature_is_over_the_raw_body(fake: FakeStripe) -> None:
 
 
 def test_s47_forged_old_and_swapped_stripe_notices_are_refused(fake: FakeStripe) -> None:
-    mine, other = make_order(), make_order()
-    _, reference = start_payment(mine)
+    order, other = make_order(), make_order()
+    _, reference = start_payment(order)
     start_payment(other)
     fake.approve(reference)
     session = fake.sessions[reference]
@@ -477,11 +477,11 @@ def test_s47_forged_old_and_swapped_stripe_notices_are_refused(fake: FakeStripe)
     renamed = make_stripe_event("checkout.session.completed", session | {"id": "cs_another"})
     for forged in (swapped, renamed, b"{}", b"[]"):
         assert post_webhook(forged, sign_stripe_event(forged, SECRET)) == 403
-    assert fresh(mine).state == fresh(other).state == "pending_payment"
+    assert fresh(order).state == fresh(other).state == "pending_payment"
     with override_settings(STRIPE_WEBHOOK_SECRET=""):
         assert post_webhook(body, sign_stripe_event(body, "")) == 403
     assert post_webhook(body, good) == 204
-    assert assert_order_consistent(mine.order_id).customer_label == "Confirmed"
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
 # ---- The configuration
